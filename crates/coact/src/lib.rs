@@ -1,0 +1,1 @@
+//! Actors and behaviour-oriented concurrency as one runtime.
