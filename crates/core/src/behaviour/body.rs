@@ -1,0 +1,111 @@
+//! The user's part of a behaviour, and what becomes of its result.
+
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::task::{Mode, RunContext};
+use crate::cown::access::Cursor;
+use crate::cown::set::CownSet;
+use crate::panic::{self, Broken, drop_quietly};
+
+/// What happens to a behaviour's result once its cowns are released.
+pub(crate) trait Completion: Send {
+    type Value;
+    fn done(self, value: Self::Value);
+    fn failed(self, why: Broken);
+}
+
+/// The completion of a behaviour without a result: nothing, and it costs nothing.
+pub(crate) struct Forget;
+
+impl Completion for Forget {
+    type Value = ();
+    #[inline]
+    fn done(self, (): ()) {}
+    fn failed(self, _: Broken) {}
+}
+
+/// A behaviour's closure with all that is needed to call it.
+pub(crate) struct Body<S: CownSet, F, C> {
+    pub(crate) shape: S::Shape,
+    pub(crate) closure: F,
+    pub(crate) completion: C,
+}
+
+/// A body that has ended, in one way or another, and is yet to say so.
+pub(crate) enum Ended<C: Completion> {
+    Done(C, C::Value),
+    Failed(C, Broken),
+}
+
+impl<C: Completion> Ended<C> {
+    /// Delivers the result. Foreign code (wakers, destructors) runs in here, so no cown may be held
+    /// and nothing may depend on its return: a panic is caught and reported.
+    #[inline]
+    pub(crate) fn deliver(self) {
+        match self {
+            Ended::Done(completion, value) => {
+                if std::mem::needs_drop::<C>() || std::mem::needs_drop::<C::Value>() {
+                    drop_quietly(move || completion.done(value));
+                } else {
+                    completion.done(value);
+                }
+            }
+            Ended::Failed(completion, why) => drop_quietly(move || completion.failed(why)),
+        }
+    }
+}
+
+impl<S, F, C> Body<S, F, C>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
+    C: Completion,
+{
+    /// Calls the closure with its cowns, unless they are poisoned or the runtime is past its
+    /// deadline. Catches a panic, and poisons what was held exclusively.
+    ///
+    /// # Safety
+    /// The behaviour holds the cowns that `members` runs over, and they match the shape.
+    #[inline]
+    pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
+        let Body { shape, closure, completion } = self;
+        let refused = match context.mode {
+            Mode::Cancel => Some(Broken::Cancelled),
+            // SAFETY: the members are held.
+            Mode::Run => unsafe { members.find_poisoned() },
+        };
+        if let Some(why) = refused {
+            return refuse(closure, completion, why, context);
+        }
+        // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
+        // the access for every lifetime.
+        let call = || closure(unsafe { S::access(shape, &mut members.clone()) });
+        match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(value) => Ended::Done(completion, value),
+            Err(payload) => {
+                // SAFETY: still held.
+                unsafe { members.poison() };
+                Ended::Failed(completion, panic::caught(payload, context.home))
+            }
+        }
+    }
+}
+
+/// Drops a closure that is not to run.
+#[cold]
+fn refuse<F, C: Completion>(closure: F, completion: C, why: Broken, context: &RunContext) -> Ended<C> {
+    panic::report_refused(&why, context.home);
+    drop_quietly(move || drop(closure));
+    Ended::Failed(completion, why)
+}
+
+/// Moves a body out of the node that it was stored in.
+///
+/// # Safety
+/// It is moved out once, and the slot is not dropped.
+#[inline]
+pub(crate) unsafe fn take<B>(slot: &mut ManuallyDrop<B>) -> B {
+    // SAFETY: by the caller's word.
+    unsafe { ManuallyDrop::take(slot) }
+}

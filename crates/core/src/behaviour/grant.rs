@@ -1,0 +1,136 @@
+//! Passing a cown to the request at the head of its queue: the *run* rule. See README.md, "Grant".
+//!
+//! The **token** of a cown is the right to act on the head of its queue. It comes into being with
+//! the request that finds the queue empty, is passed on from request to request, and ends when the
+//! last one takes itself out of the tail. There is never more than one.
+
+use std::ptr::NonNull;
+
+use coact_sync::shim::Ordering;
+
+use super::multi::Multi;
+use super::release::leave;
+use super::single::single_task;
+use super::slot::Slot;
+use super::task::Ready;
+use crate::cown::header::{CownHeader, ONE_READER, WAITER};
+
+/// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
+/// Behaviours that miss nothing more are passed to `ready`.
+///
+/// # Safety
+/// The caller has the token of the cown, and `head` is the head of its queue. The token is given
+/// away by this call.
+#[inline]
+pub(crate) unsafe fn grant(
+    cown: NonNull<CownHeader>,
+    head: NonNull<Slot>,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
+    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
+    if member.is_read() {
+        // SAFETY: the token is passed on.
+        return unsafe { grant_readers(cown, head, ready) };
+    }
+    // ORDERING: Acquire pairs with the release of `drop_reader`: what the readers read comes
+    // before what this request writes.
+    if header.readers.load(Ordering::Acquire) != 0 && !claim_from_readers(header, head) {
+        return;
+    }
+    // SAFETY: no readers are left, and the token is passed on.
+    unsafe { grant_exclusive(head, ready) };
+}
+
+/// Hands the token to an exclusive request.
+///
+/// # Safety
+/// The caller has the token, `head` is the head, and no reader of the cown is left.
+#[inline]
+pub(crate) unsafe fn grant_exclusive(head: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: a queued request is live.
+    let member = unsafe { head.as_ref() }.member;
+    if member.is_multi() {
+        // SAFETY: the member says that the slot lies in a `Multi`, which misses this grant.
+        unsafe { Multi::resolve_one(Multi::of(head), ready) };
+    } else {
+        // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now, and
+        // keeps the cown alive.
+        let (task, home) = unsafe { (single_task(head), member.header().runtime) };
+        ready.ready(task, home);
+    }
+}
+
+/// Grants a run of readers. Each leaves the queue at once, so that the token can move on to the
+/// request behind it; what remains of a reader is its count in the header.
+///
+/// # Safety
+/// As [`grant`], and `head` is a reader.
+#[cold]
+unsafe fn grant_readers(
+    cown: NonNull<CownHeader>,
+    mut head: NonNull<Slot>,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: queued or counted requests keep the cown alive for as long as we use it: the last
+    // use is `leave`, before the reader that it counts can end.
+    let header = unsafe { cown.as_ref() };
+    loop {
+        // ORDERING: Relaxed. Only the token holder raises the count. The next token holder learns
+        // of it with the token (release and acquire of `tail` or `next`).
+        header.readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        // SAFETY: we have the token, and `head` is the head.
+        let next = unsafe { leave(header, head) };
+        // SAFETY: the slot lies in a `Multi` (all readers do), which misses this grant. It may run
+        // and be freed from here on.
+        unsafe { Multi::resolve_one(Multi::of(head), ready) };
+        let Some(next) = next else { return };
+        // SAFETY: the token is with `next`, which is live, and keeps the cown alive.
+        if !unsafe { next.as_ref() }.member.is_read() {
+            if claim_from_readers(header, next) {
+                // SAFETY: no readers are left, and we have the token.
+                unsafe { grant_exclusive(next, ready) };
+            }
+            return;
+        }
+        head = next;
+    }
+}
+
+/// Leaves the token, for the exclusive request `head`, with the last reader. Returns true if there
+/// is none left: the caller has the token still.
+#[cold]
+fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
+    // ORDERING: Relaxed. Published by the addition below.
+    header.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
+    // ORDERING: AcqRel. Release publishes `waiter` to the last reader (acquire in `drop_reader`).
+    // Acquire pairs with the release there, for the case that the last one has just gone.
+    if header.readers.fetch_add(WAITER, Ordering::AcqRel) != 0 {
+        return false;
+    }
+    // ORDERING: Relaxed. No reader is left, and only the token holder raises the count.
+    header.readers.store(0, Ordering::Relaxed);
+    true
+}
+
+/// Ends a reader. The last one passes the token to the exclusive request that waits, if any.
+///
+/// # Safety
+/// The caller is a granted reader of the cown that has not ended, and does not use the cown after
+/// this.
+pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Ready) {
+    // SAFETY: our count keeps the cown alive up to the subtraction.
+    let header = unsafe { cown.as_ref() };
+    // ORDERING: AcqRel. Release orders our reads before the writes of the next exclusive holder
+    // (acquire in `grant` or, through the last reader, here). Acquire pairs with the release in
+    // `claim_from_readers`, for `waiter`.
+    if header.readers.fetch_sub(ONE_READER, Ordering::AcqRel) != ONE_READER | WAITER {
+        return;
+    }
+    // We were the last, and a request waits: the token is ours, and keeps the cown alive.
+    // ORDERING: Relaxed, both. The token holder is alone with the two words.
+    header.readers.store(0, Ordering::Relaxed);
+    let waiter = header.waiter.load(Ordering::Relaxed).cast::<Slot>();
+    // SAFETY: the waiter is the head of the queue, and no reader is left.
+    unsafe { grant_exclusive(NonNull::new_unchecked(waiter), ready) };
+}

@@ -1,0 +1,68 @@
+//! Letting go of a cown: the *end* rule. See README.md, "Release".
+
+use std::ptr::{NonNull, null_mut};
+
+use coact_sync::backoff::Backoff;
+use coact_sync::shim::Ordering;
+
+use super::grant::{drop_reader, grant};
+use super::slot::Slot;
+use super::task::Ready;
+use crate::cown::header::CownHeader;
+
+/// Takes the head out of its queue. Returns the new head, to which the token belongs; `None` ends
+/// the token.
+///
+/// # Safety
+/// The caller has the token, and `head` is the head of the queue. After `None` the cown may be
+/// gone; after `Some` the old head is the caller's alone.
+#[inline]
+pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<NonNull<Slot>> {
+    // SAFETY: a queued request is live.
+    let slot = unsafe { head.as_ref() };
+    // ORDERING: Acquire pairs with the release in `link`: the successor is dereferenced.
+    if let Some(next) = NonNull::new(slot.next.load(Ordering::Acquire)) {
+        return Some(next);
+    }
+    // ORDERING: Release publishes the state that this holder wrote to whoever finds the queue
+    // empty (acquire in `swap_tail`). Relaxed on failure: the successor is read through `next`.
+    let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+    if header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).is_ok() {
+        return None;
+    }
+    Some(wait_for_link(slot))
+}
+
+/// A successor has swapped itself in, and is about to link itself.
+#[cold]
+fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
+    let mut backoff = Backoff::new();
+    loop {
+        // ORDERING: Acquire, as in `leave`.
+        if let Some(next) = NonNull::new(slot.next.load(Ordering::Acquire)) {
+            return next;
+        }
+        backoff.snooze();
+    }
+}
+
+/// Ends a behaviour's hold on one cown, and grants it to what stands behind.
+///
+/// # Safety
+/// The behaviour holds the cown through `slot`, and does not use it after this. The slot is the
+/// caller's alone from then on.
+#[inline]
+pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: the slot is live, and the cown is held.
+    let member = unsafe { slot.as_ref() }.member;
+    let cown = member.header_ptr();
+    if member.is_read() {
+        // SAFETY: a granted reader, which ends here.
+        return unsafe { drop_reader(cown, ready) };
+    }
+    // SAFETY: an exclusive holder has the token, and its request is the head.
+    if let Some(next) = unsafe { leave(cown.as_ref(), slot) } {
+        // SAFETY: the token belongs to the new head.
+        unsafe { grant(cown, next, ready) };
+    }
+}

@@ -1,0 +1,139 @@
+//! Behaviours on one cown, held exclusively: the shape of a message.
+//!
+//! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. Nothing is
+//! counted, since the token of the one cown is all that the behaviour waits for.
+
+use std::alloc::Layout;
+use std::mem::{ManuallyDrop, offset_of};
+use std::ptr::NonNull;
+
+use coact_sync::pool;
+use coact_sync::shim::AtomicPtr;
+
+use super::append::append_single;
+use super::body::{Body, Completion, take};
+use super::grant::grant;
+use super::release::release;
+use super::slot::Slot;
+use super::task::{RunContext, Task, TaskPtr, TaskVTable};
+use crate::cown::access::Cursor;
+use crate::cown::header::Member;
+use crate::cown::set::CownSet;
+use crate::sched::{Successor, schedule};
+
+/// The front of every one-cown behaviour, whatever its body.
+#[repr(C)]
+struct Front {
+    task: Task,
+    slot: Slot,
+}
+
+#[repr(C)]
+pub(crate) struct Single<B> {
+    front: Front,
+    body: ManuallyDrop<B>,
+}
+
+/// The task that a request belongs to.
+///
+/// # Safety
+/// The slot lies in a [`Single`].
+#[inline]
+pub(crate) unsafe fn single_task(slot: NonNull<Slot>) -> TaskPtr {
+    // SAFETY: the slot lies this far behind the start of a `Front`, by the caller's word.
+    unsafe { slot.byte_sub(offset_of!(Front, slot)) }.cast()
+}
+
+impl<B> Single<B> {
+    const LAYOUT: Layout = Layout::new::<Self>();
+
+    /// Puts a one-cown task into a block from the pool.
+    #[inline]
+    pub(crate) fn allocate(member: Member, vtable: &'static TaskVTable, body: B) -> NonNull<Self> {
+        let node = pool::alloc(Self::LAYOUT).cast::<Self>();
+        let front = Front { task: Task { vtable }, slot: Slot::new(member) };
+        // SAFETY: the block is fresh and has the layout of the node.
+        unsafe { node.write(Self { front, body: ManuallyDrop::new(body) }) };
+        node
+    }
+
+    /// Takes the body out and gives the block back.
+    ///
+    /// # Safety
+    /// The node is the caller's alone; it is gone after this.
+    pub(crate) unsafe fn dismantle(node: NonNull<Self>) -> B {
+        // SAFETY: alone, and taken once: the node is freed below.
+        unsafe {
+            let body = take(&mut (*node.as_ptr()).body);
+            pool::dealloc(node.cast(), Self::LAYOUT);
+            body
+        }
+    }
+
+    #[inline]
+    pub(crate) fn slot(node: NonNull<Self>) -> NonNull<Slot> {
+        // SAFETY: the field lies inside the node's block.
+        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).front.slot) }
+    }
+
+    /// Spawns the node's task on its cown.
+    ///
+    /// # Safety
+    /// The node is the caller's alone, and is given away. The cown is alive.
+    #[inline]
+    pub(crate) unsafe fn spawn(node: NonNull<Self>) {
+        let slot = Self::slot(node);
+        // SAFETY: the node is ours, and the cown alive. When the queue was empty the request, which
+        // stands in it, keeps the cown alive while we have the token.
+        unsafe {
+            let cown = slot.as_ref().member.header_ptr();
+            if append_single(cown.as_ref(), slot) {
+                grant(cown, slot, &mut schedule);
+            }
+        }
+    }
+}
+
+/// A one-cown task links through the `waiter` word of its cown: nobody waits for readers while the
+/// cown is held exclusively, and so the task itself need not be longer.
+pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: a one-cown task begins with a `Front`, and, being ready, holds its cown.
+    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member.header().waiter) }
+}
+
+/// A one-cown behaviour with its body type, which gives it its functions.
+pub(crate) struct SingleBehaviour<S: CownSet, F, C>(Single<Body<S, F, C>>);
+
+impl<S, F, C> SingleBehaviour<S, F, C>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    pub(crate) const VTABLE: TaskVTable = TaskVTable { run: Self::run, link };
+
+    #[inline]
+    pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
+        Single::allocate(member, &Self::VTABLE, body)
+    }
+
+    /// # Safety
+    /// The task is ready, of this type, and run once.
+    unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+        let node = task.cast::<Single<Body<S, F, C>>>();
+        let slot = Single::slot(node);
+        let mut successor = Successor::new(context.home);
+        // SAFETY: a ready one-cown behaviour holds its cown. The node stays in the queue, where a
+        // successor may write to its `next`, until it is released; then it is ours alone.
+        let ended = unsafe {
+            let body = take(&mut (*node.as_ptr()).body);
+            let ended = body.execute(Cursor::single(&slot.as_ref().member), context);
+            release(slot, &mut successor);
+            pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
+            ended
+        };
+        ended.deliver();
+        successor.take()
+    }
+}
+

@@ -1,0 +1,73 @@
+//! What the scheduler runs: a type-erased piece of work with a one-word header.
+
+use std::ptr::NonNull;
+
+use coact_sync::shim::AtomicPtr;
+
+use crate::runtime::RuntimeId;
+
+/// The header of everything that can be scheduled. The concrete type begins with it (`repr(C)`).
+#[repr(C)]
+pub(crate) struct Task {
+    pub(crate) vtable: &'static TaskVTable,
+}
+
+/// A pointer to a task that is ready to run: whoever has it runs it exactly once.
+pub(crate) type TaskPtr = NonNull<Task>;
+
+/// Takes the tasks that an operation on the queues makes ready, with the runtime each belongs to.
+pub(crate) trait Ready {
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId);
+}
+
+impl<F: FnMut(TaskPtr, RuntimeId)> Ready for F {
+    #[inline]
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
+        self(task, home);
+    }
+}
+
+/// How the tasks of a runtime are to be treated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Run the bodies.
+    Run,
+    /// The runtime is past its shutdown deadline: drop the bodies, but let their cowns go, so that
+    /// whatever stands behind them is dropped as well.
+    Cancel,
+}
+
+/// Where and how a task runs.
+#[derive(Clone, Copy)]
+pub(crate) struct RunContext {
+    pub(crate) home: RuntimeId,
+    pub(crate) mode: Mode,
+}
+
+/// The functions of a task's concrete type.
+pub(crate) struct TaskVTable {
+    /// Runs the task to its end and frees it. Returns a task that this has made ready, that
+    /// belongs to the same runtime, and that would best run next on this thread since it works on
+    /// a cown that is in the cache now.
+    ///
+    /// # Safety
+    /// The task is ready, and is run once.
+    pub(crate) run: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr>,
+    /// The word that links the task into a list of the scheduler.
+    ///
+    /// # Safety
+    /// The task is ready, and the word is used before the task runs only.
+    pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
+}
+
+/// Runs a task.
+///
+/// # Safety
+/// The task is ready, and is run once.
+#[inline]
+pub(crate) unsafe fn run_task(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    // SAFETY: a ready task is live, and begins with its header.
+    let vtable = unsafe { task.as_ref() }.vtable;
+    // SAFETY: by the caller's word.
+    unsafe { (vtable.run)(task, context) }
+}
