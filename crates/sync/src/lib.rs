@@ -1,1 +1,16 @@
-//! Placeholder replaced by the first real code.
+//! The lowest layer of Coact: what every lock-free structure above it is built from.
+//!
+//! * [`shim`]: atomics, cells and locks, from `std` or, under `--cfg loom`, from the model checker.
+//!   Nothing else in the project imports `std::sync`.
+//! * [`asym`]: a fence that is free on the frequent side and a system call on the rare one.
+//! * [`backoff`]: bounded waits for another thread's next step.
+//! * [`CachePadded`]: keeps unrelated state out of one cache line.
+//!
+//! **Invariant:** this crate knows no runtime, no cown and no behaviour. It never runs code of the
+//! user while it holds a lock.
+
+pub mod asym;
+pub mod backoff;
+pub mod shim;
+
+pub use crossbeam_utils::CachePadded;

@@ -1,0 +1,176 @@
+//! Bounded waits for a step that another thread is about to take.
+//!
+//! Some waits cannot be avoided: a producer has reserved a place and not yet filled it, a neighbour
+//! holds an append lock for a few instructions. Normally the step is nanoseconds away and spinning
+//! is right. When that thread has been preempted it is milliseconds away, and spinning then keeps
+//! the very core busy that it needs. A [`Backoff`] therefore goes through three phases:
+//!
+//! 1. *spin*: 1, 2, 4 … 32 pause instructions, 63 in all, about 1 µs;
+//! 2. *yield* the core a few times;
+//! 3. *nap*: 10 µs, then twice as long each time, up to 1 ms.
+//!
+//! In a model every step is a yield.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::shim::{hint, thread};
+
+/// The state of one wait; make a new one for each.
+///
+/// ```
+/// use coact_sync::backoff::Backoff;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// let ready = AtomicBool::new(true);
+/// let mut backoff = Backoff::new();
+/// while !ready.load(Ordering::Acquire) {
+///     backoff.snooze();
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Backoff {
+    step: u32,
+}
+
+impl Backoff {
+    const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
+    const YIELDS: u32 = 8;
+    const FIRST_NAP: Duration = Duration::from_micros(10);
+    const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+    /// A wait that has not begun.
+    #[inline]
+    pub const fn new() -> Self {
+        Self { step: 0 }
+    }
+
+    /// Begins again, after the other thread has been seen to move.
+    #[inline]
+    pub fn reset(&mut self) {
+        self.step = 0;
+    }
+
+    /// Waits one step longer than the last time.
+    #[inline]
+    pub fn snooze(&mut self) {
+        if self.step < Self::SPINS {
+            for _ in 0..1_u32 << self.step {
+                hint::spin_loop();
+            }
+            self.step += 1;
+        } else {
+            self.rest();
+        }
+    }
+
+    /// Whether the wait is past spinning. A caller that can do something else, or can park, should.
+    #[inline]
+    pub fn is_patient(&self) -> bool {
+        self.step >= Self::SPINS
+    }
+
+    #[cold]
+    fn rest(&mut self) {
+        if self.step < Self::SPINS + Self::YIELDS {
+            thread::yield_now();
+            self.step += 1;
+        } else {
+            thread::sleep(self.nap());
+            self.step = self.step.saturating_add(1);
+        }
+    }
+
+    /// How long the next nap is.
+    fn nap(&self) -> Duration {
+        let doublings = (self.step - Self::SPINS - Self::YIELDS).min(10);
+        (Self::FIRST_NAP * (1 << doublings)).min(Self::LONGEST_NAP)
+    }
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Backoff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backoff")
+            .field("step", &self.step)
+            .field("is_patient", &self.is_patient())
+            .finish()
+    }
+}
+
+/// Waits until `step` gives a value, and returns it. The first look costs nothing extra.
+///
+/// ```
+/// let mut looks = 0;
+/// let seen = coact_sync::backoff::wait_for(|| { looks += 1; (looks == 3).then_some(looks) });
+/// assert_eq!(seen, 3);
+/// ```
+#[inline]
+pub fn wait_for<T>(mut step: impl FnMut() -> Option<T>) -> T {
+    match step() {
+        Some(value) => value,
+        None => wait_longer(step),
+    }
+}
+
+#[cold]
+fn wait_longer<T>(mut step: impl FnMut() -> Option<T>) -> T {
+    let mut backoff = Backoff::new();
+    loop {
+        backoff.snooze();
+        if let Some(value) = step() {
+            return value;
+        }
+    }
+}
+
+/// Waits until `condition` holds.
+#[inline]
+pub fn spin_until(mut condition: impl FnMut() -> bool) {
+    wait_for(|| condition().then_some(()));
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spins_then_yields_then_naps_ever_longer_up_to_a_bound() {
+        let mut backoff = Backoff::new();
+        for _ in 0..Backoff::SPINS {
+            assert!(!backoff.is_patient());
+            backoff.snooze();
+        }
+        assert!(backoff.is_patient());
+        for _ in 0..Backoff::YIELDS {
+            backoff.snooze();
+        }
+        assert_eq!(backoff.nap(), Backoff::FIRST_NAP);
+        backoff.step += 1;
+        assert_eq!(backoff.nap(), Backoff::FIRST_NAP * 2);
+        backoff.step = u32::MAX;
+        assert_eq!(backoff.nap(), Backoff::LONGEST_NAP);
+        backoff.snooze();
+        assert_eq!(backoff.step, u32::MAX, "the step must not wrap");
+        backoff.reset();
+        assert!(!backoff.is_patient());
+    }
+
+    #[test]
+    fn a_wait_ends_when_another_thread_takes_its_step() {
+        let flag = std::sync::Arc::new(crate::shim::atomic::AtomicBool::new(false));
+        let other = std::thread::spawn({
+            let flag = flag.clone();
+            // ORDERING: Release, partner is the Acquire load below.
+            move || flag.store(true, crate::shim::atomic::Ordering::Release)
+        });
+        // ORDERING: Acquire, partner is the Release store above.
+        spin_until(|| flag.load(crate::shim::atomic::Ordering::Acquire));
+        other.join().unwrap();
+    }
+}

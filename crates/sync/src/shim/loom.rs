@@ -1,0 +1,121 @@
+//! The shim for models: the same names over loom.
+
+/// Atomic integers, pointers and fences that loom explores.
+pub mod atomic {
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+        AtomicUsize, Ordering, fence,
+    };
+}
+
+/// Interior mutability whose accesses loom checks for races.
+pub mod cell {
+    pub use loom::cell::UnsafeCell;
+}
+
+/// What a waiting loop tells the model checker.
+pub mod hint {
+    pub use loom::hint::spin_loop;
+}
+
+/// Threads, as far as a wait needs them.
+pub mod thread {
+    pub use loom::thread::yield_now;
+
+    /// A model has no clock: sleeping is letting the others go first.
+    pub fn sleep(_: std::time::Duration) {
+        yield_now();
+    }
+}
+
+/// Raw memory whose leaks loom reports at the end of a model.
+pub mod alloc {
+    pub use loom::alloc::{Layout, alloc, dealloc};
+    pub use std::alloc::handle_alloc_error;
+}
+
+/// Locks that loom explores.
+pub mod sync {
+    use std::sync::PoisonError;
+    use std::time::Duration;
+
+    pub use loom::sync::{Arc, MutexGuard};
+
+    /// loom's mutex, without poisoning.
+    #[derive(Debug)]
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// Wraps `value`.
+        pub fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        /// Takes the value out again.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Waits for the lock.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Takes the lock if it is free.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
+        }
+
+        /// The value, without locking: the borrow shows that nobody else holds the lock.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    impl<T: Default> Default for Mutex<T> {
+        fn default() -> Self {
+            Self::new(T::default())
+        }
+    }
+
+    /// loom's condition variable, without poisoning.
+    #[derive(Debug)]
+    pub struct Condvar(loom::sync::Condvar);
+
+    impl Condvar {
+        /// A condition that nobody waits for yet.
+        pub fn new() -> Self {
+            Self(loom::sync::Condvar::new())
+        }
+
+        /// Gives the lock up, sleeps until notified, takes the lock again.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// A model has no clock: the time never runs out.
+        pub fn wait_timeout<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            _limit: Duration,
+        ) -> (MutexGuard<'a, T>, bool) {
+            (self.wait(guard), false)
+        }
+
+        /// Wakes one waiter.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes all waiters.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+
+    impl Default for Condvar {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The shim for real programs: `std`, with loom's closure-style cell.
+
+/// Atomic integers, pointers and fences.
+pub mod atomic {
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+        AtomicUsize, Ordering, fence,
+    };
+}
+
+/// Interior mutability whose accesses have a beginning and an end.
+pub mod cell {
+    /// [`std::cell::UnsafeCell`], with its pointer given to a closure.
+    #[derive(Debug, Default)]
+    #[repr(transparent)]
+    pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        /// Wraps `value`.
+        #[inline(always)]
+        pub const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// Takes the value out again.
+        #[inline(always)]
+        pub fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
+    impl<T: ?Sized> UnsafeCell<T> {
+        /// Runs `f` on the pointer, for reading. Nobody may write while `f` runs.
+        #[inline(always)]
+        pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        /// Runs `f` on the pointer, for writing. Nobody else may have access while `f` runs.
+        #[inline(always)]
+        pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+}
+
+/// What a waiting loop tells the processor.
+pub mod hint {
+    pub use std::hint::spin_loop;
+}
+
+/// Threads, as far as a wait needs them.
+pub mod thread {
+    pub use std::thread::{sleep, yield_now};
+}
+
+/// Raw memory from the allocator of the program.
+pub mod alloc {
+    pub use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+}
+
+/// Locks for the cold paths.
+pub mod sync {
+    pub use crate::shim::process::{Condvar, Mutex, MutexGuard};
+    pub use std::sync::Arc;
+}
