@@ -6,7 +6,7 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::Ordering;
+use coact_sync::shim::atomic::Ordering;
 
 use super::multi::Multi;
 use super::release::leave;

@@ -3,7 +3,7 @@
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::backoff::Backoff;
-use coact_sync::shim::Ordering;
+use coact_sync::shim::atomic::Ordering;
 
 use super::grant::{drop_reader, grant};
 use super::slot::Slot;

@@ -8,7 +8,7 @@ use std::mem::{ManuallyDrop, offset_of};
 use std::ptr::NonNull;
 
 use coact_sync::pool;
-use coact_sync::shim::AtomicPtr;
+use coact_sync::shim::atomic::AtomicPtr;
 
 use super::append::append_single;
 use super::body::{Body, Completion, take};

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use coact_sync::shim::AtomicPtr;
+use coact_sync::shim::atomic::AtomicPtr;
 
 use crate::cown::header::Member;
 

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::AtomicPtr;
+use coact_sync::shim::atomic::AtomicPtr;
 
 use crate::runtime::RuntimeId;
 

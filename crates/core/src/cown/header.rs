@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;

@@ -1,0 +1,215 @@
+//! Behaviours on any number of cowns, with any mix of access.
+//!
+//! One block from the pool: this header (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
+//! order in which the user named them, then the body.
+
+use std::alloc::Layout;
+use std::mem::{ManuallyDrop, size_of};
+use std::ptr::{NonNull, null_mut};
+
+use coact_sync::pool;
+use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use super::append::Request;
+use super::body::{Body, Completion, take};
+use super::release::release;
+use super::slot::Slot;
+use super::task::{Ready, RunContext, Task, TaskPtr, TaskVTable};
+use crate::cown::access::Cursor;
+use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::runtime::RuntimeId;
+use crate::sched::Successor;
+
+/// The front of every such behaviour, whatever its body and the number of its cowns.
+#[repr(C, align(8))]
+pub(crate) struct Multi {
+    task: Task,
+    link: AtomicPtr<()>,
+    /// Grants that are outstanding, and one more while the requests are being appended.
+    missing: AtomicU32,
+    len: u16,
+    home: RuntimeId,
+}
+
+/// A request with the way back to its behaviour.
+#[repr(C)]
+pub(crate) struct MultiSlot {
+    slot: Slot,
+    owner: NonNull<Multi>,
+}
+
+/// The most cowns that one behaviour can name.
+pub(crate) const MAX_MEMBERS: usize = u16::MAX as usize;
+
+impl Multi {
+    /// The behaviour that a request belongs to.
+    ///
+    /// # Safety
+    /// The slot is live and lies in a `Multi`.
+    pub(crate) unsafe fn of(slot: NonNull<Slot>) -> NonNull<Multi> {
+        // SAFETY: a multi slot begins with its slot (`repr(C)`).
+        unsafe { slot.cast::<MultiSlot>().as_ref() }.owner
+    }
+
+    /// Counts one grant. The last one makes the behaviour ready.
+    ///
+    /// # Safety
+    /// The behaviour misses this grant. It may be gone after this call.
+    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
+        // SAFETY: it misses a grant, and so has not run.
+        unsafe { Self::resolve(behaviour, 1, ready) };
+    }
+
+    /// Counts `grants`.
+    ///
+    /// # Safety
+    /// As [`Multi::resolve_one`], for that many.
+    #[inline]
+    unsafe fn resolve(behaviour: NonNull<Multi>, grants: u32, ready: &mut impl Ready) {
+        // SAFETY: it misses a grant, and so has not run.
+        let multi = unsafe { behaviour.as_ref() };
+        let home = multi.home;
+        // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
+        // (acquired with the token); the last one acquires that of all others, and runs.
+        if multi.missing.fetch_sub(grants, Ordering::AcqRel) == grants {
+            ready.ready(behaviour.cast(), home);
+        }
+    }
+
+    /// The first request.
+    fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
+        // SAFETY: the slots lie straight behind the header, in the same block.
+        unsafe { behaviour.add(1) }.cast()
+    }
+
+    fn len(behaviour: NonNull<Multi>) -> usize {
+        // SAFETY: constant since the node was made.
+        usize::from(unsafe { (*behaviour.as_ptr()).len })
+    }
+
+    /// Runs over the members of a behaviour.
+    ///
+    /// # Safety
+    /// The behaviour is live for `'a`.
+    unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
+        // SAFETY: the member of the first slot lies this far into it; the others follow at the
+        // distance of a `MultiSlot`.
+        let first = unsafe { &raw const (*Self::slots(behaviour).as_ptr()).slot.member };
+        // SAFETY: live, by the caller's word.
+        unsafe { Cursor::new(first, size_of::<MultiSlot>(), Self::len(behaviour)) }
+    }
+}
+
+unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: the task is a live `Multi`.
+    NonNull::from(unsafe { &task.cast::<Multi>().as_ref().link })
+}
+
+/// Where a block of `len` requests has its body, and its whole layout.
+fn layout_of<B>(len: usize) -> (Layout, usize) {
+    let slots = Layout::array::<MultiSlot>(len).expect("at most MAX_MEMBERS slots");
+    let (front, _) = Layout::new::<Multi>().extend(slots).expect("far below isize::MAX");
+    let (whole, offset) = front.extend(Layout::new::<B>()).expect("a body fits into memory");
+    (whole.pad_to_align(), offset)
+}
+
+/// A behaviour whose requests are not appended yet.
+pub(crate) struct Prepared<S: CownSet, F, C> {
+    node: NonNull<Multi>,
+    body: std::marker::PhantomData<Body<S, F, C>>,
+}
+
+impl<S, F, C> Prepared<S, F, C>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    const VTABLE: TaskVTable = TaskVTable { run: Self::run, link };
+
+    /// Makes the behaviour, and passes its requests on in the order of the members.
+    ///
+    /// # Panics
+    /// If the set has more than [`MAX_MEMBERS`] members.
+    pub(crate) fn new(set: &S, home: RuntimeId, closure: F, completion: C, requests: &mut dyn FnMut(Request)) -> Self {
+        let len = set.len();
+        assert!(len <= MAX_MEMBERS, "a behaviour can name at most {MAX_MEMBERS} cowns, not {len}");
+        let (layout, body_offset) = layout_of::<Body<S, F, C>>(len);
+        let node = pool::alloc(layout).cast::<Multi>();
+        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+        // SAFETY: the block is fresh, and has room for the front, the slots and the body.
+        unsafe {
+            node.write(Multi {
+                task: Task { vtable: &Self::VTABLE },
+                link: AtomicPtr::new(null_mut()),
+                missing: AtomicU32::new(len as u32 + 1),
+                len: len as u16,
+                home,
+            });
+            node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body);
+        }
+        let (mut at, mut left) = (Multi::slots(node), len);
+        set.visit(&mut Visitor(&mut |member| {
+            assert!(left > 0, "a cown set has more members than it said");
+            let slot = Slot::new(member.in_multi());
+            // SAFETY: one of the `len` slots that the block was made for, not written before.
+            unsafe {
+                at.write(MultiSlot { slot, owner: node });
+                requests(Request::new(at.cast(), member.header_ptr()));
+                at = at.add(1);
+            }
+            left -= 1;
+        }));
+        assert!(left == 0, "a cown set has fewer members than it said");
+        Self { node, body: std::marker::PhantomData }
+    }
+
+    /// Undoes [`Prepared::new`].
+    pub(crate) fn dismantle(self) -> (F, C) {
+        let (layout, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
+        // SAFETY: nothing is appended, so the node is ours alone; it was made with this layout.
+        let body = unsafe {
+            let body = self.node.byte_add(offset).cast::<Body<S, F, C>>().read();
+            pool::dealloc(self.node.cast(), layout);
+            body
+        };
+        (body.closure, body.completion)
+    }
+
+    /// The behaviour's front, with the grant that stands for its being appended still missing.
+    pub(crate) fn into_node(self) -> NonNull<Multi> {
+        self.node
+    }
+
+    /// # Safety
+    /// The task is ready, of this type, and run once.
+    unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+        let node = task.cast::<Multi>();
+        let len = Multi::len(node);
+        let (layout, offset) = layout_of::<Body<S, F, C>>(len);
+        let mut successor = Successor::new(context.home);
+        // SAFETY: a ready behaviour holds all its cowns. Its exclusive requests stay in their
+        // queues, where a successor may write to `next`, until they are released one by one; after
+        // the last the block is ours alone.
+        let ended = unsafe {
+            let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
+            let ended = body.execute(Multi::cursor(node), context);
+            for index in 0..len {
+                release(Multi::slots(node).add(index).cast(), &mut successor);
+            }
+            pool::dealloc(node.cast(), layout);
+            ended
+        };
+        ended.deliver();
+        successor.take()
+    }
+}
+
+/// Counts the grant that stood for a behaviour's being appended.
+///
+/// # Safety
+/// The node's requests are appended, and this is called once for it.
+pub(crate) unsafe fn appended(node: NonNull<Multi>, ready: &mut impl Ready) {
+    // SAFETY: this very grant is missing.
+    unsafe { Multi::resolve_one(node, ready) };
+}

@@ -1,0 +1,267 @@
+//! What a behaviour's closure gets for each member of its set.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+use std::ptr::NonNull;
+
+use super::header::{CownHeader, Member};
+use super::layout::CownBox;
+use crate::panic::Broken;
+
+/// Runs over the members of a behaviour, in the order in which the set named them.
+#[derive(Clone)]
+pub struct Cursor<'a> {
+    at: *const Member,
+    stride: usize,
+    left: usize,
+    behaviour: PhantomData<&'a ()>,
+}
+
+impl<'a> Cursor<'a> {
+    /// # Safety
+    /// From `first` on, `left` members lie `stride` bytes apart, and stay for `'a`.
+    pub(crate) unsafe fn new(first: *const Member, stride: usize, left: usize) -> Self {
+        Self { at: first, stride, left, behaviour: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn single(member: &'a Member) -> Self {
+        Self { at: member, stride: 0, left: 1, behaviour: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Member {
+        debug_assert!(self.left > 0);
+        // SAFETY: `left` members lie from here on.
+        let member = unsafe { *self.at };
+        self.at = self.at.wrapping_byte_add(self.stride);
+        self.left -= 1;
+        member
+    }
+
+    /// Splits off the next `len` members.
+    pub(crate) fn split(&mut self, len: usize) -> Cursor<'a> {
+        debug_assert!(len <= self.left);
+        let part = Cursor { left: len, ..self.clone() };
+        self.at = self.at.wrapping_byte_add(self.stride * len);
+        self.left -= len;
+        part
+    }
+
+    /// The member at a position.
+    fn get(&self, index: usize) -> Option<Member> {
+        let at = self.at.wrapping_byte_add(self.stride * index);
+        // SAFETY: `left` members lie from here on.
+        (index < self.left).then(|| unsafe { *at })
+    }
+
+    /// The first member that is poisoned and does not want to see it.
+    ///
+    /// # Safety
+    /// The behaviour holds the members.
+    #[inline]
+    pub(crate) unsafe fn find_poisoned(&self) -> Option<Broken> {
+        let mut members = self.clone();
+        for index in 0..self.left {
+            let member = members.advance();
+            // SAFETY: held, so alive.
+            if unsafe { member.header() }.is_poisoned() && !member.is_checked() {
+                return Some(Broken::Poisoned { position: index });
+            }
+        }
+        None
+    }
+
+    /// Poisons every cown that is held exclusively.
+    ///
+    /// # Safety
+    /// The behaviour holds the members.
+    #[cold]
+    pub(crate) unsafe fn poison(&self) {
+        let mut members = self.clone();
+        for _ in 0..self.left {
+            let member = members.advance();
+            if !member.is_read() {
+                // SAFETY: held, so alive.
+                unsafe { member.header() }.set_poison(true);
+            }
+        }
+    }
+}
+
+/// The state of a cown that a panic has poisoned, as a [`checked`](crate::Cown::checked) member of a
+/// set gets it.
+///
+/// The state may be half changed. Look at it or put it right through [`get_mut`](Self::get_mut),
+/// then [`clear`](Self::clear) the mark. A cown that is not cleared stays poisoned.
+pub struct Poisoned<'a, T> {
+    header: &'a CownHeader,
+    state: &'a mut T,
+}
+
+impl<'a, T> Poisoned<'a, T> {
+    /// # Safety
+    /// The caller holds the cown exclusively for `'a`.
+    pub(crate) unsafe fn new(cown: NonNull<CownHeader>) -> Self {
+        // SAFETY: held for `'a`, and `T` is the type of its state.
+        unsafe { Self { header: cown.as_ref(), state: &mut *CownBox::<T>::state(cown) } }
+    }
+
+    /// The state as the panic left it.
+    pub fn get_ref(&self) -> &T {
+        self.state
+    }
+
+    /// The state as the panic left it, to be put right.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.state
+    }
+
+    /// Says that the state is sound again, and gives it out.
+    pub fn clear(self) -> &'a mut T {
+        self.header.set_poison(false);
+        self.state
+    }
+}
+
+impl<T> fmt::Debug for Poisoned<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Poisoned").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for Poisoned<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the cown is poisoned: a behaviour panicked while it held it")
+    }
+}
+
+impl<T> std::error::Error for Poisoned<'_, T> {}
+
+/// Exclusive access to the states of a slice of cowns, in the slice's order.
+pub struct Members<'a, T> {
+    cursor: Cursor<'a>,
+    states: PhantomData<&'a mut T>,
+}
+
+/// Read access to the states of a slice of cowns, in the slice's order.
+#[derive(Clone)]
+pub struct ReadMembers<'a, T> {
+    cursor: Cursor<'a>,
+    states: PhantomData<&'a T>,
+}
+
+// SAFETY: `Members` is used like `Vec<&mut T>`: it gives out each state at most once at a time, to
+// the thread that has it.
+unsafe impl<T: Send> Send for Members<'_, T> {}
+// SAFETY: through `&Members` only `&T` can be reached.
+unsafe impl<T: Sync> Sync for Members<'_, T> {}
+// SAFETY: like `Vec<&T>`.
+unsafe impl<T: Sync> Send for ReadMembers<'_, T> {}
+// SAFETY: like `Vec<&T>`.
+unsafe impl<T: Sync> Sync for ReadMembers<'_, T> {}
+
+impl<'a, T> Members<'a, T> {
+    /// # Safety
+    /// The cowns that the cursor runs over are of `T`, distinct, and held exclusively for `'a`.
+    pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
+        Self { cursor, states: PhantomData }
+    }
+
+    /// How many cowns the slice has.
+    pub fn len(&self) -> usize {
+        self.cursor.left
+    }
+
+    /// Whether the slice is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The state of the cown at a position of the slice.
+    pub fn get(&self, index: usize) -> Option<&T> {
+        let cown = self.cursor.get(index)?.header_ptr();
+        // SAFETY: held, and borrowed as `self` is.
+        Some(unsafe { &*CownBox::<T>::state(cown) })
+    }
+
+    /// The state of the cown at a position of the slice, to change it.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let cown = self.cursor.get(index)?.header_ptr();
+        // SAFETY: held exclusively, and borrowed as `self` is.
+        Some(unsafe { &mut *CownBox::<T>::state(cown) })
+    }
+
+    /// The states in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
+        (0..self.len()).map(|index| &self[index])
+    }
+
+    /// The states in order, to change them. All may be used at the same time.
+    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut T> {
+        let cursor = self.cursor.clone();
+        (0..cursor.left).map(move |index| {
+            let cown = cursor.get(index).expect("below the length").header_ptr();
+            // SAFETY: held exclusively; the cowns of a set are distinct, and each is given out
+            // once by this iterator, which borrows `self` mutably.
+            unsafe { &mut *CownBox::<T>::state(cown) }
+        })
+    }
+}
+
+impl<T> Index<usize> for Members<'_, T> {
+    type Output = T;
+    fn index(&self, index: usize) -> &T {
+        self.get(index).unwrap_or_else(|| out_of_range(index, self.len()))
+    }
+}
+
+impl<T> IndexMut<usize> for Members<'_, T> {
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        let len = self.len();
+        self.get_mut(index).unwrap_or_else(|| out_of_range(index, len))
+    }
+}
+
+impl<'a, T> ReadMembers<'a, T> {
+    /// # Safety
+    /// The cowns that the cursor runs over are of `T`, and held at least for reading for `'a`.
+    pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
+        Self { cursor, states: PhantomData }
+    }
+
+    /// How many cowns the slice has.
+    pub fn len(&self) -> usize {
+        self.cursor.left
+    }
+
+    /// Whether the slice is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The state of the cown at a position of the slice.
+    pub fn get(&self, index: usize) -> Option<&'a T> {
+        let cown = self.cursor.get(index)?.header_ptr();
+        // SAFETY: held for reading for `'a`.
+        Some(unsafe { &*CownBox::<T>::state(cown) })
+    }
+
+    /// The states in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a T> + '_ {
+        (0..self.len()).map(|index| self.get(index).expect("below the length"))
+    }
+}
+
+impl<T> Index<usize> for ReadMembers<'_, T> {
+    type Output = T;
+    fn index(&self, index: usize) -> &T {
+        self.get(index).unwrap_or_else(|| out_of_range(index, self.len()))
+    }
+}
+
+#[cold]
+fn out_of_range(index: usize, len: usize) -> ! {
+    panic!("position {index} of a slice of {len} cowns")
+}

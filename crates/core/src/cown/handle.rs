@@ -1,0 +1,372 @@
+//! Handles of cowns: what users hold, clone, compare and drop.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::process::abort;
+use std::ptr::NonNull;
+
+use coact_sync::shim::atomic::{Ordering, fence};
+
+use super::header::{CownHeader, Member};
+use super::layout::CownBox;
+use super::set::{Checked, Read};
+use crate::behaviour::single::{self, Single};
+use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable};
+use crate::panic::drop_quietly;
+use crate::runtime;
+
+/// A **c**oncurrent **own**er: state that only behaviours reach.
+///
+/// The handle is one pointer, cheap to clone (one atomic addition), compare and hash; all clones
+/// stand for the same state. A cown belongs to the runtime in which it was made: behaviours on it
+/// run on that runtime's workers.
+///
+/// The state is dropped when the last handle is gone and the last behaviour on it has run: on the
+/// thread that drops the last handle if nothing is queued, on a worker otherwise.
+///
+/// ```
+/// use coact_core::{Cown, when, ask};
+///
+/// let log = Cown::new(Vec::new());
+/// when(&log, |log| log.push("first"));
+/// when(&log, |log| log.push("second"));
+/// assert_eq!(ask(&log, |log| log.join(", ")).wait().unwrap(), "first, second");
+/// ```
+///
+/// The state cannot be had outside a behaviour:
+///
+/// ```compile_fail
+/// let balance = coact_core::Cown::new(100_i64);
+/// *balance += 1;
+/// ```
+pub struct Cown<T: Send + 'static> {
+    header: NonNull<CownHeader>,
+    state: PhantomData<T>,
+}
+
+/// A handle that does not keep the state alive; see [`Cown::downgrade`].
+pub struct WeakCown<T: Send + 'static> {
+    header: NonNull<CownHeader>,
+    state: PhantomData<T>,
+}
+
+/// The identity of a cown, for logs and maps. No two cowns that are alive have the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CownId(usize);
+
+// SAFETY: a handle gives no access to the state; the state is moved between threads (hence `Send`)
+// but is held by one behaviour at a time, or by readers, for which `read` asks for `Sync`.
+unsafe impl<T: Send> Send for Cown<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Cown<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for WeakCown<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for WeakCown<T> {}
+
+/// Beyond this number of handles the count could wrap; nobody gets there but by leaking them.
+const MAX_HANDLES: u32 = u32::MAX / 2;
+
+impl<T: Send + 'static> Cown<T> {
+    /// Makes a cown of the current runtime: that of the worker that runs the caller, that which
+    /// the thread has [entered](crate::Runtime::enter), or else the
+    /// [global](crate::Runtime::global) one.
+    ///
+    /// Costs one block of 32 bytes and the state, and no atomic operation.
+    #[inline]
+    pub fn new(state: T) -> Self {
+        Self { header: CownBox::allocate(state, runtime::current_id()), state: PhantomData }
+    }
+
+    /// This cown as a member of a set that is held for reading: the closure gets `&T`, and readers
+    /// that stand next to each other in the cown's order run in parallel.
+    pub fn read(&self) -> Read<'_, T>
+    where
+        T: Sync,
+    {
+        Read(self)
+    }
+
+    /// This cown as a member of a set whose behaviour runs even if the cown is poisoned: the
+    /// closure gets a `Result` of which the error, [`Poisoned`](crate::Poisoned), gives access and
+    /// can clear the mark.
+    ///
+    /// ```
+    /// use coact_core::{Cown, ask, when};
+    ///
+    /// let cown = Cown::new(1);
+    /// when(&cown, |_| panic!("half way"));
+    /// let state = ask(cown.checked(), |state| match state {
+    ///     Ok(sound) => *sound,
+    ///     Err(mut poisoned) => {
+    ///         *poisoned.get_mut() = 7;
+    ///         *poisoned.clear()
+    ///     }
+    /// });
+    /// assert_eq!(state.wait().unwrap(), 7);
+    /// assert!(!cown.is_poisoned());
+    /// ```
+    pub fn checked(&self) -> Checked<'_, T> {
+        Checked(self)
+    }
+
+    /// A handle that does not keep the state alive.
+    pub fn downgrade(&self) -> WeakCown<T> {
+        // ORDERING: Relaxed, as for any new handle made from an old one.
+        if self.header().weak.fetch_add(1, Ordering::Relaxed) > MAX_HANDLES {
+            abort();
+        }
+        WeakCown { header: self.header, state: PhantomData }
+    }
+
+    /// Takes the state out.
+    ///
+    /// # Errors
+    /// The handle is given back if it is not the last one, or if a behaviour on the cown is still
+    /// queued or running.
+    pub fn into_inner(self) -> Result<T, Self> {
+        let header = self.header();
+        // ORDERING: Acquire pairs with the release of the other handles' ends. While the count is 0
+        // no weak handle can be upgraded, so the queue cannot grow.
+        let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
+        if header.strong.compare_exchange(1, 0, ok, failed).is_err() {
+            return Err(self);
+        }
+        if !is_idle(header) {
+            // ORDERING: Relaxed. Nothing was read or written under the count.
+            header.strong.store(1, Ordering::Relaxed);
+            return Err(self);
+        }
+        let this = ManuallyDrop::new(self);
+        // SAFETY: no handle is left, and the queue is empty: the state is ours.
+        let state = unsafe { CownBox::<T>::state(this.header).read() };
+        // SAFETY: the state is taken.
+        unsafe { drop_weak::<T>(this.header) };
+        Ok(state)
+    }
+
+    /// Whether a panic has poisoned the state. A hint, unless a behaviour on this cown asks.
+    pub fn is_poisoned(&self) -> bool {
+        self.header().is_poisoned()
+    }
+
+    /// Clears the poison mark, for behaviours that are yet to start. To put the state right as well,
+    /// use [`checked`](Self::checked).
+    pub fn clear_poison(&self) {
+        self.header().set_poison(false);
+    }
+
+    /// The cown's identity.
+    pub fn id(&self) -> CownId {
+        CownId(self.header.as_ptr().addr())
+    }
+
+    #[inline]
+    pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
+        self.header
+    }
+
+    #[inline]
+    fn header(&self) -> &CownHeader {
+        // SAFETY: a strong handle keeps the cown alive.
+        unsafe { self.header.as_ref() }
+    }
+}
+
+impl<T: Send + 'static> WeakCown<T> {
+    /// A full handle, unless all of them are gone.
+    pub fn upgrade(&self) -> Option<Cown<T>> {
+        // SAFETY: a weak handle keeps the block alive.
+        let strong = unsafe { &self.header.as_ref().strong };
+        // ORDERING: Relaxed, as in `Cown::clone`; a count of 0 is final (or `into_inner` is looking).
+        let mut count = strong.load(Ordering::Relaxed);
+        while count != 0 {
+            if count > MAX_HANDLES {
+                abort();
+            }
+            let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+            match strong.compare_exchange_weak(count, count + 1, ok, failed) {
+                Ok(_) => return Some(Cown { header: self.header, state: PhantomData }),
+                Err(now) => count = now,
+            }
+        }
+        None
+    }
+
+    /// The cown's identity. It may be given to another cown once this one is gone.
+    pub fn id(&self) -> CownId {
+        CownId(self.header.as_ptr().addr())
+    }
+}
+
+/// Whether nothing is queued on, and nobody reads, a cown without handles.
+fn is_idle(header: &CownHeader) -> bool {
+    // ORDERING: Acquire, both: pair with the releases in `leave` and `drop_reader`, so that the
+    // last behaviours' work comes before what is done with the state now.
+    header.tail.load(Ordering::Acquire).is_null() && header.readers.load(Ordering::Acquire) == 0
+}
+
+impl<T: Send + 'static> Clone for Cown<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // ORDERING: Relaxed. A new handle is made from an old one, which keeps the cown alive.
+        if self.header().strong.fetch_add(1, Ordering::Relaxed) > MAX_HANDLES {
+            abort();
+        }
+        Self { header: self.header, state: PhantomData }
+    }
+}
+
+impl<T: Send + 'static> Drop for Cown<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // ORDERING: Release: what was done with this handle comes before the end of the state;
+        // pairs with the fence below.
+        if self.header().strong.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            // SAFETY: this was the last handle.
+            unsafe { retire::<T>(self.header) };
+        }
+    }
+}
+
+/// Drops the state of a cown whose last handle is gone: now, or behind what is queued on it. So
+/// requests need not count as handles, and no behaviour pays for keeping its cowns alive.
+///
+/// # Safety
+/// The last handle is gone, and this is called once.
+unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the handles' weak count keeps the block alive.
+    if is_idle(unsafe { cown.as_ref() }) {
+        // SAFETY: without handles the queue stays empty: the state is ours.
+        return unsafe { destroy::<T>(cown) };
+    }
+    let vtable = const { &TaskVTable { run: run_destroy::<T>, link: single::link } };
+    let node = Single::allocate(Member::exclusive(cown), vtable, ());
+    // SAFETY: the node is ours; the block lives until it has run.
+    unsafe { Single::spawn(node) };
+}
+
+/// The last request of a cown: it drops the state.
+///
+/// # Safety
+/// The task is the one that [`retire`] made, and holds the cown.
+unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
+    let node = task.cast::<Single<()>>();
+    // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
+    // need not be left.
+    unsafe {
+        let cown = Single::slot(node).as_ref().member.header_ptr();
+        Single::dismantle(node);
+        destroy::<T>(cown);
+    }
+    None
+}
+
+/// # Safety
+/// No handle and no behaviour can reach the state any more.
+unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if std::mem::needs_drop::<T>() {
+            drop_quietly(|| CownBox::<T>::state(cown).drop_in_place());
+        }
+        drop_weak::<T>(cown);
+    }
+}
+
+/// Gives up one weak count, and the block with the last.
+///
+/// # Safety
+/// The count is the caller's to give up. The state is gone when it is the last.
+unsafe fn drop_weak<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the count keeps the block alive.
+    // ORDERING: Release pairs with the fence of the last one: all uses come before the free.
+    if unsafe { cown.as_ref() }.weak.fetch_sub(1, Ordering::Release) == 1 {
+        fence(Ordering::Acquire);
+        // SAFETY: nothing of the cown is left.
+        unsafe { CownBox::<T>::free(cown) };
+    }
+}
+
+impl<T: Send + 'static> Clone for WeakCown<T> {
+    fn clone(&self) -> Self {
+        // SAFETY: a weak handle keeps the block alive.
+        // ORDERING: Relaxed, as in `Cown::clone`.
+        if unsafe { self.header.as_ref() }.weak.fetch_add(1, Ordering::Relaxed) > MAX_HANDLES {
+            abort();
+        }
+        Self { header: self.header, state: PhantomData }
+    }
+}
+
+impl<T: Send + 'static> Drop for WeakCown<T> {
+    fn drop(&mut self) {
+        // SAFETY: this handle's count.
+        unsafe { drop_weak::<T>(self.header) };
+    }
+}
+
+impl<T: Send + 'static> PartialEq for Cown<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.header == other.header
+    }
+}
+
+impl<T: Send + 'static> Eq for Cown<T> {}
+
+impl<T: Send + 'static> PartialOrd for Cown<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Send + 'static> Ord for Cown<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.header.cmp(&other.header)
+    }
+}
+
+impl<T: Send + 'static> Hash for Cown<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.header.hash(state);
+    }
+}
+
+impl<T: Send + 'static> fmt::Debug for Cown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cown<{}>({:?})", std::any::type_name::<T>(), self.id())
+    }
+}
+
+impl<T: Send + 'static> fmt::Debug for WeakCown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WeakCown<{}>({:?})", std::any::type_name::<T>(), self.id())
+    }
+}
+
+impl fmt::Debug for CownId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::Display for CownId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+impl<T: Send + 'static> From<T> for Cown<T> {
+    fn from(state: T) -> Self {
+        Self::new(state)
+    }
+}
+
+impl<T: Send + Default + 'static> Default for Cown<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}

@@ -1,0 +1,51 @@
+//! A cown's block: its header and its state.
+
+use std::alloc::Layout;
+use std::cell::UnsafeCell;
+use std::ptr::NonNull;
+
+use coact_sync::pool;
+
+use super::header::CownHeader;
+use crate::runtime::RuntimeId;
+
+#[repr(C)]
+pub(crate) struct CownBox<T> {
+    header: CownHeader,
+    state: UnsafeCell<T>,
+}
+
+impl<T> CownBox<T> {
+    const LAYOUT: Layout = Layout::new::<Self>();
+
+    /// A new cown with one strong handle.
+    #[inline]
+    pub(crate) fn allocate(state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
+        let block = pool::alloc(Self::LAYOUT).cast::<Self>();
+        // SAFETY: the block is fresh and has the layout.
+        unsafe {
+            block.write(Self { header: CownHeader::new(runtime), state: UnsafeCell::new(state) });
+        }
+        block.cast()
+    }
+
+    /// The state. Dereferencing it is for those who hold the cown.
+    ///
+    /// # Safety
+    /// The cown is of `T`, and alive.
+    #[inline]
+    pub(crate) unsafe fn state(cown: NonNull<CownHeader>) -> *mut T {
+        // SAFETY: by the caller's word.
+        UnsafeCell::raw_get(unsafe { &raw const (*cown.cast::<Self>().as_ptr()).state })
+    }
+
+    /// Frees the block; the state must have been dropped or taken.
+    ///
+    /// # Safety
+    /// No handle, weak handle or request of the cown is left.
+    #[inline]
+    pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
+        // SAFETY: by the caller's word; the block was made with this layout.
+        unsafe { pool::dealloc(cown.cast(), Self::LAYOUT) };
+    }
+}

@@ -1,0 +1,317 @@
+//! What can stand in front of a behaviour's closure: cowns, tuples, arrays and slices of them.
+
+use super::access::{Cursor, Members, Poisoned, ReadMembers};
+use super::handle::Cown;
+use super::header::Member;
+use super::layout::CownBox;
+
+/// A set of cowns that a behaviour needs, and how it needs each of them.
+///
+/// | set | the closure gets |
+/// | --- | --- |
+/// | `&a` | `&mut A` |
+/// | `a.read()` | `&A` |
+/// | `a.checked()` | `Result<&mut A, Poisoned<A>>` |
+/// | `(&a, b.read())`, up to 8 members | `(&mut A, &B)` |
+/// | `[&a, &b]` | `[&mut A; 2]` |
+/// | `&vec[..]`, `&vec` (of `Cown<A>`) | [`Members<A>`](Members) |
+/// | `read_all(&vec)` | [`ReadMembers<A>`](ReadMembers) |
+///
+/// Tuples and arrays may hold any of these, tuples and slices too. Sets borrow the handles: nothing
+/// is cloned or counted.
+///
+/// The trait is sealed: its hidden items are no part of the public interface.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name the cowns of a behaviour",
+    label = "expected `&cown`, `cown.read()`, `cown.checked()`, a slice of cowns, or a tuple of these",
+    note = "a tuple may have up to 8 members; nest tuples or use a slice for more",
+    note = "reading with `.read()` needs a state that is `Sync`"
+)]
+pub trait CownSet: sealed::Sealed {
+    /// What the behaviour's closure gets.
+    type Access<'a>;
+
+    /// What is needed, beside the requests, to build the access.
+    #[doc(hidden)]
+    type Shape: Copy + Send + 'static;
+
+    /// The same set with handles of its own.
+    #[doc(hidden)]
+    type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>> + Send + 'static;
+
+    /// Whether the set is always one cown, held exclusively.
+    #[doc(hidden)]
+    const SINGLE: bool = false;
+
+    #[doc(hidden)]
+    fn len(&self) -> usize;
+
+    #[doc(hidden)]
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[doc(hidden)]
+    fn shape(&self) -> Self::Shape;
+
+    #[doc(hidden)]
+    fn to_owned_set(&self) -> Self::Owned;
+
+    #[doc(hidden)]
+    fn visit(&self, visitor: &mut sealed::Visitor<'_>);
+
+    /// # Safety
+    /// The behaviour holds the members that the cursor runs over for `'a`, and they are those that
+    /// a set of this shape named.
+    #[doc(hidden)]
+    unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a>;
+}
+
+pub(crate) mod sealed {
+    use super::Member;
+
+    /// Keeps [`CownSet`](super::CownSet) ours.
+    pub trait Sealed {}
+
+    /// Takes the members of a set one after the other.
+    pub struct Visitor<'a>(pub(crate) &'a mut dyn FnMut(Member));
+
+    impl Visitor<'_> {
+        #[inline]
+        pub(crate) fn member(&mut self, member: Member) {
+            (self.0)(member);
+        }
+    }
+}
+
+use sealed::{Sealed, Visitor};
+
+/// A cown held for reading; see [`Cown::read`].
+#[derive(Debug)]
+pub struct Read<'c, T>(pub(crate) &'c Cown<T>);
+
+/// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
+#[derive(Debug)]
+pub struct Checked<'c, T>(pub(crate) &'c Cown<T>);
+
+/// A slice of cowns held for reading; see [`read_all`].
+#[derive(Debug)]
+pub struct ReadAll<'c, T>(&'c [Cown<T>]);
+
+/// Names all cowns of a slice for reading.
+///
+/// ```
+/// use coact_core::{Cown, ask, read_all};
+///
+/// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
+/// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
+/// assert_eq!(sum.wait().unwrap(), 10);
+/// ```
+pub fn read_all<T: Send + Sync + 'static>(cowns: &[Cown<T>]) -> ReadAll<'_, T> {
+    ReadAll(cowns)
+}
+
+/// The owned forms of the sets above.
+#[doc(hidden)]
+pub mod owned {
+    use super::Cown;
+
+    pub struct Read<T>(pub(super) Cown<T>);
+    pub struct Checked<T>(pub(super) Cown<T>);
+    pub struct Slice<T>(pub(super) Box<[Cown<T>]>);
+    pub struct ReadAll<T>(pub(super) Box<[Cown<T>]>);
+}
+
+/// One kind of single member, in its borrowed and its owned form.
+macro_rules! one_cown {
+    ($set:ty, $owned:ty, [$($bound:tt)*], $access:ty, single: $single:expr,
+     |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
+        impl<T: Send + $($bound)* 'static> Sealed for $set {}
+
+        impl<T: Send + $($bound)* 'static> CownSet for $set {
+            type Access<'a> = $access;
+            type Shape = ();
+            type Owned = $owned;
+            const SINGLE: bool = $single;
+
+            #[inline]
+            fn len(&self) -> usize {
+                1
+            }
+
+            #[inline]
+            fn shape(&self) {}
+
+            fn to_owned_set(&self) -> $owned {
+                let $this = self;
+                #[allow(clippy::redundant_closure_call)]
+                ($own)($cown.clone())
+            }
+
+            #[inline]
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                let $this = self;
+                visitor.member($member($cown.header_ptr()));
+            }
+
+            #[inline]
+            unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
+                let $ptr = members.advance().header_ptr();
+                // SAFETY: held as the member asks for, and of `T`, by the caller's word.
+                unsafe { $get }
+            }
+        }
+    };
+}
+
+one_cown!(&Cown<T>, Cown<T>, [], &'a mut T, single: true, |this| *this,
+    own: |cown| cown, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
+one_cown!(Cown<T>, Cown<T>, [], &'a mut T, single: true, |this| this,
+    own: |cown| cown, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
+one_cown!(Read<'_, T>, owned::Read<T>, [Sync +], &'a T, single: false, |this| this.0,
+    own: owned::Read, member: Member::read, |cown| &*CownBox::<T>::state(cown));
+one_cown!(owned::Read<T>, owned::Read<T>, [Sync +], &'a T, single: false, |this| this.0,
+    own: owned::Read, member: Member::read, |cown| &*CownBox::<T>::state(cown));
+one_cown!(Checked<'_, T>, owned::Checked<T>, [], Result<&'a mut T, Poisoned<'a, T>>, single: true,
+    |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
+one_cown!(owned::Checked<T>, owned::Checked<T>, [], Result<&'a mut T, Poisoned<'a, T>>, single: true,
+    |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
+
+/// # Safety
+/// The caller holds the cown exclusively for `'a`, and it is of `T`.
+unsafe fn checked<'a, T>(
+    cown: std::ptr::NonNull<super::header::CownHeader>,
+) -> Result<&'a mut T, Poisoned<'a, T>> {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if cown.as_ref().is_poisoned() {
+            Err(Poisoned::new(cown))
+        } else {
+            Ok(&mut *CownBox::<T>::state(cown))
+        }
+    }
+}
+
+/// One kind of slice, in its borrowed and its owned form.
+macro_rules! slice_of_cowns {
+    ($set:ty, $owned:ident, [$($bound:tt)*], [$($param:tt)*], $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
+        impl<T: Send + $($bound)* 'static, $($param)*> Sealed for $set {}
+
+        impl<T: Send + $($bound)* 'static, $($param)*> CownSet for $set {
+            type Access<'a> = $access<'a, T>;
+            type Shape = usize;
+            type Owned = owned::$owned<T>;
+
+            fn len(&self) -> usize {
+                let $this = self;
+                $slice.len()
+            }
+
+            fn shape(&self) -> usize {
+                self.len()
+            }
+
+            fn to_owned_set(&self) -> Self::Owned {
+                let $this = self;
+                owned::$owned($slice.iter().cloned().collect())
+            }
+
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                let $this = self;
+                for cown in $slice.iter() {
+                    visitor.member($member(cown.header_ptr()));
+                }
+            }
+
+            unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> $access<'a, T> {
+                // SAFETY: the next `len` members are the slice's; held, by the caller's word.
+                unsafe { $access::new(members.split(len)) }
+            }
+        }
+    };
+}
+
+slice_of_cowns!(&[Cown<T>], Slice, [], [], Members, |this| this, member: Member::exclusive);
+slice_of_cowns!(&Vec<Cown<T>>, Slice, [], [], Members, |this| this, member: Member::exclusive);
+slice_of_cowns!(&[Cown<T>; N], Slice, [], [const N: usize], Members, |this| this, member: Member::exclusive);
+slice_of_cowns!(owned::Slice<T>, Slice, [], [], Members, |this| this.0, member: Member::exclusive);
+slice_of_cowns!(ReadAll<'_, T>, ReadAll, [Sync +], [], ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!(owned::ReadAll<T>, ReadAll, [Sync +], [], ReadMembers, |this| this.0, member: Member::read);
+
+impl<S: CownSet, const N: usize> Sealed for [S; N] {}
+
+impl<S: CownSet, const N: usize> CownSet for [S; N] {
+    type Access<'a> = [S::Access<'a>; N];
+    type Shape = [S::Shape; N];
+    type Owned = [S::Owned; N];
+
+    fn len(&self) -> usize {
+        self.iter().map(CownSet::len).sum()
+    }
+
+    fn shape(&self) -> Self::Shape {
+        std::array::from_fn(|index| self[index].shape())
+    }
+
+    fn to_owned_set(&self) -> Self::Owned {
+        std::array::from_fn(|index| self[index].to_owned_set())
+    }
+
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.iter().for_each(|set| set.visit(visitor));
+    }
+
+    unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
+        // SAFETY: the members of the parts follow one another, as `visit` named them.
+        shape.map(|shape| unsafe { S::access(shape, members) })
+    }
+}
+
+macro_rules! tuple_of_sets {
+    ($($name:ident . $index:tt),*) => {
+        impl<$($name: CownSet),*> Sealed for ($($name,)*) {}
+
+        #[allow(unused_variables, clippy::unused_unit)]
+        impl<$($name: CownSet),*> CownSet for ($($name,)*) {
+            type Access<'a> = ($($name::Access<'a>,)*);
+            type Shape = ($($name::Shape,)*);
+            type Owned = ($($name::Owned,)*);
+
+            #[inline]
+            fn len(&self) -> usize {
+                0 $(+ self.$index.len())*
+            }
+
+            #[inline]
+            fn shape(&self) -> Self::Shape {
+                ($(self.$index.shape(),)*)
+            }
+
+            fn to_owned_set(&self) -> Self::Owned {
+                ($(self.$index.to_owned_set(),)*)
+            }
+
+            #[inline]
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                $(self.$index.visit(visitor);)*
+            }
+
+            #[inline]
+            unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
+                // SAFETY: the members of the parts follow one another, as `visit` named them; a
+                // tuple expression is evaluated from left to right.
+                unsafe { ($($name::access(shape.$index, members),)*) }
+            }
+        }
+    };
+}
+
+tuple_of_sets!();
+tuple_of_sets!(A.0);
+tuple_of_sets!(A.0, B.1);
+tuple_of_sets!(A.0, B.1, C.2);
+tuple_of_sets!(A.0, B.1, C.2, D.3);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4, F.5);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4, F.5, G.6);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4, F.5, G.6, H.7);

@@ -1,0 +1,81 @@
+//! What the current thread is to the runtime.
+
+use std::cell::Cell;
+use std::ptr::null;
+
+use super::worker::Worker;
+use crate::runtime::RuntimeId;
+
+thread_local! {
+    static WORKER: Cell<*const Worker> = const { Cell::new(null()) };
+    static ENTERED: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
+    static BODIES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The worker that this thread is, if it is one.
+#[inline]
+pub(crate) fn worker<'a>() -> Option<&'a Worker> {
+    // SAFETY: set by `with_worker` for the time that the worker lives, on its own thread; the
+    // references that are made from it do not outlive the task in which they are made.
+    unsafe { WORKER.get().as_ref() }
+}
+
+/// Makes this thread the worker while `main` runs.
+pub(crate) fn with_worker(worker: &Worker, main: impl FnOnce()) {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            WORKER.set(null());
+        }
+    }
+    WORKER.set(worker);
+    let _leave = Leave;
+    main();
+}
+
+/// The runtime that this thread has entered, without being a worker.
+pub(crate) fn entered() -> RuntimeId {
+    ENTERED.get()
+}
+
+/// Enters a runtime; returns the one that was entered before.
+pub(crate) fn enter(runtime: RuntimeId) -> RuntimeId {
+    ENTERED.replace(runtime)
+}
+
+/// Whether the thread may not be blocked: it runs a behaviour, a future, or is a worker.
+pub(crate) fn is_inside() -> bool {
+    !WORKER.get().is_null() || BODIES.get() > 0
+}
+
+/// How many bodies run on this thread's stack through `when_here`.
+pub(crate) fn nested_bodies() -> u32 {
+    BODIES.get()
+}
+
+/// Counts one more body on this thread's stack until it is dropped.
+pub(crate) struct Nested(());
+
+impl Nested {
+    #[inline]
+    pub(crate) fn enter() -> Self {
+        BODIES.set(BODIES.get() + 1);
+        Self(())
+    }
+}
+
+impl Drop for Nested {
+    #[inline]
+    fn drop(&mut self) {
+        BODIES.set(BODIES.get() - 1);
+    }
+}
+
+/// Refuses to block where that could stop the work that is waited for.
+#[track_caller]
+pub(crate) fn assert_may_block(what: &str, instead: &str) {
+    assert!(
+        !is_inside(),
+        "{what} would block a worker, or cowns that are held, and could wait for ever: {instead}"
+    );
+}

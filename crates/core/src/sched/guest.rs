@@ -1,0 +1,85 @@
+//! Threads that are no workers, but are at work in a runtime right now: they append requests, or
+//! run a body through `when_here`. While there is such a guest the runtime is not idle, even if
+//! all of its workers sleep.
+//!
+//! A guest says so with a plain store in a cell of its own. Who wants to know if there are any pays
+//! for it with a heavy barrier.
+
+use std::cell::OnceCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use coact_sync::asym;
+
+use crate::runtime::RuntimeId;
+
+/// What one thread is busy with: the runtime's id in the low half, how deep in the high half.
+type GuestCell = AtomicU32;
+
+/// The cells of all threads that have ever been guests and live.
+static GUESTS: Mutex<Vec<Arc<GuestCell>>> = Mutex::new(Vec::new());
+
+struct Registered(Arc<GuestCell>);
+
+impl Registered {
+    fn new() -> Self {
+        let cell = Arc::new(GuestCell::new(0));
+        GUESTS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&cell));
+        Self(cell)
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let mut guests = GUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+        guests.retain(|cell| !Arc::ptr_eq(cell, &self.0));
+    }
+}
+
+thread_local! {
+    static CELL: OnceCell<Registered> = const { OnceCell::new() };
+}
+
+const DEEPER: u32 = 1 << 16;
+
+/// Runs `work` as a guest of the runtime. A thread that is a guest already stays that of the first
+/// runtime until it is done there.
+#[inline]
+pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
+    struct Leave<'a>(&'a GuestCell, u32);
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            // ORDERING: Release pairs with the acquire in `are_there_any`: what the guest left in
+            // the runtime's queues is visible to whoever sees it gone.
+            self.0.store(self.1, Ordering::Release);
+        }
+    }
+    let mut work = Some(work);
+    let done = CELL.try_with(|cell| {
+        let work = work.take().expect("called once");
+        let cell = &cell.get_or_init(Registered::new).0;
+        let before = cell.load(Ordering::Relaxed);
+        let now = if before == 0 { u32::from(runtime.get()) | DEEPER } else { before + DEEPER };
+        // ORDERING: Relaxed. The light barrier pairs with the heavy one in `are_there_any`: it sees
+        // us, or we come after it.
+        cell.store(now, Ordering::Relaxed);
+        asym::light();
+        let _leave = Leave(cell, before);
+        work()
+    });
+    match (done, work) {
+        (Ok(result), _) => result,
+        // The thread is at its end, and has no cell any more.
+        (Err(_), Some(work)) => work(),
+        (Err(_), None) => unreachable!("the closure was taken by a visit that took place"),
+    }
+}
+
+/// Whether a thread is a guest of the runtime right now.
+pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
+    asym::heavy();
+    let guests = GUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    // ORDERING: Acquire pairs with the release of a guest that leaves.
+    let mut runtimes = guests.iter().map(|cell| cell.load(Ordering::Acquire) & (DEEPER - 1));
+    runtimes.any(|id| id == u32::from(runtime.get()))
+}

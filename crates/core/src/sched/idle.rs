@@ -1,0 +1,116 @@
+//! Who sleeps, who searches, and who must be woken. README.md, "Sleeping", has the argument why no
+//! wake-up is lost.
+
+use coact_sync::asym;
+use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
+use coact_sync::shim::sync::Mutex;
+
+/// The sleepers of one runtime.
+pub(crate) struct Idle {
+    /// How many sleep; changed under the lock only.
+    sleeping: AtomicUsize,
+    /// How many workers look for work, or were woken to look.
+    searching: AtomicUsize,
+    /// Whether somebody watches over tasks that wait behind a long behaviour; see `Worker::sleep`.
+    watched: AtomicBool,
+    sleepers: Mutex<Vec<usize>>,
+}
+
+impl Idle {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            sleeping: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
+            watched: AtomicBool::new(false),
+            sleepers: Mutex::new(Vec::with_capacity(workers)),
+        }
+    }
+
+    /// Called after a task was left where a searching worker would find it. Returns a worker that
+    /// must be woken, if one sleeps and none searches already.
+    ///
+    /// The caller has put a barrier (light for a worker's own queue) between leaving the task and
+    /// this.
+    #[inline]
+    pub(crate) fn choose_sleeper(&self) -> Option<usize> {
+        // ORDERING: Relaxed, both. The caller's barrier pairs with the heavy one in `fall_asleep`:
+        // either we see the sleeper, or it sees the task.
+        if self.sleeping.load(Ordering::Relaxed) == 0 || self.searching.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        self.take_sleeper()
+    }
+
+    #[cold]
+    fn take_sleeper(&self) -> Option<usize> {
+        let mut sleepers = self.sleepers.lock();
+        // ORDERING: Relaxed. A second waker that comes by this early exit leaves the task to the
+        // worker that the first one woke.
+        if self.searching.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        let worker = sleepers.pop()?;
+        self.sleeping.store(sleepers.len(), Ordering::Relaxed);
+        // On behalf of the woken one: until it has looked, nobody else need be woken.
+        self.searching.fetch_add(1, Ordering::Relaxed);
+        Some(worker)
+    }
+
+    /// Whether a task that was put aside for later might need a watcher.
+    #[inline]
+    pub(crate) fn lacks_watcher(&self) -> bool {
+        // ORDERING: Relaxed. A missed hint is made up for by the next task.
+        !self.watched.load(Ordering::Relaxed) && self.sleeping.load(Ordering::Relaxed) != 0
+    }
+
+    /// Becomes the watcher, if there is none.
+    pub(crate) fn start_watching(&self) -> bool {
+        // ORDERING: Relaxed, here and in `stop_watching`. The flag guards no data.
+        !self.watched.swap(true, Ordering::Relaxed)
+    }
+
+    pub(crate) fn stop_watching(&self) {
+        self.watched.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn start_searching(&self) {
+        // ORDERING: Relaxed. A pusher that misses it wakes one worker too many.
+        self.searching.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends a search that found something. Returns whether it was the last: then there may be more
+    /// to find, and the finder wakes another.
+    pub(crate) fn found_work(&self) -> bool {
+        self.searching.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+
+    /// Ends a search that found nothing, and goes to sleep: after this the worker must look once
+    /// more before it parks.
+    pub(crate) fn fall_asleep(&self, worker: usize) {
+        let mut sleepers = self.sleepers.lock();
+        sleepers.push(worker);
+        self.sleeping.store(sleepers.len(), Ordering::Relaxed);
+        self.searching.fetch_sub(1, Ordering::Relaxed);
+        drop(sleepers);
+        // Pairs with the pushers' barriers: a task whose pusher did not see us asleep (or saw us
+        // searching) is visible to the look that follows.
+        asym::heavy();
+    }
+
+    /// Wakes up by itself, and searches again. Returns false if a waker came first: it has counted
+    /// the worker as searching already, and has unparked it.
+    pub(crate) fn wake_up(&self, worker: usize) -> bool {
+        let mut sleepers = self.sleepers.lock();
+        let Some(at) = sleepers.iter().position(|sleeper| *sleeper == worker) else { return false };
+        sleepers.swap_remove(at);
+        self.sleeping.store(sleepers.len(), Ordering::Relaxed);
+        self.searching.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    /// How many workers sleep.
+    pub(crate) fn sleeping(&self) -> usize {
+        // ORDERING: Relaxed. Those who must be exact put a heavy barrier before.
+        self.sleeping.load(Ordering::Relaxed)
+    }
+}

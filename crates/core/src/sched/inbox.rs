@@ -1,0 +1,81 @@
+//! Where threads that are no workers of the runtime leave ready tasks: a lock-free stack that is
+//! only ever taken as a whole (so there is no ABA), and turned round into the order of arrival.
+
+use std::ptr::{NonNull, null_mut};
+
+use coact_sync::shim::atomic::{AtomicPtr, Ordering};
+
+use crate::behaviour::task::{Task, TaskPtr};
+
+#[derive(Default)]
+pub(crate) struct Inbox {
+    top: AtomicPtr<Task>,
+}
+
+impl Inbox {
+    pub(crate) fn new() -> Self {
+        Self { top: AtomicPtr::new(null_mut()) }
+    }
+
+    /// Leaves a task.
+    ///
+    /// # Safety
+    /// The task is ready, and the caller's to give away.
+    pub(crate) unsafe fn push(&self, task: TaskPtr) {
+        // SAFETY: a ready task is live, and its link is ours until it runs.
+        let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
+        // ORDERING: Relaxed. Only compared and stored, never dereferenced here.
+        let mut top = self.top.load(Ordering::Relaxed);
+        loop {
+            // ORDERING: Relaxed. Published by the exchange below.
+            link.store(top.cast(), Ordering::Relaxed);
+            // ORDERING: Release publishes the task and its link to `take_all`. Relaxed on failure,
+            // as above.
+            let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+            match self.top.compare_exchange_weak(top, task.as_ptr(), ok, failed) {
+                Ok(_) => return,
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    /// Whether there is something to take; a hint.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        // ORDERING: Relaxed. A hint; those who must not miss a task put a barrier in between.
+        self.top.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Takes everything, oldest first.
+    pub(crate) fn take_all(&self) -> Drain {
+        if self.is_empty() {
+            return Drain(null_mut());
+        }
+        // ORDERING: Acquire pairs with the release of each push: a later push continues the release
+        // sequence of the one before it, so all of them are visible.
+        let mut newest = self.top.swap(null_mut(), Ordering::Acquire);
+        let mut oldest = null_mut();
+        while let Some(task) = NonNull::new(newest) {
+            // SAFETY: taken off the stack, so ours, with its link.
+            let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
+            newest = link.load(Ordering::Relaxed).cast();
+            link.store(oldest, Ordering::Relaxed);
+            oldest = task.as_ptr().cast();
+        }
+        Drain(oldest)
+    }
+}
+
+/// Tasks that were taken from an inbox. What is not consumed is lost: consume it.
+pub(crate) struct Drain(*mut ());
+
+impl Iterator for Drain {
+    type Item = TaskPtr;
+
+    fn next(&mut self) -> Option<TaskPtr> {
+        let task: TaskPtr = NonNull::new(self.0.cast())?;
+        // SAFETY: ours, and ready, and so is its link.
+        self.0 = unsafe { (task.as_ref().vtable.link)(task).as_ref() }.load(Ordering::Relaxed);
+        Some(task)
+    }
+}

@@ -1,0 +1,51 @@
+//! The scheduler: workers, their queues, stealing and sleeping. See README.md.
+
+pub(crate) mod context;
+pub(crate) mod guest;
+pub(crate) mod idle;
+pub(crate) mod inbox;
+pub(crate) mod local;
+pub(crate) mod shared;
+pub(crate) mod worker;
+
+use crate::behaviour::task::{Ready, TaskPtr};
+use crate::runtime::RuntimeId;
+
+/// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
+#[inline]
+pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
+    match context::worker() {
+        Some(worker) if worker.id() == home => worker.push(task),
+        _ => shared::submit(task, home),
+    }
+}
+
+/// Keeps the first task that a finished behaviour makes ready on its own runtime, to be run next on
+/// this thread; schedules the others.
+pub(crate) struct Successor {
+    home: RuntimeId,
+    task: Option<TaskPtr>,
+}
+
+impl Successor {
+    #[inline]
+    pub(crate) fn new(home: RuntimeId) -> Self {
+        Self { home, task: None }
+    }
+
+    #[inline]
+    pub(crate) fn take(self) -> Option<TaskPtr> {
+        self.task
+    }
+}
+
+impl Ready for Successor {
+    #[inline]
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
+        if self.task.is_none() && home == self.home {
+            self.task = Some(task);
+        } else {
+            schedule(task, home);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What the workers of one runtime share.
+
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicPtr as StdAtomicPtr;
+use std::time::Duration;
+
+use coact_sync::shim::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+use coact_sync::shim::sync::{Condvar, Mutex};
+use coact_sync::{CachePadded, asym};
+use parking::{Parker, Unparker};
+
+use super::guest;
+use super::idle::Idle;
+use super::inbox::Inbox;
+use super::local::LocalQueue;
+use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::runtime::{Config, RuntimeId};
+use crate::time::Timers;
+use crate::runtime::blocking::BlockingPool;
+
+/// One worker as the others see it.
+pub(crate) struct WorkerShared {
+    pub(crate) local: LocalQueue,
+    pub(crate) inbox: Inbox,
+    /// Raised with every task that the worker takes: a worker whose figure stands still is in a
+    /// long behaviour.
+    pub(crate) ticks: AtomicU64,
+    unparker: Unparker,
+}
+
+/// One runtime. It is never freed (the registry hands out `&'static`), but what it owns is, when it
+/// is shut down.
+pub(crate) struct Shared {
+    pub(crate) id: RuntimeId,
+    pub(crate) config: Config,
+    pub(crate) workers: Box<[CachePadded<WorkerShared>]>,
+    pub(crate) idle: CachePadded<Idle>,
+    pub(crate) timers: Timers,
+    pub(crate) blocking: BlockingPool,
+    phase: CachePadded<AtomicU8>,
+    /// Work that no queue shows: pending timers, blocking jobs, futures.
+    outstanding: CachePadded<AtomicUsize>,
+    /// Bodies that were dropped instead of run.
+    pub(crate) abandoned: AtomicUsize,
+    /// How many workers have not ended yet.
+    pub(crate) alive: Mutex<usize>,
+    /// Signals idleness, and workers that end.
+    pub(crate) changed: Condvar,
+}
+
+/// The phases of a runtime's life, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    Running,
+    /// The deadline of a shutdown has passed: bodies are dropped.
+    Cancelling,
+    /// No worker is left.
+    Stopped,
+}
+
+impl Shared {
+    /// A runtime's shared part, and the parkers for its workers.
+    pub(crate) fn new(id: RuntimeId, config: Config) -> (Self, Vec<Parker>) {
+        let count = config.workers;
+        let (parkers, workers) = (0..count)
+            .map(|_| {
+                let (parker, unparker) = parking::pair();
+                let worker = WorkerShared {
+                    local: LocalQueue::new(),
+                    inbox: Inbox::new(),
+                    ticks: AtomicU64::new(0),
+                    unparker,
+                };
+                (parker, CachePadded::new(worker))
+            })
+            .unzip::<_, _, Vec<_>, Vec<_>>();
+        let shared = Self {
+            id,
+            workers: workers.into(),
+            idle: CachePadded::new(Idle::new(count)),
+            timers: Timers::new(id),
+            blocking: BlockingPool::new(&config),
+            phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
+            outstanding: CachePadded::new(AtomicUsize::new(0)),
+            abandoned: AtomicUsize::new(0),
+            alive: Mutex::new(count),
+            changed: Condvar::new(),
+            config,
+        };
+        (shared, parkers)
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        // ORDERING: Acquire pairs with the release in `set_phase`.
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Running,
+            1 => Phase::Cancelling,
+            _ => Phase::Stopped,
+        }
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        // ORDERING: Release pairs with the acquire in `phase`.
+        self.phase.store(phase as u8, Ordering::Release);
+    }
+
+    /// How tasks are to be run now.
+    #[inline]
+    pub(crate) fn run_context(&self) -> RunContext {
+        let running = self.phase.load(Ordering::Relaxed) == Phase::Running as u8;
+        RunContext { home: self.id, mode: if running { Mode::Run } else { Mode::Cancel } }
+    }
+
+    /// Called by a worker that has left a task in its own queue, for others to take.
+    #[inline]
+    pub(crate) fn notify_of_own(&self) {
+        asym::light();
+        if let Some(worker) = self.idle.choose_sleeper() {
+            self.unpark(worker);
+        }
+    }
+
+    /// Called after a task was left in an inbox.
+    fn notify_of_inbox(&self) {
+        // ORDERING: SeqCst, for the store-load order between the push and the look at the sleepers;
+        // pairs with the heavy barrier in `Idle::fall_asleep`.
+        fence(Ordering::SeqCst);
+        if let Some(worker) = self.idle.choose_sleeper() {
+            self.unpark(worker);
+        }
+    }
+
+    pub(crate) fn unpark(&self, worker: usize) {
+        self.workers[worker].unparker.unpark();
+    }
+
+    pub(crate) fn unpark_all(&self) {
+        self.workers.iter().for_each(|worker| {
+            worker.unparker.unpark();
+        });
+    }
+
+    /// Whether some queue has a task that any worker may take.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.workers.iter().any(|worker| worker.local.len() > 0 || !worker.inbox.is_empty())
+    }
+
+    /// Leaves a ready task from a thread that is no worker of this runtime.
+    fn submit(&self, task: TaskPtr) {
+        let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
+        // SAFETY: ready, and given to us.
+        unsafe { inbox.push(task) };
+        self.notify_of_inbox();
+        // The fence above orders the push before this look; `stop` stores the phase before it looks
+        // into the inboxes: one of the two sees the other.
+        if self.phase() == Phase::Stopped {
+            self.cancel_inboxes();
+        }
+    }
+
+    /// Runs what is left in the inboxes of a stopped runtime, without the bodies.
+    pub(crate) fn cancel_inboxes(&self) {
+        let context = RunContext { home: self.id, mode: Mode::Cancel };
+        for worker in &self.workers {
+            for task in worker.inbox.take_all() {
+                let mut task = Some(task);
+                while let Some(ready) = task {
+                    // SAFETY: ready, and taken by us alone.
+                    task = unsafe { run_task(ready, &context) };
+                }
+            }
+        }
+    }
+
+    /// Counts work that no queue shows.
+    pub(crate) fn begin_outstanding(&self) {
+        // ORDERING: Relaxed. Whoever begins it is itself work that is seen.
+        self.outstanding.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Ends it, after whatever it leads to was submitted.
+    pub(crate) fn end_outstanding(&self) {
+        // ORDERING: Release pairs with the acquire in `is_idle`: what was submitted before is seen.
+        if self.outstanding.fetch_sub(1, Ordering::Release) == 1 {
+            self.tell_if_idle();
+        }
+    }
+
+    /// Whether no work is left: exact if nobody outside brings new work.
+    pub(crate) fn is_idle(&self) -> bool {
+        // ORDERING: Acquire, see `end_outstanding`.
+        let none_hidden = || self.outstanding.load(Ordering::Acquire) == 0;
+        let quiet = || self.idle.sleeping() == self.workers.len() && !self.has_tasks();
+        // A guest may leave a task, and a worker may take it, while we look: so look at the guests
+        // between two looks at the queues.
+        none_hidden() && quiet() && !guest::are_there_any(self.id) && quiet() && none_hidden()
+    }
+
+    /// Tells those who wait for idleness.
+    pub(crate) fn tell_if_idle(&self) {
+        if self.is_idle() {
+            let _alive = self.alive.lock();
+            self.changed.notify_all();
+        }
+    }
+
+    /// Blocks until no work is left.
+    pub(crate) fn wait_idle(&self) {
+        let mut alive = self.alive.lock();
+        while !self.is_idle() && *alive > 0 {
+            // Guests do not tell when they leave: theirs are a few instructions, or one body.
+            let patience = Duration::from_millis(if self.idle.sleeping() == self.workers.len() { 1 } else { 50 });
+            alive = self.changed.wait_timeout(alive, patience).0;
+        }
+    }
+}
+
+/// Spreads outside threads over the inboxes; each sticks to one.
+fn inbox_of_this_thread(inboxes: usize) -> usize {
+    static THREADS: AtomicCounter = AtomicCounter::new(0);
+    thread_local! {
+        static NUMBER: usize = THREADS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    NUMBER.try_with(|number| *number).unwrap_or(0) % inboxes
+}
+
+type AtomicCounter = std::sync::atomic::AtomicUsize;
+
+/// Hands a ready task to a runtime that this thread is no worker of.
+#[cold]
+pub(crate) fn submit(task: TaskPtr, home: RuntimeId) {
+    get(home).submit(task);
+}
+
+/// All runtimes that ever were, by id.
+static REGISTRY: [StdAtomicPtr<Shared>; RuntimeId::LIMIT] =
+    [const { StdAtomicPtr::new(null_mut()) }; RuntimeId::LIMIT];
+
+/// Makes a runtime known under its id.
+pub(crate) fn register(shared: &'static Shared) {
+    let entry = &REGISTRY[usize::from(shared.id.get())];
+    // ORDERING: Release pairs with the acquire in `get`.
+    entry.store(std::ptr::from_ref(shared).cast_mut(), std::sync::atomic::Ordering::Release);
+}
+
+/// The runtime of an id.
+pub(crate) fn get(id: RuntimeId) -> &'static Shared {
+    // ORDERING: Acquire pairs with the release in `register`.
+    let shared = REGISTRY[usize::from(id.get())].load(std::sync::atomic::Ordering::Acquire);
+    // SAFETY: registered runtimes are never freed.
+    unsafe { shared.as_ref() }.expect("ids are given out with their runtime")
+}

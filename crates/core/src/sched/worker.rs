@@ -1,0 +1,289 @@
+//! One worker: takes tasks, runs them, steals, sleeps.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use coact_sync::shim::atomic::Ordering;
+use parking::Parker;
+
+use super::context;
+use super::local::Tasks;
+use super::shared::{Phase, Shared, WorkerShared};
+use crate::behaviour::task::{TaskPtr, run_task};
+use crate::runtime::RuntimeId;
+
+/// How many tasks in a row may come from the `next` slot.
+const NEXT_IN_A_ROW: u32 = 100;
+/// Every so many tasks, the oldest come first: what waits in a queue is reached at some time,
+/// whatever the tasks in front of it spawn.
+const OLDEST_EVERY: u32 = 64;
+/// How often a worker looks at all queues before it goes to sleep.
+const SEARCH_ROUNDS: u32 = 40;
+/// How long a task may wait behind a long behaviour while a worker sleeps.
+const WATCH_INTERVAL: Duration = Duration::from_millis(1);
+/// How long the watcher stays when everybody else sleeps too.
+const WATCH_LAST: u32 = 10;
+
+pub(crate) struct Worker {
+    shared: &'static Shared,
+    me: &'static WorkerShared,
+    index: usize,
+    id: RuntimeId,
+    parker: Parker,
+    /// How many tasks have been taken.
+    ticks: Cell<u32>,
+    /// How many of them came from `next` in a row.
+    from_next: Cell<u32>,
+    /// What the others' tick counts were when this worker last looked for stuck ones.
+    seen: RefCell<Vec<u64>>,
+    loot: RefCell<Vec<TaskPtr>>,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: &'static Shared, index: usize, parker: Parker) -> Self {
+        Self {
+            shared,
+            me: &shared.workers[index],
+            index,
+            id: shared.id,
+            parker,
+            ticks: Cell::new(0),
+            from_next: Cell::new(0),
+            seen: RefCell::new(vec![0; shared.workers.len()]),
+            loot: RefCell::new(Vec::new()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn id(&self) -> RuntimeId {
+        self.id
+    }
+
+    /// Queues a task that this thread has made ready. It runs next; what was to run next is moved
+    /// to where other workers look for work.
+    #[inline]
+    pub(crate) fn push(&self, task: TaskPtr) {
+        let displaced = self.own(|tasks| match tasks.next.replace(task) {
+            None => false,
+            Some(before) => {
+                tasks.fresh.push_back(before);
+                true
+            }
+        });
+        if displaced {
+            self.shared.notify_of_own();
+        } else if self.shared.idle.lacks_watcher() {
+            self.appoint_watcher();
+        }
+    }
+
+    /// Queues a task behind all others.
+    fn push_aged(&self, task: TaskPtr) {
+        self.own(|tasks| tasks.aged.push_back(task));
+        self.shared.notify_of_own();
+    }
+
+    /// A task waits behind the running behaviour, and everybody else sleeps: should the behaviour
+    /// be a long one, somebody must notice.
+    #[cold]
+    fn appoint_watcher(&self) {
+        if let Some(worker) = self.shared.idle.choose_sleeper() {
+            self.shared.unpark(worker);
+        }
+    }
+
+    #[inline]
+    fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
+        // SAFETY: `me` is this worker's queue, the worker stays on its thread (it is not `Sync`),
+        // and no `work` in this module calls back.
+        unsafe { self.me.local.own(work) }
+    }
+
+    /// Runs tasks until the runtime stops.
+    pub(crate) fn run(&self) {
+        context::with_worker(self, || {
+            while let Some(task) = self.take().or_else(|| self.search()) {
+                self.run_chain(task);
+            }
+        });
+    }
+
+    /// Runs a task, and those that follow it on the same cown, up to the throughput.
+    #[inline]
+    fn run_chain(&self, task: TaskPtr) {
+        let context = self.shared.run_context();
+        let mut next = task;
+        for _ in 0..self.shared.config.throughput {
+            // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
+            match unsafe { run_task(next, &context) } {
+                Some(successor) => next = successor,
+                None => return,
+            }
+        }
+        self.push_aged(next);
+    }
+
+    /// Takes the next task of the worker's own.
+    #[inline]
+    fn take(&self) -> Option<TaskPtr> {
+        let tick = self.ticks.get().wrapping_add(1);
+        self.ticks.set(tick);
+        // ORDERING: Relaxed. A hint for the watcher.
+        self.me.ticks.store(u64::from(tick), Ordering::Relaxed);
+        if tick.is_multiple_of(OLDEST_EVERY) {
+            if let Some(task) = self.take_oldest(tick / OLDEST_EVERY) {
+                return Some(task);
+            }
+        }
+        let from_next = self.from_next.get();
+        let (task, was_next) = self.own(|tasks| {
+            if let Some(task) = tasks.next.take() {
+                if from_next < NEXT_IN_A_ROW {
+                    return (Some(task), true);
+                }
+                tasks.aged.push_back(task);
+                return (tasks.aged.pop_front(), false);
+            }
+            (tasks.fresh.pop_back().or_else(|| tasks.aged.pop_front()), false)
+        });
+        self.from_next.set(if was_next { from_next + 1 } else { 0 });
+        task.or_else(|| self.take_from_inbox(self.index))
+    }
+
+    /// Takes what has waited longest in one of the places where tasks wait, by turns.
+    #[cold]
+    fn take_oldest(&self, turn: u32) -> Option<TaskPtr> {
+        match turn % 4 {
+            0 => self.own(|tasks| tasks.aged.pop_front()),
+            1 => self.own(|tasks| tasks.fresh.pop_front()),
+            2 => self.take_from_inbox(turn as usize / 4 % self.shared.workers.len()),
+            _ if turn.is_multiple_of(16) => self.help_stuck(),
+            _ => None,
+        }
+    }
+
+    /// Moves an inbox's tasks to the end of the own queue, and takes the first.
+    fn take_from_inbox(&self, index: usize) -> Option<TaskPtr> {
+        let inbox = &self.shared.workers[index].inbox;
+        if inbox.is_empty() {
+            return None;
+        }
+        let mut tasks = inbox.take_all();
+        let first = tasks.next();
+        let more = self.own(|own| {
+            let before = own.aged.len();
+            own.aged.extend(tasks);
+            own.aged.len() > before
+        });
+        if more {
+            self.shared.notify_of_own();
+        }
+        first
+    }
+
+    /// Looks for work everywhere, then sleeps, until there is some. `None` once the runtime stops.
+    #[cold]
+    fn search(&self) -> Option<TaskPtr> {
+        self.shared.idle.start_searching();
+        loop {
+            for round in 0..SEARCH_ROUNDS {
+                if let Some(task) = self.look_everywhere() {
+                    if self.shared.idle.found_work() && self.shared.has_tasks() {
+                        self.shared.notify_of_own();
+                    }
+                    return Some(task);
+                }
+                for _ in 0..=round.min(16) {
+                    coact_sync::shim::hint::spin_loop();
+                }
+            }
+            if !self.sleep() {
+                return None;
+            }
+        }
+    }
+
+    /// One look at all inboxes and queues.
+    fn look_everywhere(&self) -> Option<TaskPtr> {
+        let count = self.shared.workers.len();
+        let others = || (1..=count).map(|distance| (self.index + distance) % count);
+        let from_inbox = others().find_map(|index| self.take_from_inbox(index));
+        from_inbox.or_else(|| others().find_map(|index| self.steal_from(index, false)))
+    }
+
+    fn steal_from(&self, victim: usize, with_next: bool) -> Option<TaskPtr> {
+        let local = &self.shared.workers[victim].local;
+        if victim == self.index || !(local.len() > 0 || with_next && local.has_any()) {
+            return None;
+        }
+        let mut loot = self.loot.borrow_mut();
+        local.steal(with_next, &mut loot);
+        let mut loot = loot.drain(..);
+        let first = loot.next();
+        if loot.len() > 0 {
+            self.own(|tasks| tasks.aged.extend(loot));
+        }
+        first
+    }
+
+    /// Takes tasks, `next` included, from a worker that has not taken any itself since this worker
+    /// last looked.
+    fn help_stuck(&self) -> Option<TaskPtr> {
+        let mut seen = self.seen.borrow_mut();
+        (0..seen.len()).find_map(|index| {
+            let ticks = self.shared.workers[index].ticks.load(Ordering::Relaxed);
+            let stuck = std::mem::replace(&mut seen[index], ticks) == ticks;
+            stuck.then(|| self.steal_from(index, true)).flatten()
+        })
+    }
+
+    /// Sleeps until woken; returns counted as searching, or false if the runtime stops.
+    fn sleep(&self) -> bool {
+        coact_sync::pool::flush_thread();
+        let idle = &self.shared.idle;
+        idle.fall_asleep(self.index);
+        if self.shared.has_tasks() || self.shared.phase() == Phase::Stopped {
+            self.wake_up();
+            return self.shared.phase() != Phase::Stopped;
+        }
+        self.shared.tell_if_idle();
+        if self.shared.workers.len() > 1 && idle.start_watching() {
+            self.watch();
+            idle.stop_watching();
+        } else {
+            self.parker.park();
+            // Woken by `unpark_all` (a stop), or by a waker that took us off the list.
+            idle.wake_up(self.index);
+        }
+        self.shared.phase() != Phase::Stopped
+    }
+
+    fn wake_up(&self) {
+        if !self.shared.idle.wake_up(self.index) {
+            // A waker came first: take its permit, so that the next sleep does not end at once.
+            self.parker.park();
+        }
+    }
+
+    /// Sleeps as the one who looks, from time to time, whether some worker is stuck in a long
+    /// behaviour and has tasks that wait behind it.
+    fn watch(&self) {
+        let mut quiet = 0;
+        while quiet < WATCH_LAST {
+            if self.parker.park_timeout(WATCH_INTERVAL) {
+                self.shared.idle.wake_up(self.index);
+                return;
+            }
+            let all_asleep = self.shared.idle.sleeping() == self.shared.workers.len();
+            quiet = if all_asleep { quiet + 1 } else { 0 };
+            if let Some(task) = self.help_stuck() {
+                self.own(|tasks| tasks.aged.push_back(task));
+                self.wake_up();
+                return;
+            }
+        }
+        self.shared.idle.stop_watching();
+        self.parker.park();
+        self.shared.idle.wake_up(self.index);
+    }
+}
