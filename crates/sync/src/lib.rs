@@ -3,6 +3,8 @@
 //! * [`shim`]: atomics, cells and locks, from `std` or, under `--cfg loom`, from the model checker.
 //!   Nothing else in the project imports `std::sync`.
 //! * [`asym`]: a fence that is free on the frequent side and a system call on the rare one.
+//! * [`pool`]: recycles small blocks, so that the runtime's figures do not hang on the allocator
+//!   of the program it runs in.
 //! * [`backoff`]: bounded waits for another thread's next step.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
@@ -11,6 +13,7 @@
 
 pub mod asym;
 pub mod backoff;
+pub mod pool;
 pub mod shim;
 
 pub use crossbeam_utils::CachePadded;

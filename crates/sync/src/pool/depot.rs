@@ -1,0 +1,373 @@
+//! Depots: where threads exchange batches of free blocks, one depot a class.
+
+use std::mem;
+use std::ptr::NonNull;
+
+use super::class::{CLASSES, SizeClass};
+use super::slab::{Block, Cursor, SLAB_BYTES, Slab, Span};
+use crate::CachePadded;
+use crate::shim::process::Mutex;
+
+/// The number of blocks in a full magazine.
+pub(super) const BATCH: usize = 64;
+
+/// A depot below this is not worth a walk when the runtime goes idle.
+const SURPLUS_BYTES: usize = 256 * 1024;
+
+/// A depot below this is not trimmed unless somebody asks.
+const AUTOMATIC_BYTES: usize = 32 * 1024 * 1024;
+
+static DEPOTS: [CachePadded<Depot>; CLASSES] = [const { CachePadded::new(Depot::new()) }; CLASSES];
+
+/// A list of 1 to [`BATCH`] free blocks of one class.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) head: NonNull<Block>,
+    pub(super) count: usize,
+}
+
+// SAFETY: a batch owns its blocks, nobody else knows them; they are plain memory.
+unsafe impl Send for Batch {}
+
+impl Batch {
+    /// A batch of a single block.
+    ///
+    /// # Safety
+    ///
+    /// The caller gives up the memory at `block`, which has the size and alignment of the class.
+    pub(super) unsafe fn of_one(block: NonNull<Block>) -> Self {
+        // SAFETY: per the caller the memory is ours, and every class is large enough for a link.
+        unsafe { block.write(Block { next: None }) };
+        Self {
+            head: block,
+            count: 1,
+        }
+    }
+
+    /// The first block, and the others if there are any.
+    pub(super) fn split_first(self) -> (NonNull<Block>, Option<Self>) {
+        // SAFETY: the batch owns its blocks, and each was written when it was linked.
+        let next = unsafe { self.head.read().next };
+        (
+            self.head,
+            next.map(|head| Self {
+                head,
+                count: self.count - 1,
+            }),
+        )
+    }
+}
+
+/// The exchange of one class.
+pub(super) struct Depot {
+    stock: Mutex<Stock>,
+    /// Held while blocks are counted by slab: the counts stand in the slabs. Taken before `stock`.
+    trimmer: Mutex<()>,
+}
+
+/// What a depot holds, and how much there is of everything.
+struct Stock {
+    batches: Vec<Batch>,
+    /// Slabs that are not carved up yet: one, unless two threads opened one at the same time.
+    open: Vec<Cursor>,
+    /// Blocks in `batches`.
+    blocks: usize,
+    /// Blocks carved from all slabs of this class.
+    carved: usize,
+    /// Slabs of this class.
+    slabs: usize,
+    /// The smallest number of batches since the last look: what nobody needed (Bonwick's working
+    /// set estimate).
+    low: usize,
+    /// The number of batches that makes the thread that adds the last one trim.
+    trim_at: usize,
+}
+
+/// Where blocks came from.
+enum Supply {
+    Batch(Batch),
+    Span(Span),
+    Nothing,
+}
+
+/// What a depot reports to [`stats`](super::stats).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count {
+    pub(super) slab_bytes: usize,
+    pub(super) carved: usize,
+    pub(super) stocked: usize,
+}
+
+impl Depot {
+    const fn new() -> Self {
+        Self {
+            stock: Mutex::new(Stock::new()),
+            trimmer: Mutex::new(()),
+        }
+    }
+
+    /// The depot of `class`.
+    pub(super) fn of(class: SizeClass) -> &'static Self {
+        &DEPOTS[class.index()]
+    }
+
+    /// A batch, recycled or fresh.
+    pub(super) fn take(&self, class: SizeClass) -> Batch {
+        self.take_up_to(class, BATCH)
+    }
+
+    /// One block, for a thread without magazines.
+    pub(super) fn take_one(&self, class: SizeClass) -> NonNull<Block> {
+        let mut batch = self.take_up_to(class, 1);
+        // SAFETY: the batch is ours, so its head may be read.
+        if let Some(rest) = unsafe { batch.head.read().next } {
+            self.put(
+                class,
+                Batch {
+                    head: rest,
+                    count: batch.count - 1,
+                },
+            );
+            batch.count = 1;
+        }
+        batch.head
+    }
+
+    /// A recycled batch of any length, or a fresh one of at most `most` blocks.
+    fn take_up_to(&self, class: SizeClass, most: usize) -> Batch {
+        loop {
+            // The lock is released before the blocks are linked and before a slab is allocated:
+            // both may fault pages in.
+            let supply = self.stock.lock().take(class, most);
+            match supply {
+                Supply::Batch(batch) => return batch,
+                Supply::Span(span) => {
+                    let count = span.count();
+                    if let Some(head) = span.link() {
+                        return Batch { head, count };
+                    }
+                }
+                Supply::Nothing => self.stock.lock().add_slab(Cursor::open()),
+            }
+        }
+    }
+
+    /// Adds a batch; gives slabs back if there are twice as many as when that was last tried.
+    pub(super) fn put(&self, class: SizeClass, batch: Batch) {
+        let trim = {
+            let mut stock = self.stock.lock();
+            stock.put(batch);
+            stock.is_trim_due(class)
+        };
+        // If another thread is at it already, this one has nothing to wait for.
+        if trim && let Some(_trimmer) = self.trimmer.try_lock() {
+            self.trim_locked();
+        }
+    }
+
+    /// Gives back all slabs whose blocks are all here; returns their number of bytes.
+    pub(super) fn trim(&self) -> usize {
+        let _trimmer = self.trimmer.lock();
+        let bytes = self.trim_locked();
+        self.stock.lock().trim_at = 0;
+        bytes
+    }
+
+    /// Trims if at least [`SURPLUS_BYTES`] have lain here untouched since the last call.
+    pub(super) fn trim_surplus(&self, class: SizeClass) -> usize {
+        if self.stock.lock().take_low(class) < SURPLUS_BYTES {
+            return 0;
+        }
+        self.trim()
+    }
+
+    /// The figures; waits for a trimmer, whose blocks would be missing.
+    pub(super) fn count(&self) -> Count {
+        let _trimmer = self.trimmer.lock();
+        let stock = self.stock.lock();
+        Count {
+            slab_bytes: stock.slabs * SLAB_BYTES,
+            carved: stock.carved,
+            stocked: stock.blocks,
+        }
+    }
+
+    /// The caller holds `trimmer`. Other threads find the depot empty while this walks, and help
+    /// themselves to a new slab if they must: nobody waits for the walk.
+    fn trim_locked(&self) -> usize {
+        let (mut batches, mut open) = self.stock.lock().take_all();
+        let free = find_free(&batches, &open);
+        if !free.is_empty() {
+            batches = without_free(batches);
+        }
+        for batch in &batches {
+            forget(batch);
+        }
+        // SAFETY: we are the only trimmer and hold the cursors, see `take_all`.
+        open.retain(|cursor| !unsafe { cursor.slab().is_free() });
+        // SAFETY: as above; the slabs in `free` are not released yet.
+        let carved = free.iter().map(|slab| unsafe { slab.carved() }).sum();
+        self.stock
+            .lock()
+            .give_back(batches, open, free.len(), carved);
+        let bytes = free.len() * SLAB_BYTES;
+        for slab in free {
+            // SAFETY: all blocks ever carved from it were in `batches`, so nobody uses one, and
+            // `without_free` has dropped them; its cursor, if any, was dropped above.
+            unsafe { slab.release() };
+        }
+        bytes
+    }
+}
+
+impl Stock {
+    const fn new() -> Self {
+        Self {
+            batches: Vec::new(),
+            open: Vec::new(),
+            blocks: 0,
+            carved: 0,
+            slabs: 0,
+            low: 0,
+            trim_at: 0,
+        }
+    }
+
+    fn take(&mut self, class: SizeClass, most: usize) -> Supply {
+        if let Some(batch) = self.batches.pop() {
+            self.blocks -= batch.count;
+            self.low = self.low.min(self.batches.len());
+            return Supply::Batch(batch);
+        }
+        while let Some(cursor) = self.open.last_mut() {
+            if cursor.is_spent(class) {
+                self.open.pop();
+                continue;
+            }
+            let span = cursor.carve(class, most);
+            self.carved += span.count();
+            return Supply::Span(span);
+        }
+        Supply::Nothing
+    }
+
+    fn add_slab(&mut self, cursor: Cursor) {
+        self.open.push(cursor);
+        self.slabs += 1;
+    }
+
+    fn put(&mut self, batch: Batch) {
+        self.blocks += batch.count;
+        self.batches.push(batch);
+    }
+
+    /// Whether the number of batches has reached the mark; moves the mark to its double, so that
+    /// one thread is told so and the walks cost no more than a constant for each block freed.
+    fn is_trim_due(&mut self, class: SizeClass) -> bool {
+        let floor = AUTOMATIC_BYTES / (BATCH * class.block_size());
+        let due = self.batches.len() >= self.trim_at.max(floor);
+        if due {
+            self.trim_at = 2 * self.batches.len();
+        }
+        due
+    }
+
+    /// The bytes that nobody has taken since the last call.
+    fn take_low(&mut self, class: SizeClass) -> usize {
+        let low = mem::replace(&mut self.low, self.batches.len());
+        low * BATCH * class.block_size()
+    }
+
+    /// For the trimmer: all batches and all cursors. From here on, until `give_back`, no other
+    /// thread carves from a slab that has a block among them.
+    fn take_all(&mut self) -> (Vec<Batch>, Vec<Cursor>) {
+        self.blocks = 0;
+        self.low = 0;
+        (mem::take(&mut self.batches), mem::take(&mut self.open))
+    }
+
+    fn give_back(&mut self, batches: Vec<Batch>, open: Vec<Cursor>, slabs: usize, carved: usize) {
+        self.blocks += batches.iter().map(|batch| batch.count).sum::<usize>();
+        // What was added meanwhile is the warmer part, so it stays on top.
+        let added = mem::replace(&mut self.batches, batches);
+        self.batches.extend(added);
+        self.open.extend(open);
+        self.slabs -= slabs;
+        self.carved -= carved;
+        self.low = self.batches.len();
+    }
+}
+
+/// Counts the blocks of each slab, and returns the slabs of which none is missing.
+fn find_free(batches: &[Batch], open: &[Cursor]) -> Vec<Slab> {
+    let mut free = Vec::new();
+    for batch in batches {
+        for block in blocks(batch) {
+            // SAFETY: a block in the depot keeps its slab; we are the only trimmer and hold the
+            // cursors.
+            unsafe {
+                let slab = Slab::of(block);
+                if slab.meet() {
+                    free.push(slab);
+                }
+            }
+        }
+    }
+    // A slab that nothing was carved from is not met, and free.
+    // SAFETY: as above.
+    let untouched = open
+        .iter()
+        .map(Cursor::slab)
+        .filter(|slab| unsafe { slab.carved() == 0 });
+    free.extend(untouched);
+    free
+}
+
+/// The batches without the blocks of free slabs, packed anew.
+fn without_free(batches: Vec<Batch>) -> Vec<Batch> {
+    let mut kept = Vec::new();
+    let mut current: Option<Batch> = None;
+    for batch in batches {
+        for block in blocks(&batch) {
+            // SAFETY: as in `find_free`.
+            if unsafe { Slab::of(block).is_free() } {
+                continue;
+            }
+            let (next, count) = current.map_or((None, 0), |batch| (Some(batch.head), batch.count));
+            // SAFETY: the block is ours; the iterator has read its link already.
+            unsafe { block.write(Block { next }) };
+            let longer = Batch {
+                head: block,
+                count: count + 1,
+            };
+            current = if longer.count == BATCH {
+                kept.push(longer);
+                None
+            } else {
+                Some(longer)
+            };
+        }
+    }
+    kept.extend(current);
+    kept
+}
+
+/// Resets the counts that `find_free` left in the slabs of a batch that stays.
+fn forget(batch: &Batch) {
+    for block in blocks(batch) {
+        // SAFETY: as in `find_free`.
+        unsafe { Slab::of(block).forget() };
+    }
+}
+
+/// The blocks of a batch. Each link is read before its block is handed out.
+fn blocks(batch: &Batch) -> impl Iterator<Item = NonNull<Block>> + use<> {
+    let mut next = Some(batch.head);
+    std::iter::from_fn(move || {
+        let block = next?;
+        // SAFETY: the blocks of a batch are linked from its head to an empty link, and belong to
+        // whoever has the batch.
+        next = unsafe { block.read().next };
+        Some(block)
+    })
+}

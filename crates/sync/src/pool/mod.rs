@@ -1,0 +1,147 @@
+//! Recycles small blocks, so that the runtime's figures hold with any allocator.
+//!
+//! A library does not choose its user's allocator, yet a runtime that allocates a block for each
+//! message lives or dies by it, most of all when one thread allocates and another frees. This pool
+//! is made for that flow. Nothing but the runtime's own nodes and blocks goes through it.
+//!
+//! # How it works
+//!
+//! * **Size classes** ([`class`]): every 8 bytes up to 256. Anything larger, or aligned to more
+//!   than 16, is passed on to the program's allocator.
+//! * **Magazines** ([`cache`]): each thread has two lists of up to 64 free blocks a class. The fast
+//!   path takes from, or adds to, one of them: plain instructions on thread-local memory.
+//! * **Depot** ([`depot`]): a magazine that is full beside a full one goes to the depot of its
+//!   class, and a thread whose magazines are both empty takes one from there. A thread that only
+//!   allocates and one that only frees thus exchange batches of 64, at one lock in 64 operations.
+//!   (Two magazines, not one, so that a thread that wavers around the edge does not go to the depot
+//!   each time: Bonwick and Adams, *Magazines and Vmem*, 2001.)
+//! * **Slabs** ([`slab`]): fresh blocks are carved from pieces of 64 KiB, aligned to 64 KiB, so that
+//!   a block's address leads to its slab.
+//!
+//! # Giving memory back
+//!
+//! A slab goes back when all its blocks lie in the depot. Finding out takes a walk over the depot,
+//! so it is done rarely: [`trim`] does it at once, [`trim_surplus`] for what has not been needed
+//! since the last time, and a thread that fills a depot beyond 32 MiB does it whenever the
+//! depot has doubled.
+//!
+//! # Threads that end
+//!
+//! A thread's magazines are flushed to the depot by a thread-local destructor. The magazines
+//! themselves have none, so that reaching them is one load; other destructors of the same thread
+//! may therefore use the pool after the flush, and then go to the depot block by block.
+//! The destructors run before [`JoinHandle::join`](std::thread::JoinHandle::join) returns, but
+//! perhaps after [`std::thread::scope`] does; call [`flush_thread`] where that matters.
+//!
+//! # Checkers
+//!
+//! Under loom, under Miri and with `--cfg coact_no_pool` (for AddressSanitizer) each block comes
+//! from the program's allocator (under loom from its leak tracker) and [`stats`] counts them, so
+//! that leak tests run either way.
+//!
+//! # Figures
+//!
+//! `cargo run --release -p coact-sync --example pool_bench` prints them for the machine at hand.
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+#[cfg(not(any(loom, miri, coact_no_pool)))]
+mod cache;
+mod class;
+#[cfg(not(any(loom, miri, coact_no_pool)))]
+mod depot;
+#[cfg(not(any(loom, miri, coact_no_pool)))]
+mod slab;
+#[cfg(any(loom, miri, coact_no_pool))]
+mod system;
+
+#[cfg(not(any(loom, miri, coact_no_pool)))]
+use cache as backend;
+#[cfg(any(loom, miri, coact_no_pool))]
+use system as backend;
+
+/// A block for `layout`, uninitialised. Ends the process as `Box` does when there is no memory.
+///
+/// ```
+/// use coact_sync::pool;
+/// use std::alloc::Layout;
+///
+/// let layout = Layout::new::<[u64; 4]>();
+/// let block = pool::alloc(layout).cast::<[u64; 4]>();
+/// // SAFETY: the block was made for this very layout, is written before it is read, and goes back
+/// // once, with the same layout.
+/// unsafe {
+///     block.write([1, 2, 3, 4]);
+///     assert_eq!(block.read()[3], 4);
+///     pool::dealloc(block.cast(), layout);
+/// }
+/// ```
+#[inline]
+pub fn alloc(layout: Layout) -> NonNull<u8> {
+    backend::alloc(layout)
+}
+
+/// Takes a block back, on whichever thread.
+///
+/// # Safety
+///
+/// `block` came from [`alloc`] with an equal `layout`, has not been given back since, and nobody
+/// uses it any more.
+#[inline]
+pub unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
+    // SAFETY: the caller's promise is the backend's condition, word for word.
+    unsafe { backend::dealloc(block, layout) }
+}
+
+/// Hands this thread's free blocks to the depots, where other threads find them.
+///
+/// For a thread that sleeps for long, and before [`stats`] or [`trim`] in a test.
+pub fn flush_thread() {
+    backend::flush_thread();
+}
+
+/// Gives back every slab whose blocks all lie in the depots; returns the number of bytes.
+///
+/// Visits every block in the depots, at a few nanoseconds each. Blocks in the magazines of other
+/// threads keep their slabs alive; those of the calling thread are flushed first.
+pub fn trim() -> usize {
+    backend::trim()
+}
+
+/// Gives back what the depots have not needed since the last call; returns the number of bytes.
+///
+/// For a runtime that goes idle: where fewer than 256 KiB of a class have lain untouched it
+/// costs one look, and a working set that swings up and down between two calls is left alone.
+pub fn trim_surplus() -> usize {
+    backend::trim_surplus()
+}
+
+/// What the pool holds; see [`PoolStats`] for when the figures are exact.
+pub fn stats() -> PoolStats {
+    backend::stats()
+}
+
+/// A snapshot of the pool, for leak tests and reports.
+///
+/// The fast path counts nothing. `outstanding` is what has been carved less what lies in the
+/// depots and in the calling thread's magazines; free blocks in the magazines of *other* threads
+/// look as if they were in use. The figures are exact when all other threads that used the pool
+/// have ended or called [`flush_thread`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// Bytes of slabs that the program's allocator has given to the pool.
+    pub reserved_bytes: usize,
+    /// Blocks that are in use, in or beside the pool.
+    pub outstanding_blocks: usize,
+    /// The bytes of those blocks, rounded up to their size classes.
+    pub outstanding_bytes: usize,
+    /// Free blocks that lie in the depots.
+    pub depot_blocks: usize,
+    /// Of the outstanding blocks, those that were passed on to the program's allocator.
+    pub passed_on_blocks: usize,
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
