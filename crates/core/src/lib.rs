@@ -1,1 +1,29 @@
-//! Placeholder replaced by the first real code.
+//! The core of Coact: cowns, behaviours on them, and the scheduler that runs these.
+//!
+//! Users take the crate `coact`, which exports all of this.
+//!
+//! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
+//! the protocol), `sched` (who runs it; README), `promise`, `runtime`, `time`.
+
+mod behaviour;
+mod cown;
+mod panic;
+mod promise;
+mod runtime;
+mod sched;
+mod time;
+
+pub use behaviour::batch::{Batch, batch};
+pub use behaviour::here::{MAX_NESTED_HERE, when_here};
+pub use behaviour::scope::{Scope, scope};
+pub use behaviour::spawn::{Overlap, Refusal, WhenError};
+pub use behaviour::when::{ask, try_ask, try_when, when};
+pub use cown::access::{Members, Poisoned, ReadMembers};
+pub use cown::handle::{Cown, CownId, WeakCown};
+pub use cown::set::{Checked, CownSet, Read, ReadAll, read_all};
+pub use panic::{Broken, Fault};
+pub use promise::{Promise, Resolver};
+pub use runtime::{
+    BuildError, Builder, EnterGuard, Runtime, ShutdownReport, blocking, spawn_future,
+};
+pub use time::{Timer, after, every, sleep};

@@ -100,30 +100,37 @@ pub fn heavy() {
 /// Linux: membarrier, if the kernel lets us.
 #[cfg(all(target_os = "linux", not(loom), not(miri)))]
 mod backend {
-    use crate::shim::process::{AtomicU8, OnceLock, Ordering, compiler_fence, fence};
+    use crate::shim::process::{AtomicU8, Ordering, compiler_fence, fence};
 
     const UNDECIDED: u8 = 0;
     const SYMMETRIC: u8 = 1;
     const ASYMMETRIC: u8 = 2;
 
-    /// What [`light`] looks at: a copy of [`DECISION`] that costs one plain load.
+    /// The decision. Relaxed throughout: nothing is published with it. A thread that reads
+    /// ASYMMETRIC needs no edge to the registration, which holds for the whole process from the
+    /// moment that call returned, before the store was issued; and a thread that still reads
+    /// UNDECIDED uses the stronger fence, or takes part in the decision.
     static MODE: AtomicU8 = AtomicU8::new(UNDECIDED);
-    static DECISION: OnceLock<bool> = OnceLock::new();
 
     #[inline]
     pub(super) fn init() -> bool {
-        *DECISION.get_or_init(decide)
+        match MODE.load(Ordering::Relaxed) {
+            UNDECIDED => decide(),
+            mode => mode == ASYMMETRIC,
+        }
     }
 
+    /// Several threads may come here together. Registering twice does no harm, and the first one
+    /// to store decides for all.
     #[cold]
     fn decide() -> bool {
-        let asymmetric = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-        let mode = if asymmetric { ASYMMETRIC } else { SYMMETRIC };
-        // Relaxed: nothing is published with it, and a stale view is the stronger fence. A thread
-        // that reads ASYMMETRIC needs no edge either: the registration holds for the whole process
-        // from the moment the call above returned, which is before this store is issued.
-        MODE.store(mode, Ordering::Relaxed);
-        asymmetric
+        let mode = if membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
+            ASYMMETRIC
+        } else {
+            SYMMETRIC
+        };
+        let earlier = MODE.compare_exchange(UNDECIDED, mode, Ordering::Relaxed, Ordering::Relaxed);
+        earlier.map_or_else(|first| first, |_| mode) == ASYMMETRIC
     }
 
     #[inline]

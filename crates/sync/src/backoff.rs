@@ -34,7 +34,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    const SPINS: u32 = if cfg!(loom) { 0 } else { 6 };
+    const SPINS: u32 = if cfg!(loom) { 1 } else { 6 };
     const YIELDS: u32 = 8;
     const FIRST_NAP: Duration = Duration::from_micros(10);
     const LONGEST_NAP: Duration = Duration::from_millis(1);

@@ -8,8 +8,8 @@
 //! * [`backoff`]: bounded waits for another thread's next step.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
-//! **Invariant:** this crate knows no runtime, no cown and no behaviour. It never runs code of the
-//! user while it holds a lock.
+//! **Invariant:** this crate knows no runtime, no cown and no behaviour. While it holds a lock it
+//! runs no code of the user, except the program's allocator.
 
 pub mod asym;
 pub mod backoff;

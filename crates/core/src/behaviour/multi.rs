@@ -51,6 +51,15 @@ impl Multi {
         unsafe { slot.cast::<MultiSlot>().as_ref() }.owner
     }
 
+    /// The runtime that it runs on.
+    ///
+    /// # Safety
+    /// The behaviour is live.
+    pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {
+        // SAFETY: live, by the caller's word.
+        unsafe { behaviour.as_ref() }.home
+    }
+
     /// Counts one grant. The last one makes the behaviour ready.
     ///
     /// # Safety
@@ -132,7 +141,7 @@ where
     /// # Panics
     /// If the set has more than [`MAX_MEMBERS`] members.
     pub(crate) fn new(set: &S, home: RuntimeId, closure: F, completion: C, requests: &mut dyn FnMut(Request)) -> Self {
-        let len = set.len();
+        let len = set.member_count();
         assert!(len <= MAX_MEMBERS, "a behaviour can name at most {MAX_MEMBERS} cowns, not {len}");
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len);
         let node = pool::alloc(layout).cast::<Multi>();
@@ -174,6 +183,14 @@ where
             body
         };
         (body.closure, body.completion)
+    }
+
+    /// The reverse of [`Prepared::into_node`].
+    ///
+    /// # Safety
+    /// The node is of these types, and not appended.
+    pub(crate) unsafe fn from_node(node: NonNull<Multi>) -> Self {
+        Self { node, body: std::marker::PhantomData }
     }
 
     /// The behaviour's front, with the grant that stands for its being appended still missing.

@@ -64,6 +64,14 @@ impl CownHeader {
         }
     }
 
+    /// Whether the cown is surely not free: a cheap look before an exchange is tried.
+    #[inline]
+    pub(crate) fn is_in_use(&self, for_reading: bool) -> bool {
+        // ORDERING: Relaxed, both. A hint.
+        !self.tail.load(Ordering::Relaxed).is_null()
+            || !for_reading && self.readers.load(Ordering::Relaxed) != 0
+    }
+
     /// Whether a panic has poisoned the state. Exact for a behaviour that holds the cown.
     #[inline]
     pub(crate) fn is_poisoned(&self) -> bool {

@@ -44,12 +44,7 @@ pub trait CownSet: sealed::Sealed {
     const SINGLE: bool = false;
 
     #[doc(hidden)]
-    fn len(&self) -> usize;
-
-    #[doc(hidden)]
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    fn member_count(&self) -> usize;
 
     #[doc(hidden)]
     fn shape(&self) -> Self::Shape;
@@ -88,15 +83,15 @@ use sealed::{Sealed, Visitor};
 
 /// A cown held for reading; see [`Cown::read`].
 #[derive(Debug)]
-pub struct Read<'c, T>(pub(crate) &'c Cown<T>);
+pub struct Read<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
 /// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
 #[derive(Debug)]
-pub struct Checked<'c, T>(pub(crate) &'c Cown<T>);
+pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
 /// A slice of cowns held for reading; see [`read_all`].
 #[derive(Debug)]
-pub struct ReadAll<'c, T>(&'c [Cown<T>]);
+pub struct ReadAll<'c, T: Send + 'static>(&'c [Cown<T>]);
 
 /// Names all cowns of a slice for reading.
 ///
@@ -116,10 +111,10 @@ pub fn read_all<T: Send + Sync + 'static>(cowns: &[Cown<T>]) -> ReadAll<'_, T> {
 pub mod owned {
     use super::Cown;
 
-    pub struct Read<T>(pub(super) Cown<T>);
-    pub struct Checked<T>(pub(super) Cown<T>);
-    pub struct Slice<T>(pub(super) Box<[Cown<T>]>);
-    pub struct ReadAll<T>(pub(super) Box<[Cown<T>]>);
+    pub struct Read<T: Send + 'static>(pub(super) Cown<T>);
+    pub struct Checked<T: Send + 'static>(pub(super) Cown<T>);
+    pub struct Slice<T: Send + 'static>(pub(super) Box<[Cown<T>]>);
+    pub struct ReadAll<T: Send + 'static>(pub(super) Box<[Cown<T>]>);
 }
 
 /// One kind of single member, in its borrowed and its owned form.
@@ -135,7 +130,7 @@ macro_rules! one_cown {
             const SINGLE: bool = $single;
 
             #[inline]
-            fn len(&self) -> usize {
+            fn member_count(&self) -> usize {
                 1
             }
 
@@ -202,13 +197,14 @@ macro_rules! slice_of_cowns {
             type Shape = usize;
             type Owned = owned::$owned<T>;
 
-            fn len(&self) -> usize {
+            fn member_count(&self) -> usize {
                 let $this = self;
-                $slice.len()
+                let cowns: &[Cown<T>] = &$slice[..];
+                cowns.len()
             }
 
             fn shape(&self) -> usize {
-                self.len()
+                self.member_count()
             }
 
             fn to_owned_set(&self) -> Self::Owned {
@@ -245,8 +241,8 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Shape = [S::Shape; N];
     type Owned = [S::Owned; N];
 
-    fn len(&self) -> usize {
-        self.iter().map(CownSet::len).sum()
+    fn member_count(&self) -> usize {
+        self.iter().map(CownSet::member_count).sum()
     }
 
     fn shape(&self) -> Self::Shape {
@@ -271,15 +267,15 @@ macro_rules! tuple_of_sets {
     ($($name:ident . $index:tt),*) => {
         impl<$($name: CownSet),*> Sealed for ($($name,)*) {}
 
-        #[allow(unused_variables, clippy::unused_unit)]
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
         impl<$($name: CownSet),*> CownSet for ($($name,)*) {
             type Access<'a> = ($($name::Access<'a>,)*);
             type Shape = ($($name::Shape,)*);
             type Owned = ($($name::Owned,)*);
 
             #[inline]
-            fn len(&self) -> usize {
-                0 $(+ self.$index.len())*
+            fn member_count(&self) -> usize {
+                0 $(+ self.$index.member_count())*
             }
 
             #[inline]

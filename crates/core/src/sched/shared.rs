@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::{Condvar, Mutex};
@@ -47,6 +47,9 @@ pub(crate) struct Shared {
     /// Signals idleness, and workers that end.
     pub(crate) changed: Condvar,
 }
+
+/// How long a waiter for idleness sleeps while only guests are at work.
+const GUEST_PATIENCE: Duration = Duration::from_millis(1);
 
 /// The phases of a runtime's life, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -189,17 +192,22 @@ impl Shared {
 
     /// Whether no work is left: exact if nobody outside brings new work.
     pub(crate) fn is_idle(&self) -> bool {
-        // ORDERING: Acquire, see `end_outstanding`.
-        let none_hidden = || self.outstanding.load(Ordering::Acquire) == 0;
-        let quiet = || self.idle.sleeping() == self.workers.len() && !self.has_tasks();
         // A guest may leave a task, and a worker may take it, while we look: so look at the guests
         // between two looks at the queues.
-        none_hidden() && quiet() && !guest::are_there_any(self.id) && quiet() && none_hidden()
+        self.is_quiet() && !guest::are_there_any(self.id) && self.is_quiet()
     }
 
-    /// Tells those who wait for idleness.
+    /// Whether no work is left but, perhaps, that of guests.
+    fn is_quiet(&self) -> bool {
+        // ORDERING: Acquire, see `end_outstanding`.
+        self.outstanding.load(Ordering::Acquire) == 0
+            && self.idle.sleeping() == self.workers.len()
+            && !self.has_tasks()
+    }
+
+    /// Tells those who wait for idleness to look for themselves.
     pub(crate) fn tell_if_idle(&self) {
-        if self.is_idle() {
+        if self.is_quiet() {
             let _alive = self.alive.lock();
             self.changed.notify_all();
         }
@@ -207,12 +215,42 @@ impl Shared {
 
     /// Blocks until no work is left.
     pub(crate) fn wait_idle(&self) {
+        while !self.wait_idle_until(Instant::now() + Duration::from_secs(3600)) {}
+    }
+
+    /// Blocks until no work is left, or until the time has come; returns whether none is left.
+    pub(crate) fn wait_idle_until(&self, until: Instant) -> bool {
         let mut alive = self.alive.lock();
-        while !self.is_idle() && *alive > 0 {
+        loop {
+            if *alive == 0 || self.is_idle() {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
             // Guests do not tell when they leave: theirs are a few instructions, or one body.
-            let patience = Duration::from_millis(if self.idle.sleeping() == self.workers.len() { 1 } else { 50 });
-            alive = self.changed.wait_timeout(alive, patience).0;
+            let patience = if guest::are_there_any(self.id) { GUEST_PATIENCE } else { left };
+            alive = self.changed.wait_timeout(alive, patience.min(left)).0;
         }
+    }
+
+    /// Waits until all workers have ended, or until the time has come; returns how many have not.
+    pub(crate) fn wait_workers_ended(&self, until: Instant) -> usize {
+        let mut alive = self.alive.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if *alive == 0 || left.is_zero() {
+                return *alive;
+            }
+            alive = self.changed.wait_timeout(alive, left).0;
+        }
+    }
+
+    /// Drops the work that no queue shows: timers and blocking jobs that have not started.
+    pub(crate) fn cancel_hidden(&self) {
+        self.timers.cancel_all(self);
+        self.blocking.cancel_all(self);
     }
 }
 

@@ -111,7 +111,9 @@ pub(super) fn flush_thread() {
 
 pub(super) fn trim() -> usize {
     flush_thread();
-    SizeClass::all().map(|class| Depot::of(class).trim()).sum()
+    SizeClass::all()
+        .map(|class| Depot::of(class).trim(class))
+        .sum()
 }
 
 pub(super) fn trim_surplus() -> usize {

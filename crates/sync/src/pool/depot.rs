@@ -3,6 +3,7 @@
 use std::mem;
 use std::ptr::NonNull;
 
+use super::census::Census;
 use super::class::{CLASSES, SizeClass};
 use super::slab::{Block, Cursor, SLAB_BYTES, Slab, Span};
 use crate::CachePadded;
@@ -36,11 +37,22 @@ impl Batch {
     ///
     /// The caller gives up the memory at `block`, which has the size and alignment of the class.
     pub(super) unsafe fn of_one(block: NonNull<Block>) -> Self {
+        // SAFETY: passed on from the caller.
+        unsafe { Self::prepend(block, None) }
+    }
+
+    /// `rest` with `block` in front of it.
+    ///
+    /// # Safety
+    ///
+    /// As [`of_one`](Self::of_one).
+    pub(super) unsafe fn prepend(block: NonNull<Block>, rest: Option<Self>) -> Self {
+        let (next, count) = rest.map_or((None, 0), |rest| (Some(rest.head), rest.count));
         // SAFETY: per the caller the memory is ours, and every class is large enough for a link.
-        unsafe { block.write(Block { next: None }) };
+        unsafe { block.write(Block { next }) };
         Self {
             head: block,
-            count: 1,
+            count: count + 1,
         }
     }
 
@@ -61,7 +73,7 @@ impl Batch {
 /// The exchange of one class.
 pub(super) struct Depot {
     stock: Mutex<Stock>,
-    /// Held while blocks are counted by slab: the counts stand in the slabs. Taken before `stock`.
+    /// Held while blocks are counted by slab, one census at a time. Taken before `stock`.
     trimmer: Mutex<()>,
 }
 
@@ -161,14 +173,14 @@ impl Depot {
         };
         // If another thread is at it already, this one has nothing to wait for.
         if trim && let Some(_trimmer) = self.trimmer.try_lock() {
-            self.trim_locked();
+            self.trim_locked(class);
         }
     }
 
     /// Gives back all slabs whose blocks are all here; returns their number of bytes.
-    pub(super) fn trim(&self) -> usize {
+    pub(super) fn trim(&self, class: SizeClass) -> usize {
         let _trimmer = self.trimmer.lock();
-        let bytes = self.trim_locked();
+        let bytes = self.trim_locked(class);
         self.stock.lock().trim_at = 0;
         bytes
     }
@@ -178,7 +190,7 @@ impl Depot {
         if self.stock.lock().take_low(class) < SURPLUS_BYTES {
             return 0;
         }
-        self.trim()
+        self.trim(class)
     }
 
     /// The figures; waits for a trimmer, whose blocks would be missing.
@@ -194,29 +206,30 @@ impl Depot {
 
     /// The caller holds `trimmer`. Other threads find the depot empty while this walks, and help
     /// themselves to a new slab if they must: nobody waits for the walk.
-    fn trim_locked(&self) -> usize {
+    fn trim_locked(&self, class: SizeClass) -> usize {
         let (mut batches, mut open) = self.stock.lock().take_all();
-        let free = find_free(&batches, &open);
-        if !free.is_empty() {
-            batches = without_free(batches);
+        let census = Census::take(class, &batches, &open);
+        let mut slabs = 0;
+        let mut carved = 0;
+        if census.free_slabs().next().is_some() {
+            batches = census.without_free(batches);
+            slabs = census.free_slabs().count();
+            carved = slabs * Slab::capacity(class);
+            open.retain(|cursor| {
+                let stays = !census.is_free(cursor.slab());
+                if !stays {
+                    carved -= Slab::capacity(class) - cursor.carved();
+                }
+                stays
+            });
         }
-        for batch in &batches {
-            forget(batch);
-        }
-        // SAFETY: we are the only trimmer and hold the cursors, see `take_all`.
-        open.retain(|cursor| !unsafe { cursor.slab().is_free() });
-        // SAFETY: as above; the slabs in `free` are not released yet.
-        let carved = free.iter().map(|slab| unsafe { slab.carved() }).sum();
-        self.stock
-            .lock()
-            .give_back(batches, open, free.len(), carved);
-        let bytes = free.len() * SLAB_BYTES;
-        for slab in free {
-            // SAFETY: all blocks ever carved from it were in `batches`, so nobody uses one, and
-            // `without_free` has dropped them; its cursor, if any, was dropped above.
+        self.stock.lock().give_back(batches, open, slabs, carved);
+        for slab in census.free_slabs() {
+            // SAFETY: all blocks ever carved from it were in the depot, so nobody uses one;
+            // `without_free` has dropped them, and its cursor, if it had one, was dropped as well.
             unsafe { slab.release() };
         }
-        bytes
+        slabs * SLAB_BYTES
     }
 }
 
@@ -240,13 +253,12 @@ impl Stock {
             return Supply::Batch(batch);
         }
         while let Some(cursor) = self.open.last_mut() {
-            if cursor.is_spent(class) {
-                self.open.pop();
-                continue;
-            }
             let span = cursor.carve(class, most);
-            self.carved += span.count();
-            return Supply::Span(span);
+            if span.count() > 0 {
+                self.carved += span.count();
+                return Supply::Span(span);
+            }
+            self.open.pop();
         }
         Supply::Nothing
     }
@@ -278,8 +290,8 @@ impl Stock {
         low * BATCH * class.block_size()
     }
 
-    /// For the trimmer: all batches and all cursors. From here on, until `give_back`, no other
-    /// thread carves from a slab that has a block among them.
+    /// For the trimmer: all batches and all cursors. Until `give_back`, no other thread carves from
+    /// a slab that has a block among them.
     fn take_all(&mut self) -> (Vec<Batch>, Vec<Cursor>) {
         self.blocks = 0;
         self.low = 0;
@@ -296,78 +308,4 @@ impl Stock {
         self.carved -= carved;
         self.low = self.batches.len();
     }
-}
-
-/// Counts the blocks of each slab, and returns the slabs of which none is missing.
-fn find_free(batches: &[Batch], open: &[Cursor]) -> Vec<Slab> {
-    let mut free = Vec::new();
-    for batch in batches {
-        for block in blocks(batch) {
-            // SAFETY: a block in the depot keeps its slab; we are the only trimmer and hold the
-            // cursors.
-            unsafe {
-                let slab = Slab::of(block);
-                if slab.meet() {
-                    free.push(slab);
-                }
-            }
-        }
-    }
-    // A slab that nothing was carved from is not met, and free.
-    // SAFETY: as above.
-    let untouched = open
-        .iter()
-        .map(Cursor::slab)
-        .filter(|slab| unsafe { slab.carved() == 0 });
-    free.extend(untouched);
-    free
-}
-
-/// The batches without the blocks of free slabs, packed anew.
-fn without_free(batches: Vec<Batch>) -> Vec<Batch> {
-    let mut kept = Vec::new();
-    let mut current: Option<Batch> = None;
-    for batch in batches {
-        for block in blocks(&batch) {
-            // SAFETY: as in `find_free`.
-            if unsafe { Slab::of(block).is_free() } {
-                continue;
-            }
-            let (next, count) = current.map_or((None, 0), |batch| (Some(batch.head), batch.count));
-            // SAFETY: the block is ours; the iterator has read its link already.
-            unsafe { block.write(Block { next }) };
-            let longer = Batch {
-                head: block,
-                count: count + 1,
-            };
-            current = if longer.count == BATCH {
-                kept.push(longer);
-                None
-            } else {
-                Some(longer)
-            };
-        }
-    }
-    kept.extend(current);
-    kept
-}
-
-/// Resets the counts that `find_free` left in the slabs of a batch that stays.
-fn forget(batch: &Batch) {
-    for block in blocks(batch) {
-        // SAFETY: as in `find_free`.
-        unsafe { Slab::of(block).forget() };
-    }
-}
-
-/// The blocks of a batch. Each link is read before its block is handed out.
-fn blocks(batch: &Batch) -> impl Iterator<Item = NonNull<Block>> + use<> {
-    let mut next = Some(batch.head);
-    std::iter::from_fn(move || {
-        let block = next?;
-        // SAFETY: the blocks of a batch are linked from its head to an empty link, and belong to
-        // whoever has the batch.
-        next = unsafe { block.read().next };
-        Some(block)
-    })
 }

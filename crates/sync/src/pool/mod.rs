@@ -6,16 +6,16 @@
 //!
 //! # How it works
 //!
-//! * **Size classes** ([`class`]): every 8 bytes up to 256. Anything larger, or aligned to more
+//! * **Size classes** (`class.rs`): every 8 bytes up to 256. Anything larger, or aligned to more
 //!   than 16, is passed on to the program's allocator.
-//! * **Magazines** ([`cache`]): each thread has two lists of up to 64 free blocks a class. The fast
-//!   path takes from, or adds to, one of them: plain instructions on thread-local memory.
-//! * **Depot** ([`depot`]): a magazine that is full beside a full one goes to the depot of its
+//! * **Magazines** (`cache.rs`): each thread has two lists of up to 64 free blocks a class. The
+//!   fast path takes from, or adds to, one of them: plain instructions on thread-local memory.
+//! * **Depot** (`depot.rs`): a magazine that is full beside a full one goes to the depot of its
 //!   class, and a thread whose magazines are both empty takes one from there. A thread that only
 //!   allocates and one that only frees thus exchange batches of 64, at one lock in 64 operations.
 //!   (Two magazines, not one, so that a thread that wavers around the edge does not go to the depot
 //!   each time: Bonwick and Adams, *Magazines and Vmem*, 2001.)
-//! * **Slabs** ([`slab`]): fresh blocks are carved from pieces of 64 KiB, aligned to 64 KiB, so that
+//! * **Slabs** (`slab.rs`): fresh blocks are carved from pieces of 64 KiB, aligned to 64 KiB, so that
 //!   a block's address leads to its slab.
 //!
 //! # Giving memory back
@@ -42,12 +42,26 @@
 //! # Figures
 //!
 //! `cargo run --release -p coact-sync --example pool_bench` prints them for the machine at hand.
+//! Two cores of a virtual machine, best of nine rounds, blocks of 64 bytes, while an uncontended
+//! atomic addition took 10.9 ns (a quiet day's is 3 ns, so read them as ratios):
+//!
+//! | | pool | glibc 2.36 |
+//! | --- | --- | --- |
+//! | allocate and free, one thread | 2.1 ns | 9.4 ns |
+//! | 200,000 allocations, then as many frees | 8.4 ns | 35.6 ns |
+//! | one thread allocates, another frees (1.4 ns of it the ring) | 5.9 ns | 34.3 ns |
+//!
+//! A trim of 200,000 such blocks, all of them free, took 3 to 5 ms, about half of it in the kernel.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod cache;
+#[cfg(not(any(loom, miri, coact_no_pool)))]
+mod census;
+// The twin only rounds sizes.
+#[cfg_attr(any(loom, miri, coact_no_pool), allow(dead_code))]
 mod class;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod depot;

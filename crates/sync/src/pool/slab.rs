@@ -1,11 +1,14 @@
 //! Slabs: 64 KiB from the program's allocator, cut into blocks of one class.
 //!
-//! A slab stands on a multiple of its size, so the address of a block leads to the header. A slab is
-//! a little smaller than its alignment: an allocator that keeps a word of its own in front of each
-//! piece (glibc does) can then put slabs side by side, instead of losing 64 KiB between any two.
+//! A slab stands on a multiple of 64 KiB, so that the address of a block tells its slab. It has no
+//! header: what a trim counts, it counts in a table of its own, because headers at equal offsets in
+//! pieces of 64 KiB would fall into the same few cache sets.
+//!
+//! A slab is a little smaller than its alignment: an allocator that keeps a word of its own in front
+//! of each piece (glibc does) can then put slabs side by side, instead of losing 64 KiB between any
+//! two.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::mem::size_of;
 use std::ptr::{self, NonNull};
 
 use super::class::{MAX_ALIGN, SizeClass};
@@ -13,18 +16,15 @@ use super::class::{MAX_ALIGN, SizeClass};
 /// The distance of slabs, and their alignment.
 const SPACING: usize = 64 * 1024;
 
-/// What a slab asks of the allocator.
+/// The length of a slab.
 pub(super) const SLAB_BYTES: usize = SPACING - 64;
-
-/// Where the first block stands: behind the header, at the beginning of a pair of cache lines.
-const FIRST: usize = 128;
 
 const LAYOUT: Layout = match Layout::from_size_align(SLAB_BYTES, SPACING) {
     Ok(layout) => layout,
     Err(_) => panic!("64 KiB is a power of two"),
 };
 
-const _: () = assert!(size_of::<Header>() <= FIRST && FIRST.is_multiple_of(MAX_ALIGN));
+const _: () = assert!(SPACING.is_multiple_of(MAX_ALIGN));
 
 /// A free block: nothing but the link to the next one of its list.
 pub(super) struct Block {
@@ -32,142 +32,84 @@ pub(super) struct Block {
     pub(super) next: Option<NonNull<Block>>,
 }
 
-/// What stands at the beginning of a slab.
-struct Header {
-    /// Blocks that have been handed out of the slab at least once. Changed by the holder of the
-    /// slab's [`Cursor`].
-    carved: u32,
-    /// Blocks that the current trim has met. Zero between trims; changed by the trimmer.
-    met: u32,
+/// A slab, as an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Slab {
+    address: usize,
 }
-
-/// A slab, as an address. Who may touch its header: see [`Header`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slab(NonNull<Header>);
-
-// SAFETY: a `Slab` is an address; every access through it goes through an unsafe function whose
-// conditions name the lock that makes the thread the only one.
-unsafe impl Send for Slab {}
 
 impl Slab {
     /// The slab in which `block` stands.
-    ///
-    /// # Safety
-    ///
-    /// `block` was carved from a slab that has not been released.
-    pub(super) unsafe fn of(block: NonNull<Block>) -> Self {
-        // The block has been in other hands and may have come back through a reference to what it
-        // held, which gives no right to the header: hence the exposed provenance of the slab.
-        let header = ptr::with_exposed_provenance_mut(block.addr().get() & !(SPACING - 1));
-        // SAFETY: a slab stands on a multiple of SPACING, that is not null, and is not longer than
-        // SPACING, so rounding the address of one of its blocks down gives its beginning.
-        Self(unsafe { NonNull::new_unchecked(header) })
+    pub(super) fn of(block: NonNull<Block>) -> Self {
+        Self {
+            address: block.addr().get() & !(SPACING - 1),
+        }
     }
 
-    /// Counts one more free block; tells whether that was the last one, so that nobody uses any.
-    ///
-    /// # Safety
-    ///
-    /// The caller is the only trimmer of this class, holds the slab's cursor if it has one left,
-    /// and the slab has not been released.
-    pub(super) unsafe fn meet(self) -> bool {
-        // SAFETY: per the caller `met` is ours, and `carved` has come to rest: only the holder of
-        // the cursor changes it.
-        let header = unsafe { &mut *self.0.as_ptr() };
-        header.met += 1;
-        header.met == header.carved
-    }
-
-    /// Whether all blocks have been met, so that the slab can be released.
-    ///
-    /// # Safety
-    ///
-    /// As [`meet`](Self::meet).
-    pub(super) unsafe fn is_free(self) -> bool {
-        // SAFETY: as in `meet`.
-        let header = unsafe { &*self.0.as_ptr() };
-        header.met == header.carved
-    }
-
-    /// Forgets what was met, when the slab stays. It can then not be taken for a free one, unless
-    /// nothing was carved from it.
-    ///
-    /// # Safety
-    ///
-    /// As [`meet`](Self::meet).
-    pub(super) unsafe fn forget(self) {
-        // SAFETY: as in `meet`.
-        unsafe { (*self.0.as_ptr()).met = 0 };
-    }
-
-    /// How many blocks have been carved.
-    ///
-    /// # Safety
-    ///
-    /// As [`meet`](Self::meet).
-    pub(super) unsafe fn carved(self) -> usize {
-        // SAFETY: as in `meet`.
-        unsafe { (*self.0.as_ptr()).carved as usize }
+    /// How many blocks of `class` a slab has.
+    pub(super) const fn capacity(class: SizeClass) -> usize {
+        SLAB_BYTES / class.block_size()
     }
 
     /// Gives the memory back.
     ///
     /// # Safety
     ///
-    /// No block of the slab, and no cursor on it, is or will be used.
+    /// The slab comes from [`Cursor::open`] and has not been released; no block of it, and no
+    /// cursor on it, is or will be used.
     pub(super) unsafe fn release(self) {
+        // The right to the whole slab, which a block that has been in other hands may have lost.
+        let memory = ptr::with_exposed_provenance_mut(self.address);
         // SAFETY: `Cursor::open` allocated it with this layout, and per the caller this is the end.
-        unsafe { dealloc(self.0.as_ptr().cast(), LAYOUT) }
+        unsafe { dealloc(memory, LAYOUT) }
     }
 }
 
 /// The part of a slab that no block has been carved from yet. Whoever owns it may carve.
 #[derive(Debug)]
 pub(super) struct Cursor {
-    slab: Slab,
-    next: usize,
+    start: NonNull<u8>,
+    carved: usize,
 }
+
+// SAFETY: a cursor owns the memory behind its carved part; nobody else knows it.
+unsafe impl Send for Cursor {}
 
 impl Cursor {
     /// A fresh slab.
     pub(super) fn open() -> Self {
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(LAYOUT) };
-        let Some(header) = NonNull::new(memory.cast::<Header>()) else {
+        let Some(start) = NonNull::new(memory) else {
             handle_alloc_error(LAYOUT)
         };
-        // SAFETY: the memory is fresh, aligned to much more than a header, and longer than one.
-        unsafe { header.write(Header { carved: 0, met: 0 }) };
-        header.as_ptr().expose_provenance();
-        Self {
-            slab: Slab(header),
-            next: FIRST,
-        }
+        // For `Slab::release`.
+        memory.expose_provenance();
+        Self { start, carved: 0 }
     }
 
     /// The slab that this is the rest of.
     pub(super) fn slab(&self) -> Slab {
-        self.slab
+        Slab {
+            address: self.start.addr().get(),
+        }
     }
 
-    /// Whether there is no room for another block of `class`.
-    pub(super) fn is_spent(&self, class: SizeClass) -> bool {
-        self.next + class.block_size() > SLAB_BYTES
+    /// How many blocks have been carved.
+    pub(super) fn carved(&self) -> usize {
+        self.carved
     }
 
-    /// Cuts off up to `most` blocks. They are linked by the caller, outside its lock, since that
-    /// touches new pages.
+    /// Cuts off up to `most` blocks; an empty span if all are gone. They are linked by the caller,
+    /// outside its lock, since that touches new pages.
     ///
     /// All calls for one slab name the same class.
     pub(super) fn carve(&mut self, class: SizeClass, most: usize) -> Span {
         let size = class.block_size();
-        let count = ((SLAB_BYTES - self.next) / size).min(most);
-        // SAFETY: `next` does not exceed the length of the slab.
-        let first = unsafe { self.slab.0.cast::<u8>().add(self.next) };
-        self.next += count * size;
-        // SAFETY: the slab has not been released, for then its cursor would have been dropped;
-        // the owner of the cursor may change `carved`.
-        unsafe { (*self.slab.0.as_ptr()).carved += count as u32 };
+        let count = (Slab::capacity(class) - self.carved).min(most);
+        // SAFETY: `carved` is at most the capacity, so this stays within the slab.
+        let first = unsafe { self.start.add(self.carved * size) };
+        self.carved += count;
         Span {
             first: first.cast(),
             count,

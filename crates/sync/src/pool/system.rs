@@ -67,3 +67,21 @@ pub(super) fn stats() -> PoolStats {
         ..PoolStats::default()
     }
 }
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+
+    #[test]
+    fn a_block_may_come_back_on_another_thread() {
+        loom::model(|| {
+            let block = alloc(Layout::new::<u64>()).as_ptr().expose_provenance();
+            let other = loom::thread::spawn(move || {
+                let block = std::ptr::with_exposed_provenance_mut(block);
+                // SAFETY: the block was sent here, with its layout, by the only one who had it.
+                unsafe { dealloc(NonNull::new(block).unwrap(), Layout::new::<u64>()) }
+            });
+            other.join().unwrap();
+        });
+    }
+}

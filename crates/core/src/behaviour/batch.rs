@@ -1,0 +1,129 @@
+//! Several behaviours spawned as one step.
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+
+use super::append::Request;
+use super::body::Forget;
+use super::multi::{Multi, Prepared};
+use super::spawn::{self, assert_distinct};
+use crate::cown::set::CownSet;
+use crate::panic::drop_quietly;
+use crate::sched::{context, guest};
+
+/// Starts a batch: behaviours that are spawned in one atomic step.
+///
+/// Nothing comes between the behaviours of a batch: in the order of every cown they stand next to
+/// each other, and another thread's behaviour comes before all of them or after all of them.
+/// Among themselves they keep the order in which they were added.
+///
+/// ```
+/// use coact_core::{Cown, ask, batch};
+///
+/// let (order, stock) = (Cown::new(Vec::new()), Cown::new(10));
+/// batch()
+///     .when(&order, |order| order.push("pens"))
+///     .when(&stock, |stock| *stock -= 1)
+///     .spawn();
+/// assert_eq!(ask((&order, &stock), |(o, s)| (o.len(), *s)).wait(), Ok((1, 9)));
+/// ```
+pub fn batch() -> Batch {
+    Batch { entries: Vec::new(), requests: Vec::new() }
+}
+
+/// A batch that is being put together; see [`batch`]. Dropping it spawns nothing.
+#[must_use = "a batch does nothing until `spawn` is called"]
+pub struct Batch {
+    entries: Vec<Entry>,
+    requests: Vec<Request>,
+}
+
+struct Entry {
+    node: NonNull<Multi>,
+    /// Drops the node's closure and gives its block back.
+    discard: unsafe fn(NonNull<Multi>),
+    /// Keeps the cowns alive until the requests stand in their queues.
+    _handles: Box<dyn Any + Send>,
+}
+
+// SAFETY: a node's closure is `Send`, and nobody else knows the node before it is appended.
+unsafe impl Send for Batch {}
+
+impl Batch {
+    /// Adds a behaviour. As [`when`](crate::when), but nothing happens before [`spawn`](Self::spawn).
+    ///
+    /// # Panics
+    /// If the set names a cown twice.
+    #[track_caller]
+    pub fn when<S, F>(mut self, set: S, closure: F) -> Self
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    {
+        assert_distinct(&set);
+        let mut requests = |request| self.requests.push(request);
+        let prepared = Prepared::new(&set, spawn::home_of(&set), closure, Forget, &mut requests);
+        self.entries.push(Entry {
+            node: prepared.into_node(),
+            discard: discard::<S, F>,
+            _handles: Box::new(set.to_owned_set()),
+        });
+        self
+    }
+
+    /// How many behaviours it has.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Spawns the behaviours.
+    ///
+    /// **Cost.** Two atomic operations for each cown that the batch names, however often, and one a
+    /// behaviour.
+    pub fn spawn(mut self) {
+        let entries = std::mem::take(&mut self.entries);
+        let mut requests = std::mem::take(&mut self.requests);
+        let Some(first) = entries.first() else { return };
+        let nodes = || entries.iter().map(|entry| entry.node);
+        // SAFETY: prepared, not appended, and ours; the handles are kept until the end of this call.
+        let mut append = || unsafe { spawn::append(nodes(), &mut requests) };
+        match context::worker() {
+            Some(_) => append(),
+            // SAFETY: the node is ours.
+            None => guest::visit(unsafe { Multi::home(first.node) }, append),
+        }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        for entry in self.entries.drain(..) {
+            // SAFETY: never appended, so ours alone.
+            unsafe { (entry.discard)(entry.node) };
+        }
+    }
+}
+
+/// # Safety
+/// The node was made by [`Batch::when`] with these types, and was not appended.
+unsafe fn discard<S, F>(node: NonNull<Multi>)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    // SAFETY: by the caller's word.
+    let (closure, Forget) = unsafe { Prepared::<S, F, Forget>::from_node(node) }.dismantle();
+    drop_quietly(move || drop(closure));
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("behaviours", &self.len()).finish()
+    }
+}

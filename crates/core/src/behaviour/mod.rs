@@ -1,0 +1,15 @@
+//! Behaviours: what is spawned on cowns. README.md describes the protocol.
+
+pub(crate) mod append;
+pub(crate) mod batch;
+pub(crate) mod body;
+pub(crate) mod grant;
+pub(crate) mod here;
+pub(crate) mod multi;
+pub(crate) mod release;
+pub(crate) mod scope;
+pub(crate) mod single;
+pub(crate) mod slot;
+pub(crate) mod spawn;
+pub(crate) mod task;
+pub(crate) mod when;

@@ -1,0 +1,239 @@
+//! From a set and a closure to a queued behaviour.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use smallvec::SmallVec;
+
+use super::append::{Request, append_all};
+use super::body::{Body, Completion};
+use super::multi::{self, Multi, Prepared};
+use super::single::{Single, SingleBehaviour};
+use crate::cown::header::Member;
+use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::runtime::{self, RuntimeId};
+use crate::sched::shared::{self, Phase};
+use crate::sched::{context, guest, schedule};
+
+/// Requests of the usual number of cowns lie on the stack.
+type Requests = SmallVec<[Request; 8]>;
+
+/// A set names a cown twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Overlap {
+    /// The position of the first naming, counting all cowns of the set from 0.
+    pub first: usize,
+    /// The position of the second.
+    pub second: usize,
+}
+
+impl fmt::Display for Overlap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, second } = self;
+        write!(f, "members {first} and {second} of the set are the same cown: name each cown once")
+    }
+}
+
+impl std::error::Error for Overlap {}
+
+/// Why a behaviour was not spawned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The set names a cown twice.
+    Overlap(Overlap),
+    /// The runtime that the cowns belong to is shut down.
+    Closed,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Overlap(overlap) => overlap.fmt(f),
+            Refusal::Closed => f.write_str("the runtime that the cowns belong to is shut down"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A behaviour that was not spawned, with its closure.
+pub struct WhenError<F> {
+    /// Why.
+    pub refusal: Refusal,
+    /// The closure, as it was given.
+    pub closure: F,
+}
+
+impl<F> fmt::Debug for WhenError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WhenError").field("refusal", &self.refusal).finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Display for WhenError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)
+    }
+}
+
+impl<F> std::error::Error for WhenError<F> {}
+
+/// Spawns a behaviour whose set is known to be distinct.
+///
+/// # Errors
+/// An overlap gives the closure and the completion back.
+#[inline]
+pub(crate) fn spawn<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    if context::worker().is_some() {
+        return spawn_inside(set, closure, completion);
+    }
+    // No worker may be up to see that there is work: so be seen as a guest.
+    guest::visit(home_of(set), || spawn_inside(set, closure, completion))
+}
+
+#[inline]
+fn spawn_inside<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    if S::SINGLE {
+        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+        let node = SingleBehaviour::allocate(only_member(set), body);
+        // SAFETY: the node is ours, and the set's handle keeps the cown alive.
+        unsafe { Single::spawn(node) };
+        return Ok(());
+    }
+    spawn_multi(set, closure, completion)
+}
+
+fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let mut requests = Requests::new();
+    let mut collect = |request| requests.push(request);
+    let behaviour = Prepared::new(set, home_of(set), closure, completion, &mut collect);
+    sort(&mut requests);
+    if let Some(overlap) = find_overlap(set, &requests) {
+        let (closure, completion) = behaviour.dismantle();
+        return Err((overlap, closure, completion));
+    }
+    // SAFETY: prepared above; the set's handles keep the cowns alive.
+    unsafe { append(std::iter::once(behaviour.into_node()), &mut requests) };
+    Ok(())
+}
+
+/// Sorts requests by cown. The order among those of one cown is kept.
+#[inline]
+pub(crate) fn sort(requests: &mut [Request]) {
+    match requests {
+        [a, b] => {
+            if b.header < a.header {
+                std::mem::swap(a, b);
+            }
+        }
+        _ => requests.sort_by_key(|request| request.header),
+    }
+}
+
+/// The one cown of a set that is [`SINGLE`](CownSet::SINGLE).
+#[inline]
+fn only_member<S: CownSet>(set: &S) -> Member {
+    let mut only = None;
+    set.visit(&mut Visitor(&mut |member| only = Some(member)));
+    only.expect("a single set has one member")
+}
+
+/// The runtime that a behaviour on the set runs on: that of its first cown.
+pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
+    let mut home = None;
+    set.visit(&mut Visitor(&mut |member: Member| {
+        // SAFETY: the set's handle keeps the cown alive.
+        home.get_or_insert_with(|| unsafe { member.header() }.runtime);
+    }));
+    home.unwrap_or_else(runtime::current_id)
+}
+
+/// Looks for a cown that sorted requests of one behaviour name twice.
+#[inline]
+fn find_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> Option<Overlap> {
+    let twice = sorted.windows(2).find(|pair| pair[0].header == pair[1].header)?;
+    positions_of(set, twice[0].header)
+}
+
+/// The first two positions at which the set names a cown.
+#[cold]
+fn positions_of<S: CownSet>(set: &S, cown: NonNull<crate::cown::header::CownHeader>) -> Option<Overlap> {
+    let (mut at, mut found) = (0, SmallVec::<[usize; 2]>::new());
+    set.visit(&mut Visitor(&mut |member: Member| {
+        if member.header_ptr() == cown {
+            found.push(at);
+        }
+        at += 1;
+    }));
+    Some(Overlap { first: found[0], second: found[1] })
+}
+
+/// The overlap in a set, if there is one.
+pub(crate) fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
+    if S::SINGLE {
+        return None;
+    }
+    let mut members = SmallVec::<[_; 8]>::new();
+    set.visit(&mut Visitor(&mut |member: Member| members.push(member.header_ptr())));
+    members.sort_unstable();
+    let twice = members.windows(2).find(|pair| pair[0] == pair[1])?[0];
+    positions_of(set, twice)
+}
+
+/// # Panics
+/// If the set names a cown twice.
+#[track_caller]
+pub(crate) fn assert_distinct<S: CownSet>(set: &S) {
+    if let Some(overlap) = overlap_in(set) {
+        panic!("{overlap}");
+    }
+}
+
+/// Whether the runtime of the set takes no more behaviours.
+pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
+    context::worker().is_none() && shared::get(home_of(set)).phase() != Phase::Running
+}
+
+/// Spawns on a set with handles of its own, which is known to be distinct.
+pub(crate) fn with_owned<S, F, C>(set: &S::Owned, closure: F, completion: C)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    if spawn(set, closure, completion).is_err() {
+        unreachable!("the set was found to be distinct before");
+    }
+}
+
+/// Appends prepared behaviours in one step.
+///
+/// # Safety
+/// The nodes are prepared and not appended, `requests` are all of theirs in the order of spawning,
+/// and the cowns are alive.
+pub(crate) unsafe fn append(nodes: impl Iterator<Item = NonNull<Multi>>, requests: &mut [Request]) {
+    sort(requests);
+    // SAFETY: live and ours, sorted, and each behaviour misses one grant more until below.
+    unsafe {
+        append_all(requests, &mut schedule);
+        for node in nodes {
+            multi::appended(node, &mut schedule);
+        }
+    }
+}

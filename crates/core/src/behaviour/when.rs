@@ -1,0 +1,129 @@
+//! Spawning behaviours: the functions that users call.
+
+use super::body::Forget;
+use super::spawn::{self, Refusal, WhenError};
+use crate::cown::set::CownSet;
+use crate::promise::Promise;
+
+/// Spawns a behaviour: `closure` runs, once, as soon as it holds all cowns of `set`.
+///
+/// * **Order.** Of two behaviours whose sets overlap, the one that was spawned first runs first.
+///   The order of spawning is causal: what a behaviour spawns comes after it, and after all that
+///   was spawned before it.
+/// * **Atomicity.** The behaviour holds its cowns from start to end.
+/// * **No deadlock.** It needs all its cowns at once and gets nothing more while it runs.
+/// * Readers (`cown.read()`) that stand next to each other in a cown's order run in parallel.
+///
+/// This returns at once. The closure runs on a worker of the runtime that the first cown of the set
+/// belongs to; a set without cowns runs at once on the current runtime. To have the result, use
+/// [`ask`].
+///
+/// If the closure panics, the cowns that it held exclusively are poisoned, and later behaviours on
+/// them are skipped (see [`Cown::checked`](crate::Cown::checked)).
+///
+/// If the runtime is shut down, the closure is dropped; [`try_when`] tells.
+///
+/// **Cost.** On one cown: one block from a pool and one atomic exchange, and one more atomic
+/// operation at the end unless another behaviour waits behind. On n cowns: 2n + 1 atomic operations
+/// to spawn and up to 2n at the end.
+///
+/// ```
+/// use coact_core::{Cown, ask, when};
+///
+/// let (from, to) = (Cown::new(100), Cown::new(0));
+/// when((&from, &to), |(from, to)| {
+///     *from -= 30;
+///     *to += 30;
+/// });
+/// let both = ask((from.read(), to.read()), |(from, to)| (*from, *to));
+/// assert_eq!(both.wait(), Ok((70, 30)));
+/// ```
+///
+/// # Panics
+/// If the set names a cown twice: nothing is spawned then.
+#[inline]
+#[track_caller]
+pub fn when<S, F>(set: S, closure: F)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    if let Err((overlap, ..)) = spawn::spawn(&set, closure, Forget) {
+        panic!("{overlap}");
+    }
+}
+
+/// Like [`when`], but says so if it cannot spawn.
+///
+/// # Errors
+/// The set names a cown twice, or its runtime is shut down. The closure is given back.
+///
+/// ```
+/// use coact_core::{Cown, Refusal, try_when};
+///
+/// let cown = Cown::new(0);
+/// let error = try_when((&cown, &cown), |(a, b)| *a += *b).unwrap_err();
+/// assert!(matches!(error.refusal, Refusal::Overlap(o) if (o.first, o.second) == (0, 1)));
+/// ```
+pub fn try_when<S, F>(set: S, closure: F) -> Result<(), WhenError<F>>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    if spawn::is_closed(&set) {
+        return Err(WhenError { refusal: Refusal::Closed, closure });
+    }
+    spawn::spawn(&set, closure, Forget)
+        .map_err(|(overlap, closure, _)| WhenError { refusal: Refusal::Overlap(overlap), closure })
+}
+
+/// Spawns a behaviour with a result: as [`when`], and returns a promise of what the closure
+/// returns. The promise is kept once the behaviour has released its cowns.
+///
+/// **Cost.** As [`when`], and one more block and one more atomic operation for the promise.
+///
+/// ```
+/// use coact_core::{Cown, ask};
+///
+/// let words = Cown::new(vec!["one", "two"]);
+/// assert_eq!(ask(&words, |words| words.len()).wait(), Ok(2));
+/// ```
+///
+/// # Panics
+/// If the set names a cown twice.
+#[inline]
+#[track_caller]
+pub fn ask<S, F, R>(set: S, closure: F) -> Promise<R>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let (resolver, promise) = Promise::channel();
+    if let Err((overlap, ..)) = spawn::spawn(&set, closure, resolver) {
+        panic!("{overlap}");
+    }
+    promise
+}
+
+/// Like [`ask`], but says so if it cannot spawn.
+///
+/// # Errors
+/// As [`try_when`].
+pub fn try_ask<S, F, R>(set: S, closure: F) -> Result<Promise<R>, WhenError<F>>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    if spawn::is_closed(&set) {
+        return Err(WhenError { refusal: Refusal::Closed, closure });
+    }
+    let (resolver, promise) = Promise::channel();
+    match spawn::spawn(&set, closure, resolver) {
+        Ok(()) => Ok(promise),
+        Err((overlap, closure, _)) => {
+            Err(WhenError { refusal: Refusal::Overlap(overlap), closure })
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The cell that a promise and its resolver share: one value, one waiter, two owners.
+//!
+//! | state | set by | meaning |
+//! | --- | --- | --- |
+//! | `EMPTY` | start; the consumer, when it takes its waiter back | the value is yet to come |
+//! | `WAITING` | the consumer | `waiter` is filled in, and belongs to the producer if it comes |
+//! | `TAKING` | the producer | it takes the waiter out; `READY` follows at once |
+//! | `READY` | the producer, at its end | `value` is filled in, and belongs to the consumer |
+//! | `GONE` | the consumer, at its end | the producer has the cell alone |
+//!
+//! The producer leaves with its exchange to `READY`, the consumer with its exchange to `GONE`;
+//! whoever comes second frees the cell.
+
+use std::alloc::Layout;
+use std::cell::UnsafeCell;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+use std::task::{Poll, Waker};
+
+use coact_sync::{backoff, pool};
+use coact_sync::shim::atomic::{AtomicU8, Ordering, fence};
+
+use crate::panic::Broken;
+
+const EMPTY: u8 = 0;
+const WAITING: u8 = 1;
+const TAKING: u8 = 2;
+const READY: u8 = 3;
+const GONE: u8 = 4;
+
+type Value<R> = Result<R, Broken>;
+
+/// Who is to be told of the value.
+enum Waiter<R> {
+    Task(Waker),
+    /// What is to be done with the value, by the producer.
+    Then(Box<dyn FnOnce(Value<R>) + Send>),
+}
+
+struct Shared<R> {
+    state: AtomicU8,
+    value: UnsafeCell<MaybeUninit<Value<R>>>,
+    waiter: UnsafeCell<MaybeUninit<Waiter<R>>>,
+}
+
+/// The resolver's end.
+pub(super) struct Producer<R>(NonNull<Shared<R>>);
+
+/// The promise's end. `None` once the value is taken, or the cell handed over.
+pub(super) struct Consumer<R>(Option<NonNull<Shared<R>>>);
+
+// SAFETY: the value moves from one thread to another, once; no shared reference to it exists.
+unsafe impl<R: Send> Send for Producer<R> {}
+// SAFETY: `&Producer` only reads the state word.
+unsafe impl<R: Send> Sync for Producer<R> {}
+// SAFETY: as for `Producer`.
+unsafe impl<R: Send> Send for Consumer<R> {}
+// SAFETY: `&Consumer` only reads the state word.
+unsafe impl<R: Send> Sync for Consumer<R> {}
+
+pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
+    let shared = pool::alloc(Layout::new::<Shared<R>>()).cast::<Shared<R>>();
+    let empty = Shared {
+        state: AtomicU8::new(EMPTY),
+        value: UnsafeCell::new(MaybeUninit::uninit()),
+        waiter: UnsafeCell::new(MaybeUninit::uninit()),
+    };
+    // SAFETY: the block is fresh and has the layout.
+    unsafe { shared.write(empty) };
+    (Producer(shared), Consumer(Some(shared)))
+}
+
+impl<R> Shared<R> {
+    /// Takes the value, and frees the cell.
+    ///
+    /// # Safety
+    /// The value is filled in, and the other end is gone, or has been given up to the caller.
+    unsafe fn take_over(this: NonNull<Self>) -> Value<R> {
+        // SAFETY: by the caller's word; the block was made with this layout.
+        unsafe {
+            let value = (*this.as_ref().value.get()).assume_init_read();
+            pool::dealloc(this.cast(), Layout::new::<Self>());
+            value
+        }
+    }
+
+    /// # Safety
+    /// The waiter is filled in, and the caller's; it is taken once.
+    unsafe fn take_waiter(&self) -> Waiter<R> {
+        // SAFETY: by the caller's word.
+        unsafe { (*self.waiter.get()).assume_init_read() }
+    }
+}
+
+impl<R> Producer<R> {
+    /// Gives the value, and tells the waiter.
+    pub(super) fn complete(self, value: Value<R>) {
+        let this = ManuallyDrop::new(self).0;
+        // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
+        let shared = unsafe { this.as_ref() };
+        // SAFETY: the value is the producer's until `READY`.
+        unsafe { (*shared.value.get()).write(value) };
+        let mut waker = None;
+        // ORDERING: Relaxed. What is read is confirmed by the exchange that follows.
+        let mut state = shared.state.load(Ordering::Relaxed);
+        while state != GONE {
+            let next = if state == WAITING { TAKING } else { READY };
+            // ORDERING: AcqRel. Release publishes the value with `READY` (acquire in `is_ready` and
+            // `Consumer::drop`). Acquire pairs with the release in `register`: the waiter is read.
+            // Acquire on failure pairs with the release of `GONE`: the free below comes after the
+            // consumer's uses.
+            let (ok, failed) = (Ordering::AcqRel, Ordering::Acquire);
+            match shared.state.compare_exchange(state, next, ok, failed) {
+                Err(now) => state = now,
+                Ok(WAITING) => {
+                    state = TAKING;
+                    // SAFETY: in `TAKING` the waiter is the producer's.
+                    match unsafe { shared.take_waiter() } {
+                        Waiter::Task(task) => waker = Some(task),
+                        // SAFETY: this consumer has given its end up to us.
+                        Waiter::Then(then) => return then(unsafe { Shared::take_over(this) }),
+                    }
+                }
+                // The consumer may free the cell now: it is not touched any more.
+                Ok(_) => return waker.into_iter().for_each(Waker::wake),
+            }
+        }
+        // ORDERING: Acquire, for a `GONE` that the relaxed load above has seen.
+        fence(Ordering::Acquire);
+        // SAFETY: the consumer has left.
+        drop(unsafe { Shared::take_over(this) });
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        // SAFETY: this end keeps the cell alive.
+        // ORDERING: Relaxed. A hint.
+        unsafe { self.0.as_ref() }.state.load(Ordering::Relaxed) == GONE
+    }
+}
+
+impl<R> Drop for Producer<R> {
+    fn drop(&mut self) {
+        Producer(self.0).complete(Err(Broken::Dropped));
+    }
+}
+
+impl<R> Consumer<R> {
+    fn shared(&self) -> &Shared<R> {
+        let shared = self.0.expect("a promise is not used after it was ready");
+        // SAFETY: this end keeps the cell alive.
+        unsafe { &*shared.as_ptr() }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        // ORDERING: Acquire pairs with the release of `READY`: the value may be taken then.
+        self.0.is_none() || self.shared().state.load(Ordering::Acquire) == READY
+    }
+
+    /// Takes the value, if it is there.
+    #[inline]
+    pub(super) fn try_take(&mut self) -> Option<Value<R>> {
+        if !self.is_ready() {
+            return None;
+        }
+        let this = self.0.take().expect("a promise is not used after it was ready");
+        // SAFETY: the producer has left with `READY`.
+        Some(unsafe { Shared::take_over(this) })
+    }
+
+    pub(super) fn poll(&mut self, waker: &Waker) -> Poll<Value<R>> {
+        if let Some(value) = self.try_take() {
+            return Poll::Ready(value);
+        }
+        drop(self.withdraw());
+        match self.register(Waiter::Task(waker.clone())) {
+            Ok(()) => Poll::Pending,
+            Err(_) => Poll::Ready(self.take_soon()),
+        }
+    }
+
+    /// Leaves the value to `then`: it is called now, or by the producer.
+    pub(super) fn on_ready(mut self, then: impl FnOnce(Value<R>) + Send + 'static)
+    where
+        R: 'static,
+    {
+        if let Some(value) = self.try_take() {
+            return then(value);
+        }
+        drop(self.withdraw());
+        match self.register(Waiter::Then(Box::new(then))) {
+            // This end belongs to the producer now.
+            Ok(()) => self.0 = None,
+            Err(Waiter::Then(then)) => then(self.take_soon()),
+            Err(Waiter::Task(_)) => unreachable!("the waiter comes back as it was given"),
+        }
+    }
+
+    /// Takes a value that is there, or is about to be: the producer is at `TAKING` for a few
+    /// instructions only.
+    fn take_soon(&mut self) -> Value<R> {
+        backoff::wait_for(|| self.try_take())
+    }
+
+    /// Offers a waiter. Gives it back if the value has come meanwhile, or is about to.
+    fn register(&self, waiter: Waiter<R>) -> Result<(), Waiter<R>> {
+        let shared = self.shared();
+        // SAFETY: while the state is `EMPTY` the waiter's place is the consumer's.
+        unsafe { (*shared.waiter.get()).write(waiter) };
+        // ORDERING: Release publishes the waiter to the producer. Acquire on failure: the value is
+        // read next.
+        let (ok, failed) = (Ordering::Release, Ordering::Acquire);
+        match shared.state.compare_exchange(EMPTY, WAITING, ok, failed) {
+            Ok(_) => Ok(()),
+            // SAFETY: the producer did not see it: it is ours still.
+            Err(_) => Err(unsafe { shared.take_waiter() }),
+        }
+    }
+
+    /// Takes a waiter back that was offered before, if the producer has not come for it.
+    fn withdraw(&self) -> Option<Waiter<R>> {
+        let shared = self.shared();
+        // ORDERING: Relaxed. The waiter is our own; if the producer was first, `READY` is looked at
+        // again with acquire before anything is read.
+        let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+        shared.state.compare_exchange(WAITING, EMPTY, ok, failed).ok()?;
+        // SAFETY: taken back before the producer could see it.
+        Some(unsafe { shared.take_waiter() })
+    }
+}
+
+impl<R> Drop for Consumer<R> {
+    fn drop(&mut self) {
+        let Some(this) = self.0 else { return };
+        let waiter = self.withdraw();
+        // ORDERING: AcqRel. Release: our uses come before the producer's free. Acquire pairs with
+        // the release of `READY`: the value is dropped below.
+        if self.shared().state.swap(GONE, Ordering::AcqRel) == READY {
+            // SAFETY: the producer has left.
+            drop(unsafe { Shared::take_over(this) });
+        }
+        drop(waiter);
+    }
+}

@@ -1,0 +1,185 @@
+//! Values that behaviours, futures and blocking jobs leave for others.
+
+mod cell;
+mod wait;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use cell::{Consumer, Producer};
+
+use crate::behaviour::body::Completion;
+use crate::behaviour::spawn::{self, assert_distinct};
+use crate::cown::set::CownSet;
+use crate::panic::Broken;
+use crate::sched::context::assert_may_block;
+
+/// A value that is yet to come: what [`ask`](crate::ask) and its like return.
+///
+/// It can be
+/// * awaited, on any executor: `promise.await`;
+/// * waited for on a plain thread: [`wait`](Self::wait), [`wait_timeout`](Self::wait_timeout);
+/// * chained to cowns: [`then`](Self::then) spawns a behaviour with the value once it is there;
+///   this is what to use inside behaviours, which must not block;
+/// * dropped: the work is done all the same.
+///
+/// Every promise comes to an end: with the value, or with a [`Broken`] that says why there is none.
+#[must_use = "a promise may be dropped, but then its error goes unseen too; use `when` if there is no result"]
+pub struct Promise<R: Send + 'static>(Consumer<R>);
+
+/// The other end of a [`Promise`]: gives the value. Dropping it breaks the promise
+/// ([`Broken::Dropped`]).
+pub struct Resolver<R: Send + 'static>(Producer<R>);
+
+impl<R: Send + 'static> Promise<R> {
+    /// A promise that the caller keeps himself.
+    ///
+    /// ```
+    /// let (resolver, promise) = coact_core::Promise::channel();
+    /// std::thread::spawn(move || resolver.resolve(42));
+    /// assert_eq!(promise.wait(), Ok(42));
+    /// ```
+    pub fn channel() -> (Resolver<R>, Self) {
+        let (producer, consumer) = cell::pair();
+        (Resolver(producer), Self(consumer))
+    }
+
+    /// A promise that is kept already.
+    pub fn ready(value: R) -> Self {
+        let (resolver, promise) = Self::channel();
+        resolver.resolve(value);
+        promise
+    }
+
+    /// Blocks the calling thread until the value is there.
+    ///
+    /// # Errors
+    /// [`Broken`] says why there is no value.
+    ///
+    /// # Panics
+    /// In a behaviour, a future or elsewhere on a worker: the work that is waited for may stand
+    /// behind the caller. Use [`then`](Self::then), or `await` it in a
+    /// [`spawn_future`](crate::spawn_future).
+    #[track_caller]
+    pub fn wait(mut self) -> Result<R, Broken> {
+        if let Some(result) = self.0.try_take() {
+            return result;
+        }
+        assert_may_block("`Promise::wait`", "chain the rest with `Promise::then`, or await it in `spawn_future`");
+        wait::block_on(self)
+    }
+
+    /// Like [`wait`](Self::wait), for so long at the most.
+    ///
+    /// # Errors
+    /// Gives the promise back if the time is over.
+    ///
+    /// # Panics
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout(mut self, timeout: Duration) -> Result<Result<R, Broken>, Self> {
+        if let Some(result) = self.0.try_take() {
+            return Ok(result);
+        }
+        assert_may_block("`Promise::wait_timeout`", "chain the rest with `Promise::then`, or await it in `spawn_future`");
+        wait::block_on_timeout(&mut self, timeout).ok_or(self)
+    }
+
+    /// The value, if it is there; the promise, if not.
+    ///
+    /// # Errors
+    /// Gives the promise back if the value is yet to come.
+    pub fn try_wait(mut self) -> Result<Result<R, Broken>, Self> {
+        self.0.try_take().ok_or(self)
+    }
+
+    /// Spawns a behaviour on `set` once the value is there, and passes the value to it. The
+    /// behaviour takes its place in the order of its cowns at that moment, not now.
+    ///
+    /// Costs an allocation, and a clone of each handle in the set.
+    ///
+    /// ```
+    /// use coact_core::{Cown, ask};
+    ///
+    /// let (source, sink) = (Cown::new(20), Cown::new(1));
+    /// let product = ask(&source, |n| *n + 1).then(&sink, |sink, n| {
+    ///     *sink *= n.unwrap();
+    ///     *sink * 2
+    /// });
+    /// assert_eq!(product.wait().unwrap(), 42);
+    /// ```
+    ///
+    /// # Panics
+    /// If the set names a cown twice.
+    #[track_caller]
+    pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>, Result<R, Broken>) -> Q + Send + 'static,
+        Q: Send + 'static,
+    {
+        assert_distinct(&set);
+        let set = set.to_owned_set();
+        let (resolver, promise) = Promise::channel();
+        self.0.on_ready(move |result| {
+            spawn::with_owned::<S, _, _>(&set, move |access| closure(access, result), resolver);
+        });
+        promise
+    }
+}
+
+impl<R: Send + 'static> Resolver<R> {
+    /// Gives the value.
+    #[inline]
+    pub fn resolve(self, value: R) {
+        self.0.complete(Ok(value));
+    }
+
+    /// Says that there will be no value, and why.
+    pub fn fail(self, why: Broken) {
+        self.0.complete(Err(why));
+    }
+
+    /// Whether nobody waits for the value any more.
+    pub fn is_abandoned(&self) -> bool {
+        self.0.is_abandoned()
+    }
+}
+
+impl<R: Send + 'static> Completion for Resolver<R> {
+    type Value = R;
+
+    #[inline]
+    fn done(self, value: R) {
+        self.resolve(value);
+    }
+
+    fn failed(self, why: Broken) {
+        self.fail(why);
+    }
+}
+
+impl<R: Send + 'static> Future for Promise<R> {
+    type Output = Result<R, Broken>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll(context.waker())
+    }
+}
+
+impl<R: Send + 'static> fmt::Debug for Promise<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Promise").field("ready", &self.0.is_ready()).finish()
+    }
+}
+
+impl<R: Send + 'static> fmt::Debug for Resolver<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver").field("abandoned", &self.is_abandoned()).finish()
+    }
+}

@@ -1,0 +1,61 @@
+//! Waiting for a promise on a plain thread.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+thread_local! {
+    /// One waker serves all waits of a thread: a wake-up too many only costs one more look.
+    static WAKER: Waker = Arc::new(Unpark(thread::current())).into();
+}
+
+fn waker() -> Waker {
+    WAKER.try_with(Waker::clone).unwrap_or_else(|_| Arc::new(Unpark(thread::current())).into())
+}
+
+/// Blocks until the future is ready.
+pub(crate) fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
+    let waker = waker();
+    loop {
+        if let Poll::Ready(output) = Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+/// Blocks until the future is ready, or the time is over.
+pub(super) fn block_on_timeout<F: Future + Unpin>(future: &mut F, timeout: Duration) -> Option<F::Output> {
+    let waker = waker();
+    let until = Instant::now().checked_add(timeout);
+    loop {
+        if let Poll::Ready(output) = Pin::new(&mut *future).poll(&mut Context::from_waker(&waker)) {
+            return Some(output);
+        }
+        match until {
+            None => thread::park(),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return None;
+                }
+                thread::park_timeout(left);
+            }
+        }
+    }
+}

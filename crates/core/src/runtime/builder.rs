@@ -1,0 +1,197 @@
+//! What a runtime is made with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::handle::Runtime;
+use super::RuntimeId;
+use crate::panic::Fault;
+
+type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
+type ThreadHook = Arc<dyn Fn() + Send + Sync>;
+
+/// What the workers know of the user's wishes.
+#[derive(Clone)]
+pub(crate) struct Config {
+    pub(crate) workers: usize,
+    pub(crate) name: Arc<str>,
+    pub(crate) throughput: u32,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) pin: bool,
+    pub(crate) max_blocking: usize,
+    pub(crate) blocking_keep_alive: Duration,
+    pub(crate) panic_hook: Option<PanicHook>,
+    pub(crate) on_start: Option<ThreadHook>,
+    pub(crate) on_stop: Option<ThreadHook>,
+}
+
+/// Makes a [`Runtime`] with other settings than the defaults.
+///
+/// ```
+/// use coact_core::{Cown, Runtime, when};
+///
+/// let runtime = Runtime::builder().workers(2).name("bank").build()?;
+/// let seen = runtime.run(|| {
+///     let cown = Cown::new(0);
+///     when(&cown, |n| *n += 1);
+///     cown
+/// });
+/// assert_eq!(seen.into_inner().unwrap(), 1);
+/// # Ok::<(), coact_core::BuildError>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder(Config);
+
+/// Why a runtime could not be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// `workers(0)`, or more workers than 4,096.
+    Workers(usize),
+    /// `throughput(0)`.
+    Throughput,
+    /// A process can make 65,535 runtimes in its life, and has.
+    TooMany,
+    /// The operating system refused a thread.
+    Thread(std::io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Workers(n) => write!(f, "a runtime has 1 to {MAX_WORKERS} workers, not {n}"),
+            BuildError::Throughput => f.write_str("a throughput of 0 would run nothing: use 1 or more"),
+            BuildError::TooMany => f.write_str("this process has made 65,535 runtimes: share them"),
+            BuildError::Thread(error) => write!(f, "could not start a worker thread: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+const MAX_WORKERS: usize = 4096;
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self(Config {
+            workers: thread::available_parallelism().map_or(1, usize::from),
+            name: "coact".into(),
+            throughput: 100,
+            stack_size: None,
+            pin: false,
+            max_blocking: 512,
+            blocking_keep_alive: Duration::from_secs(10),
+            panic_hook: None,
+            on_start: None,
+            on_stop: None,
+        })
+    }
+}
+
+impl Builder {
+    /// How many worker threads run behaviours (default: one a core).
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.0.workers = workers;
+        self
+    }
+
+    /// The name of the runtime; its threads are called `name-0`, `name-1` and so on (default:
+    /// `coact`).
+    pub fn name(mut self, name: &str) -> Self {
+        self.0.name = name.into();
+        self
+    }
+
+    /// How many behaviours in a row a worker runs on one cown before others get their turn
+    /// (default: 100). Less is fairer, more is faster.
+    pub fn throughput(mut self, behaviours: u32) -> Self {
+        self.0.throughput = behaviours;
+        self
+    }
+
+    /// The size in bytes of the workers' stacks (default: that of [`std::thread`]).
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.0.stack_size = Some(bytes);
+        self
+    }
+
+    /// Whether each worker is bound to one core (default: no).
+    pub fn pin(mut self, pin: bool) -> Self {
+        self.0.pin = pin;
+        self
+    }
+
+    /// How many threads may serve [`blocking`](crate::blocking) jobs at a time (default: 512).
+    pub fn max_blocking(mut self, threads: usize) -> Self {
+        self.0.max_blocking = threads.max(1);
+        self
+    }
+
+    /// What is told of each panic, and of each behaviour that is skipped for poison, on the thread
+    /// where it happens (default: a [`tracing`] event). The hook must not block; if it panics
+    /// itself, that is reported through `tracing`.
+    pub fn panic_hook(mut self, hook: impl Fn(&Fault) + Send + Sync + 'static) -> Self {
+        self.0.panic_hook = Some(Arc::new(hook));
+        self
+    }
+
+    /// What each worker runs before its first behaviour.
+    pub fn on_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.0.on_start = Some(Arc::new(hook));
+        self
+    }
+
+    /// What each worker runs after its last behaviour.
+    pub fn on_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.0.on_stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    /// [`BuildError`] names the setting that is at fault, or the operating system's refusal.
+    pub fn build(self) -> Result<Runtime, BuildError> {
+        let Self(config) = self;
+        if !(1..=MAX_WORKERS).contains(&config.workers) {
+            return Err(BuildError::Workers(config.workers));
+        }
+        if config.throughput == 0 {
+            return Err(BuildError::Throughput);
+        }
+        let id = next_id().ok_or(BuildError::TooMany)?;
+        Runtime::start(id, config).map_err(BuildError::Thread)
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.0.workers)
+            .field("name", &self.0.name)
+            .field("throughput", &self.0.throughput)
+            .field("stack_size", &self.0.stack_size)
+            .field("pin", &self.0.pin)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Ids are not given out twice: a cown that outlives its runtime must not end up in another.
+fn next_id() -> Option<RuntimeId> {
+    use std::num::NonZeroU16;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let free = |id: u32| (id < RuntimeId::LIMIT as u32).then_some(id + 1);
+    let id = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free).ok()?;
+    u16::try_from(id).ok().and_then(NonZeroU16::new).map(RuntimeId::new)
+}

@@ -1,0 +1,153 @@
+//! Futures on the workers.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::{NonNull, null_mut};
+use std::task::{Context, Poll};
+
+use async_task::Runnable;
+use coact_sync::shim::atomic::AtomicPtr;
+
+use super::{RuntimeId, count_abandoned, current_id};
+use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
+use crate::panic::{self, Broken};
+use crate::promise::{Promise, Resolver};
+use crate::sched::{schedule, shared};
+
+/// Runs a future on the workers of the current runtime, and returns a promise of its output.
+///
+/// The future takes turns with behaviours: each time it is woken it is polled once. It holds no
+/// cown; to work on cowns it spawns behaviours and may await their promises. The runtime is not
+/// idle before it has ended.
+///
+/// ```
+/// use coact_core::{Cown, ask, spawn_future};
+///
+/// let (a, b) = (Cown::new(1), Cown::new(2));
+/// let sum = spawn_future(async move {
+///     let a = ask(&a, |a| *a).await?;
+///     let b = ask(&b, |b| *b).await?;
+///     Ok::<_, coact_core::Broken>(a + b)
+/// });
+/// assert_eq!(sum.wait(), Ok(Ok(3)));
+/// ```
+///
+/// A panic of the future is caught and reported, and breaks the promise. Dropping the promise does
+/// not stop the future.
+pub fn spawn_future<F>(future: F) -> Promise<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let home = current_id();
+    let (resolver, promise) = Promise::channel();
+    shared::get(home).begin_outstanding();
+    let counted = Counted { home };
+    let driven = Driven { future: Some(Box::pin(future)), resolver: Some(resolver), counted };
+    let (runnable, task) = async_task::spawn(driven, move |runnable| submit(runnable, home));
+    task.detach();
+    runnable.schedule();
+    promise
+}
+
+/// A future that resolves a promise with its output.
+struct Driven<F: Future>
+where
+    F::Output: Send + 'static,
+{
+    /// `None` once it has ended.
+    future: Option<Pin<Box<F>>>,
+    resolver: Option<Resolver<F::Output>>,
+    counted: Counted,
+}
+
+impl<F: Future> Future for Driven<F>
+where
+    F::Output: Send + 'static,
+{
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let Some(future) = &mut this.future else { return Poll::Ready(()) };
+        let result = match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => Ok(output),
+            Err(payload) => Err(panic::caught(payload, this.counted.home)),
+        };
+        let future = this.future.take();
+        panic::drop_quietly(move || drop(future));
+        if let Some(resolver) = this.resolver.take() {
+            panic::drop_quietly(move || match result {
+                Ok(output) => resolver.resolve(output),
+                Err(why) => resolver.fail(why),
+            });
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<F: Future> Drop for Driven<F>
+where
+    F::Output: Send + 'static,
+{
+    fn drop(&mut self) {
+        let future = self.future.take();
+        if future.is_some() {
+            count_abandoned(self.counted.home);
+            panic::drop_quietly(move || drop(future));
+        }
+        if let Some(resolver) = self.resolver.take() {
+            panic::drop_quietly(move || resolver.fail(Broken::Cancelled));
+        }
+    }
+}
+
+/// Counts a future as outstanding work until it is dropped.
+struct Counted {
+    home: RuntimeId,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        shared::get(self.home).end_outstanding();
+    }
+}
+
+/// A future that was woken, in the scheduler's hands.
+#[repr(C)]
+struct WokenFuture {
+    task: Task,
+    link: AtomicPtr<()>,
+    runnable: Runnable,
+}
+
+fn submit(runnable: Runnable, home: RuntimeId) {
+    static VTABLE: TaskVTable = TaskVTable { run, link };
+    let task = Task { vtable: &VTABLE };
+    let woken = Box::new(WokenFuture { task, link: AtomicPtr::new(null_mut()), runnable });
+    schedule(NonNull::from(Box::leak(woken)).cast(), home);
+}
+
+/// # Safety
+/// The task was made by [`submit`], and is run once.
+unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    // SAFETY: made from a box of this type.
+    let woken = unsafe { Box::from_raw(task.cast::<WokenFuture>().as_ptr()) };
+    match context.mode {
+        Mode::Run => panic::drop_quietly(|| {
+            woken.runnable.run();
+        }),
+        // Dropping it drops the future.
+        Mode::Cancel => drop(woken),
+    }
+    None
+}
+
+/// # Safety
+/// The task was made by [`submit`], and has not run.
+unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: by the caller's word.
+    NonNull::from(unsafe { &task.cast::<WokenFuture>().as_ref().link })
+}

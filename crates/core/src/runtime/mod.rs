@@ -1,0 +1,74 @@
+//! Runtimes: making, entering, waiting for and stopping them.
+
+pub(crate) mod blocking;
+mod builder;
+mod future;
+mod handle;
+
+use std::fmt;
+use std::num::NonZeroU16;
+use std::sync::atomic::Ordering;
+
+pub use blocking::blocking;
+pub use builder::{BuildError, Builder};
+pub(crate) use builder::Config;
+pub use future::spawn_future;
+pub use handle::{EnterGuard, Runtime, ShutdownReport};
+
+use crate::panic::Fault;
+use crate::sched::{context, shared};
+
+/// Which runtime a cown, a task or a thread belongs to. 0 is none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub(crate) struct RuntimeId(u16);
+
+impl RuntimeId {
+    pub(crate) const NONE: Self = Self(0);
+    /// Above the largest id.
+    pub(crate) const LIMIT: usize = 1 << 16;
+
+    pub(crate) fn new(id: NonZeroU16) -> Self {
+        Self(id.get())
+    }
+
+    #[inline]
+    pub(crate) fn get(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Debug for RuntimeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "runtime {}", self.0)
+    }
+}
+
+/// The runtime that new cowns belong to.
+#[inline]
+pub(crate) fn current_id() -> RuntimeId {
+    match context::worker() {
+        Some(worker) => worker.id(),
+        None => current_id_outside(),
+    }
+}
+
+fn current_id_outside() -> RuntimeId {
+    match context::entered() {
+        RuntimeId::NONE => Runtime::global().id(),
+        entered => entered,
+    }
+}
+
+/// Tells a runtime's hook of a fault.
+pub(crate) fn tell_hook(fault: &Fault, home: RuntimeId) {
+    match &shared::get(home).config.panic_hook {
+        Some(hook) => hook(fault),
+        None => crate::panic::trace_fault(fault),
+    }
+}
+
+/// Counts a body that is dropped since its runtime's deadline has passed.
+pub(crate) fn count_abandoned(home: RuntimeId) {
+    shared::get(home).abandoned.fetch_add(1, Ordering::Relaxed);
+}

@@ -1,0 +1,297 @@
+//! Timers: behaviours that are spawned later, once or again and again.
+
+mod wheel;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use coact_sync::shim::sync::{Condvar, Mutex};
+
+use crate::behaviour::body::{Completion, Forget};
+use crate::behaviour::spawn::{self, assert_distinct};
+use crate::cown::set::CownSet;
+use crate::panic::{Broken, drop_quietly};
+use crate::promise::Promise;
+use crate::runtime::{self, RuntimeId};
+use crate::sched::shared::{self, Shared};
+use wheel::{Key, Wheel};
+
+/// Spawns a behaviour on `set` when `delay` has passed; never earlier, and usually within 2 ms of
+/// it. It takes its place in the order of its cowns at that moment.
+///
+/// The timer belongs to the current runtime, which is not idle before the timer has fired or is
+/// cancelled. Timers that are due at the same time fire in the order in which they were set.
+///
+/// ```
+/// use coact_core::{Cown, Runtime, after};
+/// use std::time::Duration;
+///
+/// let runtime = Runtime::builder().workers(1).build()?;
+/// let cown = runtime.run(|| {
+///     let cown = Cown::new(Vec::new());
+///     after(Duration::from_millis(20), &cown, |log| log.push("late"));
+///     after(Duration::from_millis(5), &cown, |log| log.push("early"));
+///     cown
+/// });
+/// assert_eq!(cown.into_inner().unwrap(), ["early", "late"]);
+/// # Ok::<(), coact_core::BuildError>(())
+/// ```
+///
+/// # Panics
+/// If the set names a cown twice.
+#[track_caller]
+pub fn after<S, F>(delay: Duration, set: S, closure: F) -> Timer
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    assert_distinct(&set);
+    let set = set.to_owned_set();
+    let fire = move || spawn::with_owned::<S, _, _>(&set, closure, Forget);
+    current_timers().set(delay, Entry::Once(Box::new(fire)))
+}
+
+/// Spawns a behaviour on `set` each time `period` has passed, until the timer is cancelled.
+///
+/// The ticks keep their rate: one that comes late does not delay the next. A tick that finds the
+/// behaviour of the one before still waiting for its cowns is skipped, so a slow cown is not
+/// flooded.
+///
+/// # Panics
+/// If the set names a cown twice, or the period is zero.
+#[track_caller]
+pub fn every<S, F>(period: Duration, set: S, closure: F) -> Timer
+where
+    S: CownSet,
+    S::Owned: Sync,
+    F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
+{
+    assert!(!period.is_zero(), "a timer with a period of zero would never stop firing");
+    assert_distinct(&set);
+    let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
+    let waiting = Arc::new(AtomicBool::new(false));
+    let fire = move || {
+        // ORDERING: Relaxed. The flag guards no data: the cowns order the ticks.
+        if !waiting.swap(true, Ordering::Relaxed) {
+            let closure = Arc::clone(&closure);
+            let ended = Tick(Arc::clone(&waiting));
+            spawn::with_owned::<S, _, _>(&set, move |access| closure(access), ended);
+        }
+    };
+    current_timers().set(period, Entry::Every { period: nanos(period), fire: Box::new(fire) })
+}
+
+/// A promise that is kept when `delay` has passed: to await, or to chain cowns to.
+pub fn sleep(delay: Duration) -> Promise<()> {
+    let (resolver, promise) = Promise::channel();
+    current_timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
+    promise
+}
+
+/// One tick's behaviour has run, or was skipped.
+struct Tick(Arc<AtomicBool>);
+
+impl Completion for Tick {
+    type Value = ();
+
+    fn done(self, (): ()) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    fn failed(self, _: Broken) {
+        self.done(());
+    }
+}
+
+/// A timer that was set by [`after`] or [`every`]. Dropping it leaves the timer running.
+#[derive(Clone)]
+pub struct Timer {
+    runtime: RuntimeId,
+    number: u64,
+}
+
+impl Timer {
+    /// Cancels the timer. Returns whether that came in time: whether it would have fired (again).
+    /// A behaviour that a timer has spawned already is not called back.
+    pub fn cancel(&self) -> bool {
+        shared::get(self.runtime).timers.cancel(self.number)
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+fn current_timers() -> &'static Timers {
+    &shared::get(runtime::current_id()).timers
+}
+
+/// What a timer does.
+enum Entry {
+    Once(Box<dyn FnOnce() + Send>),
+    Every { period: u64, fire: Box<dyn FnMut() + Send> },
+}
+
+/// The resolution of the wheel: timers within one tick are told apart, but are looked at together.
+const TICK: Duration = Duration::from_millis(1);
+
+/// All timers of one runtime. A thread of its own serves them, since workers may be deep in long
+/// behaviours; it starts with the first timer.
+pub(crate) struct Timers {
+    runtime: RuntimeId,
+    start: Instant,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    wheel: Wheel<(u64, u64, Entry)>,
+    keys: HashMap<u64, Key>,
+    next_number: u64,
+    driver: Driver,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Driver {
+    NotStarted,
+    /// Looks again at this time (in ns), or when it is told to.
+    Until(u64),
+    Stopped,
+}
+
+impl Timers {
+    pub(crate) fn new(runtime: RuntimeId) -> Self {
+        let state = State {
+            wheel: Wheel::new(nanos(TICK)),
+            keys: HashMap::new(),
+            next_number: 0,
+            driver: Driver::NotStarted,
+        };
+        Self { runtime, start: Instant::now(), state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// The time since the runtime was made.
+    fn now(&self) -> u64 {
+        nanos(self.start.elapsed())
+    }
+
+    fn set(&'static self, delay: Duration, entry: Entry) -> Timer {
+        let deadline = self.now().saturating_add(nanos(delay));
+        shared::get(self.runtime).begin_outstanding();
+        let mut state = self.state.lock();
+        let number = state.next_number;
+        state.next_number += 1;
+        let key = state.wheel.insert(deadline, (number, deadline, entry));
+        state.keys.insert(number, key);
+        match state.driver {
+            Driver::Until(until) if until <= deadline => {}
+            Driver::Until(_) => self.changed.notify_one(),
+            Driver::NotStarted => self.start_driver(&mut state),
+            Driver::Stopped => {
+                drop(state);
+                self.cancel(number);
+            }
+        }
+        Timer { runtime: self.runtime, number }
+    }
+
+    fn start_driver(&'static self, state: &mut State) {
+        let config = &shared::get(self.runtime).config;
+        let thread = thread::Builder::new().name(format!("{}-timer", config.name));
+        match thread.spawn(|| self.drive()) {
+            Ok(_) => state.driver = Driver::Until(0),
+            Err(error) => panic!("the thread that serves timers could not be started: {error}"),
+        }
+    }
+
+    fn cancel(&self, number: u64) -> bool {
+        let entry = {
+            let mut state = self.state.lock();
+            state.keys.remove(&number).and_then(|key| state.wheel.cancel(key))
+        };
+        let in_time = entry.is_some();
+        if in_time {
+            drop_quietly(move || drop(entry));
+            shared::get(self.runtime).end_outstanding();
+        }
+        in_time
+    }
+
+    /// Drops all timers: the runtime is past its deadline.
+    pub(crate) fn cancel_all(&self, shared: &Shared) {
+        let numbers: Vec<u64> = {
+            let mut state = self.state.lock();
+            state.driver = Driver::Stopped;
+            state.keys.keys().copied().collect()
+        };
+        self.changed.notify_all();
+        for number in numbers {
+            if self.cancel(number) {
+                shared.abandoned.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The thread that serves the timers.
+    fn drive(&self) {
+        let mut due = Vec::new();
+        let mut state = self.state.lock();
+        while state.driver != Driver::Stopped {
+            let now = self.now();
+            state.wheel.advance(now, &mut |entry| due.push(entry));
+            for (number, ..) in &due {
+                state.keys.remove(number);
+            }
+            if !due.is_empty() {
+                drop(state);
+                due.drain(..).for_each(|entry| self.fire(entry));
+                state = self.state.lock();
+                continue;
+            }
+            let next = state.wheel.next_deadline();
+            state.driver = Driver::Until(next.unwrap_or(u64::MAX));
+            state = match next {
+                None => self.changed.wait(state),
+                Some(next) => {
+                    let left = Duration::from_nanos(next.saturating_sub(now));
+                    self.changed.wait_timeout(state, left).0
+                }
+            };
+        }
+    }
+
+    /// Fires one timer, without the lock: what it does is foreign code.
+    fn fire(&self, (number, deadline, entry): (u64, u64, Entry)) {
+        match entry {
+            Entry::Once(fire) => drop_quietly(fire),
+            Entry::Every { period, mut fire } => {
+                drop_quietly(&mut fire);
+                if self.renew(number, deadline.saturating_add(period), Entry::Every { period, fire }) {
+                    return;
+                }
+            }
+        }
+        shared::get(self.runtime).end_outstanding();
+    }
+
+    /// Sets a periodic timer again, unless the runtime was stopped meanwhile.
+    fn renew(&self, number: u64, deadline: u64, entry: Entry) -> bool {
+        let mut state = self.state.lock();
+        if state.driver == Driver::Stopped {
+            return false;
+        }
+        let key = state.wheel.insert(deadline, (number, deadline, entry));
+        state.keys.insert(number, key);
+        true
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

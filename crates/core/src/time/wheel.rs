@@ -1,0 +1,400 @@
+//! A hierarchical timing wheel: timers in constant time, however many there are.
+//!
+//! # The structure
+//!
+//! Time is cut into *ticks*. Six levels of 64 slots cover 2^36 ticks (two years of milliseconds): a
+//! slot of level 0 is one tick wide, a slot of level 1 is 64, and so on. A timer stands at the level
+//! of the highest 6-bit digit in which its tick differs from the wheel's current tick, in the slot
+//! that this digit names; one that is too far away waits in a list beside the levels. When the
+//! current tick enters a slot of a higher level, the timers in it move down (at most once a level).
+//! See Varghese and Lauck, *Hashed and hierarchical timing wheels*, 1987.
+//!
+//! What that order buys: all timers of one level come before all timers of the next, and within a
+//! level the slots come in order. The earliest timer is in the first occupied slot of the lowest
+//! occupied level, which six bit maps tell. An empty stretch of time costs nothing, so a virtual
+//! clock may jump as far as it likes.
+//!
+//! # What a tick is not
+//!
+//! Ticks only say where a timer is kept. Its deadline stays exact: nothing fires early, a timer
+//! whose tick has begun but whose deadline has not come stays in its slot, and what is due fires in
+//! the order of deadlines and, for equal ones, of insertion.
+
+use std::fmt;
+
+/// A slot that holds no timer, the end of a list, a timer in none.
+const NIL: u32 = u32::MAX;
+
+const LEVELS: usize = 6;
+const SLOT_BITS: u32 = 6;
+const SLOTS: usize = 1 << SLOT_BITS;
+
+/// Where timers beyond the last level wait: a slot behind all others.
+const FAR: usize = LEVELS * SLOTS;
+
+/// Timers with values of type `T`. Times are nanoseconds from any origin that the caller keeps to.
+pub struct Wheel<T> {
+    /// The length of a tick in nanoseconds.
+    tick: u64,
+    /// The current tick. No timer stands before it, except that its own slot takes the overdue.
+    current: u64,
+    /// Bit s of word l: whether slot s of level l is occupied.
+    occupied: [u64; LEVELS],
+    /// The slots of all levels, lowest first, and then the far one.
+    slots: Box<[Slot]>,
+    entries: Vec<Entry<T>>,
+    /// The first entry of the list of unused ones.
+    unused: u32,
+    len: usize,
+    /// The number of insertions so far, which orders timers with equal deadlines.
+    insertions: u64,
+    /// Taken out of their slot to be fired, latest first. Empty except while `advance` runs and
+    /// after a callback has panicked.
+    due: Vec<Due>,
+}
+
+/// Names a timer of one wheel. Keys of timers that have fired or were cancelled name nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    index: u32,
+    generation: u32,
+}
+
+/// A doubly linked list of timers.
+#[derive(Clone, Copy)]
+struct Slot {
+    head: u32,
+    /// No timer of the slot has an earlier deadline. One that was cancelled may have had it.
+    earliest: u64,
+}
+
+struct Entry<T> {
+    /// None in an unused entry.
+    value: Option<T>,
+    deadline: u64,
+    insertion: u64,
+    /// The slot it stands in, [`NIL`] while it is due.
+    slot: u32,
+    previous: u32,
+    next: u32,
+    generation: u32,
+}
+
+/// A timer to be fired; ordered as timers fire.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    deadline: u64,
+    insertion: u64,
+    index: u32,
+    generation: u32,
+}
+
+impl<T> Wheel<T> {
+    /// The tick of [`Wheel::default`]: a millisecond.
+    pub const DEFAULT_TICK: u64 = 1_000_000;
+
+    /// An empty wheel, at time 0, whose ticks last `tick` nanoseconds.
+    ///
+    /// # Panics
+    ///
+    /// If `tick` is zero.
+    pub fn new(tick: u64) -> Self {
+        assert!(tick > 0, "a tick of a timer wheel must last some time");
+        Self {
+            tick,
+            current: 0,
+            occupied: [0; LEVELS],
+            slots: vec![Slot::EMPTY; FAR + 1].into_boxed_slice(),
+            entries: Vec::new(),
+            unused: NIL,
+            len: 0,
+            insertions: 0,
+            due: Vec::new(),
+        }
+    }
+
+    /// The number of timers.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no timer.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a timer that fires at the first [`advance`](Self::advance) to `deadline` or later.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 - 1 timers already.
+    pub fn insert(&mut self, deadline: u64, value: T) -> Key {
+        let index = self.allocate(deadline, value);
+        self.len += 1;
+        self.link(index);
+        Key {
+            index,
+            generation: self.entry(index).generation,
+        }
+    }
+
+    /// Removes a timer and returns its value, if it has neither fired nor been cancelled.
+    pub fn cancel(&mut self, key: Key) -> Option<T> {
+        let entry = self.entries.get(key.index as usize)?;
+        if entry.generation != key.generation || entry.value.is_none() {
+            return None;
+        }
+        if entry.slot != NIL {
+            self.unlink(key.index);
+        }
+        self.release(key.index)
+    }
+
+    /// When [`advance`](Self::advance) has to be called next; none if there is no timer.
+    ///
+    /// That is the earliest deadline. It may be earlier than that if the timer which had it was
+    /// cancelled: then `advance` fires nothing, and gets closer.
+    pub fn next_deadline(&self) -> Option<u64> {
+        // What a panic interrupted is long due.
+        let interrupted = self.due.last().map(|due| due.deadline);
+        let waiting = self.first_slot().map(|slot| self.slots[slot].earliest);
+        interrupted.into_iter().chain(waiting).min()
+    }
+
+    /// Fires every timer whose deadline is `now` or earlier, in the order of deadlines and, for
+    /// equal ones, of insertion. A `now` before that of an earlier call is allowed, and fires
+    /// what is due by then.
+    ///
+    /// If `fire` panics, its timer is gone, and the remaining ones fire with the next call.
+    pub fn advance(&mut self, now: u64, fire: &mut impl FnMut(T)) {
+        self.fire_due(fire);
+        let target = (now / self.tick).max(self.current);
+        while let Some(slot) = self.first_slot() {
+            let start = self.start_of(slot);
+            if start > target {
+                break;
+            }
+            self.current = self.current.max(start);
+            if slot >= SLOTS {
+                self.cascade(slot);
+                continue;
+            }
+            self.collect(slot, now);
+            self.fire_due(fire);
+            if start >= target {
+                break;
+            }
+        }
+        // No slot of a higher level has begun by then, so all timers stand where they would be put.
+        self.current = target;
+    }
+
+    /// Takes what is due out of a slot of level 0.
+    fn collect(&mut self, slot: usize, now: u64) {
+        let mut index = self.slots[slot].head;
+        let mut earliest = u64::MAX;
+        while index != NIL {
+            let entry = self.entry(index);
+            let next = entry.next;
+            if entry.deadline <= now {
+                self.due.push(Due {
+                    deadline: entry.deadline,
+                    insertion: entry.insertion,
+                    index,
+                    generation: entry.generation,
+                });
+                self.unlink(index);
+            } else {
+                earliest = earliest.min(entry.deadline);
+            }
+            index = next;
+        }
+        self.slots[slot].earliest = earliest;
+        self.due.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    fn fire_due(&mut self, fire: &mut impl FnMut(T)) {
+        while let Some(due) = self.due.pop() {
+            // One that was interrupted by a panic may have been cancelled since.
+            if self.entry(due.index).generation != due.generation {
+                continue;
+            }
+            if let Some(value) = self.release(due.index) {
+                fire(value);
+            }
+        }
+    }
+
+    /// Moves the timers of a slot that has begun to lower levels.
+    fn cascade(&mut self, slot: usize) {
+        let mut index = self.slots[slot].head;
+        self.clear(slot);
+        while index != NIL {
+            let next = self.entry(index).next;
+            self.link(index);
+            index = next;
+        }
+    }
+
+    /// The occupied slot that comes first.
+    fn first_slot(&self) -> Option<usize> {
+        for (level, occupied) in self.occupied.iter().enumerate() {
+            if *occupied != 0 {
+                return Some(level * SLOTS + occupied.trailing_zeros() as usize);
+            }
+        }
+        (self.slots[FAR].head != NIL).then_some(FAR)
+    }
+
+    /// The first tick of an occupied slot.
+    fn start_of(&self, slot: usize) -> u64 {
+        if slot == FAR {
+            // The first tick of the first of its timers' rounds, when there is nothing before it.
+            let round = SLOT_BITS * LEVELS as u32;
+            return (self.slots[FAR].earliest / self.tick) >> round << round;
+        }
+        let shift = SLOT_BITS * (slot / SLOTS) as u32;
+        let above = self.current >> (shift + SLOT_BITS) << SLOT_BITS;
+        (above | (slot % SLOTS) as u64) << shift
+    }
+
+    /// The slot for a tick that is not before the current one.
+    fn slot_for(&self, tick: u64) -> usize {
+        let differing = tick ^ self.current;
+        let level = (63 - (differing | 1).leading_zeros()) / SLOT_BITS;
+        if level as usize >= LEVELS {
+            return FAR;
+        }
+        let digit = (tick >> (level * SLOT_BITS)) as usize % SLOTS;
+        level as usize * SLOTS + digit
+    }
+
+    /// Puts an entry, which stands in no slot, into its own.
+    fn link(&mut self, index: u32) {
+        let deadline = self.entry(index).deadline;
+        let slot = self.slot_for((deadline / self.tick).max(self.current));
+        let Slot { head, earliest } = self.slots[slot];
+        let entry = self.entry_mut(index);
+        entry.slot = slot as u32;
+        entry.previous = NIL;
+        entry.next = head;
+        if head != NIL {
+            self.entry_mut(head).previous = index;
+        }
+        self.slots[slot] = Slot {
+            head: index,
+            earliest: earliest.min(deadline),
+        };
+        if slot < FAR {
+            self.occupied[slot / SLOTS] |= 1 << (slot % SLOTS);
+        }
+    }
+
+    /// Takes an entry out of its slot.
+    fn unlink(&mut self, index: u32) {
+        let entry = self.entry_mut(index);
+        let slot = std::mem::replace(&mut entry.slot, NIL) as usize;
+        let (previous, next) = (entry.previous, entry.next);
+        if next != NIL {
+            self.entry_mut(next).previous = previous;
+        }
+        if previous != NIL {
+            self.entry_mut(previous).next = next;
+        } else if next != NIL {
+            self.slots[slot].head = next;
+        } else {
+            self.clear(slot);
+        }
+    }
+
+    fn clear(&mut self, slot: usize) {
+        self.slots[slot] = Slot::EMPTY;
+        if slot < FAR {
+            self.occupied[slot / SLOTS] &= !(1 << (slot % SLOTS));
+        }
+    }
+
+    /// An entry for a timer that stands in no slot yet.
+    fn allocate(&mut self, deadline: u64, value: T) -> u32 {
+        let insertion = self.insertions;
+        self.insertions += 1;
+        if self.unused == NIL {
+            return self.extend(deadline, insertion, value);
+        }
+        let index = self.unused;
+        self.unused = self.entry(index).next;
+        let entry = self.entry_mut(index);
+        entry.value = Some(value);
+        entry.deadline = deadline;
+        entry.insertion = insertion;
+        index
+    }
+
+    fn extend(&mut self, deadline: u64, insertion: u64, value: T) -> u32 {
+        assert!(
+            self.entries.len() < NIL as usize,
+            "too many timers in one wheel"
+        );
+        let index = self.entries.len() as u32;
+        self.entries.push(Entry {
+            value: Some(value),
+            deadline,
+            insertion,
+            slot: NIL,
+            previous: NIL,
+            next: NIL,
+            generation: 0,
+        });
+        index
+    }
+
+    /// Ends a timer that stands in no slot. Its key, and every earlier key of the entry, is stale
+    /// from here on: an entry whose generations are used up is not used again.
+    fn release(&mut self, index: u32) -> Option<T> {
+        let unused = self.unused;
+        let entry = self.entry_mut(index);
+        let value = entry.value.take()?;
+        if let Some(generation) = entry.generation.checked_add(1) {
+            entry.generation = generation;
+            entry.next = unused;
+            self.unused = index;
+        }
+        self.len -= 1;
+        Some(value)
+    }
+
+    fn entry(&self, index: u32) -> &Entry<T> {
+        &self.entries[index as usize]
+    }
+
+    fn entry_mut(&mut self, index: u32) -> &mut Entry<T> {
+        &mut self.entries[index as usize]
+    }
+}
+
+impl Slot {
+    const EMPTY: Self = Self {
+        head: NIL,
+        earliest: u64::MAX,
+    };
+}
+
+impl<T> Default for Wheel<T> {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT_TICK)
+    }
+}
+
+impl<T> fmt::Debug for Wheel<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wheel")
+            .field("tick", &self.tick)
+            .field("current", &self.current)
+            .field("len", &self.len)
+            .field("next_deadline", &self.next_deadline())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
