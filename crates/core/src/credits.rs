@@ -1,0 +1,206 @@
+//! Admission of work from outside: so many behaviours in flight, and no more.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use coact_sync::shim::atomic::{AtomicUsize, Ordering};
+use coact_sync::shim::sync::Mutex;
+
+use crate::promise::{Promise, Resolver};
+use crate::sched::context::assert_may_block;
+
+/// A limit on the work that is in flight, for producers that are faster than the work.
+///
+/// A producer acquires a [`Permit`] for each piece of work and moves it into the behaviour; the
+/// permit's end gives the credit back. Producers that find no credit wait: a thread outside of the
+/// runtime in [`acquire_blocking`](Self::acquire_blocking), a future in [`acquire`](Self::acquire).
+/// A behaviour never waits, since it holds cowns that the work in flight may need: inside one there
+/// is only [`try_acquire`](Self::try_acquire). Credits are given in the order of asking.
+///
+/// ```
+/// use coact_core::{Cown, Credits, Runtime, when};
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let credits = Credits::new(64);
+/// let sum = runtime.run(|| {
+///     let sum = Cown::new(0_u64);
+///     for n in 0..10_000 {
+///         let permit = credits.acquire_blocking(1);
+///         when(&sum, move |sum| {
+///             *sum += n;
+///             drop(permit);
+///         });
+///     }
+///     sum
+/// });
+/// assert_eq!(sum.into_inner().unwrap(), 49_995_000);
+/// assert_eq!(credits.available(), 64);
+/// # Ok::<(), coact_core::BuildError>(())
+/// ```
+#[derive(Clone)]
+pub struct Credits(Arc<Shared>);
+
+struct Shared {
+    limit: usize,
+    available: AtomicUsize,
+    /// How many stand in `queue`; read without the lock.
+    waiting: AtomicUsize,
+    queue: Mutex<VecDeque<Waiter>>,
+}
+
+struct Waiter {
+    amount: usize,
+    resolver: Resolver<Permit>,
+}
+
+/// Credits that were acquired. They are given back when the permit is dropped.
+#[must_use = "a permit that is dropped at once admits nothing"]
+pub struct Permit {
+    credits: Credits,
+    amount: usize,
+}
+
+impl Credits {
+    /// So many credits.
+    ///
+    /// # Panics
+    /// If there are none.
+    #[track_caller]
+    pub fn new(limit: usize) -> Self {
+        assert!(limit > 0, "with a limit of 0 nothing could ever be admitted");
+        Self(Arc::new(Shared {
+            limit,
+            available: AtomicUsize::new(limit),
+            waiting: AtomicUsize::new(0),
+            queue: Mutex::new(VecDeque::new()),
+        }))
+    }
+
+    /// How many credits there are in all.
+    pub fn limit(&self) -> usize {
+        self.0.limit
+    }
+
+    /// How many credits are free at this moment.
+    pub fn available(&self) -> usize {
+        self.0.available.load(Ordering::Relaxed)
+    }
+
+    /// Takes credits, if so many are free and nobody waits.
+    pub fn try_acquire(&self, amount: usize) -> Option<Permit> {
+        // ORDERING: SeqCst, here and below: a credit that comes back and a waiter that queues must
+        // not miss each other (`waiting` and `available` are each written by one and read by the
+        // other).
+        if self.0.waiting.load(Ordering::SeqCst) > 0 {
+            return None;
+        }
+        self.take(amount).then(|| Permit { credits: self.clone(), amount })
+    }
+
+    /// Takes credits; waits for them if need be.
+    ///
+    /// Dropping the promise gives up the place in the queue.
+    ///
+    /// # Panics
+    /// If the amount is above the [`limit`](Self::limit): it could never be had.
+    #[track_caller]
+    pub fn acquire(&self, amount: usize) -> Promise<Permit> {
+        let limit = self.0.limit;
+        assert!(amount <= limit, "{amount} credits can never be had: the limit is {limit}");
+        if let Some(permit) = self.try_acquire(amount) {
+            return Promise::ready(permit);
+        }
+        let (resolver, promise) = Promise::channel();
+        {
+            let mut queue = self.0.queue.lock();
+            queue.push_back(Waiter { amount, resolver });
+            self.0.waiting.store(queue.len(), Ordering::SeqCst);
+        }
+        // Credits may have come back before we stood in the queue.
+        self.serve();
+        promise
+    }
+
+    /// Takes credits; blocks the calling thread until they are there.
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire), and if it is called from a behaviour or a future.
+    #[track_caller]
+    pub fn acquire_blocking(&self, amount: usize) -> Permit {
+        if let Some(permit) = self.try_acquire(amount) {
+            return permit;
+        }
+        assert_may_block(
+            "`Credits::acquire_blocking`",
+            "use `try_acquire`, or acquire the credit before the behaviour is spawned",
+        );
+        self.acquire(amount).wait().expect("a waiter is never dropped without its permit")
+    }
+
+    fn take(&self, amount: usize) -> bool {
+        let enough = |free: usize| free.checked_sub(amount);
+        self.0.available.fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough).is_ok()
+    }
+
+    fn give_back(&self, amount: usize) {
+        self.0.available.fetch_add(amount, Ordering::SeqCst);
+        if self.0.waiting.load(Ordering::SeqCst) > 0 {
+            self.serve();
+        }
+    }
+
+    /// Serves those who wait, in their order, as far as the credits go.
+    fn serve(&self) {
+        let mut served = Vec::new();
+        {
+            let mut queue = self.0.queue.lock();
+            queue.retain(|waiter| !waiter.resolver.is_abandoned());
+            while queue.front().is_some_and(|first| self.take(first.amount)) {
+                served.extend(queue.pop_front());
+            }
+            self.0.waiting.store(queue.len(), Ordering::SeqCst);
+        }
+        for Waiter { amount, resolver } in served {
+            // Should nobody wait any more, the permit is dropped, and gives the credits back.
+            resolver.resolve(Permit { credits: self.clone(), amount });
+        }
+    }
+}
+
+impl Permit {
+    /// How many credits it stands for.
+    pub fn amount(&self) -> usize {
+        self.amount
+    }
+
+    /// Splits credits off into a permit of their own, for producers that acquire many at once.
+    /// `None` if the permit has fewer.
+    pub fn split(&mut self, amount: usize) -> Option<Permit> {
+        self.amount = self.amount.checked_sub(amount)?;
+        Some(Permit { credits: self.credits.clone(), amount })
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if self.amount > 0 {
+            self.credits.give_back(self.amount);
+        }
+    }
+}
+
+impl fmt::Debug for Credits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credits")
+            .field("limit", &self.limit())
+            .field("available", &self.available())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("amount", &self.amount).finish_non_exhaustive()
+    }
+}

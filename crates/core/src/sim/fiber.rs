@@ -1,0 +1,87 @@
+//! A piece of the program on a stack of its own, that can be left in the middle.
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::sched::context;
+
+/// Enough for test programs that format and print.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// Why a fiber was left.
+pub(super) enum Left {
+    /// At a scheduling point: it can go on at any time.
+    AtPoint,
+    /// It can go on once the condition holds. The condition lies on the fiber's stack, which stays
+    /// as it is until the fiber is resumed.
+    Until(*const dyn Fn() -> bool),
+    /// It has ended.
+    Ended,
+}
+
+pub(super) struct Fiber {
+    coroutine: Coroutine<(), Left, ()>,
+    context: context::Snapshot,
+    /// Whether it runs a behaviour: then it must not wait.
+    pub(super) is_body: bool,
+    pub(super) until: Option<*const dyn Fn() -> bool>,
+}
+
+thread_local! {
+    static YIELDER: Cell<*const Yielder<(), Left>> = const { Cell::new(ptr::null()) };
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Fiber {
+    pub(super) fn new(is_body: bool, main: Box<dyn FnOnce()>) -> Self {
+        let stack = STACKS.with_borrow_mut(Vec::pop);
+        let stack = stack.unwrap_or_else(|| {
+            DefaultStack::new(STACK_BYTES).expect("the system has no memory for a fiber's stack")
+        });
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), Left>, ()| {
+            YIELDER.set(yielder);
+            main();
+        });
+        Self { coroutine, context: context::Snapshot::default(), is_body, until: None }
+    }
+
+    /// Goes on until the fiber is left again.
+    pub(super) fn resume(&mut self) -> Left {
+        let outside = (self.context.swap_in(), YIELDER.get());
+        let left = match self.coroutine.resume(()) {
+            CoroutineResult::Yield(left) => left,
+            CoroutineResult::Return(()) => Left::Ended,
+        };
+        self.context = outside.0.swap_in();
+        YIELDER.set(outside.1);
+        self.until = match left {
+            Left::Until(condition) => Some(condition),
+            _ => None,
+        };
+        left
+    }
+
+    /// Keeps the stack of a fiber that has ended for another one.
+    pub(super) fn recycle(self) {
+        STACKS.with_borrow_mut(|stacks| stacks.push(self.coroutine.into_stack()));
+    }
+
+    /// Whether it could go on now.
+    pub(super) fn can_go_on(&self) -> bool {
+        // SAFETY: the condition lies on the stack of the fiber, which is suspended in `leave`.
+        self.until.is_none_or(|condition| unsafe { (*condition)() })
+    }
+}
+
+/// Leaves the fiber that runs now; returns when it is resumed.
+pub(super) fn leave(left: Left) {
+    let yielder = YIELDER.get();
+    assert!(!yielder.is_null(), "only a fiber can be left");
+    // SAFETY: set when the fiber began, and set again each time it goes on; a yielder lives as long
+    // as its fiber runs.
+    unsafe { (*yielder).suspend(left) };
+    YIELDER.set(yielder);
+}

@@ -1,0 +1,84 @@
+//! What is chosen, and from what: tasks, choices, offers.
+
+use std::fmt;
+
+/// A virtual task, by the number its driver gave it.
+///
+/// A number means the same task for the whole of a run, and the same task again in the next run of
+/// the same choices: number tasks in the order in which they are created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One decision of a [`Strategy`](crate::Strategy).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// This task goes next.
+    Task(TaskId),
+    /// The program is given this value.
+    Value(u64),
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Choice::Task(task) => write!(f, "task {task}"),
+            Choice::Value(value) => write!(f, "value {value}"),
+        }
+    }
+}
+
+/// What a program put up for choice at one point.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Offer {
+    /// Some task had to go next.
+    Tasks {
+        /// The tasks that could run, in ascending order.
+        runnable: Box<[TaskId]>,
+        /// The task that had been running, if it could go on.
+        current: Option<TaskId>,
+    },
+    /// A value below `bound` was asked for.
+    Value {
+        /// How many values there were to choose from.
+        bound: u64,
+    },
+}
+
+impl Offer {
+    pub(crate) fn tasks(runnable: &[TaskId], current: Option<TaskId>) -> Self {
+        Offer::Tasks {
+            runnable: runnable.into(),
+            current,
+        }
+    }
+
+    /// Whether this is `Offer::tasks(runnable, current)`, without building that.
+    pub(crate) fn is_tasks(&self, runnable: &[TaskId], current: Option<TaskId>) -> bool {
+        matches!(self, Offer::Tasks { runnable: r, current: c } if **r == *runnable && *c == current)
+    }
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Offer::Tasks { runnable, current } => {
+                f.write_str("runnable tasks [")?;
+                for (i, task) in runnable.iter().enumerate() {
+                    let separator = if i == 0 { "" } else { ", " };
+                    write!(f, "{separator}{task}")?;
+                }
+                match current {
+                    Some(task) => write!(f, "] with {task} running"),
+                    None => f.write_str("] with none running"),
+                }
+            }
+            Offer::Value { bound } => write!(f, "a value below {bound}"),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The exploration of one program: its runs, counted, and its report when one fails.
+
+use std::fmt;
+
+use crate::{Config, Divergence, Failure, Recorder, Schedule, Strategy, TaskId};
+
+/// The runs of one program under one [`Config`].
+///
+/// A driver uses it as the [`Strategy`] that it is, and asks it for a [`failure`](Self::failure)
+/// when a run goes wrong. A program that is a function of its choices has
+/// [`explore`](Self::explore).
+///
+/// ```
+/// use coact_sim::{Config, Strategy, TaskId};
+///
+/// let mut explorer = Config::new().runs(2).explorer();
+/// while explorer.begin_run() {
+///     let task = explorer.choose_task(&[TaskId(0), TaskId(1)], None);
+///     assert!(task <= TaskId(1));
+///     explorer.end_run().expect("the program is deterministic");
+/// }
+/// assert_eq!(explorer.runs(), 2);
+/// ```
+pub struct Explorer {
+    config: Config,
+    recorder: Recorder<Box<dyn Strategy + Send>>,
+    runs: u64,
+}
+
+impl Explorer {
+    pub(crate) fn new(config: Config, strategy: Box<dyn Strategy + Send>) -> Self {
+        Explorer {
+            config,
+            recorder: Recorder::new(strategy),
+            runs: 0,
+        }
+    }
+
+    /// How many runs have begun; the current one is the last of them.
+    #[must_use]
+    pub const fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// The choices of the current run so far.
+    #[must_use]
+    pub const fn schedule(&self) -> &Schedule {
+        self.recorder.schedule()
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Ends the current run and reports that it failed.
+    pub fn failure(&mut self, cause: impl fmt::Display) -> Failure {
+        let divergence = self.end_run().err();
+        self.report(cause.to_string(), divergence)
+    }
+
+    fn report(&self, cause: String, divergence: Option<Divergence>) -> Failure {
+        let (config, schedule) = (self.config.clone(), self.schedule().clone());
+        Failure::new(cause, divergence, config, self.runs, schedule)
+    }
+
+    /// Runs `program` until a run fails or none is left, and returns how many there were.
+    ///
+    /// A run that diverges has failed, too.
+    ///
+    /// # Errors
+    ///
+    /// The report of the first run that fails.
+    pub fn explore<E: fmt::Display>(
+        &mut self,
+        mut program: impl FnMut(&mut Explorer) -> Result<(), E>,
+    ) -> Result<u64, Failure> {
+        while self.begin_run() {
+            if let Err(cause) = program(self) {
+                return Err(self.failure(cause));
+            }
+            if let Err(divergence) = self.end_run() {
+                return Err(self.report("it went another way".into(), Some(divergence)));
+            }
+        }
+        Ok(self.runs)
+    }
+}
+
+impl Strategy for Explorer {
+    fn begin_run(&mut self) -> bool {
+        // The strategy is asked only if the run can be made, so that a depth-first search stands
+        // where it was left; but a divergence must not go unheard at the limit either.
+        if self.runs >= self.config.run_limit() {
+            self.end_run()
+                .unwrap_or_else(|divergence| panic!("{divergence}"));
+            return false;
+        }
+        let begun = self.recorder.begin_run();
+        self.runs += u64::from(begun);
+        begun
+    }
+
+    fn choose_task(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
+        self.recorder.choose_task(runnable, current)
+    }
+
+    fn choose_value(&mut self, bound: u64) -> u64 {
+        self.recorder.choose_value(bound)
+    }
+
+    fn end_run(&mut self) -> Result<(), Divergence> {
+        self.recorder.end_run()
+    }
+
+    fn is_exhaustive(&self) -> bool {
+        self.recorder.is_exhaustive()
+    }
+}
+
+impl fmt::Debug for Explorer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explorer")
+            .field("config", &self.config)
+            .field("runs", &self.runs)
+            .field("schedule", self.schedule())
+            .finish_non_exhaustive()
+    }
+}

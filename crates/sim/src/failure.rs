@@ -1,0 +1,127 @@
+//! The report of a run that failed, with all that it takes to see it again.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::environment::{RUNS, SCHEDULE, SEED, STRATEGY};
+use crate::{Config, Divergence, Method, Schedule, Seed};
+
+/// A run that failed.
+///
+/// `Display` prints the cause, the seed, the run, the strategy and the schedule, and the
+/// environment variables that replay it; `Debug` prints the same, so that `unwrap` in a test shows
+/// it as well.
+///
+/// ```
+/// use coact_sim::{Config, Method, Strategy};
+///
+/// let mut explorer = Config::new().method(Method::Pct { depth: 2 }).explorer();
+/// explorer.begin_run();
+/// let failure = explorer.failure("the account is overdrawn");
+/// assert_eq!(
+///     failure.to_string(),
+///     "run 1 failed: the account is overdrawn
+///   seed      0x0
+///   strategy  pct:2
+///   schedule  coact1-0000000 (0 choices)
+/// to replay this run:
+///   COACT_SIM_SCHEDULE=coact1-0000000
+/// to repeat the exploration up to it:
+///   COACT_SIM_STRATEGY=pct:2 COACT_SIM_SEED=0x0 COACT_SIM_RUNS=1"
+/// );
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Failure(Box<Report>);
+
+/// Boxed, so that a `Result` with a failure in it is cheap to pass on.
+#[derive(Clone, PartialEq, Eq)]
+struct Report {
+    cause: String,
+    divergence: Option<Divergence>,
+    config: Config,
+    run: u64,
+    schedule: Schedule,
+}
+
+impl Failure {
+    pub(crate) fn new(
+        cause: String,
+        divergence: Option<Divergence>,
+        config: Config,
+        run: u64,
+        schedule: Schedule,
+    ) -> Self {
+        Failure(Box::new(Report {
+            cause,
+            divergence,
+            config,
+            run,
+            schedule,
+        }))
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn cause(&self) -> &str {
+        &self.0.cause
+    }
+
+    /// How the run differed from the one it should have repeated, if it did.
+    #[must_use]
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.0.divergence.as_ref()
+    }
+
+    /// The seed of the exploration.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.0.config.seed
+    }
+
+    /// Which run of the exploration failed, counted from 1.
+    #[must_use]
+    pub fn run(&self) -> u64 {
+        self.0.run
+    }
+
+    /// The strategy that made the run's choices.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.0.config.method
+    }
+
+    /// The choices of the run, up to its failure.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.0.schedule
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seed, run, method, schedule) =
+            (self.seed(), self.run(), self.method(), self.schedule());
+        writeln!(f, "run {run} failed: {}", self.cause())?;
+        if let Some(divergence) = self.divergence() {
+            writeln!(f, "  note      {divergence}")?;
+        }
+        writeln!(f, "  seed      {seed}")?;
+        writeln!(f, "  strategy  {method}")?;
+        writeln!(f, "  schedule  {schedule} ({} choices)", schedule.len())?;
+        writeln!(f, "to replay this run:")?;
+        write!(f, "  {SCHEDULE}={schedule}")?;
+        if matches!(method, Method::Replay(_)) {
+            return Ok(());
+        }
+        writeln!(f, "\nto repeat the exploration up to it:")?;
+        write!(f, "  {STRATEGY}={method} {SEED}={seed} {RUNS}={run}")
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for Failure {}

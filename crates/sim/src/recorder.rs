@@ -1,0 +1,75 @@
+//! Keeps the schedule of the run in progress.
+
+use crate::{Choice, Divergence, Schedule, Strategy, TaskId};
+
+/// A strategy whose choices are kept: those of the current run, or of the last one.
+///
+/// ```
+/// use coact_sim::{Fifo, Recorder, Strategy, TaskId};
+///
+/// let mut recorder = Recorder::new(Fifo::new());
+/// assert!(recorder.begin_run());
+/// let chosen = recorder.choose_task(&[TaskId(2), TaskId(5)], None);
+/// assert_eq!(chosen, TaskId(2));
+/// assert_eq!(recorder.schedule().len(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Recorder<S> {
+    strategy: S,
+    schedule: Schedule,
+}
+
+impl<S> Recorder<S> {
+    /// Records what `strategy` chooses.
+    #[must_use]
+    pub const fn new(strategy: S) -> Self {
+        Recorder {
+            strategy,
+            schedule: Schedule::new(),
+        }
+    }
+
+    /// The choices of this run so far.
+    #[must_use]
+    pub const fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// The strategy that chooses.
+    #[must_use]
+    pub const fn strategy(&self) -> &S {
+        &self.strategy
+    }
+}
+
+impl<S: Strategy> Strategy for Recorder<S> {
+    fn begin_run(&mut self) -> bool {
+        let begun = self.strategy.begin_run();
+        if begun {
+            self.schedule.clear();
+        }
+        begun
+    }
+
+    fn choose_task(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
+        let task = self.strategy.choose_task(runnable, current);
+        debug_assert!(runnable.contains(&task), "task {task} is not runnable");
+        self.schedule.push(Choice::Task(task));
+        task
+    }
+
+    fn choose_value(&mut self, bound: u64) -> u64 {
+        let value = self.strategy.choose_value(bound);
+        debug_assert!(value < bound, "{value} is not below {bound}");
+        self.schedule.push(Choice::Value(value));
+        value
+    }
+
+    fn end_run(&mut self) -> Result<(), Divergence> {
+        self.strategy.end_run()
+    }
+
+    fn is_exhaustive(&self) -> bool {
+        self.strategy.is_exhaustive()
+    }
+}

@@ -1,0 +1,172 @@
+//! A run as a value: the list of its choices, and its printed form.
+//!
+//! The printed form is `coact1-` and base-32 digits; [`codec`] says what the digits hold.
+
+mod base32;
+mod checksum;
+mod codec;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::str::FromStr;
+
+use crate::Choice;
+
+pub use codec::ScheduleParseError;
+
+/// The choices of one run, in order.
+///
+/// Equal choices in a row are kept as one entry with a count, in memory and in print: most
+/// schedules are a few switches between long stretches of one task.
+///
+/// ```
+/// use coact_sim::{Choice, Schedule, TaskId};
+///
+/// let schedule: Schedule = [0, 0, 0, 1, 0].map(|task| Choice::Task(TaskId(task))).into_iter().collect();
+/// assert_eq!(schedule.to_string(), "coact1-0g401hqvj4r0");
+/// assert_eq!(schedule.to_string().parse(), Ok(schedule));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    stretches: Vec<Stretch>,
+    len: u64,
+}
+
+/// The same choice, made `count` (at least 1) times in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Stretch {
+    choice: Choice,
+    count: u64,
+}
+
+impl Schedule {
+    /// The schedule of a run that has made no choice.
+    #[must_use]
+    pub const fn new() -> Self {
+        Schedule {
+            stretches: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// The number of choices.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether no choice has been made.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds a choice at the end.
+    pub fn push(&mut self, choice: Choice) {
+        self.push_stretch(Stretch { choice, count: 1 })
+            .expect("no run makes 2^64 choices");
+    }
+
+    /// Forgets every choice, and keeps the memory for the next run's.
+    pub fn clear(&mut self) {
+        self.stretches.clear();
+        self.len = 0;
+    }
+
+    /// The choices in order.
+    #[must_use]
+    pub fn iter(&self) -> Choices<'_> {
+        Choices {
+            schedule: self,
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// Adds a stretch, or returns `None` if more choices than can be counted would result.
+    fn push_stretch(&mut self, stretch: Stretch) -> Option<()> {
+        self.len = self.len.checked_add(stretch.count)?;
+        match self.stretches.last_mut() {
+            Some(last) if last.choice == stretch.choice => last.count += stretch.count,
+            _ => self.stretches.push(stretch),
+        }
+        Some(())
+    }
+}
+
+impl FromIterator<Choice> for Schedule {
+    fn from_iter<I: IntoIterator<Item = Choice>>(choices: I) -> Self {
+        let mut schedule = Schedule::new();
+        schedule.extend(choices);
+        schedule
+    }
+}
+
+impl Extend<Choice> for Schedule {
+    fn extend<I: IntoIterator<Item = Choice>>(&mut self, choices: I) {
+        choices.into_iter().for_each(|choice| self.push(choice));
+    }
+}
+
+impl<'a> IntoIterator for &'a Schedule {
+    type Item = Choice;
+    type IntoIter = Choices<'a>;
+
+    fn into_iter(self) -> Choices<'a> {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&codec::print(self))
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ScheduleParseError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleParseError> {
+        codec::parse(text)
+    }
+}
+
+/// The choices of a [`Schedule`], in order.
+#[derive(Clone, Debug)]
+pub struct Choices<'a> {
+    schedule: &'a Schedule,
+    cursor: Cursor,
+}
+
+impl Iterator for Choices<'_> {
+    type Item = Choice;
+
+    fn next(&mut self) -> Option<Choice> {
+        self.cursor.next(self.schedule)
+    }
+}
+
+impl FusedIterator for Choices<'_> {}
+
+/// A place in a schedule, for whoever owns the schedule as well.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    stretch: usize,
+    /// Choices of that stretch which lie behind.
+    used: u64,
+}
+
+impl Cursor {
+    pub(crate) fn next(&mut self, schedule: &Schedule) -> Option<Choice> {
+        let stretch = schedule.stretches.get(self.stretch)?;
+        self.used += 1;
+        if self.used == stretch.count {
+            *self = Cursor {
+                stretch: self.stretch + 1,
+                used: 0,
+            };
+        }
+        Some(stretch.choice)
+    }
+}

@@ -1,0 +1,286 @@
+//! Every schedule within bounds, exactly once.
+//!
+//! The search keeps the path of the current run: one [`Branch`] for each choice, with what was on
+//! offer and which option was taken. The next run repeats that path up to its deepest branch with
+//! an option left, takes that option there, and goes on with first options:
+//!
+//! ```text
+//!   run 1    a ─ b ─ c ─ d      first options all the way
+//!   run 2    a ─ b ─ c ─ e      the deepest branch, next option
+//!   run 3    a ─ f ─ ...        nothing left below b: forget c, take b's next option
+//! ```
+//!
+//! So two runs differ in at least one choice, and no path is skipped. Both hold only while the
+//! program offers the same after the same choices, and this is checked at every repeated branch.
+
+use super::Strategy;
+use super::fifo::Queue;
+use crate::{Divergence, Offer, TaskId};
+
+/// What a depth-first search leaves out.
+///
+/// By default it leaves out no preemption, and explores the first 10,000 choices of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    preemptions: Option<u32>,
+    depth: u64,
+}
+
+impl Bounds {
+    /// The default bounds.
+    #[must_use]
+    pub const fn new() -> Self {
+        Bounds {
+            preemptions: None,
+            depth: 10_000,
+        }
+    }
+
+    /// At most `limit` times in a run, a task is left that could have gone on.
+    ///
+    /// The number of schedules is exponential in the length of a run, but with a preemption bound
+    /// it is polynomial; and most bugs need no more than two preemptions (Musuvathi and Qadeer,
+    /// PLDI 2007).
+    #[must_use]
+    pub const fn preemptions(mut self, limit: u32) -> Self {
+        self.preemptions = Some(limit);
+        self
+    }
+
+    /// Only the first `limit` choices of a run are explored; the rest are those of
+    /// [`Fifo`](super::Fifo).
+    #[must_use]
+    pub const fn depth(mut self, limit: u64) -> Self {
+        self.depth = limit;
+        self
+    }
+
+    /// The bound on preemptions, if there is one.
+    #[must_use]
+    pub const fn preemption_limit(&self) -> Option<u32> {
+        self.preemptions
+    }
+
+    /// The bound on depth.
+    #[must_use]
+    pub const fn depth_limit(&self) -> u64 {
+        self.depth
+    }
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds::new()
+    }
+}
+
+/// Enumerates the schedules of a program depth first, each exactly once.
+///
+/// The first run goes without preemption; preemptions, and the greater values of
+/// [`choose_value`](Strategy::choose_value), come later, the last choices of a run first. All
+/// values below a bound are explored, so let programs ask for small ones.
+///
+/// A run that does not offer the same after the same choices is reported by
+/// [`end_run`](Strategy::end_run), and ends the search.
+///
+/// ```
+/// use coact_sim::{Bounds, Dfs, Strategy};
+///
+/// let mut dfs = Dfs::new(Bounds::new());
+/// let mut rolls = Vec::new();
+/// while dfs.begin_run() {
+///     rolls.push((dfs.choose_value(2), dfs.choose_value(3)));
+///     dfs.end_run().expect("the program is deterministic");
+/// }
+/// assert_eq!(rolls, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+/// assert!(dfs.is_exhaustive());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dfs {
+    bounds: Bounds,
+    path: Vec<Branch>,
+    /// Choices made in this run; up to the end of `path` they repeat it.
+    at: usize,
+    preemptions: u32,
+    phase: Phase,
+    divergence: Option<Divergence>,
+    /// Chooses past the depth bound, and in the rest of a run that diverged.
+    beyond: Queue,
+    /// Whether there was ever more than one option past the depth bound.
+    truncated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The path leads to a schedule that has not been run.
+    Between,
+    /// A run is in progress.
+    Running,
+    /// No schedule is left.
+    Exhausted,
+    /// The program is not deterministic, so the path means nothing any more.
+    Diverged,
+}
+
+/// One choice of the path: option `taken` of `width`.
+#[derive(Clone, Debug)]
+struct Branch {
+    offer: Offer,
+    taken: u64,
+    width: u64,
+}
+
+impl Dfs {
+    /// The search within `bounds`.
+    #[must_use]
+    pub const fn new(bounds: Bounds) -> Self {
+        Dfs {
+            bounds,
+            path: Vec::new(),
+            at: 0,
+            preemptions: 0,
+            phase: Phase::Between,
+            divergence: None,
+            beyond: Queue::new(),
+            truncated: false,
+        }
+    }
+
+    /// The number of options at a choice of tasks: leaving `current` is one only while the bound
+    /// on preemptions allows it.
+    fn width(&self, runnable: &[TaskId], current: Option<TaskId>) -> u64 {
+        let exhausted = self.bounds.preemptions == Some(self.preemptions);
+        match current {
+            Some(_) if exhausted => 1,
+            _ => runnable.len() as u64,
+        }
+    }
+
+    /// The option taken at the next choice of the path, or `None` if the path has no say there.
+    ///
+    /// `repeats` tells whether an earlier run's offer is that of this run, which is otherwise
+    /// built by `offer` and has `width` options.
+    fn follow(
+        &mut self,
+        width: u64,
+        repeats: impl FnOnce(&Offer) -> bool,
+        offer: impl FnOnce() -> Offer,
+    ) -> Option<u64> {
+        let at = self.at;
+        self.at += 1;
+        if self.divergence.is_some() {
+            return None;
+        }
+        if at as u64 >= self.bounds.depth {
+            self.truncated |= width > 1;
+            return None;
+        }
+        match self.path.get(at) {
+            Some(branch) if repeats(&branch.offer) => Some(branch.taken),
+            Some(branch) => {
+                self.divergence = Some(Divergence::Offer {
+                    at: at as u64,
+                    expected: branch.offer.clone(),
+                    found: offer(),
+                });
+                None
+            }
+            None => {
+                let (offer, taken) = (offer(), 0);
+                self.path.push(Branch {
+                    offer,
+                    taken,
+                    width,
+                });
+                Some(taken)
+            }
+        }
+    }
+
+    /// Turns the path to the next schedule. `false` if it was the last.
+    fn backtrack(&mut self) -> bool {
+        while let Some(branch) = self.path.last_mut() {
+            branch.taken += 1;
+            if branch.taken < branch.width {
+                return true;
+            }
+            self.path.pop();
+        }
+        false
+    }
+
+    fn ended_early(&self) -> Option<Divergence> {
+        (self.at < self.path.len()).then_some(Divergence::EndedEarly {
+            at: self.at as u64,
+            expected: self.path.len() as u64,
+        })
+    }
+}
+
+impl Strategy for Dfs {
+    fn begin_run(&mut self) -> bool {
+        self.end_run()
+            .unwrap_or_else(|divergence| panic!("{divergence}"));
+        if self.phase != Phase::Between {
+            return false;
+        }
+        self.phase = Phase::Running;
+        self.at = 0;
+        self.preemptions = 0;
+        self.beyond = Queue::new();
+        true
+    }
+
+    fn choose_task(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
+        let taken = self.follow(
+            self.width(runnable, current),
+            |offer| offer.is_tasks(runnable, current),
+            || Offer::tasks(runnable, current),
+        );
+        let Some(option) = taken else {
+            return self.beyond.next(runnable, current);
+        };
+        let task = nth_option(option as usize, runnable, current);
+        self.preemptions += u32::from(current.is_some_and(|current| current != task));
+        task
+    }
+
+    fn choose_value(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there is no value below 0");
+        let offer = Offer::Value { bound };
+        let taken = self.follow(bound, |earlier| *earlier == offer, || offer.clone());
+        taken.unwrap_or(0)
+    }
+
+    fn end_run(&mut self) -> Result<(), Divergence> {
+        if self.phase != Phase::Running {
+            return Ok(());
+        }
+        if let Some(divergence) = self.divergence.take().or_else(|| self.ended_early()) {
+            self.phase = Phase::Diverged;
+            return Err(divergence);
+        }
+        self.phase = match self.backtrack() {
+            true => Phase::Between,
+            false => Phase::Exhausted,
+        };
+        Ok(())
+    }
+
+    fn is_exhaustive(&self) -> bool {
+        self.phase == Phase::Exhausted && !self.truncated
+    }
+}
+
+/// The options at a choice of tasks: `current` first, then the others in ascending order.
+fn nth_option(n: usize, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
+    let others = runnable
+        .iter()
+        .copied()
+        .filter(|&task| Some(task) != current);
+    current
+        .into_iter()
+        .chain(others)
+        .nth(n)
+        .expect("at least one task is runnable, and an option is below the width")
+}

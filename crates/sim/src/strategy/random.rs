@@ -1,0 +1,59 @@
+//! A uniform pick at every point.
+
+use super::Strategy;
+use crate::prng::Prng;
+use crate::{Seed, TaskId};
+
+/// Picks each runnable task with equal probability, at every scheduling point anew.
+///
+/// Every schedule has some probability, so none is out of reach; but one in which a given task is
+/// held back for long is rare, and [`Pct`](super::Pct) is better at those. Has no last run.
+///
+/// A run's choices depend on the seed, the number of the run and the program only.
+///
+/// ```
+/// use coact_sim::{Random, Seed, Strategy, TaskId};
+///
+/// let tasks = [TaskId(0), TaskId(1), TaskId(2)];
+/// let first_run = |seed| {
+///     let mut random = Random::new(seed);
+///     random.begin_run();
+///     [(); 9].map(|()| random.choose_task(&tasks, None))
+/// };
+/// assert_eq!(first_run(Seed::new(1)), first_run(Seed::new(1)));
+/// assert_ne!(first_run(Seed::new(1)), first_run(Seed::new(2)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Random {
+    seed: Seed,
+    runs: u64,
+    prng: Prng,
+}
+
+impl Random {
+    /// The random schedules of `seed`.
+    #[must_use]
+    pub fn new(seed: Seed) -> Self {
+        Random {
+            seed,
+            runs: 0,
+            prng: Prng::new(seed),
+        }
+    }
+}
+
+impl Strategy for Random {
+    fn begin_run(&mut self) -> bool {
+        self.runs += 1;
+        self.prng = Prng::new(self.seed.for_run(self.runs));
+        true
+    }
+
+    fn choose_task(&mut self, runnable: &[TaskId], _current: Option<TaskId>) -> TaskId {
+        self.prng.pick(runnable)
+    }
+
+    fn choose_value(&mut self, bound: u64) -> u64 {
+        self.prng.below(bound)
+    }
+}

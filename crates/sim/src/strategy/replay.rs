@@ -1,0 +1,135 @@
+//! The choices of a recorded schedule, once more.
+
+use super::Strategy;
+use super::fifo::Queue;
+use crate::schedule::Cursor;
+use crate::{Choice, Divergence, Offer, Schedule, TaskId};
+
+/// One run that makes the choices of a [`Schedule`].
+///
+/// A schedule may end before the program does: a failing run is recorded up to its failure, and a
+/// program in which that was mended goes on from there, under [`Fifo`](super::Fifo). A program
+/// that does not offer what the schedule says, or that ends before it, has diverged;
+/// [`end_run`](Strategy::end_run) says where.
+///
+/// ```
+/// use coact_sim::{Divergence, Replay, Schedule, Strategy, TaskId};
+///
+/// // Task 1, then task 0; recorded from a program that has both.
+/// let schedule: Schedule = "coact1-100ff600h4".parse().unwrap();
+/// let mut replay = Replay::new(schedule);
+/// assert!(replay.begin_run());
+/// assert_eq!(replay.choose_task(&[TaskId(0), TaskId(1)], None), TaskId(1));
+/// // This program has no task 0 any more.
+/// replay.choose_task(&[TaskId(1)], Some(TaskId(1)));
+/// let divergence = replay.end_run().unwrap_err();
+/// assert!(matches!(divergence, Divergence::Unavailable { at: 1, .. }));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Replay {
+    schedule: Schedule,
+    next: Cursor,
+    /// Choices made.
+    at: u64,
+    phase: Phase,
+    divergence: Option<Divergence>,
+    /// Chooses after the end of the schedule, and in the rest of a run that diverged.
+    beyond: Queue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Before,
+    Running,
+    Over,
+}
+
+impl Replay {
+    /// The run of `schedule`.
+    #[must_use]
+    pub fn new(schedule: Schedule) -> Self {
+        Replay {
+            schedule,
+            next: Cursor::default(),
+            at: 0,
+            phase: Phase::Before,
+            divergence: None,
+            beyond: Queue::new(),
+        }
+    }
+
+    /// The next recorded choice as `usable` has it, or `None` if the schedule has no say here.
+    fn follow<T>(
+        &mut self,
+        usable: impl FnOnce(Choice) -> Option<T>,
+        offer: impl FnOnce() -> Offer,
+    ) -> Option<T> {
+        if self.divergence.is_some() {
+            return None;
+        }
+        let recorded = self.next.next(&self.schedule)?;
+        let chosen = usable(recorded);
+        if chosen.is_none() {
+            self.divergence = Some(Divergence::Unavailable {
+                at: self.at,
+                recorded,
+                found: offer(),
+            });
+        }
+        self.at += 1;
+        chosen
+    }
+
+    fn ended_early(&self) -> Option<Divergence> {
+        (self.at < self.schedule.len()).then_some(Divergence::EndedEarly {
+            at: self.at,
+            expected: self.schedule.len(),
+        })
+    }
+}
+
+impl Strategy for Replay {
+    fn begin_run(&mut self) -> bool {
+        self.end_run()
+            .unwrap_or_else(|divergence| panic!("{divergence}"));
+        let first = self.phase == Phase::Before;
+        if first {
+            self.phase = Phase::Running;
+        }
+        first
+    }
+
+    fn choose_task(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
+        let recorded = self.follow(
+            |choice| match choice {
+                Choice::Task(task) if runnable.contains(&task) => Some(task),
+                _ => None,
+            },
+            || Offer::tasks(runnable, current),
+        );
+        recorded.unwrap_or_else(|| self.beyond.next(runnable, current))
+    }
+
+    fn choose_value(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there is no value below 0");
+        let recorded = self.follow(
+            |choice| match choice {
+                Choice::Value(value) if value < bound => Some(value),
+                _ => None,
+            },
+            || Offer::Value { bound },
+        );
+        recorded.unwrap_or(0)
+    }
+
+    fn end_run(&mut self) -> Result<(), Divergence> {
+        if self.phase != Phase::Running {
+            return Ok(());
+        }
+        self.phase = Phase::Over;
+        match self.divergence.take().or_else(|| self.ended_early()) {
+            Some(divergence) => Err(divergence),
+            None => Ok(()),
+        }
+    }
+}
