@@ -12,6 +12,11 @@ mod panic;
 mod promise;
 mod runtime;
 mod sched;
+#[cfg(feature = "sim")]
+pub mod sim;
+#[cfg(not(feature = "sim"))]
+#[path = "sim/disabled.rs"]
+mod sim;
 mod time;
 
 pub use behaviour::batch::{Batch, batch};

@@ -7,10 +7,11 @@ use std::ptr::NonNull;
 use super::append::Request;
 use super::body::Forget;
 use super::multi::{Multi, Prepared};
-use super::spawn::{self, assert_distinct};
+use super::spawn::{self, Refusal, WhenError};
 use crate::cown::set::CownSet;
 use crate::panic::drop_quietly;
 use crate::sched::{context, guest};
+use crate::sim;
 
 /// Starts a batch: behaviours that are spawned in one atomic step.
 ///
@@ -56,12 +57,36 @@ impl Batch {
     /// # Panics
     /// If the set names a cown twice.
     #[track_caller]
-    pub fn when<S, F>(mut self, set: S, closure: F) -> Self
+    pub fn when<S, F>(self, set: S, closure: F) -> Self
     where
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        assert_distinct(&set);
+        match self.try_when(set, closure) {
+            Ok(batch) => batch,
+            // As with the function `when`: a closed runtime drops the closure.
+            Err((batch, WhenError { refusal: Refusal::Closed, .. })) => batch,
+            Err((_, error)) => panic!("{error}"),
+        }
+    }
+
+    /// Like [`when`](Self::when), but says so if the set cannot be used.
+    ///
+    /// # Errors
+    /// The set names a cown twice, or its runtime is shut down. The batch is given back without the
+    /// behaviour, and the behaviour's closure.
+    pub fn try_when<S, F>(mut self, set: S, closure: F) -> Result<Self, (Self, WhenError<F>)>
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    {
+        let refusal = match spawn::overlap_in(&set) {
+            Some(overlap) => Some(Refusal::Overlap(overlap)),
+            None => spawn::is_closed(&set).then_some(Refusal::Closed),
+        };
+        if let Some(refusal) = refusal {
+            return Err((self, WhenError { refusal, closure }));
+        }
         let mut requests = |request| self.requests.push(request);
         let prepared = Prepared::new(&set, spawn::home_of(&set), closure, Forget, &mut requests);
         self.entries.push(Entry {
@@ -69,7 +94,7 @@ impl Batch {
             discard: discard::<S, F>,
             _handles: Box::new(set.to_owned_set()),
         });
-        self
+        Ok(self)
     }
 
     /// How many behaviours it has.
@@ -93,6 +118,7 @@ impl Batch {
         let nodes = || entries.iter().map(|entry| entry.node);
         // SAFETY: prepared, not appended, and ours; the handles are kept until the end of this call.
         let mut append = || unsafe { spawn::append(nodes(), &mut requests) };
+        sim::point();
         match context::worker() {
             Some(_) => append(),
             // SAFETY: the node is ours.

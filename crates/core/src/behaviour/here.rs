@@ -17,6 +17,7 @@ use crate::cown::header::{Member, ONE_READER};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::runtime::RuntimeId;
 use crate::sched::{context, guest, schedule};
+use crate::sim;
 
 /// How many bodies may lie on top of each other on one stack.
 pub const MAX_NESTED_HERE: u32 = 32;
@@ -72,6 +73,7 @@ where
     if context::worker().is_some() {
         return claim_and_run(set, home, closure);
     }
+    sim::point();
     guest::visit(home, || claim_and_run(set, home, closure))
 }
 

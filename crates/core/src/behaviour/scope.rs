@@ -14,6 +14,7 @@ use super::spawn;
 use crate::cown::set::CownSet;
 use crate::panic::{self, Broken};
 use crate::sched::context;
+use crate::sim;
 
 /// Runs `main`, in which behaviours can be spawned that borrow from the caller's stack, and returns
 /// when all of them have run.
@@ -138,7 +139,8 @@ impl State {
     fn wait(&self) {
         self.end_one();
         // ORDERING: Acquire pairs with the release in `end_one`.
-        while self.pending.load(Ordering::Acquire) != 0 {
+        let all_ended = || self.pending.load(Ordering::Acquire) == 0;
+        while !sim::block_until(&all_ended) && !all_ended() {
             thread::park();
         }
     }

@@ -14,6 +14,7 @@ use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::runtime::{self, RuntimeId};
 use crate::sched::shared::{self, Phase};
 use crate::sched::{context, guest, schedule};
+use crate::sim;
 
 /// Requests of the usual number of cowns lie on the stack.
 type Requests = SmallVec<[Request; 8]>;
@@ -93,6 +94,7 @@ where
     if context::worker().is_some() {
         return spawn_inside(set, closure, completion);
     }
+    sim::point();
     // No worker may be up to see that there is work: so be seen as a guest.
     guest::visit(home_of(set), || spawn_inside(set, closure, completion))
 }

@@ -16,6 +16,7 @@ use crate::behaviour::spawn::{self, assert_distinct};
 use crate::cown::set::CownSet;
 use crate::panic::Broken;
 use crate::sched::context::assert_may_block;
+use crate::sim;
 
 /// A value that is yet to come: what [`ask`](crate::ask) and its like return.
 ///
@@ -69,6 +70,9 @@ impl<R: Send + 'static> Promise<R> {
             return result;
         }
         assert_may_block("`Promise::wait`", "chain the rest with `Promise::then`, or await it in `spawn_future`");
+        if sim::block_until(&|| self.0.is_ready()) {
+            return self.0.try_take().expect("it is ready");
+        }
         wait::block_on(self)
     }
 
@@ -85,6 +89,12 @@ impl<R: Send + 'static> Promise<R> {
             return Ok(result);
         }
         assert_may_block("`Promise::wait_timeout`", "chain the rest with `Promise::then`, or await it in `spawn_future`");
+        if let Some(now) = sim::now() {
+            let until = now.saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+            let _alarm = crate::sleep(timeout);
+            sim::block_until(&|| self.0.is_ready() || sim::now() >= Some(until));
+            return self.0.try_take().ok_or(self);
+        }
         wait::block_on_timeout(&mut self, timeout).ok_or(self)
     }
 
@@ -135,6 +145,7 @@ impl<R: Send + 'static> Resolver<R> {
     /// Gives the value.
     #[inline]
     pub fn resolve(self, value: R) {
+        sim::point();
         self.0.complete(Ok(value));
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Config {
     pub(crate) panic_hook: Option<PanicHook>,
     pub(crate) on_start: Option<ThreadHook>,
     pub(crate) on_stop: Option<ThreadHook>,
+    /// Whether its tasks are run by a simulation instead of workers.
+    pub(crate) simulated: bool,
 }
 
 /// Makes a [`Runtime`] with other settings than the defaults.
@@ -94,6 +96,7 @@ impl Default for Builder {
             panic_hook: None,
             on_start: None,
             on_stop: None,
+            simulated: false,
         })
     }
 }
@@ -194,4 +197,17 @@ fn next_id() -> Option<RuntimeId> {
     let free = |id: u32| (id < RuntimeId::LIMIT as u32).then_some(id + 1);
     let id = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free).ok()?;
     u16::try_from(id).ok().and_then(NonZeroU16::new).map(RuntimeId::new)
+}
+
+/// A runtime whose tasks a simulation runs. It has no threads.
+#[cfg(feature = "sim")]
+pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
+    use crate::sched::shared::{Shared, register};
+    let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(crate::sim::tell);
+    builder.0.simulated = true;
+    let id = next_id().ok_or(BuildError::TooMany)?;
+    let (shared, _) = Shared::new(id, builder.0);
+    let shared: &'static Shared = Box::leak(Box::new(shared));
+    register(shared);
+    Ok(shared)
 }

@@ -5,6 +5,7 @@ use std::ptr::null;
 
 use super::worker::Worker;
 use crate::runtime::RuntimeId;
+use crate::sim;
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(null()) };
@@ -45,7 +46,7 @@ pub(crate) fn enter(runtime: RuntimeId) -> RuntimeId {
 
 /// Whether the thread may not be blocked: it runs a behaviour, a future, or is a worker.
 pub(crate) fn is_inside() -> bool {
-    !WORKER.get().is_null() || BODIES.get() > 0
+    !WORKER.get().is_null() || BODIES.get() > 0 || sim::is_inside()
 }
 
 /// How many bodies run on this thread's stack through `when_here`.
@@ -68,6 +69,26 @@ impl Drop for Nested {
     #[inline]
     fn drop(&mut self) {
         BODIES.set(BODIES.get() - 1);
+    }
+}
+
+/// What this module knows of a thread that is simulated by a fiber.
+#[cfg(feature = "sim")]
+pub(crate) struct Snapshot {
+    entered: RuntimeId,
+    bodies: u32,
+}
+
+#[cfg(feature = "sim")]
+impl Snapshot {
+    /// That of a thread that has done nothing yet.
+    pub(crate) fn new() -> Self {
+        Self { entered: RuntimeId::NONE, bodies: 0 }
+    }
+
+    /// Makes this what the current thread is, and returns what it was.
+    pub(crate) fn swap_in(&self) -> Self {
+        Self { entered: ENTERED.replace(self.entered), bodies: BODIES.replace(self.bodies) }
     }
 }
 

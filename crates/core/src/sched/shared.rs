@@ -15,8 +15,9 @@ use super::inbox::Inbox;
 use super::local::LocalQueue;
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
 use crate::runtime::{Config, RuntimeId};
-use crate::time::Timers;
 use crate::runtime::blocking::BlockingPool;
+use crate::sim;
+use crate::time::Timers;
 
 /// One worker as the others see it.
 pub(crate) struct WorkerShared {
@@ -82,7 +83,7 @@ impl Shared {
             id,
             workers: workers.into(),
             idle: CachePadded::new(Idle::new(count)),
-            timers: Timers::new(id),
+            timers: Timers::new(id, config.simulated),
             blocking: BlockingPool::new(&config),
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
             outstanding: CachePadded::new(AtomicUsize::new(0)),
@@ -151,6 +152,9 @@ impl Shared {
 
     /// Leaves a ready task from a thread that is no worker of this runtime.
     fn submit(&self, task: TaskPtr) {
+        if self.config.simulated {
+            return sim::ready(task);
+        }
         let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
         // SAFETY: ready, and given to us.
         unsafe { inbox.push(task) };
@@ -192,15 +196,23 @@ impl Shared {
 
     /// Whether no work is left: exact if nobody outside brings new work.
     pub(crate) fn is_idle(&self) -> bool {
+        if self.config.simulated {
+            return sim::is_quiet();
+        }
         // A guest may leave a task, and a worker may take it, while we look: so look at the guests
         // between two looks at the queues.
         self.is_quiet() && !guest::are_there_any(self.id) && self.is_quiet()
     }
 
-    /// Whether no work is left but, perhaps, that of guests.
-    fn is_quiet(&self) -> bool {
+    /// Whether no work is left that no queue shows.
+    pub(crate) fn has_nothing_outstanding(&self) -> bool {
         // ORDERING: Acquire, see `end_outstanding`.
         self.outstanding.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether no work is left but, perhaps, that of guests.
+    fn is_quiet(&self) -> bool {
+        self.has_nothing_outstanding()
             && self.idle.sleeping() == self.workers.len()
             && !self.has_tasks()
     }
@@ -215,6 +227,9 @@ impl Shared {
 
     /// Blocks until no work is left.
     pub(crate) fn wait_idle(&self) {
+        if sim::block_until(&|| self.is_idle()) {
+            return;
+        }
         while !self.wait_idle_until(Instant::now() + Duration::from_secs(3600)) {}
     }
 

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
-use super::fiber::{Fiber, Left, leave};
+use super::fiber::{self, Fiber, Left, leave};
 use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{Fault, message};
-use crate::runtime::{self, RuntimeId};
+use crate::runtime;
 use crate::sched::context;
 use crate::sched::shared::Shared;
 
@@ -73,10 +73,11 @@ pub(crate) fn is_inside() -> bool {
     engine().is_some_and(|engine| engine.in_body.get())
 }
 
-/// A scheduling point: lets the strategy decide who goes on.
+/// A scheduling point: lets the strategy decide who goes on. (A timer that fires is none: its turn
+/// was decided by the clock.)
 #[inline]
 pub(crate) fn point() {
-    if is_active() {
+    if is_active() && fiber::is_in_fiber() {
         leave(Left::AtPoint);
     }
 }
@@ -111,7 +112,7 @@ pub(crate) fn ready(task: TaskPtr) {
 }
 
 #[track_caller]
-pub(super) fn spawn_outside(main: Box<dyn FnOnce()>) {
+pub(crate) fn spawn_outside(main: Box<dyn FnOnce()>) {
     let engine = expect_engine();
     let home = engine.shared.id;
     let main = Box::new(move || {
@@ -295,7 +296,3 @@ pub(crate) fn tell(fault: &Fault) {
     }
 }
 
-/// Whether this is the simulated runtime of this thread.
-pub(crate) fn simulates(id: RuntimeId) -> bool {
-    engine().is_some_and(|engine| engine.shared.id == id)
-}

@@ -45,7 +45,7 @@ impl Fiber {
             YIELDER.set(yielder);
             main();
         });
-        Self { coroutine, context: context::Snapshot::default(), is_body, until: None }
+        Self { coroutine, context: context::Snapshot::new(), is_body, until: None }
     }
 
     /// Goes on until the fiber is left again.
@@ -74,6 +74,11 @@ impl Fiber {
         // SAFETY: the condition lies on the stack of the fiber, which is suspended in `leave`.
         self.until.is_none_or(|condition| unsafe { (*condition)() })
     }
+}
+
+/// Whether a fiber runs now, and not the engine itself.
+pub(super) fn is_in_fiber() -> bool {
+    !YIELDER.get().is_null()
 }
 
 /// Leaves the fiber that runs now; returns when it is resumed.

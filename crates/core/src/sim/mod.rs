@@ -45,7 +45,9 @@ use std::time::Duration;
 
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
-pub(crate) use engine::{block_until, is_active, is_inside, now, point, ready};
+pub(crate) use engine::{
+    block_until, is_active, is_inside, is_quiet, now, point, ready, spawn_outside, tell,
+};
 use engine::Settings;
 
 use crate::promise::Promise;
@@ -136,10 +138,11 @@ impl Sim {
             Err(error) => panic!("{error}"),
         };
         let program = std::rc::Rc::new(program);
-        config.explorer().explore(|explorer| {
+        let explored = config.explorer().explore(|explorer| {
             let program = std::rc::Rc::clone(&program);
             engine::run(explorer, &self.settings, move || program())
-        })
+        });
+        explored.map(drop)
     }
 }
 

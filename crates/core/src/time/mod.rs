@@ -18,6 +18,7 @@ use crate::panic::{Broken, drop_quietly};
 use crate::promise::Promise;
 use crate::runtime::{self, RuntimeId};
 use crate::sched::shared::{self, Shared};
+use crate::sim;
 use wheel::{Key, Wheel};
 
 /// Spawns a behaviour on `set` when `delay` has passed; never earlier, and usually within 2 ms of
@@ -145,6 +146,8 @@ const TICK: Duration = Duration::from_millis(1);
 /// behaviours; it starts with the first timer.
 pub(crate) struct Timers {
     runtime: RuntimeId,
+    /// Whether a simulation serves the timers, in virtual time.
+    simulated: bool,
     start: Instant,
     state: Mutex<State>,
     changed: Condvar,
@@ -157,6 +160,18 @@ struct State {
     driver: Driver,
 }
 
+impl State {
+    /// Takes out the timers that are due, in their order.
+    fn take_due(&mut self, now: u64) -> Vec<(u64, u64, Entry)> {
+        let mut due = Vec::new();
+        self.wheel.advance(now, &mut |entry| due.push(entry));
+        for (number, ..) in &due {
+            self.keys.remove(number);
+        }
+        due
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Driver {
     NotStarted,
@@ -166,19 +181,20 @@ enum Driver {
 }
 
 impl Timers {
-    pub(crate) fn new(runtime: RuntimeId) -> Self {
+    pub(crate) fn new(runtime: RuntimeId, simulated: bool) -> Self {
         let state = State {
             wheel: Wheel::new(nanos(TICK)),
             keys: HashMap::new(),
             next_number: 0,
             driver: Driver::NotStarted,
         };
-        Self { runtime, start: Instant::now(), state: Mutex::new(state), changed: Condvar::new() }
+        let changed = Condvar::new();
+        Self { runtime, simulated, start: Instant::now(), state: Mutex::new(state), changed }
     }
 
     /// The time since the runtime was made.
     fn now(&self) -> u64 {
-        nanos(self.start.elapsed())
+        sim::now().filter(|_| self.simulated).unwrap_or_else(|| nanos(self.start.elapsed()))
     }
 
     fn set(&'static self, delay: Duration, entry: Entry) -> Timer {
@@ -192,6 +208,7 @@ impl Timers {
         match state.driver {
             Driver::Until(until) if until <= deadline => {}
             Driver::Until(_) => self.changed.notify_one(),
+            Driver::NotStarted if self.simulated => {}
             Driver::NotStarted => self.start_driver(&mut state),
             Driver::Stopped => {
                 drop(state);
@@ -238,19 +255,28 @@ impl Timers {
         }
     }
 
+    /// When a simulation must look for due timers next.
+    #[cfg(feature = "sim")]
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.state.lock().wheel.next_deadline()
+    }
+
+    /// Fires the timers that are due.
+    #[cfg(feature = "sim")]
+    pub(crate) fn fire_due(&self, now: u64) {
+        let due = self.state.lock().take_due(now);
+        due.into_iter().for_each(|entry| self.fire(entry));
+    }
+
     /// The thread that serves the timers.
     fn drive(&self) {
-        let mut due = Vec::new();
         let mut state = self.state.lock();
         while state.driver != Driver::Stopped {
             let now = self.now();
-            state.wheel.advance(now, &mut |entry| due.push(entry));
-            for (number, ..) in &due {
-                state.keys.remove(number);
-            }
+            let due = state.take_due(now);
             if !due.is_empty() {
                 drop(state);
-                due.drain(..).for_each(|entry| self.fire(entry));
+                due.into_iter().for_each(|entry| self.fire(entry));
                 state = self.state.lock();
                 continue;
             }

@@ -1,0 +1,172 @@
+//! Deterministic mode, tried on programs whose schedules are known.
+#![cfg(feature = "sim")]
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use coact_core::sim::{self, Bounds, Config, Method, Sim};
+use coact_core::{Cown, ask, blocking, every, scope, sleep, spawn_future, when};
+
+fn exhaustive() -> Sim {
+    Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
+}
+
+/// All results that a program can have.
+fn results<R: Ord + 'static>(sim: Sim, program: impl Fn() -> R + 'static) -> BTreeSet<R> {
+    let seen = Rc::new(RefCell::new(BTreeSet::new()));
+    let results = Rc::clone(&seen);
+    sim.check(move || {
+        results.borrow_mut().insert(program());
+    });
+    Rc::try_unwrap(seen).ok().expect("the program is gone").into_inner()
+}
+
+#[test]
+fn both_orders_of_unrelated_behaviours_are_found_and_no_others() {
+    let orders = results(exhaustive(), || {
+        let (a, b, log) = (Cown::new(()), Cown::new(()), Cown::new(String::new()));
+        for (cown, name) in [(&a, 'a'), (&b, 'b')] {
+            let log = log.clone();
+            when(cown, move |()| when(&log, move |log| log.push(name)));
+        }
+        ask((&a, &b), |_| ()).wait().unwrap();
+        ask(&log, |log| log.clone()).wait().unwrap()
+    });
+    assert_eq!(orders, ["ab", "ba"].map(String::from).into());
+}
+
+#[test]
+fn behaviours_on_one_cown_have_one_order() {
+    let orders = results(exhaustive(), || {
+        let log = Cown::new(String::new());
+        for name in ['a', 'b', 'c'] {
+            when(&log, move |log| log.push(name));
+        }
+        ask(&log, |log| log.clone()).wait().unwrap()
+    });
+    assert_eq!(orders, [String::from("abc")].into());
+}
+
+#[test]
+fn a_rare_order_is_found_and_replayed() {
+    let program = || {
+        let (a, b) = (Cown::new(0), Cown::new(0));
+        let far = b.clone();
+        when(&a, move |_| when(&far, |b| *b = 1));
+        when(&b, |b| assert_eq!(*b, 0, "overtaken"));
+    };
+    let failure = exhaustive().run(program).unwrap_err();
+    assert!(failure.cause().contains("overtaken"), "{failure}");
+    let replay = Config::new().method(Method::Replay(failure.schedule().clone()));
+    let again = Sim::new().config(replay).run(program).unwrap_err();
+    assert_eq!(again.schedule(), failure.schedule());
+}
+
+#[test]
+fn the_same_seed_takes_the_same_schedules() {
+    let trace = |seed| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&log);
+        let config = Config::new().method(Method::Random).seed(sim::Seed::new(seed)).runs(5);
+        Sim::new().config(config).check(move || {
+            let cowns: Vec<_> = (0..4).map(Cown::new).collect();
+            for cown in &cowns {
+                let seen = Arc::clone(&seen);
+                when(cown, move |n| seen.lock().unwrap().push(*n));
+            }
+        });
+        Arc::try_unwrap(log).unwrap().into_inner().unwrap()
+    };
+    assert_eq!(trace(7), trace(7));
+    assert_ne!(trace(7), trace(8));
+}
+
+#[test]
+fn waiting_for_nothing_is_a_deadlock() {
+    let failure = Sim::new()
+        .run(|| {
+            let (resolver, promise) = coact_core::Promise::<()>::channel();
+            std::mem::forget(resolver);
+            let _ = promise.wait();
+        })
+        .unwrap_err();
+    assert!(failure.cause().contains("deadlock"), "{failure}");
+}
+
+#[test]
+fn waiting_in_a_behaviour_is_refused() {
+    let failure = Sim::new()
+        .run(|| {
+            let (a, b) = (Cown::new(()), Cown::new(()));
+            when(&a, move |()| drop(ask(&b, |()| ()).wait()));
+        })
+        .unwrap_err();
+    assert!(failure.cause().contains("Promise::then"), "{failure}");
+}
+
+#[test]
+fn time_is_virtual() {
+    sim::check(|| {
+        let ticks = Cown::new(0);
+        let timer = every(Duration::from_secs(3600), &ticks, |ticks| *ticks += 1);
+        sleep(Duration::from_secs(24 * 3600 + 1)).wait().unwrap();
+        assert!(timer.cancel());
+        assert_eq!(ask(&ticks, |ticks| *ticks).wait(), Ok(24));
+        assert_eq!(sim::elapsed(), Duration::from_secs(24 * 3600 + 1));
+    });
+}
+
+#[test]
+fn everything_that_waits_can_be_simulated() {
+    sim::check(|| {
+        let (a, b) = (Cown::new(1), Cown::new(2));
+        let far = b.clone();
+        let future = spawn_future(async move { ask(&far, |b| *b).await });
+        let job = blocking(|| 5).then(&a, |a, five| *a += five.unwrap());
+        let thread = sim::thread({
+            let a = a.clone();
+            move || ask(&a, |a| *a).wait().unwrap()
+        });
+        let mut inside = 0;
+        scope(|s| s.when((&a, &b), |(a, b)| inside = *a * *b));
+        assert!(inside == 2 || inside == 12);
+        assert_eq!(future.wait(), Ok(Ok(2)));
+        assert_eq!(job.wait(), Ok(()));
+        assert!([1, 6].contains(&thread.wait().unwrap()));
+        assert_eq!(ask(&a, |a| *a).wait(), Ok(6));
+    });
+}
+
+#[test]
+fn the_atomic_step_of_a_transfer_is_never_seen_half_done() {
+    sim::check(|| {
+        let (a, b) = (Cown::new(10), Cown::new(0));
+        let audits: Vec<_> = (0..3)
+            .map(|_| {
+                when((&a, &b), |(a, b)| {
+                    *a -= 1;
+                    *b += 1;
+                });
+                ask((a.read(), b.read()), |(a, b)| a + b)
+            })
+            .collect();
+        for audit in audits {
+            assert_eq!(audit.wait(), Ok(10));
+        }
+    });
+}
+
+#[test]
+fn a_panic_is_told_unless_it_is_allowed() {
+    let program = || {
+        let cown = Cown::new(());
+        when(&cown, |()| panic!("on purpose"));
+        assert!(ask(&cown, |()| ()).wait().is_err());
+    };
+    let failure = Sim::new().run(program).unwrap_err();
+    assert!(failure.cause().contains("on purpose"), "{failure}");
+    Sim::new().allow_faults(true).check(program);
+}
