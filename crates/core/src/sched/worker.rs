@@ -17,6 +17,9 @@ const NEXT_IN_A_ROW: u32 = 100;
 /// Every so many tasks, the oldest come first: what waits in a queue is reached at some time,
 /// whatever the tasks in front of it spawn.
 const OLDEST_EVERY: u32 = 64;
+/// A worker shares tasks at most once in so many that it takes: short ones are done sooner than
+/// moved (and long ones are taken by those who find it stuck).
+const SHARE_EVERY: u32 = 64;
 /// How often a worker looks at all queues before it goes to sleep.
 const SEARCH_ROUNDS: u32 = 40;
 /// How long a task may wait behind a long behaviour while a worker sleeps.
@@ -32,6 +35,8 @@ pub(crate) struct Worker {
     parker: Parker,
     /// How many tasks have been taken.
     ticks: Cell<u32>,
+    /// The tick at which tasks were shared last.
+    shared_at: Cell<u32>,
     /// How many of them came from `next` in a row.
     from_next: Cell<u32>,
     /// What the others' tick counts were when this worker last looked for stuck ones.
@@ -48,6 +53,7 @@ impl Worker {
             id: shared.id,
             parker,
             ticks: Cell::new(0),
+            shared_at: Cell::new(0),
             from_next: Cell::new(0),
             seen: RefCell::new(vec![0; shared.workers.len()]),
             loot: RefCell::new(Vec::new()),
@@ -88,13 +94,15 @@ impl Worker {
     /// does not disturb one that is at work.
     #[inline]
     fn share_if_hungry(&self) {
-        if self.shared.is_hungry() && self.shared.workers.len() > 1 {
+        let rested = self.ticks.get().wrapping_sub(self.shared_at.get()) >= SHARE_EVERY;
+        if rested && self.shared.workers.len() > 1 && self.shared.is_hungry() {
             self.share();
         }
     }
 
     #[cold]
     fn share(&self) {
+        self.shared_at.set(self.ticks.get());
         let mut shared = self.loot.borrow_mut();
         self.own(|tasks| tasks.take_half(&mut shared));
         // SAFETY: ready tasks of our own.
