@@ -77,8 +77,9 @@ impl Worker {
             }
         });
         if displaced {
-            self.share_if_hungry();
-        } else if self.shared.idle.lacks_watcher() {
+            self.share_some();
+        }
+        if self.shared.idle.lacks_watcher() {
             self.appoint_watcher();
         }
     }
@@ -86,16 +87,23 @@ impl Worker {
     /// Queues a task behind all others.
     fn push_aged(&self, task: TaskPtr) {
         self.own(|tasks| tasks.aged.push_back(task));
-        self.share_if_hungry();
+        self.share_some();
     }
 
-    /// Called when this worker has tasks beside the next one: if another worker has none, half of
-    /// them are put where it finds them. So tasks change hands in bulk, and a worker that is in need
-    /// does not disturb one that is at work.
+    /// Called when this worker has tasks beside the next one: now and then, if another worker has
+    /// none, half of them are put where it finds them. So tasks change hands in bulk, and a worker
+    /// that is in need does not disturb one that is at work.
+    #[inline]
+    fn share_some(&self) {
+        if self.ticks.get().wrapping_sub(self.shared_at.get()) >= SHARE_EVERY {
+            self.share_if_hungry();
+        }
+    }
+
+    /// The same at once, for tasks that have come in bulk.
     #[inline]
     fn share_if_hungry(&self) {
-        let rested = self.ticks.get().wrapping_sub(self.shared_at.get()) >= SHARE_EVERY;
-        if rested && self.shared.workers.len() > 1 && self.shared.is_hungry() {
+        if self.shared.workers.len() > 1 && self.shared.is_hungry() {
             self.share();
         }
     }
@@ -177,7 +185,7 @@ impl Worker {
         });
         self.from_next.set(if was_next { from_next + 1 } else { 0 });
         if more {
-            self.share_if_hungry();
+            self.share_some();
         }
         task.or_else(|| self.take_from_inbox(self.index))
     }
