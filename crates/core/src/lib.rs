@@ -24,7 +24,7 @@ pub use behaviour::here::{MAX_NESTED_HERE, when_here};
 pub use behaviour::scope::{Scope, scope};
 pub use behaviour::spawn::{Overlap, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
-pub use cown::access::{Members, Poisoned, ReadMembers};
+pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::set::{Checked, CownSet, Read, ReadAll, read_all};
 pub use credits::{Credits, Permit};

@@ -39,8 +39,8 @@ impl Client {
     fn request(&self, own: Cown<Client>) {
         when(&self.server, move |server| {
             let reply = server.answer();
-            let client = own.clone();
-            when(&client, move |client| {
+            when(own, move |client| {
+                let (client, own) = client.into_parts();
                 if client.take(reply) {
                     client.request(own);
                 }

@@ -23,15 +23,16 @@ use crate::cown::header::{AppendState, CownHeader};
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     let previous = swap_tail(header, slot);
-    let empty = previous.is_null();
-    if !empty {
-        // SAFETY: `previous` is what our exchange took out of the tail.
-        unsafe { link(previous, slot) };
-    }
     // ORDERING: Relaxed. If the exchange above came behind an appender's in this queue, its
     // acquire makes the appender's earlier APPENDING store visible here.
     if header.append.load(Ordering::Relaxed) == AppendState::APPENDING {
         wait_for_appender(header);
+    }
+    // Last, since the behaviour can run now, and take the caller's handle with it.
+    let empty = previous.is_null();
+    if !empty {
+        // SAFETY: `previous` is what our exchange took out of the tail.
+        unsafe { link(previous, slot) };
     }
     empty
 }

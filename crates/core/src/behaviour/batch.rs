@@ -94,6 +94,7 @@ impl Batch {
             discard: discard::<S, F>,
             _handles: Box::new(set.to_owned_set()),
         });
+        set.give();
         Ok(self)
     }
 
@@ -150,7 +151,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     // SAFETY: by the caller's word.
-    let (closure, Forget) = unsafe { Prepared::<S, F, Forget>::from_node(node) }.dismantle();
+    let prepared = unsafe { Prepared::<S, F, Forget>::from_node(node) };
+    prepared.abandon();
+    let (closure, Forget) = prepared.dismantle();
     drop_quietly(move || drop(closure));
 }
 

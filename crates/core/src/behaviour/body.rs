@@ -76,6 +76,8 @@ where
             Mode::Run => unsafe { members.find_poisoned() },
         };
         if let Some(why) = refused {
+            // SAFETY: the members match the shape, and their access is not built.
+            drop_quietly(|| unsafe { S::abandon(shape, &mut members.clone()) });
             return refuse(closure, completion, why, context);
         }
         // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes

@@ -17,6 +17,7 @@ use super::slot::Slot;
 use super::task::{Ready, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::panic::drop_quietly;
 use crate::runtime::RuntimeId;
 use crate::sched::Successor;
 
@@ -190,6 +191,16 @@ where
         }));
         assert!(left == 0, "a cown set has fewer members than it said");
         Self { node, body: std::marker::PhantomData }
+    }
+
+    /// Drops the handles that the set gave; for a behaviour that is then dismantled.
+    pub(crate) fn abandon(&self) {
+        let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
+        // SAFETY: nothing is appended, so the node, with its members and its body, is ours alone.
+        drop_quietly(|| unsafe {
+            let body = self.node.byte_add(offset).cast::<Body<S, F, C>>();
+            S::abandon(body.as_ref().shape, &mut Multi::cursor(self.node));
+        });
     }
 
     /// Undoes [`Prepared::new`].

@@ -135,7 +135,7 @@ impl<R: Send + 'static> Promise<R> {
         let set = set.to_owned_set();
         let (resolver, promise) = Promise::channel();
         self.0.on_ready(move |result| {
-            spawn::with_owned::<S, _, _>(&set, move |access| closure(access, result), resolver);
+            spawn::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
         });
         promise
     }
