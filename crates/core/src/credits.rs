@@ -115,6 +115,7 @@ impl Credits {
         {
             let mut queue = self.0.queue.lock();
             queue.push_back(Waiter { amount, resolver });
+            // ORDERING: SeqCst, before the look at `available` in `serve`: see `try_acquire`.
             self.0.waiting.store(queue.len(), Ordering::SeqCst);
         }
         // Credits may have come back before we stood in the queue.
@@ -140,10 +141,14 @@ impl Credits {
 
     fn take(&self, amount: usize) -> bool {
         let enough = |free: usize| free.checked_sub(amount);
+        // ORDERING: SeqCst, the waiter's look; see `try_acquire`. It acquires, too: what was done
+        // under the credits that came back comes before what is done under these.
         self.0.available.fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough).is_ok()
     }
 
     fn give_back(&self, amount: usize) {
+        // ORDERING: SeqCst, both; see `try_acquire`: either the waiter's look finds these credits, or
+        // ours finds the waiter.
         self.0.available.fetch_add(amount, Ordering::SeqCst);
         if self.0.waiting.load(Ordering::SeqCst) > 0 {
             self.serve();
@@ -159,6 +164,7 @@ impl Credits {
             while queue.front().is_some_and(|first| self.take(first.amount)) {
                 served.extend(queue.pop_front());
             }
+            // ORDERING: SeqCst, as for all of `waiting`. Written under the lock only.
             self.0.waiting.store(queue.len(), Ordering::SeqCst);
         }
         for Waiter { amount, resolver } in served {
