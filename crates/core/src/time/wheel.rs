@@ -114,11 +114,13 @@ impl<T> Wheel<T> {
     }
 
     /// The number of timers.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is no timer.
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
