@@ -15,7 +15,7 @@ fn main() {
     let on = |n: &str| only.as_deref().is_none_or(|o| o == n);
     let rt = Runtime::builder().workers(workers).build().unwrap();
     let _e = rt.enter();
-    for _ in 0..3 {
+    for _ in 0..std::env::args().nth(3).map_or(3, |s| s.parse().unwrap()) {
     if on("ring") {
         let nodes: Vec<Cown<Node>> = (0..100).map(|_| Cown::new(Node { next: None, hops: 0 })).collect();
         for i in 0..100 { let nx = nodes[(i + 1) % 100].clone(); when(&nodes[i], move |n| n.next = Some(nx)); }

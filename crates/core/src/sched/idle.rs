@@ -41,6 +41,13 @@ impl Idle {
         self.take_sleeper()
     }
 
+    /// Whether some worker has nothing to do: then those who have much should share it.
+    #[inline]
+    pub(crate) fn is_hungry(&self) -> bool {
+        // ORDERING: Relaxed, both. As in `choose_sleeper`.
+        self.sleeping.load(Ordering::Relaxed) != 0 || self.searching.load(Ordering::Relaxed) != 0
+    }
+
     #[cold]
     fn take_sleeper(&self) -> Option<usize> {
         let mut sleepers = self.sleepers.lock();
@@ -78,10 +85,10 @@ impl Idle {
         self.searching.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends a search that found something. Returns whether it was the last: then there may be more
-    /// to find, and the finder wakes another.
-    pub(crate) fn found_work(&self) -> bool {
-        self.searching.fetch_sub(1, Ordering::Relaxed) == 1
+    /// Ends a search that found something. (If there was more to find, the finder has it in its own
+    /// queue now, and shares it with whoever is hungry.)
+    pub(crate) fn found_work(&self) {
+        self.searching.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Ends a search that found nothing, and goes to sleep: after this the worker must look once

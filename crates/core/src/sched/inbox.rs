@@ -22,8 +22,27 @@ impl Inbox {
     /// # Safety
     /// The task is ready, and the caller's to give away.
     pub(crate) unsafe fn push(&self, task: TaskPtr) {
-        // SAFETY: a ready task is live, and its link is ours until it runs.
-        let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
+        // SAFETY: by the caller's word.
+        unsafe { self.push_all(std::iter::once(task)) };
+    }
+
+    /// Leaves several tasks, oldest first, for the price of one.
+    ///
+    /// # Safety
+    /// The tasks are ready, and the caller's to give away.
+    pub(crate) unsafe fn push_all(&self, tasks: impl IntoIterator<Item = TaskPtr>) {
+        let mut tasks = tasks.into_iter();
+        let Some(oldest) = tasks.next() else { return };
+        let mut newest = oldest;
+        for task in tasks {
+            // SAFETY: a ready task is live, and its link is ours until it runs.
+            let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
+            // ORDERING: Relaxed. Published by the exchange below.
+            link.store(newest.as_ptr().cast(), Ordering::Relaxed);
+            newest = task;
+        }
+        // SAFETY: as above.
+        let link = unsafe { (oldest.as_ref().vtable.link)(oldest).as_ref() };
         // ORDERING: Relaxed. Only compared and stored, never dereferenced here.
         let mut top = self.top.load(Ordering::Relaxed);
         loop {
@@ -32,7 +51,7 @@ impl Inbox {
             // ORDERING: Release publishes the task and its link to `take_all`. Relaxed on failure,
             // as above.
             let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
-            match self.top.compare_exchange_weak(top, task.as_ptr(), ok, failed) {
+            match self.top.compare_exchange_weak(top, newest.as_ptr(), ok, failed) {
                 Ok(_) => return,
                 Err(now) => top = now,
             }

@@ -10,7 +10,6 @@ use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 
 use coact_sync::asym;
-use coact_sync::backoff;
 use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::behaviour::task::TaskPtr;
@@ -24,6 +23,15 @@ pub(crate) struct Tasks {
     pub(crate) fresh: VecDeque<TaskPtr>,
     /// Tasks that have waited for their turn already: oldest first for everyone.
     pub(crate) aged: VecDeque<TaskPtr>,
+}
+
+impl Tasks {
+    /// Takes half of the tasks (rounded up) that are to wait anyway, oldest first.
+    pub(crate) fn take_half(&mut self, loot: &mut Vec<TaskPtr>) {
+        for tasks in [&mut self.aged, &mut self.fresh] {
+            loot.extend(tasks.drain(..tasks.len().div_ceil(2)));
+        }
+    }
 }
 
 pub(crate) struct LocalQueue {
@@ -91,8 +99,12 @@ impl LocalQueue {
     fn wait_for_thief(&self) {
         // ORDERING: Release: what we did before is visible to the thief that waits for us.
         self.busy.store(false, Ordering::Release);
+        // A thief is inside for as long as a heavy barrier takes, and a few moves. It may be
+        // preempted, so the wait must not hold the processor; but it is too short to nap.
         // ORDERING: Acquire, as in `enter`.
-        backoff::spin_until(|| !self.claimed.load(Ordering::Acquire));
+        while self.claimed.load(Ordering::Acquire) {
+            coact_sync::shim::thread::yield_now();
+        }
     }
 
     /// Updates what others can see from outside.
@@ -128,9 +140,7 @@ impl LocalQueue {
             // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the claim
             // before it can come in again.
             let tasks = unsafe { &mut *self.tasks.get() };
-            let half = |len: usize| len.div_ceil(2);
-            loot.extend(tasks.aged.drain(..half(tasks.aged.len())));
-            loot.extend(tasks.fresh.drain(..half(tasks.fresh.len())));
+            tasks.take_half(loot);
             if with_next {
                 loot.extend(tasks.next.take());
             }

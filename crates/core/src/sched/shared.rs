@@ -116,17 +116,17 @@ impl Shared {
         RunContext { home: self.id, mode: if running { Mode::Run } else { Mode::Cancel } }
     }
 
-    /// Called by a worker that has left a task in its own queue, for others to take.
+    /// Whether a worker that has just left a task in its own queue should share what it has.
     #[inline]
-    pub(crate) fn notify_of_own(&self) {
+    pub(crate) fn is_hungry(&self) -> bool {
+        // Pairs with the heavy barrier in `Idle::fall_asleep`: we see the one who falls asleep, or
+        // it sees the task.
         asym::light();
-        if let Some(worker) = self.idle.choose_sleeper() {
-            self.unpark(worker);
-        }
+        self.idle.is_hungry()
     }
 
-    /// Called after a task was left in an inbox.
-    fn notify_of_inbox(&self) {
+    /// Called after tasks were left in an inbox: wakes a worker, if one sleeps and none searches.
+    pub(crate) fn notify_of_inbox(&self) {
         // ORDERING: SeqCst, for the store-load order between the push and the look at the sleepers;
         // pairs with the heavy barrier in `Idle::fall_asleep`.
         fence(Ordering::SeqCst);

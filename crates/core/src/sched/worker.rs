@@ -71,7 +71,7 @@ impl Worker {
             }
         });
         if displaced {
-            self.shared.notify_of_own();
+            self.share_if_hungry();
         } else if self.shared.idle.lacks_watcher() {
             self.appoint_watcher();
         }
@@ -80,7 +80,26 @@ impl Worker {
     /// Queues a task behind all others.
     fn push_aged(&self, task: TaskPtr) {
         self.own(|tasks| tasks.aged.push_back(task));
-        self.shared.notify_of_own();
+        self.share_if_hungry();
+    }
+
+    /// Called when this worker has tasks beside the next one: if another worker has none, half of
+    /// them are put where it finds them. So tasks change hands in bulk, and a worker that is in need
+    /// does not disturb one that is at work.
+    #[inline]
+    fn share_if_hungry(&self) {
+        if self.shared.is_hungry() && self.shared.workers.len() > 1 {
+            self.share();
+        }
+    }
+
+    #[cold]
+    fn share(&self) {
+        let mut shared = self.loot.borrow_mut();
+        self.own(|tasks| tasks.take_half(&mut shared));
+        // SAFETY: ready tasks of our own.
+        unsafe { self.me.inbox.push_all(shared.drain(..)) };
+        self.shared.notify_of_inbox();
     }
 
     /// A task waits behind the running behaviour, and everybody else sleeps: should the behaviour
@@ -136,17 +155,22 @@ impl Worker {
             }
         }
         let from_next = self.from_next.get();
-        let (task, was_next) = self.own(|tasks| {
-            if let Some(task) = tasks.next.take() {
-                if from_next < NEXT_IN_A_ROW {
-                    return (Some(task), true);
-                }
-                tasks.aged.push_back(task);
-                return (tasks.aged.pop_front(), false);
+        let (task, was_next, more) = self.own(|tasks| {
+            let next = tasks.next.take();
+            if next.is_some() && from_next < NEXT_IN_A_ROW {
+                return (next, true, false);
             }
-            (tasks.fresh.pop_back().or_else(|| tasks.aged.pop_front()), false)
+            tasks.aged.extend(next);
+            let task = match next {
+                Some(_) => tasks.aged.pop_front(),
+                None => tasks.fresh.pop_back().or_else(|| tasks.aged.pop_front()),
+            };
+            (task, false, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
         });
         self.from_next.set(if was_next { from_next + 1 } else { 0 });
+        if more {
+            self.share_if_hungry();
+        }
         task.or_else(|| self.take_from_inbox(self.index))
     }
 
@@ -157,7 +181,7 @@ impl Worker {
             0 => self.own(|tasks| tasks.aged.pop_front()),
             1 => self.own(|tasks| tasks.fresh.pop_front()),
             2 => self.take_from_inbox(turn as usize / 4 % self.shared.workers.len()),
-            _ if turn.is_multiple_of(16) => self.help_stuck(),
+            _ if turn % 16 == 3 => self.help_stuck(true),
             _ => None,
         }
     }
@@ -170,14 +194,7 @@ impl Worker {
         }
         let mut tasks = inbox.take_all();
         let first = tasks.next();
-        let more = self.own(|own| {
-            let before = own.aged.len();
-            own.aged.extend(tasks);
-            own.aged.len() > before
-        });
-        if more {
-            self.shared.notify_of_own();
-        }
+        self.own(|own| own.aged.extend(tasks));
         first
     }
 
@@ -186,16 +203,9 @@ impl Worker {
     fn search(&self) -> Option<TaskPtr> {
         self.shared.idle.start_searching();
         loop {
-            for round in 0..SEARCH_ROUNDS {
-                if let Some(task) = self.look_everywhere() {
-                    if self.shared.idle.found_work() && self.shared.has_tasks() {
-                        self.shared.notify_of_own();
-                    }
-                    return Some(task);
-                }
-                for _ in 0..=round.min(16) {
-                    coact_sync::shim::hint::spin_loop();
-                }
+            if let Some(task) = self.look_for_a_while() {
+                self.shared.idle.found_work();
+                return Some(task);
             }
             if !self.sleep() {
                 return None;
@@ -203,12 +213,30 @@ impl Worker {
         }
     }
 
-    /// One look at all inboxes and queues.
-    fn look_everywhere(&self) -> Option<TaskPtr> {
+    /// Looks for tasks that others share; in the end, takes them from those that are stuck.
+    fn look_for_a_while(&self) -> Option<TaskPtr> {
+        self.note_ticks();
+        for round in 0..SEARCH_ROUNDS {
+            if let Some(task) = self.look_into_inboxes() {
+                return Some(task);
+            }
+            for _ in 0..=round.min(16) {
+                coact_sync::shim::hint::spin_loop();
+            }
+        }
+        self.help_stuck(false)
+    }
+
+    fn look_into_inboxes(&self) -> Option<TaskPtr> {
         let count = self.shared.workers.len();
-        let others = || (1..=count).map(|distance| (self.index + distance) % count);
-        let from_inbox = others().find_map(|index| self.take_from_inbox(index));
-        from_inbox.or_else(|| others().find_map(|index| self.steal_from(index, false)))
+        (1..=count).find_map(|distance| self.take_from_inbox((self.index + distance) % count))
+    }
+
+    /// Remembers how many tasks the others have taken, for `help_stuck`.
+    fn note_ticks(&self) {
+        for (seen, worker) in self.seen.borrow_mut().iter_mut().zip(&self.shared.workers) {
+            *seen = worker.ticks.load(Ordering::Relaxed);
+        }
     }
 
     fn steal_from(&self, victim: usize, with_next: bool) -> Option<TaskPtr> {
@@ -226,14 +254,14 @@ impl Worker {
         first
     }
 
-    /// Takes tasks, `next` included, from a worker that has not taken any itself since this worker
-    /// last looked.
-    fn help_stuck(&self) -> Option<TaskPtr> {
+    /// Takes tasks, `next` included if wanted, from a worker that has not taken any itself since
+    /// this worker last looked: it is in a long behaviour.
+    fn help_stuck(&self, with_next: bool) -> Option<TaskPtr> {
         let mut seen = self.seen.borrow_mut();
         (0..seen.len()).find_map(|index| {
             let ticks = self.shared.workers[index].ticks.load(Ordering::Relaxed);
             let stuck = std::mem::replace(&mut seen[index], ticks) == ticks;
-            stuck.then(|| self.steal_from(index, true)).flatten()
+            stuck.then(|| self.steal_from(index, with_next)).flatten()
         })
     }
 
@@ -276,7 +304,7 @@ impl Worker {
             }
             let all_asleep = self.shared.idle.sleeping() == self.shared.workers.len();
             quiet = if all_asleep { quiet + 1 } else { 0 };
-            if let Some(task) = self.help_stuck() {
+            if let Some(task) = self.help_stuck(true) {
                 self.own(|tasks| tasks.aged.push_back(task));
                 self.wake_up();
                 return;

@@ -1,0 +1,181 @@
+//! The contract between a workload and the tool.
+//!
+//! A workload says what is done, how much of it at a given scale, and which result is right. Its implementations do
+//! it: each is a plain function from a [`Setup`] to what it [`Measured`].
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// One thing to measure, whoever does it.
+pub trait Workload: Sync {
+    /// The name on the command line and in the records.
+    fn name(&self) -> &'static str;
+
+    /// One line for `list`: what is done, and what one operation is.
+    fn about(&self) -> &'static str;
+
+    /// The unit of the figure.
+    fn unit(&self) -> Unit {
+        Unit::NanosPerOperation
+    }
+
+    /// The sizes at this setup, by name, for the records.
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)>;
+
+    /// Says why a measurement cannot be trusted: the result is not the one that the work must have.
+    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch>;
+
+    /// Who does it, ours first.
+    fn implementations(&self) -> &'static [Implementation];
+
+    /// Runs one implementation once, here and now, and checks its result.
+    fn measure(
+        &self,
+        implementation: &Implementation,
+        setup: &Setup,
+    ) -> Result<Measured, Mismatch> {
+        let measured = (implementation.run)(setup);
+        self.check(setup, &measured).map(|()| measured)
+    }
+}
+
+/// A program that does a workload.
+pub struct Implementation {
+    /// `coact`, or the peer's name, with a suffix after a dash where there are several ways.
+    pub name: &'static str,
+    /// How this program does it, in one line.
+    pub about: &'static str,
+    /// Runs the work once.
+    pub run: fn(&Setup) -> Measured,
+}
+
+impl Implementation {
+    /// The library that is measured: the part of the name before the first dash.
+    pub fn family(&self) -> &'static str {
+        self.name.split('-').next().unwrap_or(self.name)
+    }
+}
+
+/// How much work, and on how many workers.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Factor on every size; 1 is the full size.
+    pub scale: f64,
+    /// Worker threads of a runtime.
+    pub workers: usize,
+}
+
+impl Setup {
+    /// A full size of `count`, scaled, and at least one.
+    pub fn scaled(&self, count: u64) -> u64 {
+        self.scaled_at_least(count, 1)
+    }
+
+    /// A full size of `count`, scaled, and at least `least`.
+    pub fn scaled_at_least(&self, count: u64, least: u64) -> u64 {
+        ((count as f64 * self.scale).round() as u64).max(least)
+    }
+
+    /// The same on another number of workers.
+    pub fn on(&self, workers: usize) -> Setup {
+        Setup { workers, ..*self }
+    }
+
+    /// A share of the work, for a peer that is so slow an operation that the whole would take minutes.
+    pub fn share(&self, divisor: u32) -> Setup {
+        Setup {
+            scale: self.scale / f64::from(divisor),
+            ..*self
+        }
+    }
+}
+
+/// What one run of an implementation found.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Measured {
+    /// Time of the timed part only: no start-up, no tear-down.
+    pub elapsed: Duration,
+    /// Messages or behaviours (or what the workload counts) that were processed in it.
+    pub operations: u64,
+    /// What the work computed; the workload knows what it must be.
+    pub result: u64,
+    /// Memory taken by each thing made, where the workload is about that.
+    pub bytes_each: Option<f64>,
+}
+
+impl Measured {
+    /// A measurement without a memory figure.
+    pub fn new(elapsed: Duration, operations: u64, result: u64) -> Measured {
+        Measured {
+            elapsed,
+            operations,
+            result,
+            bytes_each: None,
+        }
+    }
+
+    /// The figure in the workload's unit.
+    pub fn value(&self, unit: Unit) -> f64 {
+        match unit {
+            Unit::NanosPerOperation => self.elapsed.as_nanos() as f64 / self.operations as f64,
+            Unit::Seconds => self.elapsed.as_secs_f64(),
+        }
+    }
+}
+
+/// The unit of a figure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Unit {
+    /// Nanoseconds an operation.
+    NanosPerOperation,
+    /// Seconds for the whole.
+    Seconds,
+}
+
+impl Unit {
+    /// As it is printed.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::NanosPerOperation => "ns",
+            Unit::Seconds => "s",
+        }
+    }
+}
+
+/// A result that the workload cannot have produced if it was done right.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Mismatch {
+    /// What was looked at.
+    pub what: &'static str,
+    /// What it must be.
+    pub expected: u64,
+    /// What it was.
+    pub found: u64,
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "wrong result: {} is {} but must be {}",
+            self.what, self.found, self.expected
+        )
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+/// Compares the result of a run with the one that it must have.
+pub fn expect(what: &'static str, expected: u64, measured: &Measured) -> Result<(), Mismatch> {
+    let found = measured.result;
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Mismatch {
+            what,
+            expected,
+            found,
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! The benchmark tool of coact: the same workloads in coact and beside it in what else a Rust program would use.
+//!
+//! Every repetition runs in a fresh process and checks its own result; the repetitions of the implementations of a
+//! workload are interleaved. [`harness`] is what all workloads share, [`workloads`] is a folder a workload with our
+//! version and the peers' beside it.
+
+pub mod harness;
+pub mod workloads;

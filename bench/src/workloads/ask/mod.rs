@@ -1,0 +1,84 @@
+//! A client that asks a server, again and again, each time waiting for the reply.
+
+mod coact;
+mod crossbeam;
+mod tokio;
+
+use crate::harness::workload::{Mismatch, expect};
+use crate::harness::{Implementation, Measured, Setup, Workload};
+
+/// The server replies with the number of requests it has seen, the client adds the replies up.
+#[derive(Default)]
+struct Server {
+    requests: u64,
+}
+
+impl Server {
+    fn answer(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
+    }
+}
+
+fn rounds(setup: &Setup) -> u64 {
+    setup.scaled(1_000_000)
+}
+
+/// Peers that wake a thread twice a round trip do a hundredth of the round trips.
+const THREADED_SHARE: u32 = 100;
+
+/// Sequential round trips.
+pub struct Ask;
+
+impl Workload for Ask {
+    fn name(&self) -> &'static str {
+        "ask"
+    }
+
+    fn about(&self) -> &'static str {
+        "a client asks a server and waits for the reply, 1,000,000 times; a round trip"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        vec![("round_trips", rounds(setup))]
+    }
+
+    fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        let rounds = measured.operations;
+        expect(
+            "the sum of the replies",
+            rounds * (rounds + 1) / 2,
+            measured,
+        )
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "a behaviour on the server spawns one on the client",
+                run: |setup| coact::behaviours(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-promise",
+                about: "ask the server, then go on with the client",
+                run: |setup| coact::promises(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-wait",
+                about: "a plain thread asks and waits; 1/100 of the rounds",
+                run: |setup| coact::waiting(setup, rounds(&setup.share(THREADED_SHARE))),
+            },
+            Implementation {
+                name: "tokio",
+                about: "a task asks a task: mpsc there, oneshot back",
+                run: |setup| tokio::run(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "crossbeam",
+                about: "a thread asks a thread; 1/100 of the rounds",
+                run: |setup| crossbeam::run(rounds(&setup.share(THREADED_SHARE))),
+            },
+        ]
+    }
+}

@@ -1,0 +1,73 @@
+//! Every implementation of every workload, tiny, with its result checked; and that the checks do check.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::ALL;
+use crate::harness::{Measured, Setup};
+
+const TINY: Setup = Setup {
+    scale: 0.0001,
+    workers: 2,
+};
+
+#[test]
+fn every_implementation_has_the_right_result_at_a_tiny_scale() {
+    for workload in ALL {
+        for implementation in workload.implementations() {
+            let measured = workload
+                .measure(implementation, &TINY)
+                .unwrap_or_else(|wrong| {
+                    panic!("{} / {}: {wrong}", workload.name(), implementation.name)
+                });
+            assert!(
+                measured.operations > 0,
+                "{} / {}",
+                workload.name(),
+                implementation.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_check_refuses_a_wrong_result() {
+    for workload in ALL {
+        let implementation = &workload.implementations()[0];
+        let right = workload
+            .measure(implementation, &TINY)
+            .expect("the result is right");
+        let wrong = Measured {
+            result: right.result.wrapping_add(1),
+            ..right
+        };
+        assert!(
+            workload.check(&TINY, &wrong).is_err(),
+            "{} accepts a wrong result",
+            workload.name()
+        );
+    }
+}
+
+#[test]
+fn names_are_unique_and_ours_comes_first() {
+    let mut workloads = HashSet::new();
+    for workload in ALL {
+        assert!(workloads.insert(workload.name()));
+        assert_eq!(workload.implementations()[0].name, "coact");
+        let mut names = HashSet::new();
+        assert!(
+            workload
+                .implementations()
+                .iter()
+                .all(|implementation| names.insert(implementation.name))
+        );
+    }
+}
+
+#[test]
+fn a_figure_is_time_by_operations() {
+    let measured = Measured::new(Duration::from_micros(3), 1_000, 0);
+    assert_eq!(measured.value(crate::harness::Unit::NanosPerOperation), 3.0);
+    assert_eq!(measured.value(crate::harness::Unit::Seconds), 3e-6);
+}

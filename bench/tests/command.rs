@@ -1,0 +1,94 @@
+//! The tool from outside: its commands, its records, and what it refuses.
+
+use std::process::{Command, Output};
+
+fn tool(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_coact-bench"))
+        .args(arguments)
+        .output()
+        .expect("the tool starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the output is UTF-8")
+}
+
+#[test]
+fn list_names_the_workloads_and_their_implementations() {
+    let output = tool(&["list"]);
+    assert!(output.status.success());
+    let listed = text(&output.stdout);
+    for name in ["two_producers", "skynet", "mutex-parallel"] {
+        assert!(listed.contains(name), "{name} is not listed");
+    }
+}
+
+#[test]
+fn a_run_writes_a_record_for_each_implementation_with_the_machine_in_it() {
+    let file = std::env::temp_dir().join(format!("coact-bench-{}.json", std::process::id()));
+    let path = file.to_str().expect("the path is UTF-8");
+    let output = tool(&[
+        "run",
+        "transfers",
+        "--scale",
+        "0.0001",
+        "--runs",
+        "3",
+        "--json",
+        path,
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let written = std::fs::read_to_string(&file).expect("the records are there");
+    std::fs::remove_file(&file).expect("the records can be removed");
+    let records: serde_json::Value = serde_json::from_str(&written).expect("the records are JSON");
+    let records = records.as_array().expect("the records are an array");
+    assert!(records.len() >= 4);
+    for record in records {
+        assert_eq!(record["workload"], "transfers");
+        assert_eq!(record["repetitions"], 3);
+        assert_eq!(record["unit"], "ns");
+        assert_eq!(record["count"], 100);
+        assert_eq!(record["values"].as_array().map(Vec::len), Some(3));
+        let figure = |name: &str| record[name].as_f64().expect(name);
+        assert!(figure("min") <= figure("median") && figure("median") <= figure("max"));
+        assert!(record["machine"]["processors"].as_u64() >= Some(1));
+        assert!(record["calibration"]["atomic_add_ns"].as_f64() > Some(0.0));
+    }
+    assert_eq!(records[0]["implementation"], "coact");
+    assert_eq!(records[0]["ratio"], 1.0);
+}
+
+#[test]
+fn peers_are_chosen_by_name_or_left_out() {
+    let printed = |peers: &str| {
+        let output = tool(&[
+            "run", "one_cown", "--scale", "0.0001", "--runs", "1", "--peers", peers,
+        ]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let with_tokio = |printed: &str| printed.lines().any(|line| line.contains(" tokio "));
+    assert!(with_tokio(&printed("all")));
+    assert!(with_tokio(&printed("mutex,tokio")));
+    assert!(!with_tokio(&printed("none")));
+}
+
+#[test]
+fn what_does_not_exist_is_refused_by_name() {
+    for (arguments, named) in [
+        (
+            ["run", "no-such-workload", "--runs", "1"],
+            "no-such-workload",
+        ),
+        (["run", "ring", "--peers", "no-such-peer"], "no-such-peer"),
+        (["run", "ring", "--scale", "0"], "above zero"),
+    ] {
+        let output = tool(&arguments);
+        assert!(!output.status.success());
+        assert!(
+            text(&output.stderr).contains(named),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
