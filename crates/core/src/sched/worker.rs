@@ -194,7 +194,13 @@ impl Worker {
         }
         let mut tasks = inbox.take_all();
         let first = tasks.next();
-        self.own(|own| own.aged.extend(tasks));
+        let more = self.own(|own| {
+            own.aged.extend(tasks);
+            !own.aged.is_empty()
+        });
+        if more {
+            self.share_if_hungry();
+        }
         first
     }
 
@@ -205,6 +211,7 @@ impl Worker {
         loop {
             if let Some(task) = self.look_for_a_while() {
                 self.shared.idle.found_work();
+                self.shared.notify_of_rest();
                 return Some(task);
             }
             if !self.sleep() {
@@ -244,12 +251,19 @@ impl Worker {
         if victim == self.index || !(local.len() > 0 || with_next && local.has_any()) {
             return None;
         }
-        let mut loot = self.loot.borrow_mut();
-        local.steal(with_next, &mut loot);
-        let mut loot = loot.drain(..);
-        let first = loot.next();
-        if loot.len() > 0 {
-            self.own(|tasks| tasks.aged.extend(loot));
+        let (first, more) = {
+            let mut loot = self.loot.borrow_mut();
+            local.steal(with_next, &mut loot);
+            let mut loot = loot.drain(..);
+            let first = loot.next();
+            let more = loot.len() > 0;
+            if more {
+                self.own(|tasks| tasks.aged.extend(loot));
+            }
+            (first, more)
+        };
+        if more {
+            self.share_if_hungry();
         }
         first
     }
