@@ -222,6 +222,10 @@ impl Worker {
 
     /// Looks for tasks that others share; in the end, takes them from those that are stuck.
     fn look_for_a_while(&self) -> Option<TaskPtr> {
+        // The watcher may have come with tasks of its own.
+        if let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
+            return Some(task);
+        }
         self.note_ticks();
         for round in 0..SEARCH_ROUNDS {
             if let Some(task) = self.look_into_inboxes() {
