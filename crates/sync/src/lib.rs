@@ -14,6 +14,7 @@
 pub mod asym;
 pub mod backoff;
 pub mod pool;
+pub mod prefetch;
 pub mod shim;
 
 pub use crossbeam_utils::CachePadded;

@@ -62,9 +62,8 @@ impl Request {
 /// run.
 ///
 /// # Safety
-/// Every entry is a live, unqueued request; the cowns are alive; a behaviour with more than one of
-/// the requests has one grant more outstanding (`Multi::missing`), so that it cannot run before
-/// this function has returned.
+/// Every entry is a live, unqueued request that its behaviour misses, and the cowns are alive.
+/// Behaviours of which all requests are passed may run, and be gone, when this returns.
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready) {
     debug_assert!(requests.is_sorted_by_key(|request| request.header));

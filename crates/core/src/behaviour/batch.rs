@@ -4,13 +4,13 @@ use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
 
-use super::append::Request;
+use super::append::{Request, append_all};
 use super::body::Forget;
 use super::multi::{Multi, Prepared};
 use super::spawn::{self, Refusal, WhenError};
 use crate::cown::set::CownSet;
 use crate::panic::drop_quietly;
-use crate::sched::{context, guest};
+use crate::sched::{context, guest, schedule};
 use crate::sim;
 
 /// Starts a batch: behaviours that are spawned in one atomic step.
@@ -109,20 +109,26 @@ impl Batch {
 
     /// Spawns the behaviours.
     ///
-    /// **Cost.** Two atomic operations for each cown that the batch names, however often, and one a
-    /// behaviour.
+    /// **Cost.** Two atomic operations for each cown that the batch names, however often.
     pub fn spawn(mut self) {
         let entries = std::mem::take(&mut self.entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
-        let nodes = || entries.iter().map(|entry| entry.node);
-        // SAFETY: prepared, not appended, and ours; the handles are kept until the end of this call.
-        let mut append = || unsafe { spawn::append(nodes(), &mut requests) };
+        // SAFETY: the node is ours.
+        let home = unsafe { Multi::home(first.node) };
+        spawn::sort(&mut requests);
+        // SAFETY: prepared, not appended, ours, and sorted; the handles are kept until the end of
+        // this call.
+        let mut append = || unsafe {
+            for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none()) {
+                schedule(entry.node.cast(), Multi::home(entry.node));
+            }
+            append_all(&mut requests, &mut schedule);
+        };
         sim::point();
         match context::worker() {
             Some(_) => append(),
-            // SAFETY: the node is ours.
-            None => guest::visit(unsafe { Multi::home(first.node) }, append),
+            None => guest::visit(home, append),
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod batch;
 pub(crate) mod body;
+mod claim;
 pub(crate) mod grant;
 pub(crate) mod here;
 pub(crate) mod multi;

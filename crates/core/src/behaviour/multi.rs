@@ -7,7 +7,7 @@ use std::alloc::Layout;
 use std::mem::{ManuallyDrop, size_of};
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::pool;
+use coact_sync::{pool, prefetch};
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::append::Request;
@@ -25,7 +25,7 @@ use crate::sched::Successor;
 pub(crate) struct Multi {
     task: Task,
     link: AtomicPtr<()>,
-    /// Grants that are outstanding, and one more while the requests are being appended.
+    /// Grants that are outstanding.
     missing: AtomicU32,
     len: u16,
     home: RuntimeId,
@@ -64,23 +64,17 @@ impl Multi {
     ///
     /// # Safety
     /// The behaviour misses this grant. It may be gone after this call.
-    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
-        // SAFETY: it misses a grant, and so has not run.
-        unsafe { Self::resolve(behaviour, 1, ready) };
-    }
-
-    /// Counts `grants`.
-    ///
-    /// # Safety
-    /// As [`Multi::resolve_one`], for that many.
     #[inline]
-    unsafe fn resolve(behaviour: NonNull<Multi>, grants: u32, ready: &mut impl Ready) {
+    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
         // SAFETY: it misses a grant, and so has not run.
         let multi = unsafe { behaviour.as_ref() };
         let home = multi.home;
         // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
-        // (acquired with the token); the last one acquires that of all others, and runs.
-        if multi.missing.fetch_sub(grants, Ordering::AcqRel) == grants {
+        // (acquired with the token); the last one acquires that of all others, and runs. It need
+        // not write: nobody else looks at the count any more.
+        if multi.missing.load(Ordering::Acquire) == 1
+            || multi.missing.fetch_sub(1, Ordering::AcqRel) == 1
+        {
             ready.ready(behaviour.cast(), home);
         }
     }
@@ -89,6 +83,31 @@ impl Multi {
     fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
         // SAFETY: the slots lie straight behind the header, in the same block.
         unsafe { behaviour.add(1) }.cast()
+    }
+
+    /// Its requests' slots.
+    ///
+    /// # Safety
+    /// The behaviour is live for `'a`.
+    pub(crate) unsafe fn requests<'a>(
+        behaviour: NonNull<Multi>,
+    ) -> impl Iterator<Item = &'a Slot> + Clone {
+        let first = Self::slots(behaviour);
+        // SAFETY: so many slots lie behind the header.
+        (0..Self::len(behaviour)).map(move |index| unsafe { &(*first.add(index).as_ptr()).slot })
+    }
+
+    /// Asks for those that stand behind this behaviour: their counts are written at its end.
+    ///
+    /// # Safety
+    /// The behaviour is live.
+    #[inline]
+    unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
+        // SAFETY: by the caller's word.
+        for slot in unsafe { Self::requests(behaviour) } {
+            // ORDERING: Relaxed. Only a hint is made of it.
+            prefetch::for_writing(slot.next.load(Ordering::Relaxed));
+        }
     }
 
     fn len(behaviour: NonNull<Multi>) -> usize {
@@ -151,7 +170,7 @@ where
             node.write(Multi {
                 task: Task { vtable: &Self::VTABLE },
                 link: AtomicPtr::new(null_mut()),
-                missing: AtomicU32::new(len as u32 + 1),
+                missing: AtomicU32::new(len as u32),
                 len: len as u16,
                 home,
             });
@@ -193,7 +212,7 @@ where
         Self { node, body: std::marker::PhantomData }
     }
 
-    /// The behaviour's front, with the grant that stands for its being appended still missing.
+    /// The behaviour's front.
     pub(crate) fn into_node(self) -> NonNull<Multi> {
         self.node
     }
@@ -203,6 +222,8 @@ where
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Multi>();
         let len = Multi::len(node);
+        // SAFETY: the task is live.
+        unsafe { Multi::prefetch_successors(node) };
         let (layout, offset) = layout_of::<Body<S, F, C>>(len);
         let mut successor = Successor::new(context.home);
         // SAFETY: a ready behaviour holds all its cowns. Its exclusive requests stay in their
@@ -220,13 +241,4 @@ where
         ended.deliver();
         successor.take()
     }
-}
-
-/// Counts the grant that stood for a behaviour's being appended.
-///
-/// # Safety
-/// The node's requests are appended, and this is called once for it.
-pub(crate) unsafe fn appended(node: NonNull<Multi>, ready: &mut impl Ready) {
-    // SAFETY: this very grant is missing.
-    unsafe { Multi::resolve_one(node, ready) };
 }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::ptr::NonNull;
 
+use coact_sync::prefetch;
 use smallvec::SmallVec;
 
 use super::append::{Request, append_all};
 use super::body::{Body, Completion};
-use super::multi::{self, Multi, Prepared};
+use super::claim;
+use super::multi::{Multi, Prepared};
 use super::single::{Single, SingleBehaviour};
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
@@ -122,6 +124,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    prefetch_cowns(set);
     let mut requests = Requests::new();
     let mut collect = |request| requests.push(request);
     let behaviour = Prepared::new(set, home_of(set), closure, completion, &mut collect);
@@ -130,9 +133,25 @@ where
         let (closure, completion) = behaviour.dismantle();
         return Err((overlap, closure, completion));
     }
-    // SAFETY: prepared above; the set's handles keep the cowns alive.
-    unsafe { append(std::iter::once(behaviour.into_node()), &mut requests) };
+    let node = behaviour.into_node();
+    // SAFETY: prepared above; the set's handles keep the cowns alive, which are distinct.
+    unsafe {
+        if !S::HAS_READS && claim::take_all(Multi::requests(node)) || requests.is_empty() {
+            schedule(node.cast(), Multi::home(node));
+        } else {
+            append_all(&mut requests, &mut schedule);
+        }
+    }
     Ok(())
+}
+
+/// Asks for the cowns' headers, which may have been used by other processors, all at once and
+/// before the behaviour is made.
+#[inline]
+fn prefetch_cowns<S: CownSet>(set: &S) {
+    set.visit(&mut Visitor(&mut |member: Member| {
+        prefetch::for_writing(member.header_ptr().as_ptr());
+    }));
 }
 
 /// Sorts requests by cown. The order among those of one cown is kept.
@@ -221,21 +240,5 @@ where
 {
     if spawn(set, closure, completion).is_err() {
         unreachable!("the set was found to be distinct before");
-    }
-}
-
-/// Appends prepared behaviours in one step.
-///
-/// # Safety
-/// The nodes are prepared and not appended, `requests` are all of theirs in the order of spawning,
-/// and the cowns are alive.
-pub(crate) unsafe fn append(nodes: impl Iterator<Item = NonNull<Multi>>, requests: &mut [Request]) {
-    sort(requests);
-    // SAFETY: live and ours, sorted, and each behaviour misses one grant more until below.
-    unsafe {
-        append_all(requests, &mut schedule);
-        for node in nodes {
-            multi::appended(node, &mut schedule);
-        }
     }
 }

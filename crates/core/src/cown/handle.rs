@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{Ordering, fence};
 
+use super::depth::{self, Depth};
 use super::header::{CownHeader, Member};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
@@ -243,16 +244,21 @@ unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
         // SAFETY: without handles the queue stays empty: the state is ours.
         return unsafe { destroy::<T>(cown) };
     }
-    let vtable = const { &TaskVTable { run: run_destroy::<T>, link: single::link } };
-    let node = Single::allocate(Member::exclusive(cown), vtable, ());
     // SAFETY: the node is ours; the block lives until it has run.
-    unsafe { Single::spawn(node) };
+    unsafe { Single::spawn(last_request::<T>(cown)) };
 }
 
-/// The last request of a cown: it drops the state.
+/// The request that drops a cown's state.
+#[cold]
+fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
+    let vtable = const { &TaskVTable { run: run_destroy::<T>, link: single::link } };
+    Single::allocate(Member::exclusive(cown), vtable, ())
+}
+
+/// Runs the last request of a cown.
 ///
 /// # Safety
-/// The task is the one that [`retire`] made, and holds the cown.
+/// The task is a [`last_request`], and holds the cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
     // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
@@ -268,13 +274,16 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
 /// # Safety
 /// No handle and no behaviour can reach the state any more.
 unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
-    unsafe {
-        if std::mem::needs_drop::<T>() {
-            drop_quietly(|| CownBox::<T>::state(cown).drop_in_place());
-        }
-        drop_weak::<T>(cown);
+    if std::mem::needs_drop::<T>() {
+        let Some(_depth) = Depth::enter() else {
+            // SAFETY: nobody else reaches the cown, so the request holds it.
+            return unsafe { depth::put_aside(last_request::<T>(cown).cast()) };
+        };
+        // SAFETY: the state is ours.
+        drop_quietly(|| unsafe { CownBox::<T>::state(cown).drop_in_place() });
     }
+    // SAFETY: the handles' weak count.
+    unsafe { drop_weak::<T>(cown) };
 }
 
 /// Gives up one weak count, and the block with the last.

@@ -1,6 +1,7 @@
 //! Cowns: state that only behaviours reach.
 
 pub(crate) mod access;
+mod depth;
 pub(crate) mod handle;
 pub(crate) mod header;
 pub(crate) mod layout;

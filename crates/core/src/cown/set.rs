@@ -43,6 +43,10 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const SINGLE: bool = false;
 
+    /// Whether some member of such a set may be held for reading.
+    #[doc(hidden)]
+    const HAS_READS: bool = true;
+
     #[doc(hidden)]
     fn member_count(&self) -> usize;
 
@@ -128,6 +132,7 @@ macro_rules! one_cown {
             type Shape = ();
             type Owned = $owned;
             const SINGLE: bool = $single;
+            const HAS_READS: bool = !$single;
 
             #[inline]
             fn member_count(&self) -> usize {
@@ -240,6 +245,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Access<'a> = [S::Access<'a>; N];
     type Shape = [S::Shape; N];
     type Owned = [S::Owned; N];
+    const HAS_READS: bool = S::HAS_READS;
 
     fn member_count(&self) -> usize {
         self.iter().map(CownSet::member_count).sum()
@@ -272,6 +278,7 @@ macro_rules! tuple_of_sets {
             type Access<'a> = ($($name::Access<'a>,)*);
             type Shape = ($($name::Shape,)*);
             type Owned = ($($name::Owned,)*);
+            const HAS_READS: bool = false $(|| $name::HAS_READS)*;
 
             #[inline]
             fn member_count(&self) -> usize {

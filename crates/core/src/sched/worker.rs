@@ -17,6 +17,9 @@ const NEXT_IN_A_ROW: u32 = 100;
 /// Every so many tasks, the oldest come first: what waits in a queue is reached at some time,
 /// whatever the tasks in front of it spawn.
 const OLDEST_EVERY: u32 = 64;
+/// A worker shares tasks at most once in so many that it takes: short ones are done sooner than
+/// moved (and long ones are taken by those who find it stuck).
+const SHARE_EVERY: u32 = 64;
 /// How often a worker looks at all queues before it goes to sleep.
 const SEARCH_ROUNDS: u32 = 40;
 /// How long a task may wait behind a long behaviour while a worker sleeps.
@@ -32,6 +35,8 @@ pub(crate) struct Worker {
     parker: Parker,
     /// How many tasks have been taken.
     ticks: Cell<u32>,
+    /// The tick at which tasks were shared last.
+    shared_at: Cell<u32>,
     /// How many of them came from `next` in a row.
     from_next: Cell<u32>,
     /// What the others' tick counts were when this worker last looked for stuck ones.
@@ -48,6 +53,7 @@ impl Worker {
             id: shared.id,
             parker,
             ticks: Cell::new(0),
+            shared_at: Cell::new(0),
             from_next: Cell::new(0),
             seen: RefCell::new(vec![0; shared.workers.len()]),
             loot: RefCell::new(Vec::new()),
@@ -71,8 +77,9 @@ impl Worker {
             }
         });
         if displaced {
-            self.share_if_hungry();
-        } else if self.shared.idle.lacks_watcher() {
+            self.share_some();
+        }
+        if self.shared.idle.lacks_watcher() {
             self.appoint_watcher();
         }
     }
@@ -80,21 +87,30 @@ impl Worker {
     /// Queues a task behind all others.
     fn push_aged(&self, task: TaskPtr) {
         self.own(|tasks| tasks.aged.push_back(task));
-        self.share_if_hungry();
+        self.share_some();
     }
 
-    /// Called when this worker has tasks beside the next one: if another worker has none, half of
-    /// them are put where it finds them. So tasks change hands in bulk, and a worker that is in need
-    /// does not disturb one that is at work.
+    /// Called when this worker has tasks beside the next one: now and then, if another worker has
+    /// none, half of them are put where it finds them. So tasks change hands in bulk, and a worker
+    /// that is in need does not disturb one that is at work.
+    #[inline]
+    fn share_some(&self) {
+        if self.ticks.get().wrapping_sub(self.shared_at.get()) >= SHARE_EVERY {
+            self.share_if_hungry();
+        }
+    }
+
+    /// The same at once, for tasks that have come in bulk.
     #[inline]
     fn share_if_hungry(&self) {
-        if self.shared.is_hungry() && self.shared.workers.len() > 1 {
+        if self.shared.workers.len() > 1 && self.shared.is_hungry() {
             self.share();
         }
     }
 
     #[cold]
     fn share(&self) {
+        self.shared_at.set(self.ticks.get());
         let mut shared = self.loot.borrow_mut();
         self.own(|tasks| tasks.take_half(&mut shared));
         // SAFETY: ready tasks of our own.
@@ -169,7 +185,7 @@ impl Worker {
         });
         self.from_next.set(if was_next { from_next + 1 } else { 0 });
         if more {
-            self.share_if_hungry();
+            self.share_some();
         }
         task.or_else(|| self.take_from_inbox(self.index))
     }

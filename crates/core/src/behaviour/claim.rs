@@ -1,0 +1,114 @@
+//! Taking cowns that are free, without the append lock. See README.md, "Claiming free cowns".
+
+use std::ptr::{NonNull, null_mut};
+
+use coact_sync::shim::atomic::Ordering;
+
+use super::grant::grant;
+use super::release::leave;
+use super::slot::Slot;
+use crate::cown::header::ONE_READER;
+use crate::sched::schedule;
+
+/// Takes the cowns of all slots, exclusively, if all of them are free; takes none otherwise.
+///
+/// The slots then stand in their queues as those of a behaviour that has all its cowns.
+///
+/// # Safety
+/// The slots are not queued and their cowns distinct and alive. Where this succeeds the slots stay
+/// where they are until they are released.
+#[inline]
+pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
+    // SAFETY: alive, by the caller's word.
+    if slots.clone().any(|slot| unsafe { slot.member.header() }.is_in_use(slot.member.is_read())) {
+        return false;
+    }
+    for (index, slot) in slots.clone().enumerate() {
+        // SAFETY: alive, by the caller's word.
+        if !unsafe { take(slot) } {
+            // SAFETY: those before this one were taken.
+            unsafe { give_back(slots.take(index)) };
+            return false;
+        }
+    }
+    if !is_first_everywhere(slots.clone()) {
+        // SAFETY: all were taken.
+        unsafe { give_back(slots) };
+        return false;
+    }
+    true
+}
+
+/// Takes one cown, if its queue is empty and, unless it is to be read, nobody reads it.
+///
+/// # Safety
+/// The cown is alive, and the slot is not queued.
+#[inline]
+unsafe fn take(slot: &Slot) -> bool {
+    // SAFETY: alive, by the caller's word.
+    let header = unsafe { slot.member.header() };
+    let tail = std::ptr::from_ref(slot).cast_mut();
+    // ORDERING: AcqRel, as the exchange in `append`, whose place this takes.
+    let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+    if header.tail.compare_exchange(null_mut(), tail, ok, failed).is_err() {
+        return false;
+    }
+    // ORDERING: Acquire pairs with the release in `drop_reader`. Only a token holder raises the
+    // count, and that is us.
+    if slot.member.is_read() || header.readers.load(Ordering::Acquire) == 0 {
+        return true;
+    }
+    // SAFETY: taken, and given back at once.
+    unsafe { give_back(std::iter::once(slot)) };
+    false
+}
+
+/// Whether, when the last cown had been taken, nobody had come behind us on any of the others.
+/// Somebody who had might have spawned on the last one since, and have run there already: then we
+/// would come after him on one cown and before him on another.
+#[inline]
+fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
+    let others = slots.clone().count().saturating_sub(1);
+    slots.take(others).all(|slot| {
+        // SAFETY: alive: our slot stands in its queue.
+        let header = unsafe { slot.member.header() };
+        // ORDERING: Acquire. Not read before the last exchange, which is an acquire too.
+        std::ptr::eq(header.tail.load(Ordering::Acquire), slot)
+    })
+}
+
+/// Gives cowns back that were taken and not used. The slots are as they were before.
+///
+/// # Safety
+/// The slots hold their cowns by the token.
+#[cold]
+unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
+    for slot in taken {
+        let cown = slot.member.header_ptr();
+        // SAFETY: the slot is the head of the queue, and the token ours.
+        unsafe {
+            if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
+                grant(cown, next, &mut schedule);
+            }
+        }
+        // ORDERING: Relaxed. The slot is ours alone again.
+        slot.next.store(null_mut(), Ordering::Relaxed);
+    }
+}
+
+/// Turns an exclusive hold into that of one reader among others.
+///
+/// # Safety
+/// The slot holds its cown by the token.
+#[cold]
+pub(super) unsafe fn become_reader(slot: &Slot) {
+    let cown = slot.member.header_ptr();
+    // SAFETY: held. The reader that is counted keeps the cown alive afterwards.
+    unsafe {
+        // ORDERING: Relaxed, as in `grant_readers`.
+        cown.as_ref().readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
+            grant(cown, next, &mut schedule);
+        }
+    }
+}
