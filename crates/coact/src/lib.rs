@@ -1,4 +1,47 @@
-//! Coact: actors and behaviour-oriented concurrency as one runtime.
+//! Coact: behaviour-oriented concurrency for Rust. State lives in **cowns**; work on it is
+//! **behaviours**, each of which names the cowns that it needs and runs once it holds them all.
+//!
+//! ```
+//! use coact::prelude::*;
+//!
+//! let (from, to) = (Cown::new(100), Cown::new(0));
+//! when((&from, &to), |(from, to)| { *from -= 30; *to += 30; });
+//! let both = ask((from.read(), to.read()), |(from, to)| (*from, *to));
+//! assert_eq!(both.wait(), Ok((70, 30)));
+//! ```
+//!
+//! A behaviour is atomic, behaviours whose cowns overlap run in the order in which they were
+//! spawned, and none can deadlock. The compiler checks the rest: state is reachable in a behaviour
+//! only, so there are no data races, and no guard that could be held too long.
+//!
+//! # Concepts
+//!
+//! | you want to | use |
+//! | --- | --- |
+//! | keep state | [`Cown::new`]; weak handles: [`Cown::downgrade`] |
+//! | work on one or several cowns | [`when`]; what can stand in front of the closure: [`CownSet`] |
+//! | read them, in parallel with other readers | [`Cown::read`], [`read_all`] |
+//! | have a result | [`ask`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
+//! | run right here if nobody is in the way | [`when_here`] |
+//! | spawn several behaviours as one step | [`batch`] |
+//! | borrow from the stack | [`scope`] |
+//! | work later, or again and again | [`after`], [`every`], [`sleep`] |
+//! | hold back producers that are too fast | [`Credits`] |
+//! | block, or await | [`blocking`], [`spawn_future`] |
+//! | go on after a panic | [`Cown::checked`], [`Poisoned`], [`Fault`] |
+//! | choose workers and hooks, wait for the end of all work, shut down | [`Runtime`], [`Builder`] |
+//! | test a program under all its interleavings | the module `sim` (feature `sim`) |
+//!
+//! # Features
+//!
+//! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
+//!   thread, in virtual time. For tests.
+//!
+//! # Going on
+//!
+//! The folder `examples` of the repository has a small program for each row of the table;
+//! `docs/semantics.md` has the contract, one sentence a point, and `ARCHITECTURE.md` the map of the
+//! code.
 
 #![forbid(unsafe_code)]
 
@@ -6,5 +49,16 @@ pub use coact_core::*;
 
 /// What most programs use: `use coact::prelude::*;`.
 pub mod prelude {
-    pub use coact_core::*;
+    // What is spawned, and on what.
+    pub use coact_core::{
+        Batch, Checked, Cown, CownId, CownSet, Members, Read, ReadAll, ReadMembers, Scope,
+        WeakCown, ask, batch, read_all, scope, try_ask, try_when, when, when_here,
+    };
+    // What comes of it.
+    pub use coact_core::{Broken, Fault, Overlap, Poisoned, Promise, Refusal, Resolver, WhenError};
+    // Where, when, and how much of it.
+    pub use coact_core::{
+        BuildError, Builder, Credits, EnterGuard, Permit, Runtime, ShutdownReport, Timer, after,
+        blocking, every, sleep, spawn_future,
+    };
 }

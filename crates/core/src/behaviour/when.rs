@@ -24,8 +24,8 @@ use crate::promise::Promise;
 /// If the runtime is shut down, the closure is dropped; [`try_when`] tells.
 ///
 /// **Cost.** On one cown: one block from a pool and one atomic exchange, and one more atomic
-/// operation at the end unless another behaviour waits behind. On n cowns: 2n + 1 atomic operations
-/// to spawn and up to 2n at the end.
+/// operation at the end unless another behaviour waits behind. On n cowns that are free: n atomic
+/// operations to spawn and n at the end. If some are busy: up to 4n to spawn.
 ///
 /// ```
 /// use coact_core::{Cown, ask, when};

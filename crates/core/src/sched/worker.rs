@@ -165,10 +165,10 @@ impl Worker {
         self.ticks.set(tick);
         // ORDERING: Relaxed. A hint for the watcher.
         self.me.ticks.store(u64::from(tick), Ordering::Relaxed);
-        if tick.is_multiple_of(OLDEST_EVERY) {
-            if let Some(task) = self.take_oldest(tick / OLDEST_EVERY) {
-                return Some(task);
-            }
+        if tick.is_multiple_of(OLDEST_EVERY)
+            && let Some(task) = self.take_oldest(tick / OLDEST_EVERY)
+        {
+            return Some(task);
         }
         let from_next = self.from_next.get();
         let (task, was_next, more) = self.own(|tasks| {

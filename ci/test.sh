@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# All tests: units, documentation, properties, semantics, must-not-compile, house rules.
+# Arguments are passed on to cargo: ci/test.sh -p coact-core
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ $# -gt 0 ]; then
+    cargo test "$@"
+else
+    cargo test --workspace
+fi

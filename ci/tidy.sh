@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The house rules: layers, orderings with an argument, links and sections that exist.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo test --quiet --package coact-xtask

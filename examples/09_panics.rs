@@ -1,0 +1,48 @@
+//! A behaviour that panics: who is told, what is poisoned, and how to go on.
+
+use std::sync::{Arc, Mutex};
+
+use coact::prelude::*;
+
+fn main() -> Result<(), BuildError> {
+    // The hook is told of each panic, and of each behaviour that is skipped for poison. Without
+    // one, they are events of `tracing`.
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let hook = {
+        let told = Arc::clone(&told);
+        move |fault: &Fault| told.lock().expect("no panic in here").push(fault.to_string())
+    };
+    let runtime = Runtime::builder().workers(2).panic_hook(hook).build()?;
+    let _entered = runtime.enter();
+    // The standard hook would print a backtrace besides.
+    std::panic::set_hook(Box::new(|_| {}));
+
+    let left = Cown::new(10);
+    let right = Cown::new(0);
+
+    // The panic leaves the two half changed: `left` has paid, `right` has not got it.
+    let paid = ask((&left, &right), |(left, _right)| {
+        *left -= 3;
+        panic!("out of ink");
+    });
+    assert_eq!(paid.wait(), Err::<(), _>(Broken::Panicked("out of ink".into())));
+
+    // Both are poisoned now, and later behaviours on them are skipped, ...
+    let skipped = ask(&left, |left| *left);
+    assert_eq!(skipped.wait(), Err(Broken::Poisoned { position: 0 }));
+
+    // ... unless they ask to see the poison. This one puts the state right and clears the mark.
+    let mended = ask((left.checked(), right.checked()), |(left, right)| {
+        let (Err(mut left), Err(right)) = (left, right) else { panic!("both were poisoned") };
+        *left.get_mut() = 10;
+        left.clear();
+        right.clear();
+    });
+    assert_eq!(mended.wait(), Ok(()));
+    assert_eq!(ask((&left, &right), |(l, r)| (*l, *r)).wait(), Ok((10, 0)));
+
+    let told = told.lock().expect("no panic in here");
+    println!("{}", told.join("\n"));
+    assert_eq!(told.len(), 2);
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Which crate may know which.
+
+/// The crates of the project, bottom to top, each with those that it may depend on.
+pub const LAYERS: [(&str, &[&str]); 10] = [
+    ("coact-sim", &[]),
+    ("coact-sync", &[]),
+    ("coact-model", &[]),
+    ("coact-core", &["coact-sim", "coact-sync"]),
+    ("coact", &["coact-core"]),
+    ("coact-cli", &["coact"]),
+    ("coact-examples", &["coact"]),
+    ("coact-tests", &["coact", "coact-model", "coact-sync"]),
+    ("coact-bench", &["coact"]),
+    ("coact-xtask", &[]),
+];
+
+/// What is wrong with a manifest's dependencies on other crates of the project, in words.
+///
+/// ```
+/// use coact_xtask::layers::misplaced;
+///
+/// let upward = "[package]\nname = \"coact-core\"\n[dependencies]\ncoact = { workspace = true }";
+/// assert_eq!(misplaced(upward), ["coact-core may not depend on coact"]);
+/// let sideways = "[package]\nname = \"coact-cli\"\n[dev-dependencies]\ncoact-sync.workspace = true";
+/// assert_eq!(misplaced(sideways).len(), 1);
+/// let downward = "[package]\nname = \"coact-cli\"\n[dependencies]\ncoact.workspace = true";
+/// assert!(misplaced(downward).is_empty());
+/// ```
+pub fn misplaced(manifest: &str) -> Vec<String> {
+    let (mut section, mut name, mut wrong) = ("", "", Vec::new());
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line.trim_matches(['[', ']']);
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=') else { continue };
+        if section == "package" && key.trim() == "name" {
+            name = value.trim().trim_matches('"');
+        }
+        let dependency = key.split('.').next().unwrap_or_default().trim();
+        let is_ours = dependency == "coact" || dependency.starts_with("coact-");
+        if section.ends_with("dependencies") && is_ours && !may_know(name, dependency) {
+            wrong.push(format!("{name} may not depend on {dependency}"));
+        }
+    }
+    if !LAYERS.iter().any(|(known, _)| *known == name) {
+        wrong.push(format!("{name} has no place in the layers: give it one"));
+    }
+    wrong
+}
+
+fn may_know(name: &str, dependency: &str) -> bool {
+    let mut layers = LAYERS.iter();
+    layers.any(|(known, allowed)| *known == name && allowed.contains(&dependency))
+}

@@ -1,0 +1,10 @@
+//! The house rules that no compiler checks, as plain code; `tests/tidy.rs` runs them on the project.
+//!
+//! Each rule takes text and returns what breaks it, so that each is tested on planted mistakes.
+
+#![forbid(unsafe_code)]
+
+pub mod layers;
+pub mod links;
+pub mod source;
+pub mod tree;

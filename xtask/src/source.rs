@@ -1,0 +1,68 @@
+//! Rules for Rust files.
+
+/// How far above an ordering its argument may stand.
+const REACH: usize = 8;
+
+const STRONG: [&str; 4] =
+    ["Ordering::Acquire", "Ordering::Release", "Ordering::AcqRel", "Ordering::SeqCst"];
+
+/// Whether a file says, before anything else, what lives in it.
+///
+/// ```
+/// use coact_xtask::source::opens_with_docs;
+///
+/// assert!(opens_with_docs("//! What lives here.\n\nfn main() {}\n"));
+/// assert!(!opens_with_docs("fn main() {}\n"));
+/// ```
+pub fn opens_with_docs(text: &str) -> bool {
+    text.starts_with("//! ")
+}
+
+/// Whether a crate's root forbids `unsafe`.
+pub fn forbids_unsafe(root: &str) -> bool {
+    root.lines().any(|line| line.trim() == "#![forbid(unsafe_code)]")
+}
+
+/// The lines (from 1) with an ordering above `Relaxed` that no `ORDERING:` comment accounts for.
+///
+/// ```
+/// use coact_xtask::source::unargued_orderings;
+///
+/// let bare = "fn f() {\n    x.load(Ordering::Acquire);\n}";
+/// assert_eq!(unargued_orderings(bare), [2]);
+/// let argued = "// ORDERING: Acquire pairs with ...\nx.load(Ordering::Acquire);";
+/// assert!(unargued_orderings(argued).is_empty());
+/// ```
+pub fn unargued_orderings(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_argued = |index: usize| {
+        lines[index.saturating_sub(REACH)..=index].iter().any(|line| line.contains("ORDERING:"))
+    };
+    let is_strong = |line: &str| {
+        let code = line.split("//").next().unwrap_or_default();
+        STRONG.iter().any(|ordering| code.contains(ordering))
+    };
+    let strong = lines.iter().enumerate().filter(|(_, line)| is_strong(line));
+    strong.filter(|(index, _)| !is_argued(*index)).map(|(index, _)| index + 1).collect()
+}
+
+/// The sections of the folder's README that a file's comments name: `README.md, "Section"`.
+///
+/// ```
+/// use coact_xtask::source::named_sections;
+///
+/// let text = "// See README.md, \"Why a single\n// request waits\".\nfn f() {}";
+/// assert_eq!(named_sections(text), ["Why a single request waits"]);
+/// ```
+pub fn named_sections(text: &str) -> Vec<String> {
+    let comments: Vec<&str> = text.lines().filter_map(comment).collect();
+    let joined = comments.join(" ");
+    let named = joined.split("README.md, \"").skip(1);
+    named.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+/// The text of a line that is a comment.
+fn comment(line: &str) -> Option<&str> {
+    let text = line.trim_start().strip_prefix("//")?;
+    Some(text.trim_start_matches(['/', '!']).trim())
+}

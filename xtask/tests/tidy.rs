@@ -1,0 +1,93 @@
+//! The house rules, checked on the project as it is.
+
+use std::path::{Path, PathBuf};
+
+use coact_xtask::{layers, links, source, tree};
+
+/// All Rust files of the project.
+fn rust_files() -> Vec<PathBuf> {
+    tree::files(&tree::root(), "rs")
+}
+
+/// A path as one would name it from the root.
+fn short(path: &Path) -> String {
+    path.strip_prefix(tree::root()).unwrap_or(path).display().to_string()
+}
+
+#[track_caller]
+fn assert_none(wrong: &[String], rule: &str) {
+    assert!(wrong.is_empty(), "{rule}\n  {}\n", wrong.join("\n  "));
+}
+
+#[test]
+fn every_file_opens_with_what_lives_there() {
+    let silent = rust_files().into_iter().filter(|path| !source::opens_with_docs(&tree::text(path)));
+    let silent: Vec<String> = silent.map(|path| short(&path)).collect();
+    assert_none(&silent, "these files do not open with a `//!` line:");
+}
+
+#[test]
+fn only_the_core_and_what_is_below_it_is_unsafe() {
+    let root = tree::root();
+    let manifests = tree::files(&root.join("crates"), "toml").into_iter();
+    let manifests = manifests.chain([root.join("xtask/Cargo.toml")]);
+    let safe = manifests.filter(|path| !path.ends_with("core/Cargo.toml"));
+    let safe = safe.filter(|path| !path.ends_with("sync/Cargo.toml"));
+    let roots = safe.flat_map(|path| ["src/lib.rs", "src/main.rs"].map(|to| path.with_file_name(to)));
+    let loose = roots.filter(|path| path.exists() && !source::forbids_unsafe(&tree::text(path)));
+    let loose: Vec<String> = loose.map(|path| short(&path)).collect();
+    assert_none(&loose, "these crates do not say `#![forbid(unsafe_code)]`:");
+}
+
+#[test]
+fn crates_depend_downwards_only() {
+    let mut manifests = tree::files(&tree::root(), "toml");
+    manifests.retain(|path| path.ends_with("Cargo.toml") && tree::text(path).contains("[package]"));
+    let wrong = manifests.iter().flat_map(|path| layers::misplaced(&tree::text(path)));
+    assert_none(&wrong.collect::<Vec<_>>(), "the layers (`xtask/src/layers.rs`) are broken:");
+}
+
+#[test]
+fn every_strong_ordering_is_argued() {
+    let root = tree::root();
+    let folders = ["crates/sync/src", "crates/core/src"].map(|folder| root.join(folder));
+    let files = folders.iter().flat_map(|folder| tree::files(folder, "rs"));
+    let is_test = |path: &Path| {
+        let of_tests = ["tests.rs", "loom.rs"].iter().any(|name| path.ends_with(name));
+        of_tests || path.components().any(|part| part.as_os_str() == "tests")
+    };
+    let mut bare = Vec::new();
+    for path in files.filter(|path| !is_test(path)) {
+        let lines = source::unargued_orderings(&tree::text(&path));
+        bare.extend(lines.iter().map(|line| format!("{}:{line}", short(&path))));
+    }
+    assert_none(&bare, "an `// ORDERING:` comment must say what these pair with:");
+}
+
+#[test]
+fn named_sections_exist() {
+    let mut missing = Vec::new();
+    for path in rust_files().iter().filter(|path| !path.starts_with(tree::root().join("xtask"))) {
+        for section in source::named_sections(&tree::text(path)) {
+            let readme = path.with_file_name("README.md");
+            if !readme.exists() || !links::has_heading(&tree::text(&readme), &section) {
+                missing.push(format!("{}: \"{section}\"", short(path)));
+            }
+        }
+    }
+    assert_none(&missing, "these comments name a section that the folder's README.md lacks:");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut broken = Vec::new();
+    for path in tree::files(&tree::root(), "md") {
+        let text = tree::text(&path);
+        for target in links::local_targets(&text) {
+            if !path.with_file_name(target).exists() {
+                broken.push(format!("{}: {target}", short(&path)));
+            }
+        }
+    }
+    assert_none(&broken, "these links lead nowhere:");
+}
