@@ -219,3 +219,6 @@ unsafe fn become_reader(slot: &Slot) {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

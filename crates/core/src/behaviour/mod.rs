@@ -5,6 +5,8 @@ pub(crate) mod batch;
 pub(crate) mod body;
 pub(crate) mod grant;
 pub(crate) mod here;
+#[cfg(all(test, loom))]
+mod loom;
 pub(crate) mod multi;
 pub(crate) mod release;
 pub(crate) mod scope;
