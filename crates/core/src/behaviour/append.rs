@@ -19,21 +19,25 @@ use crate::cown::header::{AppendState, CownHeader};
 /// append state", shows what would go wrong without.
 ///
 /// # Safety
-/// `slot` is a live, unqueued request for `header`, and the cown is alive.
+/// `slot` is a live, unqueued request for `header`, and the cown is alive: a handle of it lives until
+/// this returns, or the request is the one that ends the cown ([`retire`](crate::cown::handle)).
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     let previous = swap_tail(header, slot);
-    let empty = previous.is_null();
-    if !empty {
-        // SAFETY: `previous` is what our exchange took out of the tail.
-        unsafe { link(previous, slot) };
-    }
     // ORDERING: Relaxed. If the exchange above came behind an appender's in this queue, its
     // acquire makes the appender's earlier APPENDING store visible here.
-    if header.append.load(Ordering::Relaxed) == AppendState::APPENDING {
+    let in_a_step = header.append.load(Ordering::Relaxed) == AppendState::APPENDING;
+    if !previous.is_null() {
+        // SAFETY: `previous` is what our exchange took out of the tail.
+        unsafe { link(previous, slot) };
+        // If this is the request by which the last handle retires the cown, another thread may
+        // have run it by now, and have freed the cown.
+    }
+    if in_a_step {
+        // The appender has a handle still, so this is no such request.
         wait_for_appender(header);
     }
-    empty
+    previous.is_null()
 }
 
 /// One cown's part of an atomic append.
