@@ -127,7 +127,8 @@ pub(crate) fn log() -> Cown<Log> {
     Cown::new(Log::default())
 }
 
-/// Two cowns with logs, in the order of their addresses.
+/// Two cowns with logs, in the order of their addresses: appenders go by these, and a model must do
+/// the same each time.
 pub(crate) fn two_logs() -> (Cown<Log>, Cown<Log>) {
     let (a, b) = (log(), log());
     if a < b { (a, b) } else { (b, a) }
