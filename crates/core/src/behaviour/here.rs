@@ -117,3 +117,6 @@ fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
     // SAFETY: the members lie in the slots, one slot's size apart.
     unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -388,3 +388,6 @@ impl<T: Send + Default + 'static> Default for Cown<T> {
         Self::new(T::default())
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -121,3 +121,6 @@ impl Idle {
         self.sleeping.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;
