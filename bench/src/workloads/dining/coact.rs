@@ -32,18 +32,13 @@ pub fn borrowed(setup: &Setup, meals_each: u64) -> Measured {
         if hunger == 0 {
             return finish.part(0);
         }
-        when(
-            (&forks[seat], &forks[(seat + 1) % SEATS]),
-            move |(left, right)| {
-                left.uses += 1;
-                right.uses += 1;
-                eat(forks, seat, hunger - 1, finish);
-            },
-        );
+        when((&forks[seat], &forks[(seat + 1) % SEATS]), move |(left, right)| {
+            left.uses += 1;
+            right.uses += 1;
+            eat(forks, seat, hunger - 1, finish);
+        });
     }
-    dine(setup, meals_each, move |forks, seat, finish| {
-        eat(forks, seat, meals_each, finish)
-    })
+    dine(setup, meals_each, move |forks, seat, finish| eat(forks, seat, meals_each, finish))
 }
 
 fn dine(

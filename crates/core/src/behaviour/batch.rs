@@ -121,7 +121,8 @@ impl Batch {
         // SAFETY: prepared, not appended, ours, and sorted; the handles are kept until the end of
         // this call.
         let mut append = || unsafe {
-            for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none()) {
+            for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none())
+            {
                 schedule(entry.node.cast(), Multi::home(entry.node));
             }
             append_all(&mut requests, &mut schedule);

@@ -96,7 +96,12 @@ where
 
 /// Drops a closure that is not to run.
 #[cold]
-fn refuse<F, C: Completion>(closure: F, completion: C, why: Broken, context: &RunContext) -> Ended<C> {
+fn refuse<F, C: Completion>(
+    closure: F,
+    completion: C,
+    why: Broken,
+    context: &RunContext,
+) -> Ended<C> {
     panic::report_refused(&why, context.home);
     drop_quietly(move || drop(closure));
     Ended::Failed(completion, why)

@@ -7,9 +7,7 @@ use loom::thread;
 use crate::behaviour::batch::batch;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
-use crate::sched::loom::{
-    Log, check, check_long, log, run_ready, take_ready, two_logs, written,
-};
+use crate::sched::loom::{Log, check, check_long, log, run_ready, take_ready, two_logs, written};
 
 /// Where `who` stands in a log in which it stands once.
 fn position(log: &[u8], who: u8) -> usize {

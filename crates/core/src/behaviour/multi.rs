@@ -7,8 +7,8 @@ use std::alloc::Layout;
 use std::mem::{ManuallyDrop, size_of};
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::{pool, prefetch};
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
+use coact_sync::{pool, prefetch};
 
 use super::append::Request;
 use super::body::{Body, Completion, take};
@@ -160,7 +160,13 @@ where
     ///
     /// # Panics
     /// If the set has more than [`MAX_MEMBERS`] members.
-    pub(crate) fn new(set: &S, home: RuntimeId, closure: F, completion: C, requests: &mut dyn FnMut(Request)) -> Self {
+    pub(crate) fn new(
+        set: &S,
+        home: RuntimeId,
+        closure: F,
+        completion: C,
+        requests: &mut dyn FnMut(Request),
+    ) -> Self {
         let len = set.member_count();
         assert!(len <= MAX_MEMBERS, "a behaviour can name at most {MAX_MEMBERS} cowns, not {len}");
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len);

@@ -209,7 +209,10 @@ fn find_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> Option<Overlap> {
 
 /// The first two positions at which the set names a cown.
 #[cold]
-fn positions_of<S: CownSet>(set: &S, cown: NonNull<crate::cown::header::CownHeader>) -> Option<Overlap> {
+fn positions_of<S: CownSet>(
+    set: &S,
+    cown: NonNull<crate::cown::header::CownHeader>,
+) -> Option<Overlap> {
     let (mut at, mut found) = (0, SmallVec::<[usize; 2]>::new());
     set.visit(&mut Visitor(&mut |member: Member| {
         if member.header_ptr() == cown {

@@ -37,9 +37,7 @@ pub trait CownSet: sealed::Sealed {
 
     /// The same set with handles of its own.
     #[doc(hidden)]
-    type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>, Owned = Self::Owned>
-        + Send
-        + 'static;
+    type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>, Owned = Self::Owned> + Send + 'static;
 
     /// Whether the set is always one cown, held exclusively.
     #[doc(hidden)]

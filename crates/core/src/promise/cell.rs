@@ -16,9 +16,9 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
-use coact_sync::{backoff, pool};
 use coact_sync::shim::atomic::{AtomicU8, End, Ordering, fence};
 use coact_sync::shim::cell::UnsafeCell;
+use coact_sync::{backoff, pool};
 
 use crate::panic::Broken;
 
@@ -100,7 +100,9 @@ impl<R> Producer<R> {
         // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
         let shared = unsafe { this.as_ref() };
         // SAFETY: the value is the producer's until `READY`.
-        shared.value.with_mut(|place| unsafe { (*place).write(value); });
+        shared.value.with_mut(|place| unsafe {
+            (*place).write(value);
+        });
         let mut waker = None;
         // ORDERING: Relaxed. What is read is confirmed by the exchange that follows.
         let mut state = shared.state.load(Ordering::Relaxed);
@@ -210,7 +212,9 @@ impl<R> Consumer<R> {
         let shared = self.shared();
         // SAFETY: the state is `EMPTY`, or has become `READY` from there: the producer does not look
         // at the waiter's place.
-        shared.waiter.with_mut(|place| unsafe { (*place).write(waiter); });
+        shared.waiter.with_mut(|place| unsafe {
+            (*place).write(waiter);
+        });
         // ORDERING: Release publishes the waiter to the producer (acquire in `complete`). Relaxed on
         // failure: `try_take` looks at the state again before the value is read.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);

@@ -298,7 +298,11 @@ impl Timers {
             Entry::Once(fire) => drop_quietly(fire),
             Entry::Every { period, mut fire } => {
                 drop_quietly(&mut fire);
-                if self.renew(number, deadline.saturating_add(period), Entry::Every { period, fire }) {
+                if self.renew(
+                    number,
+                    deadline.saturating_add(period),
+                    Entry::Every { period, fire },
+                ) {
                     return;
                 }
             }

@@ -41,9 +41,7 @@ pub(super) struct Slab {
 impl Slab {
     /// The slab in which `block` stands.
     pub(super) fn of(block: NonNull<Block>) -> Self {
-        Self {
-            address: block.addr().get() & !(SPACING - 1),
-        }
+        Self { address: block.addr().get() & !(SPACING - 1) }
     }
 
     /// How many blocks of `class` a slab has.
@@ -80,9 +78,7 @@ impl Cursor {
     pub(super) fn open() -> Self {
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(LAYOUT) };
-        let Some(start) = NonNull::new(memory) else {
-            handle_alloc_error(LAYOUT)
-        };
+        let Some(start) = NonNull::new(memory) else { handle_alloc_error(LAYOUT) };
         populate(start);
         // For `Slab::release`.
         memory.expose_provenance();
@@ -91,9 +87,7 @@ impl Cursor {
 
     /// The slab that this is the rest of.
     pub(super) fn slab(&self) -> Slab {
-        Slab {
-            address: self.start.addr().get(),
-        }
+        Slab { address: self.start.addr().get() }
     }
 
     /// How many blocks have been carved.
@@ -111,11 +105,7 @@ impl Cursor {
         // SAFETY: `carved` is at most the capacity, so this stays within the slab.
         let first = unsafe { self.start.add(self.carved * size) };
         self.carved += count;
-        Span {
-            first: first.cast(),
-            count,
-            size,
-        }
+        Span { first: first.cast(), count, size }
     }
 }
 

@@ -19,9 +19,7 @@ fn rounded(layout: Layout) -> usize {
 /// The allocator must not be asked for nothing.
 fn nonzero(layout: Layout) -> Layout {
     if layout.size() == 0 {
-        Layout::new::<usize>()
-            .align_to(layout.align())
-            .unwrap_or(layout)
+        Layout::new::<usize>().align_to(layout.align()).unwrap_or(layout)
     } else {
         layout
     }

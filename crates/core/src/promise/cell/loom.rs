@@ -1,7 +1,7 @@
 //! Models of the promise's cell: one producer, one consumer, in every state.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
 
 use loom::thread;
