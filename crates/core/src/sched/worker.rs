@@ -226,8 +226,9 @@ impl Worker {
         self.shared.idle.start_searching();
         loop {
             if let Some(task) = self.look_for_a_while() {
-                self.shared.idle.found_work();
-                self.shared.notify_of_rest();
+                if self.shared.idle.found_work() {
+                    self.shared.notify_of_rest();
+                }
                 return Some(task);
             }
             if !self.sleep() {
