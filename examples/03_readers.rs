@@ -1,7 +1,7 @@
 //! Cowns that are only read: readers run side by side, and still in order with the writers.
 
-use std::sync::Barrier;
 use std::sync::Arc;
+use std::sync::Barrier;
 
 use coact::prelude::*;
 

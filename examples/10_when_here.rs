@@ -34,7 +34,8 @@ fn main() -> Result<(), BuildError> {
     release.resolve(());
 
     runtime.wait_idle();
-    let (a, b) = (a.into_inner().expect("the last handle"), b.into_inner().expect("the last handle"));
+    let (a, b) =
+        (a.into_inner().expect("the last handle"), b.into_inner().expect("the last handle"));
     println!("{a} {b}");
     assert_eq!((a, b), (21, 1));
     Ok(())

@@ -58,12 +58,7 @@ struct Run {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Which peers run beside coact: all, none, or names such as tokio,mutex or tokio-bounded.
-    #[arg(
-        long,
-        value_name = "all|none|NAMES",
-        value_delimiter = ',',
-        default_value = "all"
-    )]
+    #[arg(long, value_name = "all|none|NAMES", value_delimiter = ',', default_value = "all")]
     peers: Vec<String>,
     /// Seconds after which a repetition counts as stuck.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
@@ -100,11 +95,7 @@ fn list(out: &mut impl Write) -> anyhow::Result<()> {
     for workload in workloads::ALL {
         writeln!(out, "{:<21} {}", workload.name(), workload.about())?;
         for implementation in workload.implementations() {
-            writeln!(
-                out,
-                "    {:<20} {}",
-                implementation.name, implementation.about
-            )?;
+            writeln!(out, "    {:<20} {}", implementation.name, implementation.about)?;
         }
     }
     Ok(())
@@ -121,17 +112,10 @@ impl Run {
         let machine = Machine::here();
         let workers = self.workers.map_or(machine.processors, usize::from);
         writeln!(out, "{machine}")?;
-        writeln!(
-            out,
-            "scale {}, {workers} workers, {} rounds",
-            self.scale, self.runs
-        )?;
+        writeln!(out, "scale {}, {workers} workers, {} rounds", self.scale, self.runs)?;
         writeln!(out, "{}", table::heading())?;
         let session = Session {
-            setup: Setup {
-                scale: self.scale,
-                workers,
-            },
+            setup: Setup { scale: self.scale, workers },
             runs: self.runs.get(),
             limit: Duration::from_secs(self.limit),
             machine,
@@ -221,19 +205,9 @@ impl Child {
             .iter()
             .find(|implementation| implementation.name == self.implementation)
             .with_context(|| {
-                format!(
-                    "{} has no implementation {:?}",
-                    self.workload, self.implementation
-                )
+                format!("{} has no implementation {:?}", self.workload, self.implementation)
             })?;
-        child::answer(
-            workload,
-            implementation,
-            &Setup {
-                scale: self.scale,
-                workers: self.workers,
-            },
-        )
+        child::answer(workload, implementation, &Setup { scale: self.scale, workers: self.workers })
     }
 }
 

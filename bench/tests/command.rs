@@ -27,16 +27,7 @@ fn list_names_the_workloads_and_their_implementations() {
 fn a_run_writes_a_record_for_each_implementation_with_the_machine_in_it() {
     let file = std::env::temp_dir().join(format!("coact-bench-{}.json", std::process::id()));
     let path = file.to_str().expect("the path is UTF-8");
-    let output = tool(&[
-        "run",
-        "transfers",
-        "--scale",
-        "0.0001",
-        "--runs",
-        "3",
-        "--json",
-        path,
-    ]);
+    let output = tool(&["run", "transfers", "--scale", "0.0001", "--runs", "3", "--json", path]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let written = std::fs::read_to_string(&file).expect("the records are there");
     std::fs::remove_file(&file).expect("the records can be removed");
@@ -61,9 +52,8 @@ fn a_run_writes_a_record_for_each_implementation_with_the_machine_in_it() {
 #[test]
 fn peers_are_chosen_by_name_or_left_out() {
     let printed = |peers: &str| {
-        let output = tool(&[
-            "run", "one_cown", "--scale", "0.0001", "--runs", "1", "--peers", peers,
-        ]);
+        let output =
+            tool(&["run", "one_cown", "--scale", "0.0001", "--runs", "1", "--peers", peers]);
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
@@ -76,19 +66,12 @@ fn peers_are_chosen_by_name_or_left_out() {
 #[test]
 fn what_does_not_exist_is_refused_by_name() {
     for (arguments, named) in [
-        (
-            ["run", "no-such-workload", "--runs", "1"],
-            "no-such-workload",
-        ),
+        (["run", "no-such-workload", "--runs", "1"], "no-such-workload"),
         (["run", "ring", "--peers", "no-such-peer"], "no-such-peer"),
         (["run", "ring", "--scale", "0"], "above zero"),
     ] {
         let output = tool(&arguments);
         assert!(!output.status.success());
-        assert!(
-            text(&output.stderr).contains(named),
-            "{}",
-            text(&output.stderr)
-        );
+        assert!(text(&output.stderr).contains(named), "{}", text(&output.stderr));
     }
 }

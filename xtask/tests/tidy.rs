@@ -21,7 +21,8 @@ fn assert_none(wrong: &[String], rule: &str) {
 
 #[test]
 fn every_file_opens_with_what_lives_there() {
-    let silent = rust_files().into_iter().filter(|path| !source::opens_with_docs(&tree::text(path)));
+    let silent =
+        rust_files().into_iter().filter(|path| !source::opens_with_docs(&tree::text(path)));
     let silent: Vec<String> = silent.map(|path| short(&path)).collect();
     assert_none(&silent, "these files do not open with a `//!` line:");
 }
@@ -33,7 +34,8 @@ fn only_the_core_and_what_is_below_it_is_unsafe() {
     let manifests = manifests.chain([root.join("xtask/Cargo.toml")]);
     let safe = manifests.filter(|path| !path.ends_with("core/Cargo.toml"));
     let safe = safe.filter(|path| !path.ends_with("sync/Cargo.toml"));
-    let roots = safe.flat_map(|path| ["src/lib.rs", "src/main.rs"].map(|to| path.with_file_name(to)));
+    let roots =
+        safe.flat_map(|path| ["src/lib.rs", "src/main.rs"].map(|to| path.with_file_name(to)));
     let loose = roots.filter(|path| path.exists() && !source::forbids_unsafe(&tree::text(path)));
     let loose: Vec<String> = loose.map(|path| short(&path)).collect();
     assert_none(&loose, "these crates do not say `#![forbid(unsafe_code)]`:");

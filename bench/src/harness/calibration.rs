@@ -24,21 +24,13 @@ pub struct Calibration {
 impl Calibration {
     /// Measures; takes about a tenth of a second.
     pub fn take() -> Calibration {
-        Calibration {
-            step_ns: step(),
-            atomic_add_ns: atomic_add(),
-            round_trip_ns: round_trip(),
-        }
+        Calibration { step_ns: step(), atomic_add_ns: atomic_add(), round_trip_ns: round_trip() }
     }
 }
 
 impl std::fmt::Display for Calibration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Calibration {
-            step_ns,
-            atomic_add_ns,
-            round_trip_ns,
-        } = self;
+        let Calibration { step_ns, atomic_add_ns, round_trip_ns } = self;
         write!(
             f,
             "arithmetic step {step_ns:.2} ns, atomic add {atomic_add_ns:.2} ns, \

@@ -29,10 +29,7 @@ pub fn answer(
     setup: &Setup,
 ) -> anyhow::Result<()> {
     let measured = workload.measure(implementation, setup)?;
-    let report = Report {
-        measured,
-        peak_resident: peak_resident(),
-    };
+    let report = Report { measured, peak_resident: peak_resident() };
     println!("{}", serde_json::to_string(&report)?);
     Ok(())
 }
@@ -46,23 +43,14 @@ pub fn measure(
 ) -> anyhow::Result<Report> {
     let mut child = Command::new(std::env::current_exe().context("cannot find this program")?)
         .args(["child", workload.name(), implementation.name])
-        .args([
-            "--scale",
-            &setup.scale.to_string(),
-            "--workers",
-            &setup.workers.to_string(),
-        ])
+        .args(["--scale", &setup.scale.to_string(), "--workers", &setup.workers.to_string()])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start a child")?;
     wait(&mut child, limit)?;
     let mut line = String::new();
-    child
-        .stdout
-        .take()
-        .context("the child has no output")?
-        .read_to_string(&mut line)?;
+    child.stdout.take().context("the child has no output")?.read_to_string(&mut line)?;
     serde_json::from_str(&line).context("the child's report is unreadable")
 }
 

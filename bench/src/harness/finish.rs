@@ -60,19 +60,10 @@ impl Finish {
         let end = loop {
             match *ended {
                 Some(end) => break end,
-                None => {
-                    ended = self
-                        .0
-                        .told
-                        .wait(ended)
-                        .unwrap_or_else(PoisonError::into_inner)
-                }
+                None => ended = self.0.told.wait(ended).unwrap_or_else(PoisonError::into_inner),
             }
         };
-        (
-            end.duration_since(start),
-            self.0.sum.load(Ordering::Relaxed),
-        )
+        (end.duration_since(start), self.0.sum.load(Ordering::Relaxed))
     }
 }
 

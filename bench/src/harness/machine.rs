@@ -29,11 +29,7 @@ impl Machine {
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             memory: memory(),
             system: system(),
-            allocator: if cfg!(feature = "snmalloc") {
-                "snmalloc"
-            } else {
-                "system"
-            },
+            allocator: if cfg!(feature = "snmalloc") { "snmalloc" } else { "system" },
             version: env!("CARGO_PKG_VERSION"),
             optimised: !cfg!(debug_assertions),
         }
@@ -50,11 +46,7 @@ impl std::fmt::Display for Machine {
             self.system,
             self.allocator,
             self.version,
-            if self.optimised {
-                ""
-            } else {
-                ", NOT OPTIMISED"
-            }
+            if self.optimised { "" } else { ", NOT OPTIMISED" }
         )
     }
 }
@@ -62,20 +54,13 @@ impl std::fmt::Display for Machine {
 fn processor() -> Option<String> {
     let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = info.lines().find(|line| line.starts_with("model name"))?;
-    line.split_once(':')
-        .map(|(_, model)| model.trim().to_owned())
+    line.split_once(':').map(|(_, model)| model.trim().to_owned())
 }
 
 fn memory() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let kib = info
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    kib.trim()
-        .trim_end_matches(" kB")
-        .parse::<u64>()
-        .ok()
-        .map(|kib| kib * 1024)
+    let kib = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    kib.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 fn system() -> String {

@@ -15,11 +15,7 @@ pub fn resident() -> Option<u64> {
 fn status_bytes(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix(key))?;
-    kib.trim()
-        .trim_end_matches(" kB")
-        .parse::<u64>()
-        .ok()
-        .map(|kib| kib * 1024)
+    kib.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -26,13 +26,8 @@ mod tests {
     #[test]
     fn every_bit_is_set_about_half_of_the_time() {
         for bit in 0..64 {
-            let set = (0..1_000)
-                .filter(|&counter| mix(counter) >> bit & 1 == 1)
-                .count();
-            assert!(
-                (400..600).contains(&set),
-                "bit {bit} is set {set} times of 1,000"
-            );
+            let set = (0..1_000).filter(|&counter| mix(counter) >> bit & 1 == 1).count();
+            assert!((400..600).contains(&set), "bit {bit} is set {set} times of 1,000");
         }
     }
 }

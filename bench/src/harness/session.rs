@@ -46,15 +46,10 @@ impl Session {
             }
         }
         let values = |reports: &[Report]| -> Vec<f64> {
-            reports
-                .iter()
-                .map(|report| report.measured.value(workload.unit()))
-                .collect()
+            reports.iter().map(|report| report.measured.value(workload.unit())).collect()
         };
-        let baseline = reports
-            .first()
-            .and_then(|first| first.as_ref().ok())
-            .map(|first| values(first));
+        let baseline =
+            reports.first().and_then(|first| first.as_ref().ok()).map(|first| values(first));
         let records = chosen.iter().zip(reports).map(|(implementation, reports)| {
             let reports = reports
                 .with_context(|| format!("{} / {}", workload.name(), implementation.name))?;
@@ -79,15 +74,10 @@ impl Session {
         values: Vec<f64>,
         baseline: Option<&[f64]>,
     ) -> anyhow::Result<Record> {
-        let peaks: Vec<f64> = reports
-            .iter()
-            .filter_map(|report| report.peak_resident)
-            .map(|b| b as f64)
-            .collect();
-        let sizes: Vec<f64> = reports
-            .iter()
-            .filter_map(|report| report.measured.bytes_each)
-            .collect();
+        let peaks: Vec<f64> =
+            reports.iter().filter_map(|report| report.peak_resident).map(|b| b as f64).collect();
+        let sizes: Vec<f64> =
+            reports.iter().filter_map(|report| report.measured.bytes_each).collect();
         Ok(Record {
             workload: workload.name(),
             implementation: implementation.name,
@@ -97,9 +87,7 @@ impl Session {
             repetitions: values.len(),
             summary: Summary::of(&values).context("no repetition was asked for")?,
             unit: workload.unit().symbol(),
-            count: reports
-                .last()
-                .map_or(0, |report| report.measured.operations),
+            count: reports.last().map_or(0, |report| report.measured.operations),
             ratio: baseline.and_then(|baseline| paired_ratio(&values, baseline)),
             values,
             peak_resident: Summary::of(&peaks).map(|summary| summary.median as u64),

@@ -40,11 +40,8 @@ impl Summary {
 ///
 /// On a machine whose speed drifts, neighbours in time are comparable where medians of the whole are not.
 pub fn paired_ratio(values: &[f64], baseline: &[f64]) -> Option<f64> {
-    let quotients: Vec<f64> = values
-        .iter()
-        .zip(baseline)
-        .map(|(value, base)| value / base)
-        .collect();
+    let quotients: Vec<f64> =
+        values.iter().zip(baseline).map(|(value, base)| value / base).collect();
     Summary::of(&quotients).map(|summary| summary.median)
 }
 
@@ -60,38 +57,22 @@ mod tests {
 
     #[test]
     fn one_value_is_its_own_summary() {
-        assert_eq!(
-            Summary::of(&[4.0]),
-            Some(Summary {
-                median: 4.0,
-                min: 4.0,
-                max: 4.0
-            })
-        );
+        assert_eq!(Summary::of(&[4.0]), Some(Summary { median: 4.0, min: 4.0, max: 4.0 }));
     }
 
     #[test]
     fn the_median_of_an_even_sample_lies_between_the_middle_two() {
-        assert_eq!(
-            Summary::of(&[10.0, 1.0, 3.0, 2.0]).map(|s| s.median),
-            Some(2.5)
-        );
+        assert_eq!(Summary::of(&[10.0, 1.0, 3.0, 2.0]).map(|s| s.median), Some(2.5));
     }
 
     #[test]
     fn one_outlier_does_not_move_the_median() {
-        assert_eq!(
-            Summary::of(&[1.0, 1000.0, 2.0]).map(|s| s.median),
-            Some(2.0)
-        );
+        assert_eq!(Summary::of(&[1.0, 1000.0, 2.0]).map(|s| s.median), Some(2.0));
     }
 
     #[test]
     fn a_paired_ratio_survives_drift() {
         // The machine became ten times slower after the first round; the ratio stays two.
-        assert_eq!(
-            paired_ratio(&[2.0, 20.0, 20.0], &[1.0, 10.0, 10.0]),
-            Some(2.0)
-        );
+        assert_eq!(paired_ratio(&[2.0, 20.0, 20.0], &[1.0, 10.0, 10.0]), Some(2.0));
     }
 }

@@ -21,12 +21,8 @@ pub fn line(record: &Record) -> String {
         figure(summary.min),
         figure(summary.max),
         record.unit,
-        record
-            .ratio
-            .map_or_else(dash, |ratio| format!("{ratio:.2}")),
-        record
-            .peak_resident
-            .map_or_else(dash, |bytes| figure(bytes as f64 / f64::from(1 << 20))),
+        record.ratio.map_or_else(dash, |ratio| format!("{ratio:.2}")),
+        record.peak_resident.map_or_else(dash, |bytes| figure(bytes as f64 / f64::from(1 << 20))),
         record.bytes_each.map_or_else(dash, figure),
     )
 }

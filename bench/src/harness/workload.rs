@@ -84,10 +84,7 @@ impl Setup {
 
     /// A share of the work, for a peer that is so slow an operation that the whole would take minutes.
     pub fn share(&self, divisor: u32) -> Setup {
-        Setup {
-            scale: self.scale / f64::from(divisor),
-            ..*self
-        }
+        Setup { scale: self.scale / f64::from(divisor), ..*self }
     }
 }
 
@@ -107,12 +104,7 @@ pub struct Measured {
 impl Measured {
     /// A measurement without a memory figure.
     pub fn new(elapsed: Duration, operations: u64, result: u64) -> Measured {
-        Measured {
-            elapsed,
-            operations,
-            result,
-            bytes_each: None,
-        }
+        Measured { elapsed, operations, result, bytes_each: None }
     }
 
     /// The figure in the workload's unit.
@@ -156,11 +148,7 @@ pub struct Mismatch {
 
 impl std::fmt::Display for Mismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "wrong result: {} is {} but must be {}",
-            self.what, self.found, self.expected
-        )
+        write!(f, "wrong result: {} is {} but must be {}", self.what, self.found, self.expected)
     }
 }
 
@@ -169,13 +157,5 @@ impl std::error::Error for Mismatch {}
 /// Compares the result of a run with the one that it must have.
 pub fn expect(what: &'static str, expected: u64, measured: &Measured) -> Result<(), Mismatch> {
     let found = measured.result;
-    if found == expected {
-        Ok(())
-    } else {
-        Err(Mismatch {
-            what,
-            expected,
-            found,
-        })
-    }
+    if found == expected { Ok(()) } else { Err(Mismatch { what, expected, found }) }
 }

@@ -6,11 +6,7 @@ use crate::harness::Setup;
 
 /// A coact runtime.
 pub fn coact(setup: &Setup) -> Runtime {
-    Runtime::builder()
-        .workers(setup.workers)
-        .name("bench")
-        .build()
-        .expect("a runtime starts")
+    Runtime::builder().workers(setup.workers).name("bench").build().expect("a runtime starts")
 }
 
 /// A tokio runtime: work-stealing, no I/O or timer driver.

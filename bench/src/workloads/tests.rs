@@ -6,26 +6,16 @@ use std::time::Duration;
 use super::ALL;
 use crate::harness::{Measured, Setup};
 
-const TINY: Setup = Setup {
-    scale: 0.0001,
-    workers: 2,
-};
+const TINY: Setup = Setup { scale: 0.0001, workers: 2 };
 
 #[test]
 fn every_implementation_has_the_right_result_at_a_tiny_scale() {
     for workload in ALL {
         for implementation in workload.implementations() {
-            let measured = workload
-                .measure(implementation, &TINY)
-                .unwrap_or_else(|wrong| {
-                    panic!("{} / {}: {wrong}", workload.name(), implementation.name)
-                });
-            assert!(
-                measured.operations > 0,
-                "{} / {}",
-                workload.name(),
-                implementation.name
-            );
+            let measured = workload.measure(implementation, &TINY).unwrap_or_else(|wrong| {
+                panic!("{} / {}: {wrong}", workload.name(), implementation.name)
+            });
+            assert!(measured.operations > 0, "{} / {}", workload.name(), implementation.name);
         }
     }
 }
@@ -34,13 +24,8 @@ fn every_implementation_has_the_right_result_at_a_tiny_scale() {
 fn every_check_refuses_a_wrong_result() {
     for workload in ALL {
         let implementation = &workload.implementations()[0];
-        let right = workload
-            .measure(implementation, &TINY)
-            .expect("the result is right");
-        let wrong = Measured {
-            result: right.result.wrapping_add(1),
-            ..right
-        };
+        let right = workload.measure(implementation, &TINY).expect("the result is right");
+        let wrong = Measured { result: right.result.wrapping_add(1), ..right };
         assert!(
             workload.check(&TINY, &wrong).is_err(),
             "{} accepts a wrong result",

@@ -34,11 +34,7 @@ pub fn report(error: &anyhow::Error) -> Exit {
     }
     const ERROR: Style = AnsiColor::Red.on_default().bold();
     anstream::eprintln!("{ERROR}error:{ERROR:#} {error:#}");
-    if error.is::<Undecided>() {
-        Exit::Failed
-    } else {
-        Exit::Unusable
-    }
+    if error.is::<Undecided>() { Exit::Failed } else { Exit::Unusable }
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

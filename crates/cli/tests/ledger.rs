@@ -99,11 +99,7 @@ fn a_good_ledger_gives_balances_decisions_and_reasons() {
     assert_eq!(report["decisions"]["rejected"], 3);
     assert_eq!(report["accounts"]["total_cents"], 1000);
     assert_eq!(report["accounts"]["never_opened"], 1);
-    let rejected: Vec<_> = report["first_rejected"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .collect();
+    let rejected: Vec<_> = report["first_rejected"].as_array().unwrap().iter().collect();
     let told = |i: usize| (rejected[i]["line"].as_u64(), rejected[i]["reason"].as_str());
     assert_eq!(told(0), (Some(6), Some("insufficient funds")));
     assert_eq!(told(1), (Some(8), Some("account frozen")));
@@ -114,10 +110,7 @@ fn a_good_ledger_gives_balances_decisions_and_reasons() {
 #[test]
 fn the_summary_says_what_the_json_says() {
     let bench = Bench::new();
-    bench.write(
-        "l.csv",
-        format!("{HEADER}open,a,1250\nwithdraw,b,1\nnonsense\n"),
-    );
+    bench.write("l.csv", format!("{HEADER}open,a,1250\nwithdraw,b,1\nnonsense\n"));
     let run = bench.run(["l.csv", "--verify"]);
     assert_eq!(run.code, 3);
     for text in [
@@ -135,37 +128,27 @@ fn the_summary_says_what_the_json_says() {
 
 #[test]
 fn a_missing_file_is_an_error() {
-    Bench::new()
-        .run(["nowhere.csv"])
-        .assert_unusable("cannot open nowhere.csv: No such file");
+    Bench::new().run(["nowhere.csv"]).assert_unusable("cannot open nowhere.csv: No such file");
 }
 
 #[test]
 fn a_directory_is_an_error() {
-    Bench::new()
-        .run(["."])
-        .assert_unusable(". is a directory, not a ledger file");
+    Bench::new().run(["."]).assert_unusable(". is a directory, not a ledger file");
 }
 
 #[test]
 fn an_empty_file_is_an_error() {
     let bench = Bench::new();
     bench.write("empty.csv", "");
-    bench
-        .run(["empty.csv"])
-        .assert_unusable("empty.csv is empty");
-    bench
-        .run(["empty.csv", "--verify"])
-        .assert_unusable("empty.csv is empty");
+    bench.run(["empty.csv"]).assert_unusable("empty.csv is empty");
+    bench.run(["empty.csv", "--verify"]).assert_unusable("empty.csv is empty");
 }
 
 #[test]
 fn a_wrong_header_is_an_error() {
     let bench = Bench::new();
     bench.write("l.csv", "operation,account\nopen,a,1\n");
-    bench
-        .run(["l.csv"])
-        .assert_unusable("l.csv, line 1: the header must be");
+    bench.run(["l.csv"]).assert_unusable("l.csv, line 1: the header must be");
 }
 
 #[test]
@@ -217,24 +200,13 @@ fn a_balance_beyond_the_limit_is_rejected() {
     let run = Bench::new().replay("open,a,999999999999999999\ndeposit,a,1\n");
     let report = run.json();
     assert_eq!(run.code, 0);
-    assert_eq!(
-        report["first_rejected"][0]["reason"],
-        "largest amount passed"
-    );
-    assert_eq!(
-        report["accounts"]["total_cents"],
-        999_999_999_999_999_999u64
-    );
+    assert_eq!(report["first_rejected"][0]["reason"], "largest amount passed");
+    assert_eq!(report["accounts"]["total_cents"], 999_999_999_999_999_999u64);
 }
 
 #[test]
 fn a_line_of_megabytes_is_skipped() {
-    let body = [
-        b"open,a,1\n".as_slice(),
-        &[b'x'; 5_000_000],
-        b"\ndeposit,a,1\n",
-    ]
-    .concat();
+    let body = [b"open,a,1\n".as_slice(), &[b'x'; 5_000_000], b"\ndeposit,a,1\n"].concat();
     let run = Bench::new().replay(body);
     run.assert_malformed(3, "longer than 64 KiB");
     assert_eq!(run.json()["accounts"]["total_cents"], 2);
@@ -243,10 +215,7 @@ fn a_line_of_megabytes_is_skipped() {
 #[test]
 fn every_line_that_was_not_carried_out_can_be_listed() {
     let bench = Bench::new();
-    bench.write(
-        "l.csv",
-        format!("{HEADER}open,a,1\nwithdraw,a,2\n\nclose,b,\n"),
-    );
+    bench.write("l.csv", format!("{HEADER}open,a,1\nwithdraw,a,2\n\nclose,b,\n"));
     let run = bench.run(["l.csv", "--rejected", "r.csv"]);
     assert_eq!(run.code, 3);
     assert_eq!(
@@ -305,12 +274,7 @@ fn wrong_usage_is_explained() {
 fn help_shows_the_format_examples_and_exit_codes() {
     let run = Bench::new().run(["--help"]);
     assert_eq!(run.code, 0);
-    for text in [
-        "operation,accounts,amount",
-        "Examples:",
-        "Exit codes:",
-        "generate",
-    ] {
+    for text in ["operation,accounts,amount", "Examples:", "Exit codes:", "generate"] {
         assert!(run.out.contains(text), "{text}");
     }
 }
@@ -318,16 +282,7 @@ fn help_shows_the_format_examples_and_exit_codes() {
 #[test]
 fn generated_ledgers_are_reproducible_and_replay() {
     let bench = Bench::new();
-    let plan = [
-        "generate",
-        "--lines",
-        "3000",
-        "--accounts",
-        "50",
-        "--seed",
-        "5",
-        "--out",
-    ];
+    let plan = ["generate", "--lines", "3000", "--accounts", "50", "--seed", "5", "--out"];
     for file in ["a.csv", "b.csv"] {
         let run = Run::of(bench.command().args(plan).arg(file).output().unwrap());
         assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
@@ -344,10 +299,7 @@ fn the_shipped_ledger_is_what_generate_makes_by_default_and_verifies() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/ledger.csv");
     let bench = Bench::new();
     let generated = bench.command().arg("generate").output().unwrap();
-    assert!(
-        generated.stdout == fs::read(&shipped).unwrap(),
-        "data/ledger.csv is out of date"
-    );
+    assert!(generated.stdout == fs::read(&shipped).unwrap(), "data/ledger.csv is out of date");
     let run = bench.run([shipped.to_str().unwrap(), "--verify", "--json"]);
     assert_eq!(run.code, 0);
     assert_eq!(run.json()["lines"], 100_000);

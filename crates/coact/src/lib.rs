@@ -51,7 +51,7 @@ pub use coact_core::*;
 pub mod prelude {
     // What is spawned, and on what.
     pub use coact_core::{
-        Batch, Checked, Cown, CownId, CownSet, Members, Read, ReadAll, ReadMembers, Scope,
+        Batch, Checked, Cown, CownId, CownSet, Held, Members, Read, ReadAll, ReadMembers, Scope,
         WeakCown, ask, batch, read_all, scope, try_ask, try_when, when, when_here,
     };
     // What comes of it.

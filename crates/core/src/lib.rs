@@ -5,6 +5,9 @@
 //! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
 //! the protocol), `sched` (who runs it; README), `promise`, `runtime`, `time`.
 
+// In a model there are no workers.
+#![cfg_attr(all(test, loom), allow(dead_code))]
+
 mod behaviour;
 mod cown;
 mod credits;
@@ -24,7 +27,7 @@ pub use behaviour::here::{MAX_NESTED_HERE, when_here};
 pub use behaviour::scope::{Scope, scope};
 pub use behaviour::spawn::{Overlap, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
-pub use cown::access::{Members, Poisoned, ReadMembers};
+pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::set::{Checked, CownSet, Read, ReadAll, read_all};
 pub use credits::{Credits, Permit};

@@ -49,12 +49,7 @@ impl fmt::Display for Member {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, cown) in self.variables().iter().enumerate() {
-            write!(
-                f,
-                "{}{} = {cown}",
-                if i == 0 { "let " } else { ", " },
-                Variable(i)
-            )?;
+            write!(f, "{}{} = {cown}", if i == 0 { "let " } else { ", " }, Variable(i))?;
         }
         for (i, ops) in self.threads().iter().enumerate() {
             write!(f, "\n{} {{", Spawner::Thread(i))?;
@@ -71,9 +66,7 @@ fn list(f: &mut fmt::Formatter<'_>, ops: &[Op], depth: usize) -> fmt::Result {
             Op::Spawn(spawn) => list_spawn(f, spawn, depth)?,
             Op::Batch(spawns) => {
                 line(f, depth, "batch {")?;
-                spawns
-                    .iter()
-                    .try_for_each(|spawn| list_spawn(f, spawn, depth + 1))?;
+                spawns.iter().try_for_each(|spawn| list_spawn(f, spawn, depth + 1))?;
                 line(f, depth, "}")?;
             }
         }
@@ -83,20 +76,12 @@ fn list(f: &mut fmt::Formatter<'_>, ops: &[Op], depth: usize) -> fmt::Result {
 
 fn list_spawn(f: &mut fmt::Formatter<'_>, spawn: &Spawn, depth: usize) -> fmt::Result {
     let set: Vec<_> = spawn.set.iter().map(Member::to_string).collect();
-    line(
-        f,
-        depth,
-        &format!("{}: when({}) {{", spawn.id, set.join(", ")),
-    )?;
+    line(f, depth, &format!("{}: when({}) {{", spawn.id, set.join(", ")))?;
     list(f, &spawn.body, depth + 1)?;
     if spawn.panics {
         line(f, depth + 1, "panic")?;
     }
-    if spawn.body.is_empty() && !spawn.panics {
-        write!(f, " }}")
-    } else {
-        line(f, depth, "}")
-    }
+    if spawn.body.is_empty() && !spawn.panics { write!(f, " }}") } else { line(f, depth, "}") }
 }
 
 fn line(f: &mut fmt::Formatter<'_>, depth: usize, text: &str) -> fmt::Result {

@@ -72,10 +72,7 @@ impl Dice {
 /// How far recorded numbers stray from their firings.
 pub(crate) enum Blur {
     /// Not at all: the trace tells the run exactly.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the tests compare exact traces with runs")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests compare exact traces with runs"))]
     None,
     /// By chance, as far as possible.
     By(Dice),
@@ -118,11 +115,7 @@ enum Mark {
 /// The trace of `run`, which need not be one that the premises of the rules allow.
 pub(crate) fn observe(program: &Program, run: &[Rule], blur: &mut Blur) -> Trace {
     let mut machine = Machine::new(program);
-    let mut clock = Clock {
-        points: Vec::new(),
-        open: BTreeMap::new(),
-        blur,
-    };
+    let mut clock = Clock { points: Vec::new(), open: BTreeMap::new(), blur };
     let mut seen = Vec::new();
     for (rule, now) in run.iter().zip((SPACING..).step_by(SPACING as usize)) {
         clock.observe(*rule, &machine, now);
@@ -130,18 +123,8 @@ pub(crate) fn observe(program: &Program, run: &[Rule], blur: &mut Blur) -> Trace
         machine.conclude(*rule);
     }
     let seqs = clock.read();
-    seen.extend(
-        machine
-            .plan()
-            .iter()
-            .filter_map(|b| spawned(b.id(), machine.plan(), &seqs)),
-    );
-    seen.extend(
-        machine
-            .plan()
-            .iter()
-            .flat_map(|b| turn(b.id(), machine.plan(), &seqs)),
-    );
+    seen.extend(machine.plan().iter().filter_map(|b| spawned(b.id(), machine.plan(), &seqs)));
+    seen.extend(machine.plan().iter().flat_map(|b| turn(b.id(), machine.plan(), &seqs)));
     seen.into_iter().collect()
 }
 
@@ -150,25 +133,14 @@ fn timeless(rule: Rule, machine: &Machine<'_>) -> Vec<Event> {
     match rule {
         Rule::Step(spawner) => {
             let spawns = machine.next_op(spawner).map_or(&[][..], |op| op.spawns());
-            spawns
-                .iter()
-                .map(|spawn| Event::Rejected { id: spawn.id })
-                .collect()
+            spawns.iter().map(|spawn| Event::Rejected { id: spawn.id }).collect()
         }
         Rule::Run(id) => {
             let plan = machine.plan();
-            let set = plan[id]
-                .spawn
-                .set
-                .iter()
-                .filter(|member| member.access.is_checked());
+            let set = plan[id].spawn.set.iter().filter(|member| member.access.is_checked());
             set.map(|&crate::Member { variable, .. }| {
                 let poisoned = machine.poison().on(plan.program.cown(variable)).is_some();
-                Event::Saw {
-                    id,
-                    variable,
-                    poisoned,
-                }
+                Event::Saw { id, variable, poisoned }
             })
             .collect()
         }
@@ -178,16 +150,8 @@ fn timeless(rule: Rule, machine: &Machine<'_>) -> Vec<Event> {
 
 fn spawned(id: BehaviourId, plan: &Plan<'_>, seqs: &BTreeMap<Mark, Seq>) -> Option<Event> {
     let leader = plan[id].leader();
-    let (call, ret) = (
-        *seqs.get(&Mark::Call(leader))?,
-        *seqs.get(&Mark::Return(leader))?,
-    );
-    Some(Event::Spawned {
-        id,
-        by: plan[id].by,
-        call,
-        ret,
-    })
+    let (call, ret) = (*seqs.get(&Mark::Call(leader))?, *seqs.get(&Mark::Return(leader))?);
+    Some(Event::Spawned { id, by: plan[id].by, call, ret })
 }
 
 fn turn(
@@ -195,20 +159,10 @@ fn turn(
     plan: &Plan<'_>,
     seqs: &BTreeMap<Mark, Seq>,
 ) -> impl Iterator<Item = Event> {
-    let exit = if plan[id].spawn.panics {
-        Exit::Panicked
-    } else {
-        Exit::Done
-    };
-    let started = seqs
-        .get(&Mark::Started(id))
-        .map(|&seq| Event::Started { id, seq });
-    let ended = seqs
-        .get(&Mark::Ended(id))
-        .map(|&seq| Event::Ended { id, seq, exit });
-    let skipped = seqs
-        .get(&Mark::Skipped(id))
-        .map(|&seq| Event::Skipped { id, seq });
+    let exit = if plan[id].spawn.panics { Exit::Panicked } else { Exit::Done };
+    let started = seqs.get(&Mark::Started(id)).map(|&seq| Event::Started { id, seq });
+    let ended = seqs.get(&Mark::Ended(id)).map(|&seq| Event::Ended { id, seq, exit });
+    let skipped = seqs.get(&Mark::Skipped(id)).map(|&seq| Event::Skipped { id, seq });
     [started, ended, skipped].into_iter().flatten()
 }
 
@@ -231,8 +185,7 @@ impl Clock<'_> {
                 self.open.insert(by, (now, Some(Mark::Return(leader))));
             }
             Rule::Run(id) => {
-                self.open
-                    .insert(Spawner::Behaviour(id), (now, Some(Mark::Started(id))));
+                self.open.insert(Spawner::Behaviour(id), (now, Some(Mark::Started(id))));
             }
             Rule::Skip(id) => self.points.push((now, Mark::Skipped(id))),
             Rule::End(Spawner::Behaviour(id)) => {

@@ -76,14 +76,9 @@ pub fn programs(shape: Shape) -> impl Strategy<Value = Program> {
     let aliases = vec(0..shape.cowns, 0..=shape.aliases);
     aliases.prop_flat_map(move |aliases| {
         let variables = shape.cowns + aliases.len();
-        let threads = vec(
-            vec(op(shape, variables, shape.depth), 1..=shape.ops),
-            1..=shape.threads,
-        );
+        let threads = vec(vec(op(shape, variables, shape.depth), 1..=shape.ops), 1..=shape.threads);
         threads.prop_map(move |threads| {
-            let program = aliases
-                .iter()
-                .fold(Program::over(shape.cowns), |p, &cown| p.alias(cown));
+            let program = aliases.iter().fold(Program::over(shape.cowns), |p, &cown| p.alias(cown));
             threads.into_iter().fold(program, Program::thread)
         })
     })
@@ -117,12 +112,8 @@ fn set(shape: Shape, variables: usize) -> impl Strategy<Value = Vec<Member>> {
     let size = 1..=shape.set.min(variables);
     let names = prop::sample::subsequence((0..variables).collect::<Vec<_>>(), size).prop_shuffle();
     names.prop_flat_map(|names| {
-        let member = |v: usize| {
-            access().prop_map(move |access| Member {
-                variable: Variable(v),
-                access,
-            })
-        };
+        let member =
+            |v: usize| access().prop_map(move |access| Member { variable: Variable(v), access });
         names.into_iter().map(member).collect::<Vec<_>>()
     })
 }

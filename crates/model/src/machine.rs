@@ -72,29 +72,16 @@ impl<'p> Machine<'p> {
     pub fn new(program: &'p Program) -> Self {
         let threads = (0..program.threads().len()).map(Spawner::Thread);
         let running = threads.map(|thread| (thread, Context::default())).collect();
-        let now = Configuration {
-            running,
-            pending: Vec::new(),
-            poison: Poison::default(),
-        };
-        Machine {
-            plan: Rc::new(Plan::of(program)),
-            now,
-        }
+        let now = Configuration { running, pending: Vec::new(), poison: Poison::default() };
+        Machine { plan: Rc::new(Plan::of(program)), now }
     }
 
     /// The rules that can fire. None of them can only if the program has terminated, since the first
     /// pending behaviour can always take its turn once nothing runs: the paper's deadlock freedom.
     pub fn enabled(&self) -> Vec<Rule> {
-        let bodies = self
-            .now
-            .running
-            .keys()
-            .map(|&spawner| self.advance(spawner));
+        let bodies = self.now.running.keys().map(|&spawner| self.advance(spawner));
         let turns = (0..self.now.pending.len()).filter(|&at| self.may_run(at));
-        bodies
-            .chain(turns.map(|at| self.turn(self.now.pending[at])))
-            .collect()
+        bodies.chain(turns.map(|at| self.turn(self.now.pending[at]))).collect()
     }
 
     /// Applies `rule`.
@@ -102,11 +89,7 @@ impl<'p> Machine<'p> {
     /// # Panics
     /// If a premise of the rule does not hold, that is, unless [`enabled`](Self::enabled) lists it.
     pub fn fire(&mut self, rule: Rule) {
-        assert!(
-            self.enabled().contains(&rule),
-            "{rule:?} cannot fire in {:?}",
-            self.now
-        );
+        assert!(self.enabled().contains(&rule), "{rule:?} cannot fire in {:?}", self.now);
         self.conclude(rule);
     }
 
@@ -163,18 +146,12 @@ impl<'p> Machine<'p> {
     /// Premise of `run` and `skip`: no conflict with what runs, nor with what is pending before.
     fn may_run(&self, at: usize) -> bool {
         let mine = self.footprint(self.now.pending[at]);
-        let running = self
-            .now
-            .running
-            .keys()
-            .filter_map(|spawner| match *spawner {
-                Spawner::Thread(_) => None,
-                Spawner::Behaviour(id) => Some(id),
-            });
+        let running = self.now.running.keys().filter_map(|spawner| match *spawner {
+            Spawner::Thread(_) => None,
+            Spawner::Behaviour(id) => Some(id),
+        });
         let before = self.now.pending[..at].iter().copied();
-        !before
-            .chain(running)
-            .any(|id| mine.conflicts(self.footprint(id)))
+        !before.chain(running).any(|id| mine.conflicts(self.footprint(id)))
     }
 
     /// `run`, or `skip` where poison says so.
@@ -199,28 +176,18 @@ impl<'p> Machine<'p> {
     fn step(&mut self, spawner: Spawner) {
         let at_end = self.next_op(spawner).is_none();
         let context = self.context(spawner);
-        if at_end {
-            context.panicked = true
-        } else {
-            context.next += 1
-        }
+        if at_end { context.panicked = true } else { context.next += 1 }
     }
 
     fn spawn(&mut self, spawner: Spawner) {
-        let op = self
-            .next_op(spawner)
-            .expect("the premise of spawn: there is a next operation");
-        self.now
-            .pending
-            .extend(op.spawns().iter().map(|spawn| spawn.id));
+        let op = self.next_op(spawner).expect("the premise of spawn: there is a next operation");
+        self.now.pending.extend(op.spawns().iter().map(|spawn| spawn.id));
         self.context(spawner).next += 1;
     }
 
     fn run(&mut self, id: BehaviourId) {
         self.now.pending.retain(|&pending| pending != id);
-        self.now
-            .running
-            .insert(Spawner::Behaviour(id), Context::default());
+        self.now.running.insert(Spawner::Behaviour(id), Context::default());
         self.now.poison.clear(&self.plan[id].footprint);
     }
 
@@ -232,10 +199,7 @@ impl<'p> Machine<'p> {
     }
 
     fn context(&mut self, spawner: Spawner) -> &mut Context {
-        self.now
-            .running
-            .get_mut(&spawner)
-            .expect("the premise of a body's rules: it runs")
+        self.now.running.get_mut(&spawner).expect("the premise of a body's rules: it runs")
     }
 
     fn footprint(&self, id: BehaviourId) -> &Footprint {

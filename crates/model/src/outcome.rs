@@ -32,11 +32,7 @@ pub struct Outcome {
 impl Outcome {
     fn new(program: &Program) -> Self {
         let turns = vec![Vec::new(); program.cowns()];
-        Outcome {
-            turns,
-            skipped: BTreeSet::new(),
-            poisoned: BTreeSet::new(),
-        }
+        Outcome { turns, skipped: BTreeSet::new(), poisoned: BTreeSet::new() }
     }
 
     /// The outcome that `trace` shows. Meant for a trace that the checker has accepted; of others it
@@ -110,10 +106,7 @@ struct Enumeration {
 
 impl Enumeration {
     fn visit(&mut self, machine: Machine<'_>, so_far: Outcome) {
-        if !self
-            .visited
-            .insert((machine.configuration().clone(), so_far.clone()))
-        {
+        if !self.visited.insert((machine.configuration().clone(), so_far.clone())) {
             return;
         }
         for rule in machine.enabled() {
@@ -127,10 +120,8 @@ impl Enumeration {
             self.visit(machine, outcome);
         }
         if machine.is_terminated() {
-            self.outcomes.insert(Outcome {
-                poisoned: machine.poison().cowns().collect(),
-                ..so_far
-            });
+            self.outcomes
+                .insert(Outcome { poisoned: machine.poison().cowns().collect(), ..so_far });
         }
     }
 }
@@ -170,11 +161,7 @@ mod tests {
             .thread([Spawn::on([write(0)]).panics().into()])
             .thread([Spawn::on([write(0)]).into()]);
         let outcomes = outcomes(&program);
-        assert!(
-            outcomes
-                .iter()
-                .all(|o| o.poisoned == BTreeSet::from([CownIndex(0)]))
-        );
+        assert!(outcomes.iter().all(|o| o.poisoned == BTreeSet::from([CownIndex(0)])));
         let skipped: Vec<_> = outcomes.iter().map(|o| o.skipped.len()).collect();
         assert_eq!(skipped, [1, 0]);
     }

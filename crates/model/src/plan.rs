@@ -10,13 +10,7 @@ pub(crate) struct Footprint(Vec<(CownIndex, Access)>);
 
 impl Footprint {
     fn of(program: &Program, spawn: &Spawn) -> Self {
-        Footprint(
-            spawn
-                .set
-                .iter()
-                .map(|m| (program.cown(m.variable), m.access))
-                .collect(),
-        )
+        Footprint(spawn.set.iter().map(|m| (program.cown(m.variable), m.access)).collect())
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CownIndex, Access)> {
@@ -64,10 +58,7 @@ pub(crate) struct Plan<'p> {
 
 impl<'p> Plan<'p> {
     pub(crate) fn of(program: &'p Program) -> Self {
-        let mut plan = Plan {
-            program,
-            behaviours: Vec::with_capacity(program.len()),
-        };
+        let mut plan = Plan { program, behaviours: Vec::with_capacity(program.len()) };
         for (thread, ops) in program.threads().iter().enumerate() {
             plan.flatten(Spawner::Thread(thread), ops);
         }
@@ -80,13 +71,7 @@ impl<'p> Plan<'p> {
             for spawn in op.spawns() {
                 debug_assert_eq!(spawn.id.0, self.behaviours.len());
                 let footprint = Footprint::of(self.program, spawn);
-                self.behaviours.push(Behaviour {
-                    spawn,
-                    by,
-                    op,
-                    rejected,
-                    footprint,
-                });
+                self.behaviours.push(Behaviour { spawn, by, op, rejected, footprint });
                 self.flatten(Spawner::Behaviour(spawn.id), &spawn.body);
             }
         }

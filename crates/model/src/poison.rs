@@ -35,17 +35,12 @@ impl Poison {
     /// A poisoned cown because of which a behaviour is skipped, if there is one.
     pub(crate) fn skips(&self, footprint: &Footprint) -> Option<CownIndex> {
         let unchecked = footprint.iter().filter(|(_, access)| !access.is_checked());
-        unchecked
-            .map(|(cown, _)| cown)
-            .find(|cown| self.0.contains_key(cown))
+        unchecked.map(|(cown, _)| cown).find(|cown| self.0.contains_key(cown))
     }
 
     /// A behaviour runs its body.
     pub(crate) fn clear(&mut self, footprint: &Footprint) {
-        for (cown, _) in footprint
-            .iter()
-            .filter(|(_, access)| *access == Access::Clear)
-        {
+        for (cown, _) in footprint.iter().filter(|(_, access)| *access == Access::Clear) {
             self.0.remove(&cown);
         }
     }

@@ -89,10 +89,7 @@ pub fn clear(v: usize) -> Member {
 
 impl Access {
     fn of(self, v: usize) -> Member {
-        Member {
-            variable: Variable(v),
-            access: self,
-        }
+        Member { variable: Variable(v), access: self }
     }
 }
 
@@ -112,28 +109,17 @@ pub struct Spawn {
 impl Spawn {
     /// A behaviour on `set` with an empty body.
     pub fn on(set: impl Into<Vec<Member>>) -> Self {
-        Spawn {
-            id: BehaviourId(usize::MAX),
-            set: set.into(),
-            body: Vec::new(),
-            panics: false,
-        }
+        Spawn { id: BehaviourId(usize::MAX), set: set.into(), body: Vec::new(), panics: false }
     }
 
     /// Gives the behaviour a body.
     pub fn body(self, body: impl Into<Vec<Op>>) -> Self {
-        Spawn {
-            body: body.into(),
-            ..self
-        }
+        Spawn { body: body.into(), ..self }
     }
 
     /// Lets the behaviour panic at the end of its body.
     pub fn panics(self) -> Self {
-        Spawn {
-            panics: true,
-            ..self
-        }
+        Spawn { panics: true, ..self }
     }
 }
 
@@ -191,12 +177,7 @@ impl Program {
     /// A program over `cowns` cowns, with one variable for each of them: variable `i` names cown `i`.
     pub fn over(cowns: usize) -> Self {
         let variables = (0..cowns).map(CownIndex).collect();
-        Program {
-            cowns,
-            variables,
-            threads: Vec::new(),
-            behaviours: 0,
-        }
+        Program { cowns, variables, threads: Vec::new(), behaviours: 0 }
     }
 
     /// Adds a variable that names `cown`, which other variables name too.
@@ -204,11 +185,7 @@ impl Program {
     /// # Panics
     /// If the program has no such cown.
     pub fn alias(mut self, cown: usize) -> Self {
-        assert!(
-            cown < self.cowns,
-            "the program has {} cowns, so none is c{cown}",
-            self.cowns
-        );
+        assert!(cown < self.cowns, "the program has {} cowns, so none is c{cown}", self.cowns);
         self.variables.push(CownIndex(cown));
         self
     }
@@ -229,10 +206,7 @@ impl Program {
         ops.retain(|op| !op.spawns().is_empty());
         for spawn in ops.iter_mut().flat_map(Op::spawns_mut) {
             for Member { variable, .. } in &spawn.set {
-                assert!(
-                    variable.0 < self.variables.len(),
-                    "the program has no {variable}"
-                );
+                assert!(variable.0 < self.variables.len(), "the program has no {variable}");
             }
             spawn.id = BehaviourId(self.behaviours);
             self.behaviours += 1;
@@ -276,16 +250,12 @@ impl Program {
     /// The first cown that the set of `spawn` names twice, if any.
     pub fn overlap(&self, spawn: &Spawn) -> Option<CownIndex> {
         let cowns: Vec<_> = spawn.set.iter().map(|m| self.cown(m.variable)).collect();
-        (1..cowns.len())
-            .find(|&i| cowns[..i].contains(&cowns[i]))
-            .map(|i| cowns[i])
+        (1..cowns.len()).find(|&i| cowns[..i].contains(&cowns[i])).map(|i| cowns[i])
     }
 
     /// Whether `op` is rejected: one of its sets names a cown twice. A batch is rejected as a whole,
     /// since it is one atomic step of which nothing may be enqueued.
     pub fn rejects(&self, op: &Op) -> bool {
-        op.spawns()
-            .iter()
-            .any(|spawn| self.overlap(spawn).is_some())
+        op.spawns().iter().any(|spawn| self.overlap(spawn).is_some())
     }
 }

@@ -57,8 +57,7 @@ impl Recorder {
     pub fn spawned(&self, by: Spawner, op: &Op, call: Seq) {
         let ret = self.tick();
         let ids = op.spawns().iter().map(|spawn| spawn.id);
-        self.events()
-            .extend(ids.map(|id| Event::Spawned { id, by, call, ret }));
+        self.events().extend(ids.map(|id| Event::Spawned { id, by, call, ret }));
     }
 
     /// The spawn of `op` was refused. To be called before the closures that came back are dropped:
@@ -70,11 +69,7 @@ impl Recorder {
 
     /// A ticket to move into the closure of behaviour `id`.
     pub fn ticket(&self, id: BehaviourId) -> Ticket {
-        Ticket {
-            recorder: self.clone(),
-            id,
-            used: false,
-        }
+        Ticket { recorder: self.clone(), id, used: false }
     }
 
     /// Records any other event.
@@ -107,10 +102,7 @@ impl Ticket {
         let seq = self.recorder.tick();
         self.used = true;
         self.recorder.push(Event::Started { id: self.id, seq });
-        Running {
-            recorder: self.recorder.clone(),
-            id: self.id,
-        }
+        Running { recorder: self.recorder.clone(), id: self.id }
     }
 }
 
@@ -138,26 +130,14 @@ pub struct Running {
 impl Running {
     /// The body looked at the checked member `variable`.
     pub fn saw(&self, variable: Variable, poisoned: bool) {
-        self.recorder.push(Event::Saw {
-            id: self.id,
-            variable,
-            poisoned,
-        });
+        self.recorder.push(Event::Saw { id: self.id, variable, poisoned });
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let exit = if std::thread::panicking() {
-            Exit::Panicked
-        } else {
-            Exit::Done
-        };
+        let exit = if std::thread::panicking() { Exit::Panicked } else { Exit::Done };
         let seq = self.recorder.tick();
-        self.recorder.push(Event::Ended {
-            id: self.id,
-            seq,
-            exit,
-        });
+        self.recorder.push(Event::Ended { id: self.id, seq, exit });
     }
 }

@@ -104,8 +104,6 @@ pub struct Trace {
 
 impl FromIterator<Event> for Trace {
     fn from_iter<I: IntoIterator<Item = Event>>(events: I) -> Self {
-        Trace {
-            events: events.into_iter().collect(),
-        }
+        Trace { events: events.into_iter().collect() }
     }
 }

@@ -155,22 +155,13 @@ impl fmt::Display for Violation {
         match self {
             Violation::Unknown(id) => write!(f, "the program has no behaviour {id}"),
             Violation::Twice(id, deed) => {
-                write!(
-                    f,
-                    "{id} {deed} twice; each behaviour is spawned once and has one turn"
-                )
+                write!(f, "{id} {deed} twice; each behaviour is spawned once and has one turn")
             }
             Violation::Orphan(id, by) => {
-                write!(
-                    f,
-                    "{id} is in the trace, but {by}, which spawns it, never came to that"
-                )
+                write!(f, "{id} is in the trace, but {by}, which spawns it, never came to that")
             }
             Violation::NotSpawned(id, by) => {
-                write!(
-                    f,
-                    "{by} ran, but {id}, which it spawns, was neither spawned nor rejected"
-                )
+                write!(f, "{by} ran, but {id}, which it spawns, was neither spawned nor rejected")
             }
             Violation::WrongSpawner(id, by) => {
                 write!(f, "{id} was spawned by {by}, which does not spawn it")
@@ -196,23 +187,12 @@ impl fmt::Display for Violation {
                 write!(f, "{id} panicked, but had to return")
             }
             Violation::Timing(id, fault) => write!(f, "{id} {fault}"),
-            Violation::Overlap {
-                first,
-                ended,
-                second,
-                started,
-                cown,
-            } => write!(
+            Violation::Overlap { first, ended, second, started, cown } => write!(
                 f,
                 "{second} started at {started} while {first} had {cown} until {ended}; behaviours \
                  that conflict never run at the same time (premise 2 of rule run)"
             ),
-            Violation::Order {
-                first,
-                second,
-                because,
-                ran,
-            } => {
+            Violation::Order { first, second, because, ran } => {
                 write!(
                     f,
                     "{first} was spawned before {second} ({because}), but ran as if after it: "
@@ -224,11 +204,7 @@ impl fmt::Display for Violation {
                      (premise 1 of rule run)"
                 )
             }
-            Violation::BatchOrder(Before {
-                first,
-                second,
-                cown,
-            }) => write!(
+            Violation::BatchOrder(Before { first, second, cown }) => write!(
                 f,
                 "{first} ran before {second} on {cown}, but comes after it in their batch"
             ),
@@ -241,39 +217,19 @@ impl fmt::Display for Violation {
                 )
             }
             Violation::NotSkipped { id, cown, by } => {
-                write!(
-                    f,
-                    "{id} ran, but had to be skipped: the panic of {by} had poisoned {cown}"
-                )
+                write!(f, "{id} ran, but had to be skipped: the panic of {by} had poisoned {cown}")
             }
             Violation::WronglySkipped(id) => {
-                write!(
-                    f,
-                    "{id} was skipped, but no cown was poisoned that it accesses unchecked"
-                )
+                write!(f, "{id} was skipped, but no cown was poisoned that it accesses unchecked")
             }
-            Violation::WrongSight {
-                id,
-                variable,
-                poisoned_by: Some(by),
-            } => {
-                write!(
-                    f,
-                    "{id} saw {variable} sound, but the panic of {by} had poisoned it"
-                )
+            Violation::WrongSight { id, variable, poisoned_by: Some(by) } => {
+                write!(f, "{id} saw {variable} sound, but the panic of {by} had poisoned it")
             }
-            Violation::WrongSight {
-                id,
-                variable,
-                poisoned_by: None,
-            } => {
+            Violation::WrongSight { id, variable, poisoned_by: None } => {
                 write!(f, "{id} saw {variable} poisoned, but it was sound")
             }
             Violation::NoSuchMember(id, variable) => {
-                write!(
-                    f,
-                    "{id} looked at {variable}, which is no checked member of its set"
-                )
+                write!(f, "{id} looked at {variable}, which is no checked member of its set")
             }
         }
     }
@@ -283,12 +239,7 @@ impl fmt::Display for Violation {
 /// behaviours belong to one batch.
 fn chain(f: &mut fmt::Formatter<'_>, links: &[Before]) -> fmt::Result {
     let mut last = None;
-    for &Before {
-        first,
-        second,
-        cown,
-    } in links
-    {
+    for &Before { first, second, cown } in links {
         match last {
             None => write!(f, "{first}")?,
             Some(last) if last == first => write!(f, ", which")?,
@@ -320,16 +271,10 @@ impl fmt::Display for Fault {
             Fault::EndBeforeStart => write!(f, "ended before it started"),
             Fault::OutsideParent(parent) => write!(f, "was spawned outside the body of {parent}"),
             Fault::OutOfProgramOrder(earlier) => {
-                write!(
-                    f,
-                    "was spawned before the spawn of {earlier}, which comes first, returned"
-                )
+                write!(f, "was spawned before the spawn of {earlier}, which comes first, returned")
             }
             Fault::TornBatch(other) => {
-                write!(
-                    f,
-                    "was not spawned in one call with {other}, which is in its batch"
-                )
+                write!(f, "was not spawned in one call with {other}, which is in its batch")
             }
             Fault::NumberTwice(seq) => write!(f, "has number {seq}, which was given out twice"),
         }
@@ -342,10 +287,7 @@ impl fmt::Display for Because {
             Because::ProgramOrder(by) => write!(f, "by {by}, in this order"),
             Because::Parent(parent) => write!(f, "which {parent} spawned while it ran"),
             Because::RealTime { done, called } => {
-                write!(
-                    f,
-                    "the one had taken effect by {done}, the other was called at {called}"
-                )
+                write!(f, "the one had taken effect by {done}, the other was called at {called}")
             }
         }
     }

@@ -52,10 +52,7 @@ pub enum Offer {
 
 impl Offer {
     pub(crate) fn tasks(runnable: &[TaskId], current: Option<TaskId>) -> Self {
-        Offer::Tasks {
-            runnable: runnable.into(),
-            current,
-        }
+        Offer::Tasks { runnable: runnable.into(), current }
     }
 
     /// Whether this is `Offer::tasks(runnable, current)`, without building that.

@@ -100,9 +100,7 @@ fn parse_method(text: &str) -> Option<Method> {
         ("random", None, None) => Some(Method::Random),
         ("fifo", None, None) => Some(Method::Fifo),
         ("pct", Some(0), None) => None,
-        ("pct", depth, None) => Some(Method::Pct {
-            depth: depth.unwrap_or(USUAL_PCT_DEPTH),
-        }),
+        ("pct", depth, None) => Some(Method::Pct { depth: depth.unwrap_or(USUAL_PCT_DEPTH) }),
         ("dfs", preemptions, depth) => {
             let mut bounds = Bounds::new();
             if let Some(limit) = preemptions {
@@ -224,11 +222,7 @@ mod tests {
             "dfs:1:2", "dfs@5:1", "replay", "fifo:1",
         ] {
             let error = text.parse::<Method>().expect_err(text);
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("{text:?} is no strategy"))
-            );
+            assert!(error.to_string().starts_with(&format!("{text:?} is no strategy")));
         }
     }
 

@@ -43,20 +43,12 @@ pub enum Divergence {
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Divergence::Offer {
-                at,
-                expected,
-                found,
-            } => write!(
+            Divergence::Offer { at, expected, found } => write!(
                 f,
                 "the run diverged at choice {at}: the earlier run of the same choices offered \
                  {expected}, this one offers {found}; the program is not deterministic"
             ),
-            Divergence::Unavailable {
-                at,
-                recorded,
-                found,
-            } => write!(
+            Divergence::Unavailable { at, recorded, found } => write!(
                 f,
                 "the run diverged at choice {at}: the schedule says {recorded}, the program offers \
                  {found}; it is not deterministic, or not the program that was recorded"

@@ -88,11 +88,7 @@ impl EnvError {
 
 impl fmt::Display for EnvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let EnvError {
-            variable,
-            value,
-            reason,
-        } = self;
+        let EnvError { variable, value, reason } = self;
         write!(f, "{variable}={value}: {reason}")
     }
 }
@@ -105,10 +101,7 @@ mod tests {
     use crate::{Bounds, Schedule, Seed};
 
     fn with(variables: &[(&str, &str)]) -> Result<Config, EnvError> {
-        let in_code = Config::new()
-            .method(Method::Pct { depth: 5 })
-            .seed(Seed::new(1))
-            .runs(10);
+        let in_code = Config::new().method(Method::Pct { depth: 5 }).seed(Seed::new(1)).runs(10);
         in_code.with_variables(|name| {
             let variable = variables.iter().find(|(n, _)| *n == name);
             variable.map(|(_, value)| value.into())

@@ -29,11 +29,7 @@ pub struct Explorer {
 
 impl Explorer {
     pub(crate) fn new(config: Config, strategy: Box<dyn Strategy + Send>) -> Self {
-        Explorer {
-            config,
-            recorder: Recorder::new(strategy),
-            runs: 0,
-        }
+        Explorer { config, recorder: Recorder::new(strategy), runs: 0 }
     }
 
     /// How many runs have begun; the current one is the last of them.
@@ -93,8 +89,7 @@ impl Strategy for Explorer {
         // The strategy is asked only if the run can be made, so that a depth-first search stands
         // where it was left; but a divergence must not go unheard at the limit either.
         if self.runs >= self.config.run_limit() {
-            self.end_run()
-                .unwrap_or_else(|divergence| panic!("{divergence}"));
+            self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
             return false;
         }
         let begun = self.recorder.begin_run();

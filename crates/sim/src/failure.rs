@@ -51,13 +51,7 @@ impl Failure {
         run: u64,
         schedule: Schedule,
     ) -> Self {
-        Failure(Box::new(Report {
-            cause,
-            divergence,
-            config,
-            run,
-            schedule,
-        }))
+        Failure(Box::new(Report { cause, divergence, config, run, schedule }))
     }
 
     /// What went wrong.

@@ -27,9 +27,7 @@ impl Prng {
     /// which xoshiro256** would stay for ever.
     pub(crate) fn new(seed: Seed) -> Self {
         let mut counter = seed.value();
-        Prng {
-            state: std::array::from_fn(|_| split_mix(&mut counter)),
-        }
+        Prng { state: std::array::from_fn(|_| split_mix(&mut counter)) }
     }
 
     pub(crate) fn next_u64(&mut self) -> u64 {
@@ -87,9 +85,7 @@ mod tests {
 
     #[test]
     fn xoshiro_matches_the_reference() {
-        let mut prng = Prng {
-            state: [1, 2, 3, 4],
-        };
+        let mut prng = Prng { state: [1, 2, 3, 4] };
         let outputs: [u64; 7] = std::array::from_fn(|_| prng.next_u64());
         assert_eq!(
             outputs,
@@ -113,10 +109,7 @@ mod tests {
             seen[prng.below(6) as usize] += 1;
         }
         // Five standard deviations of a binomial with n = 60,000 and p = 1/6 are 456.
-        assert!(
-            seen.iter().all(|&count| count.abs_diff(10_000) < 456),
-            "{seen:?}"
-        );
+        assert!(seen.iter().all(|&count| count.abs_diff(10_000) < 456), "{seen:?}");
     }
 
     proptest! {

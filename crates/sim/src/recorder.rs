@@ -23,10 +23,7 @@ impl<S> Recorder<S> {
     /// Records what `strategy` chooses.
     #[must_use]
     pub const fn new(strategy: S) -> Self {
-        Recorder {
-            strategy,
-            schedule: Schedule::new(),
-        }
+        Recorder { strategy, schedule: Schedule::new() }
     }
 
     /// The choices of this run so far.

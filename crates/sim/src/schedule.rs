@@ -45,10 +45,7 @@ impl Schedule {
     /// The schedule of a run that has made no choice.
     #[must_use]
     pub const fn new() -> Self {
-        Schedule {
-            stretches: Vec::new(),
-            len: 0,
-        }
+        Schedule { stretches: Vec::new(), len: 0 }
     }
 
     /// The number of choices.
@@ -65,8 +62,7 @@ impl Schedule {
 
     /// Adds a choice at the end.
     pub fn push(&mut self, choice: Choice) {
-        self.push_stretch(Stretch { choice, count: 1 })
-            .expect("no run makes 2^64 choices");
+        self.push_stretch(Stretch { choice, count: 1 }).expect("no run makes 2^64 choices");
     }
 
     /// Forgets every choice, and keeps the memory for the next run's.
@@ -78,10 +74,7 @@ impl Schedule {
     /// The choices in order.
     #[must_use]
     pub fn iter(&self) -> Choices<'_> {
-        Choices {
-            schedule: self,
-            cursor: Cursor::default(),
-        }
+        Choices { schedule: self, cursor: Cursor::default() }
     }
 
     /// Adds a stretch, or returns `None` if more choices than can be counted would result.
@@ -162,10 +155,7 @@ impl Cursor {
         let stretch = schedule.stretches.get(self.stretch)?;
         self.used += 1;
         if self.used == stretch.count {
-            *self = Cursor {
-                stretch: self.stretch + 1,
-                used: 0,
-            };
+            *self = Cursor { stretch: self.stretch + 1, used: 0 };
         }
         Some(stretch.choice)
     }

@@ -80,10 +80,7 @@ pub struct SeedParseError {
 impl fmt::Display for SeedParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = &self.reason;
-        write!(
-            f,
-            "a seed is a 64-bit number, decimal or 0x and hexadecimal: {reason}"
-        )
+        write!(f, "a seed is a 64-bit number, decimal or 0x and hexadecimal: {reason}")
     }
 }
 
@@ -97,16 +94,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in [
-            "",
-            "0x",
-            "0x+5",
-            "-1",
-            "seed",
-            "0x1_0",
-            "18446744073709551616",
-            " 1",
-        ] {
+        for text in ["", "0x", "0x+5", "-1", "seed", "0x1_0", "18446744073709551616", " 1"] {
             assert!(text.parse::<Seed>().is_err(), "{text:?}");
         }
         assert_eq!("18446744073709551615".parse(), Ok(Seed::new(u64::MAX)));

@@ -68,11 +68,7 @@ fn measure(name: &str, count: usize, mut round: impl FnMut()) {
         })
         .collect();
     times.sort_by(f64::total_cmp);
-    println!(
-        "{name:<44} {:8.2} ns  (median {:.2})",
-        times[0],
-        times[ROUNDS / 2]
-    );
+    println!("{name:<44} {:8.2} ns  (median {:.2})", times[0], times[ROUNDS / 2]);
 }
 
 fn calibrate() {
@@ -131,22 +127,18 @@ fn pairs<S: Source>() {
 fn floods<S: Source>() {
     const COUNT: usize = 200_000;
     let mut blocks = Vec::with_capacity(COUNT);
-    measure(
-        &format!("{}: 200,000 alloc, then free", S::NAME),
-        COUNT,
-        || {
-            for _ in 0..COUNT {
-                let block = S::take();
-                // SAFETY: the block is large enough for a number, and ours.
-                unsafe { block.cast::<usize>().write(1) };
-                blocks.push(block);
-            }
-            for block in blocks.drain(..) {
-                // SAFETY: taken above, once each.
-                unsafe { S::give(block) };
-            }
-        },
-    );
+    measure(&format!("{}: 200,000 alloc, then free", S::NAME), COUNT, || {
+        for _ in 0..COUNT {
+            let block = S::take();
+            // SAFETY: the block is large enough for a number, and ours.
+            unsafe { block.cast::<usize>().write(1) };
+            blocks.push(block);
+        }
+        for block in blocks.drain(..) {
+            // SAFETY: taken above, once each.
+            unsafe { S::give(block) };
+        }
+    });
 }
 
 /// A ring between one producer and one consumer.
@@ -162,9 +154,7 @@ impl Ring {
 
     fn new() -> Self {
         Self {
-            slots: (0..Self::SIZE)
-                .map(|_| AtomicPtr::new(ptr::null_mut()))
-                .collect(),
+            slots: (0..Self::SIZE).map(|_| AtomicPtr::new(ptr::null_mut())).collect(),
             written: CachePadded::new(AtomicUsize::new(0)),
             read: CachePadded::new(AtomicUsize::new(0)),
         }

@@ -17,12 +17,7 @@ struct Client {
 
 impl Client {
     fn new(server: &Cown<Server>, rounds: u64, finish: &Finish) -> Cown<Client> {
-        Cown::new(Client {
-            server: server.clone(),
-            left: rounds,
-            sum: 0,
-            finish: finish.clone(),
-        })
+        Cown::new(Client { server: server.clone(), left: rounds, sum: 0, finish: finish.clone() })
     }
 
     /// Adds a reply; says whether another request is to be made.
@@ -39,8 +34,8 @@ impl Client {
     fn request(&self, own: Cown<Client>) {
         when(&self.server, move |server| {
             let reply = server.answer();
-            let client = own.clone();
-            when(&client, move |client| {
+            when(own, move |client| {
+                let (client, own) = client.into_parts();
                 if client.take(reply) {
                     client.request(own);
                 }
@@ -92,12 +87,7 @@ pub fn waiting(setup: &Setup, rounds: u64) -> Measured {
     let _entered = runtime.enter();
     let server = Cown::new(Server::default());
     let start = Instant::now();
-    let sum = (0..rounds)
-        .map(|_| {
-            ask(&server, Server::answer)
-                .wait()
-                .expect("the server answers")
-        })
-        .sum();
+    let sum =
+        (0..rounds).map(|_| ask(&server, Server::answer).wait().expect("the server answers")).sum();
     Measured::new(start.elapsed(), rounds, sum)
 }

@@ -45,11 +45,7 @@ impl Workload for Ask {
 
     fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
         let rounds = measured.operations;
-        expect(
-            "the sum of the replies",
-            rounds * (rounds + 1) / 2,
-            measured,
-        )
+        expect("the sum of the replies", rounds * (rounds + 1) / 2, measured)
     }
 
     fn implementations(&self) -> &'static [Implementation] {

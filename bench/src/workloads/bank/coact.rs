@@ -7,9 +7,7 @@ use super::{Account, Size, Transfer, digest};
 use crate::harness::{Finish, Measured, Setup, Stopwatch};
 
 fn open(size: Size) -> Vec<Cown<Account>> {
-    (0..size.accounts)
-        .map(|_| Cown::new(Account::default()))
-        .collect()
+    (0..size.accounts).map(|_| Cown::new(Account::default())).collect()
 }
 
 /// One behaviour spawns a behaviour a transfer, on both accounts.
@@ -47,9 +45,7 @@ fn from_a_behaviour(
         for order in Transfer::some(size, 0) {
             transfer(&accounts, order);
         }
-        when(&accounts, move |accounts| {
-            finished.part(digest(accounts.iter().copied()))
-        });
+        when(&accounts, move |accounts| finished.part(digest(accounts.iter().copied())));
     });
     let (elapsed, digest) = stopwatch.until(&finish);
     Measured::new(elapsed, size.transfers, digest)
@@ -69,8 +65,7 @@ pub fn here(setup: &Setup, size: Size) -> Measured {
         }
     });
     // What found an account taken has been scheduled; this comes after all of it.
-    let digest = ask(&accounts, |accounts| digest(accounts.iter().copied()))
-        .wait()
-        .expect("the audit runs");
+    let digest =
+        ask(&accounts, |accounts| digest(accounts.iter().copied())).wait().expect("the audit runs");
     Measured::new(start.elapsed(), size.transfers, digest)
 }

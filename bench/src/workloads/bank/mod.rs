@@ -24,37 +24,22 @@ struct Size {
 
 impl Size {
     fn spawned(setup: &Setup) -> Size {
-        Size {
-            accounts: 1_000,
-            transfers: setup.scaled(1_000_000),
-            threads: 1,
-        }
+        Size { accounts: 1_000, transfers: setup.scaled(1_000_000), threads: 1 }
     }
 
     fn free(setup: &Setup) -> Size {
-        Size {
-            accounts: 1_000,
-            transfers: setup.scaled(3_000_000),
-            threads: 1,
-        }
+        Size { accounts: 1_000, transfers: setup.scaled(3_000_000), threads: 1 }
     }
 
     /// All threads want the same two accounts.
     fn contended(setup: &Setup) -> Size {
         let threads = setup.workers as u64;
-        Size {
-            accounts: 2,
-            transfers: setup.scaled_at_least(1_000_000, threads),
-            threads,
-        }
+        Size { accounts: 2, transfers: setup.scaled_at_least(1_000_000, threads), threads }
     }
 
     /// The same, shared out to as many threads as there are workers.
     fn parallel(self, setup: &Setup) -> Size {
-        Size {
-            threads: setup.workers as u64,
-            ..self
-        }
+        Size { threads: setup.workers as u64, ..self }
     }
 
     /// The numbers of the transfers that this thread makes.
@@ -64,11 +49,7 @@ impl Size {
     }
 
     fn parameters(self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("accounts", self.accounts),
-            ("transfers", self.transfers),
-            ("threads", self.threads),
-        ]
+        vec![("accounts", self.accounts), ("transfers", self.transfers), ("threads", self.threads)]
     }
 
     /// What a plain loop makes of it.
@@ -100,17 +81,12 @@ impl Transfer {
         let from = below(random, size.accounts);
         let other = below(random >> 24, size.accounts - 1);
         let to = if other >= from { other + 1 } else { other };
-        Transfer {
-            from: from as usize,
-            to: to as usize,
-            amount: random >> 58,
-        }
+        Transfer { from: from as usize, to: to as usize, amount: random >> 58 }
     }
 
     /// The transfers of one thread, drawn as they are needed.
     fn some(size: Size, thread: u64) -> impl Iterator<Item = Transfer> {
-        size.share_of(thread)
-            .map(move |number| Transfer::numbered(size, number))
+        size.share_of(thread).map(move |number| Transfer::numbered(size, number))
     }
 }
 
@@ -259,11 +235,7 @@ workload!(
 mod tests {
     use super::{Size, Transfer};
 
-    const SIZE: Size = Size {
-        accounts: 3,
-        transfers: 1_000,
-        threads: 7,
-    };
+    const SIZE: Size = Size { accounts: 3, transfers: 1_000, threads: 7 };
 
     #[test]
     fn a_transfer_is_between_two_different_accounts() {
@@ -275,9 +247,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_the_threads_are_the_whole() {
-        let all: Vec<u64> = (0..SIZE.threads)
-            .flat_map(|thread| SIZE.share_of(thread))
-            .collect();
+        let all: Vec<u64> = (0..SIZE.threads).flat_map(|thread| SIZE.share_of(thread)).collect();
         assert_eq!(all, (0..SIZE.transfers).collect::<Vec<u64>>());
     }
 }

@@ -17,11 +17,7 @@ pub fn run(size: Size) -> Measured {
         }
     });
     let elapsed = start.elapsed();
-    Measured::new(
-        elapsed,
-        size.transfers,
-        digest(accounts.iter().map(|account| *lock(account))),
-    )
+    Measured::new(elapsed, size.transfers, digest(accounts.iter().map(|account| *lock(account))))
 }
 
 fn lock(account: &Mutex<Account>) -> MutexGuard<'_, Account> {

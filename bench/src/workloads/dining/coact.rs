@@ -6,40 +6,23 @@ use super::super::runtime;
 use super::{Fork, SEATS, meals};
 use crate::harness::{Finish, Measured, Setup, Stopwatch};
 
-/// What travels from meal to meal.
-struct Philosopher {
-    left: Cown<Fork>,
-    right: Cown<Fork>,
-    hunger: u64,
-    finish: Finish,
-}
-
-impl Philosopher {
-    fn eat(mut self: Box<Self>) {
-        if self.hunger == 0 {
-            return self.finish.part(0);
-        }
-        let (left, right) = (self.left.clone(), self.right.clone());
-        when((&left, &right), move |(left, right)| {
-            left.uses += 1;
-            right.uses += 1;
-            self.hunger -= 1;
-            self.eat();
-        });
+/// The handles of the forks travel from meal to meal.
+fn eat_with(forks: (Cown<Fork>, Cown<Fork>), hunger: u64, finish: Finish) {
+    if hunger == 0 {
+        return finish.part(0);
     }
+    when(forks, move |(mut left, mut right)| {
+        left.uses += 1;
+        right.uses += 1;
+        eat_with((left.into_cown(), right.into_cown()), hunger - 1, finish);
+    });
 }
 
 /// Every philosopher owns the handles of its forks.
 pub fn owned(setup: &Setup, meals_each: u64) -> Measured {
     dine(setup, meals_each, move |forks, seat, finish| {
-        let (left, right) = (forks[seat].clone(), forks[(seat + 1) % SEATS].clone());
-        Box::new(Philosopher {
-            left,
-            right,
-            hunger: meals_each,
-            finish,
-        })
-        .eat();
+        let pair = (forks[seat].clone(), forks[(seat + 1) % SEATS].clone());
+        eat_with(pair, meals_each, finish);
     })
 }
 
@@ -49,18 +32,13 @@ pub fn borrowed(setup: &Setup, meals_each: u64) -> Measured {
         if hunger == 0 {
             return finish.part(0);
         }
-        when(
-            (&forks[seat], &forks[(seat + 1) % SEATS]),
-            move |(left, right)| {
-                left.uses += 1;
-                right.uses += 1;
-                eat(forks, seat, hunger - 1, finish);
-            },
-        );
+        when((&forks[seat], &forks[(seat + 1) % SEATS]), move |(left, right)| {
+            left.uses += 1;
+            right.uses += 1;
+            eat(forks, seat, hunger - 1, finish);
+        });
     }
-    dine(setup, meals_each, move |forks, seat, finish| {
-        eat(forks, seat, meals_each, finish)
-    })
+    dine(setup, meals_each, move |forks, seat, finish| eat(forks, seat, meals_each, finish))
 }
 
 fn dine(

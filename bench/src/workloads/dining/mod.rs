@@ -37,18 +37,11 @@ impl Workload for Dining {
     }
 
     fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-        vec![
-            ("philosophers", SEATS as u64),
-            ("meals_each", meals_each(setup)),
-        ]
+        vec![("philosophers", SEATS as u64), ("meals_each", meals_each(setup))]
     }
 
     fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        expect(
-            "the uses of the forks",
-            2 * meals(meals_each(setup)),
-            measured,
-        )
+        expect("the uses of the forks", 2 * meals(meals_each(setup)), measured)
     }
 
     fn implementations(&self) -> &'static [Implementation] {

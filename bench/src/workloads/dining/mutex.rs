@@ -22,9 +22,7 @@ pub fn run(meals_each: u64) -> Measured {
         finish.part(0);
     });
     let (elapsed, _) = finish.wait(start);
-    let uses = forks
-        .iter()
-        .map(|fork| fork.lock().unwrap_or_else(PoisonError::into_inner).uses)
-        .sum();
+    let uses =
+        forks.iter().map(|fork| fork.lock().unwrap_or_else(PoisonError::into_inner).uses).sum();
     Measured::new(elapsed, meals(meals_each), uses)
 }

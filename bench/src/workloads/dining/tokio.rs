@@ -18,12 +18,7 @@ pub fn run(setup: &Setup, meals_each: u64) -> Measured {
     runtime.spawn(async move {
         started.start();
         for seat in 0..SEATS {
-            tokio::spawn(philosopher(
-                Arc::clone(&table),
-                seat,
-                meals_each,
-                finished.clone(),
-            ));
+            tokio::spawn(philosopher(Arc::clone(&table), seat, meals_each, finished.clone()));
         }
     });
     let (elapsed, _) = stopwatch.until(&finish);

@@ -38,11 +38,7 @@ impl Call {
 }
 
 fn request(caller: Caller, number: u64) {
-    let call = Cown::new(Call {
-        caller,
-        sum: 0,
-        missing: 2,
-    });
+    let call = Cown::new(Call { caller, sum: 0, missing: 2 });
     if number < 2 {
         when(&call, move |call| call.caller.answer(number));
     } else {

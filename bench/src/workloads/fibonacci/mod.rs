@@ -9,19 +9,12 @@ use crate::harness::{Implementation, Measured, Setup, Workload};
 /// The number asked for: 25, or the greatest whose calls are within the scale.
 fn number(setup: &Setup) -> u64 {
     let most = setup.scaled(calls(25));
-    (2..=25)
-        .rev()
-        .find(|&number| calls(number) <= most)
-        .unwrap_or(2)
+    (2..=25).rev().find(|&number| calls(number) <= most).unwrap_or(2)
 }
 
 /// Calls of the naive recursion.
 fn calls(number: u64) -> u64 {
-    if number < 2 {
-        1
-    } else {
-        1 + calls(number - 1) + calls(number - 2)
-    }
+    if number < 2 { 1 } else { 1 + calls(number - 1) + calls(number - 2) }
 }
 
 /// Each call is asked and answers.
@@ -30,11 +23,7 @@ fn behaviours(number: u64) -> u64 {
 }
 
 fn fibonacci(number: u64) -> u64 {
-    if number < 2 {
-        number
-    } else {
-        fibonacci(number - 1) + fibonacci(number - 2)
-    }
+    if number < 2 { number } else { fibonacci(number - 1) + fibonacci(number - 2) }
 }
 
 /// Fork-join.

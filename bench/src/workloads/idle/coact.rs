@@ -10,9 +10,8 @@ use crate::harness::{Measured, Setup};
 pub fn run(setup: &Setup, count: u64) -> Measured {
     let runtime = runtime::coact(setup);
     let _entered = runtime.enter();
-    let (cowns, mut measured) = ask(Cown::new(()), move |_| make(count, Cown::new))
-        .wait()
-        .expect("they are made");
+    let (cowns, mut measured) =
+        ask(Cown::new(()), move |_| make(count, Cown::new)).wait().expect("they are made");
     for witness in witnesses(count) {
         let cown = cowns[witness as usize].as_ref().expect("all are made");
         measured.result += ask(cown, |number| *number).wait().expect("it answers");

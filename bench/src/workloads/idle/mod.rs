@@ -34,13 +34,7 @@ fn make<T>(count: u64, mut one: impl FnMut(u64) -> T) -> (Vec<Option<T>>, Measur
     let growth = resident()
         .zip(before)
         .map(|(after, before)| after.saturating_sub(before) as f64 / count as f64);
-    (
-        all,
-        Measured {
-            bytes_each: growth,
-            ..Measured::new(elapsed, count, 0)
-        },
-    )
+    (all, Measured { bytes_each: growth, ..Measured::new(elapsed, count, 0) })
 }
 
 /// Idle cowns alive at once.
@@ -60,11 +54,7 @@ impl Workload for IdleCowns {
     }
 
     fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        expect(
-            "the sum of the witnesses",
-            witnesses(count(setup)).iter().sum(),
-            measured,
-        )
+        expect("the sum of the witnesses", witnesses(count(setup)).iter().sum(), measured)
     }
 
     fn implementations(&self) -> &'static [Implementation] {

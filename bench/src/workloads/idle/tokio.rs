@@ -13,11 +13,7 @@ pub fn run(setup: &Setup, count: u64) -> Measured {
     let (mailboxes, mut measured) = runtime.block_on(made).expect("they are made");
     for witness in witnesses(count) {
         let (reply, answer) = oneshot::channel();
-        mailboxes[witness as usize]
-            .as_ref()
-            .expect("all are made")
-            .send(reply)
-            .expect("it lives");
+        mailboxes[witness as usize].as_ref().expect("all are made").send(reply).expect("it lives");
         measured.result += answer.blocking_recv().expect("it answers");
     }
     measured

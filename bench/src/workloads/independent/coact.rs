@@ -34,11 +34,7 @@ pub fn run(setup: &Setup, size: Size) -> Measured {
     when(Cown::new(()), move |_| {
         started.start();
         for _ in 0..size.chains {
-            next(Cown::new(Chain {
-                done: 0,
-                size,
-                finish: finished.clone(),
-            }));
+            next(Cown::new(Chain { done: 0, size, finish: finished.clone() }));
         }
     });
     let (elapsed, pieces) = stopwatch.until(&finish);

@@ -18,11 +18,7 @@ struct Size {
 
 impl Size {
     fn of(setup: &Setup) -> Size {
-        Size {
-            chains: 64,
-            pieces: setup.scaled(100),
-            steps: 20_000,
-        }
+        Size { chains: 64, pieces: setup.scaled(100), steps: 20_000 }
     }
 
     fn total(self) -> u64 {
@@ -50,11 +46,7 @@ impl Workload for Independent {
 
     fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
         let size = Size::of(setup);
-        vec![
-            ("chains", size.chains),
-            ("pieces", size.pieces),
-            ("steps", size.steps),
-        ]
+        vec![("chains", size.chains), ("pieces", size.pieces), ("steps", size.steps)]
     }
 
     fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {

@@ -13,16 +13,11 @@ pub fn run(setup: &Setup, size: Size) -> Measured {
             .map(|first| {
                 scope.spawn(move || {
                     let chains = (first..size.chains).step_by(setup.workers);
-                    chains
-                        .map(|_| (0..size.pieces).map(|_| size.work()).sum::<u64>())
-                        .sum::<u64>()
+                    chains.map(|_| (0..size.pieces).map(|_| size.work()).sum::<u64>()).sum::<u64>()
                 })
             })
             .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("it works"))
-            .sum()
+        threads.into_iter().map(|thread| thread.join().expect("it works")).sum()
     });
     Measured::new(start.elapsed(), size.total(), pieces)
 }

@@ -17,24 +17,15 @@ struct Size {
 
 impl Size {
     fn one(setup: &Setup) -> Size {
-        Size {
-            producers: 1,
-            each: setup.scaled(1_000_000),
-        }
+        Size { producers: 1, each: setup.scaled(1_000_000) }
     }
 
     fn two(setup: &Setup) -> Size {
-        Size {
-            producers: 2,
-            each: setup.scaled(1_500_000),
-        }
+        Size { producers: 2, each: setup.scaled(1_500_000) }
     }
 
     fn twenty(setup: &Setup) -> Size {
-        Size {
-            producers: 20,
-            each: setup.scaled(1_000_000),
-        }
+        Size { producers: 20, each: setup.scaled(1_000_000) }
     }
 
     fn total(self) -> u64 {
@@ -55,11 +46,7 @@ struct Counter {
 
 impl Counter {
     fn new(size: Size, finish: &Finish) -> Counter {
-        Counter {
-            sum: 0,
-            awaited: size.total(),
-            finish: finish.clone(),
-        }
+        Counter { sum: 0, awaited: size.total(), finish: finish.clone() }
     }
 
     fn add(&mut self, amount: u64) {

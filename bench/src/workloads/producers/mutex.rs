@@ -12,10 +12,7 @@ pub fn from_threads(size: Size) -> Measured {
     let counter = Mutex::new(Counter::new(size, &finish));
     let start = threads::run(size.producers, |_| {
         for _ in 0..size.each {
-            counter
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .add(1);
+            counter.lock().unwrap_or_else(PoisonError::into_inner).add(1);
         }
     });
     let (elapsed, sum) = finish.wait(start);

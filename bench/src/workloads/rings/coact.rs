@@ -34,12 +34,7 @@ pub fn run(setup: &Setup, size: Size) -> Measured {
     let finish = Finish::after(size.all_tokens());
     let stopwatch = Stopwatch::default();
     let nodes: Vec<Cown<Node>> = (0..size.rings * size.nodes)
-        .map(|_| {
-            Cown::new(Node {
-                next: None,
-                finish: finish.clone(),
-            })
-        })
+        .map(|_| Cown::new(Node { next: None, finish: finish.clone() }))
         .collect();
     for ring in nodes.chunks(size.nodes) {
         for (node, next) in ring.iter().zip(ring.iter().cycle().skip(1)) {

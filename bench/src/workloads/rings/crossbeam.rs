@@ -16,9 +16,8 @@ type Ring = (Vec<Sender<u64>>, Vec<Receiver<u64>>);
 /// Starts the nodes, lets the tokens go and, after the last hop, stops the nodes.
 pub fn run(size: Size) -> Measured {
     let finish = Finish::after(size.all_tokens());
-    let rings: Vec<Ring> = (0..size.rings)
-        .map(|_| (0..size.nodes).map(|_| unbounded()).unzip())
-        .collect();
+    let rings: Vec<Ring> =
+        (0..size.rings).map(|_| (0..size.nodes).map(|_| unbounded()).unzip()).collect();
     std::thread::scope(|scope| {
         for (senders, receivers) in &rings {
             for (receiver, next) in receivers.iter().zip(senders.iter().cycle().skip(1)) {
@@ -29,9 +28,7 @@ pub fn run(size: Size) -> Measured {
         let start = Instant::now();
         for (senders, _) in &rings {
             for position in size.starts() {
-                senders[(position + 1) % size.nodes]
-                    .send(1)
-                    .expect("the ring lives");
+                senders[(position + 1) % size.nodes].send(1).expect("the ring lives");
             }
         }
         let (elapsed, hops) = finish.wait(start);

@@ -18,30 +18,15 @@ struct Size {
 
 impl Size {
     fn ring(setup: &Setup) -> Size {
-        Size {
-            rings: 1,
-            nodes: 100,
-            tokens: 2,
-            hops_each: setup.scaled(5_000_000),
-        }
+        Size { rings: 1, nodes: 100, tokens: 2, hops_each: setup.scaled(5_000_000) }
     }
 
     fn pairs(setup: &Setup) -> Size {
-        Size {
-            rings: 8,
-            nodes: 2,
-            tokens: 1,
-            hops_each: setup.scaled(1_000_000),
-        }
+        Size { rings: 8, nodes: 2, tokens: 1, hops_each: setup.scaled(1_000_000) }
     }
 
     fn bulk(setup: &Setup) -> Size {
-        Size {
-            rings: 8,
-            nodes: 2,
-            tokens: 100,
-            hops_each: setup.scaled(10_000),
-        }
+        Size { rings: 8, nodes: 2, tokens: 100, hops_each: setup.scaled(10_000) }
     }
 
     fn all_tokens(self) -> u64 {

@@ -25,9 +25,7 @@ pub fn run(setup: &Setup, size: Size) -> Measured {
         started.start();
         for senders in all {
             for start in size.starts() {
-                senders[(start + 1) % size.nodes]
-                    .send(1)
-                    .expect("the ring lives");
+                senders[(start + 1) % size.nodes].send(1).expect("the ring lives");
             }
         }
     });

@@ -31,10 +31,7 @@ impl Above {
 }
 
 fn spawn(above: Above, first: u64, leaves: u64) {
-    let node = Cown::new(Node {
-        above,
-        sum: Sum::new(),
-    });
+    let node = Cown::new(Node { above, sum: Sum::new() });
     if leaves == 1 {
         when(&node, move |node| node.above.report(first));
     } else {

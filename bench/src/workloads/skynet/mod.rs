@@ -17,11 +17,7 @@ fn leaves(setup: &Setup) -> u64 {
 
 /// Nodes of a tree with this many leaves.
 fn nodes(leaves: u64) -> u64 {
-    if leaves == 1 {
-        1
-    } else {
-        leaves + nodes(leaves / WIDTH)
-    }
+    if leaves == 1 { 1 } else { leaves + nodes(leaves / WIDTH) }
 }
 
 /// The numbers that the children of a node start at.
@@ -37,10 +33,7 @@ struct Sum {
 
 impl Sum {
     fn new() -> Sum {
-        Sum {
-            total: 0,
-            missing: WIDTH,
-        }
+        Sum { total: 0, missing: WIDTH }
     }
 
     /// Adds a child's sum; after the last child there is a total.

@@ -106,15 +106,11 @@ fn pay(accounts: &mut impl Holdings, amount: Cents) -> Result<(), Rejection> {
     let payees = accounts.count() - 1;
     let rest = accounts.at(0).after_paying(amount)?;
     for payee in 0..payees {
-        accounts
-            .at(payee + 1)
-            .after_receiving(amount.share(payee, payees))?;
+        accounts.at(payee + 1).after_receiving(amount.share(payee, payees))?;
     }
     accounts.at_mut(0).balance = rest;
     for payee in 0..payees {
-        accounts
-            .at_mut(payee + 1)
-            .deposit(amount.share(payee, payees))?;
+        accounts.at_mut(payee + 1).deposit(amount.share(payee, payees))?;
     }
     Ok(())
 }
@@ -134,11 +130,7 @@ pub fn audit<'a>(accounts: impl IntoIterator<Item = &'a Account>) -> Result<Cent
 impl Account {
     /// An account that a line names for the first time.
     pub fn unopened(id: AccountId) -> Self {
-        Self {
-            id,
-            status: Status::Unopened,
-            balance: Cents::ZERO,
-        }
+        Self { id, status: Status::Unopened, balance: Cents::ZERO }
     }
 
     /// Where it stands in its life.
@@ -152,10 +144,7 @@ impl Account {
     }
 
     fn rejects(&self, reason: Reason) -> Rejection {
-        Rejection {
-            reason,
-            account: self.id,
-        }
+        Rejection { reason, account: self.id }
     }
 
     fn require_existing(&self) -> Result<(), Rejection> {
@@ -176,16 +165,12 @@ impl Account {
 
     fn after_paying(&self, amount: Cents) -> Result<Cents, Rejection> {
         self.require_open()?;
-        self.balance
-            .checked_sub(amount)
-            .ok_or_else(|| self.rejects(Reason::InsufficientFunds))
+        self.balance.checked_sub(amount).ok_or_else(|| self.rejects(Reason::InsufficientFunds))
     }
 
     fn after_receiving(&self, amount: Cents) -> Result<Cents, Rejection> {
         self.require_open()?;
-        self.balance
-            .checked_add(amount)
-            .ok_or_else(|| self.rejects(Reason::LimitPassed))
+        self.balance.checked_add(amount).ok_or_else(|| self.rejects(Reason::LimitPassed))
     }
 
     fn open(&mut self, opening: Cents) -> Result<(), Rejection> {
@@ -338,16 +323,12 @@ mod tests {
     #[test]
     fn a_transfer_moves_money_or_nothing() {
         let (mut a, mut b) = (open(0, 10), open(1, 0));
-        Update::Transfer(cents(7))
-            .apply(&mut [&mut a, &mut b])
-            .unwrap();
+        Update::Transfer(cents(7)).apply(&mut [&mut a, &mut b]).unwrap();
         assert_eq!((a.balance, b.balance), (cents(3), cents(7)));
 
         b.freeze().unwrap();
         let (before_a, before_b) = (a, b);
-        let rejection = Update::Transfer(cents(1))
-            .apply(&mut [&mut a, &mut b])
-            .unwrap_err();
+        let rejection = Update::Transfer(cents(1)).apply(&mut [&mut a, &mut b]).unwrap_err();
         assert_eq!(rejection.reason, Reason::Frozen);
         assert_eq!(rejection.account, AccountId::new(1));
         assert_eq!((a, b), (before_a, before_b));
@@ -357,17 +338,13 @@ mod tests {
     fn a_split_that_fails_at_its_last_payee_changes_nobody() {
         let (mut a, mut b, mut c) = (open(0, 10), open(1, 0), open(2, Cents::MAX.get()));
         let before = (a, b, c);
-        let rejection = Update::Split(cents(5))
-            .apply(&mut [&mut a, &mut b, &mut c])
-            .unwrap_err();
+        let rejection = Update::Split(cents(5)).apply(&mut [&mut a, &mut b, &mut c]).unwrap_err();
         assert_eq!(rejection.reason, Reason::LimitPassed);
         assert_eq!(rejection.account, AccountId::new(2));
         assert_eq!((a, b, c), before);
 
         c.withdraw(cents(2)).unwrap();
-        Update::Split(cents(5))
-            .apply(&mut [&mut a, &mut b, &mut c])
-            .unwrap();
+        Update::Split(cents(5)).apply(&mut [&mut a, &mut b, &mut c]).unwrap();
         assert_eq!((a.balance, b.balance), (cents(5), cents(3)));
         assert_eq!(c.balance, Cents::MAX);
     }

@@ -42,12 +42,8 @@ pub fn replay(args: &ReplayArgs) -> Result<Exit> {
 
 /// `coact ledger generate`
 pub fn generate(args: &GenerateArgs) -> Result<Exit> {
-    let plan = Plan {
-        lines: args.lines,
-        accounts: args.accounts,
-        seed: args.seed,
-        skew: args.skew,
-    };
+    let plan =
+        Plan { lines: args.lines, accounts: args.accounts, seed: args.seed, skew: args.skew };
     if args.out == Path::new("-") {
         let out = BufWriter::new(io::stdout().lock());
         generate::generate(plan, out).context("cannot write to standard output")?;

@@ -107,9 +107,7 @@ impl Contention {
             ids.truncate(count);
         }
         ids.sort_unstable_by_key(by_weight);
-        ids.into_iter()
-            .map(|id| (AccountId::new(id), self.loads[id as usize]))
-            .collect()
+        ids.into_iter().map(|id| (AccountId::new(id), self.loads[id as usize])).collect()
     }
 }
 
@@ -129,12 +127,7 @@ mod tests {
         }
         assert_eq!(contention.critical_path(), 1);
         assert_eq!(contention.parallelism(), 10.0);
-        assert!(
-            contention
-                .worst(3)
-                .iter()
-                .all(|(_, load)| load.held_back == 0)
-        );
+        assert!(contention.worst(3).iter().all(|(_, load)| load.held_back == 0));
     }
 
     #[test]

@@ -48,10 +48,7 @@ impl Decisions {
             rejected: [0; Reason::ALL.len()],
             malformed: [0; Fault::ALL.len()],
             digest: Digest::default(),
-            samples: Samples {
-                limit,
-                rejected: Vec::new(),
-            },
+            samples: Samples { limit, rejected: Vec::new() },
             listing,
             trail,
         }
@@ -134,11 +131,7 @@ impl Decisions {
 }
 
 fn ranked<T, const N: usize>(all: [T; N], counts: [u64; N]) -> Vec<(T, u64)> {
-    let mut ranked: Vec<_> = all
-        .into_iter()
-        .zip(counts)
-        .filter(|(_, n)| *n > 0)
-        .collect();
+    let mut ranked: Vec<_> = all.into_iter().zip(counts).filter(|(_, n)| *n > 0).collect();
     ranked.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     ranked
 }
@@ -189,17 +182,12 @@ mod tests {
     use super::*;
 
     fn rejected(reason: Reason) -> Outcome {
-        Outcome::Rejected(Rejection {
-            reason,
-            account: AccountId::new(0),
-        })
+        Outcome::Rejected(Rejection { reason, account: AccountId::new(0) })
     }
 
     fn take_in(outcomes: &[Outcome]) -> Decisions {
         let mut register = Register::default();
-        register
-            .enter(1, ["alice"].into_iter(), &mut Vec::new())
-            .unwrap();
+        register.enter(1, ["alice"].into_iter(), &mut Vec::new()).unwrap();
         let mut decisions = Decisions::new(2, None, Trail::Off);
         for outcome in outcomes {
             decisions.record(*outcome, &register).unwrap();
@@ -218,17 +206,10 @@ mod tests {
         ]);
         assert_eq!(decisions.lines(), 5);
         assert_eq!(decisions.accepted(), 1);
-        assert_eq!(
-            decisions.rejected(),
-            [(Reason::Frozen, 2), (Reason::Closed, 1)]
-        );
+        assert_eq!(decisions.rejected(), [(Reason::Frozen, 2), (Reason::Closed, 1)]);
         assert_eq!(decisions.malformed(), [(Fault::Blank, 1)]);
         let lines: Vec<_> = decisions.rejected_samples().iter().map(|s| s.0).collect();
-        assert_eq!(
-            lines,
-            [3, 5],
-            "the header is line 1, and two samples are kept"
-        );
+        assert_eq!(lines, [3, 5], "the header is line 1, and two samples are kept");
     }
 
     #[test]

@@ -20,11 +20,7 @@ use super::window::CHUNK_LINES;
 use super::work::Work;
 
 fn input(file: &str) -> Input<'_> {
-    Input {
-        name: "test".into(),
-        bytes: Box::new(file.as_bytes()),
-        size: None,
-    }
+    Input { name: "test".into(), bytes: Box::new(file.as_bytes()), size: None }
 }
 
 fn books(trail: Trail) -> Books {
@@ -118,12 +114,7 @@ proptest! {
 #[test]
 fn a_file_of_many_chunks_replays_alike() {
     let lines = 50 * CHUNK_LINES as u64 + 17;
-    let plan = Plan {
-        lines,
-        accounts: 300,
-        seed: 9,
-        skew: 0.9,
-    };
+    let plan = Plan { lines, accounts: 300, seed: 9, skew: 0.9 };
     assert_equivalent(&generated(plan), 3);
 }
 

@@ -284,12 +284,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    const PLAN: Plan = Plan {
-        lines: 5_000,
-        accounts: 100,
-        seed: 42,
-        skew: 1.0,
-    };
+    const PLAN: Plan = Plan { lines: 5_000, accounts: 100, seed: 42, skew: 1.0 };
 
     #[test]
     fn equal_plans_give_equal_files_and_other_seeds_others() {
@@ -302,12 +297,7 @@ mod tests {
         for accounts in [1, 2, 3, 10, 1000] {
             for skew in [0.0, 1.0, 5.0] {
                 for lines in [0, 1, 7, 3_000] {
-                    let text = generated(Plan {
-                        lines,
-                        accounts,
-                        skew,
-                        ..PLAN
-                    });
+                    let text = generated(Plan { lines, accounts, skew, ..PLAN });
                     assert_eq!(text.lines().count() as u64, lines + 1);
                     assert!(text.ends_with('\n'));
                     for line in text.lines().skip(1) {

@@ -137,10 +137,7 @@ fn pieces(text: &str, separator: u8) -> impl Iterator<Item = &str> {
 }
 
 fn unquoted(field: &str) -> &str {
-    field
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or(field)
+    field.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(field)
 }
 
 fn action(operation: &str, amount: &str) -> Result<Action, Fault> {
@@ -167,11 +164,7 @@ fn positive(amount: &str) -> Result<Cents, Fault> {
 }
 
 fn without<T>(amount: &str, action: T) -> Result<T, Fault> {
-    if amount.is_empty() {
-        Ok(action)
-    } else {
-        Err(Fault::AmountUnexpected)
-    }
+    if amount.is_empty() { Ok(action) } else { Err(Fault::AmountUnexpected) }
 }
 
 fn is_name(name: &str) -> bool {
@@ -193,35 +186,15 @@ mod tests {
     fn every_operation_is_read() {
         for (line, action, names) in [
             ("open,a,0", Action::Update(Update::Open(cents(0))), "a"),
-            (
-                "deposit,a,5",
-                Action::Update(Update::Deposit(cents(5))),
-                "a",
-            ),
-            (
-                "withdraw,a,5",
-                Action::Update(Update::Withdraw(cents(5))),
-                "a",
-            ),
-            (
-                "transfer,a;b,5",
-                Action::Update(Update::Transfer(cents(5))),
-                "a b",
-            ),
-            (
-                "split,a;b;c,5",
-                Action::Update(Update::Split(cents(5))),
-                "a b c",
-            ),
+            ("deposit,a,5", Action::Update(Update::Deposit(cents(5))), "a"),
+            ("withdraw,a,5", Action::Update(Update::Withdraw(cents(5))), "a"),
+            ("transfer,a;b,5", Action::Update(Update::Transfer(cents(5))), "a b"),
+            ("split,a;b;c,5", Action::Update(Update::Split(cents(5))), "a b c"),
             ("freeze,a,", Action::Update(Update::Freeze), "a"),
             ("unfreeze,a,", Action::Update(Update::Unfreeze), "a"),
             ("close,a,", Action::Update(Update::Close), "a"),
             ("audit,a;b;c,", Action::Audit, "a b c"),
-            (
-                r#""open","Zoë Müller","7""#,
-                Action::Update(Update::Open(cents(7))),
-                "Zoë Müller",
-            ),
+            (r#""open","Zoë Müller","7""#, Action::Update(Update::Open(cents(7))), "Zoë Müller"),
         ] {
             let operation = Operation::parse(line).unwrap();
             assert_eq!(operation.action, action, "{line}");
@@ -252,10 +225,7 @@ mod tests {
             ("deposit,a,99999999999999999999", Fault::AmountTooLarge),
             ("transfer,a;b,0", Fault::AmountZero),
             ("freeze,a,1", Fault::AmountUnexpected),
-            (
-                &format!("close,{},", "x".repeat(MAX_NAME + 1)),
-                Fault::AccountName,
-            ),
+            (&format!("close,{},", "x".repeat(MAX_NAME + 1)), Fault::AccountName),
         ] {
             assert_eq!(Operation::parse(line), Err(fault), "{line:?}");
         }

@@ -53,10 +53,7 @@ impl Outcome {
                 reason: *Reason::ALL.get((payload >> 32) as usize)?,
                 account: AccountId::new(payload as u32),
             })),
-            MALFORMED => Fault::ALL
-                .get(payload as usize)
-                .copied()
-                .map(Self::Malformed),
+            MALFORMED => Fault::ALL.get(payload as usize).copied().map(Self::Malformed),
             _ => None,
         }
     }
@@ -98,11 +95,8 @@ mod tests {
 
     #[test]
     fn every_outcome_survives_its_encoding() {
-        let mut outcomes = vec![
-            Outcome::Accepted,
-            Outcome::Audited(Cents::ZERO),
-            Outcome::Audited(Cents::MAX),
-        ];
+        let mut outcomes =
+            vec![Outcome::Accepted, Outcome::Audited(Cents::ZERO), Outcome::Audited(Cents::MAX)];
         outcomes.extend(Fault::ALL.map(Outcome::Malformed));
         for account in [0, u32::MAX].map(AccountId::new) {
             outcomes
@@ -116,12 +110,7 @@ mod tests {
 
     #[test]
     fn words_that_mean_nothing_are_refused() {
-        for word in [
-            PENDING,
-            u64::MAX,
-            MALFORMED << 60 | 99,
-            REJECTED << 60 | 99 << 32,
-        ] {
+        for word in [PENDING, u64::MAX, MALFORMED << 60 | 99, REJECTED << 60 | 99 << 32] {
             assert_eq!(Outcome::decode(word), None);
         }
     }

@@ -98,8 +98,7 @@ impl Parallel {
     fn gather(&mut self, ids: &[AccountId]) {
         self.named.clear();
         let accounts = &self.accounts;
-        self.named
-            .extend(ids.iter().map(|id| accounts[id.index()].clone()));
+        self.named.extend(ids.iter().map(|id| accounts[id.index()].clone()));
     }
 
     /// The place for the decision on the next line. Waits here while too much is in flight.
@@ -128,9 +127,7 @@ impl Parallel {
     fn take_in(&mut self, decided: Decided, books: &mut Books) -> Result<()> {
         for outcome in decided.outcomes() {
             let Some(outcome) = outcome else {
-                bail!(Undecided {
-                    line: books.decisions.next_line()
-                });
+                bail!(Undecided { line: books.decisions.next_line() });
             };
             books.record(outcome)?;
         }

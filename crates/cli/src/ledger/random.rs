@@ -56,9 +56,7 @@ impl Zipf {
             sum += (weight as u64).max(1);
             sum
         };
-        Self {
-            cumulative: (1..=ranks).map(weight).collect(),
-        }
+        Self { cumulative: (1..=ranks).map(weight).collect() }
     }
 
     /// Draws a rank, counted from 0.
@@ -77,11 +75,8 @@ mod tests {
     fn the_sequence_is_the_published_one() {
         let mut random = Random::new(1_234_567);
         let drawn = [random.bits(), random.bits(), random.bits()];
-        let published = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let published =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(drawn, published);
     }
 
@@ -110,9 +105,7 @@ mod tests {
     fn no_skew_is_uniform_and_extreme_skew_still_works() {
         let mut random = Random::new(7);
         let uniform = Zipf::new(4, 0.0);
-        let ones = (0..10_000)
-            .filter(|_| uniform.draw(&mut random) == 3)
-            .count();
+        let ones = (0..10_000).filter(|_| uniform.draw(&mut random) == 3).count();
         assert!((2_300..2_700).contains(&ones), "{ones}");
         let extreme = Zipf::new(1000, 10.0);
         assert!((0..1000).all(|_| extreme.draw(&mut random) < 1000));

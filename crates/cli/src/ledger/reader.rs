@@ -109,11 +109,7 @@ impl<R: Read> Lines<R> {
         let Some(end) = self.fill()? else {
             return Ok(None);
         };
-        Ok(Some(Line {
-            number: self.number,
-            bytes: &self.buffer,
-            end,
-        }))
+        Ok(Some(Line { number: self.number, bytes: &self.buffer, end }))
     }
 
     /// Bytes consumed so far.
@@ -132,10 +128,7 @@ impl<R: Read> Lines<R> {
         if found == HEADER.as_bytes() {
             return Ok(());
         }
-        Err(InputError::Header {
-            name: self.name.clone(),
-            found: excerpt(found),
-        })
+        Err(InputError::Header { name: self.name.clone(), found: excerpt(found) })
     }
 
     /// Reads the next line into the buffer, without its line end.
@@ -175,11 +168,7 @@ impl<R: Read> Lines<R> {
     }
 
     fn failed(&self, source: io::Error) -> InputError {
-        InputError::Read {
-            name: self.name.clone(),
-            line: self.number,
-            source,
-        }
+        InputError::Read { name: self.name.clone(), line: self.number, source }
     }
 }
 
@@ -244,18 +233,12 @@ mod tests {
 
     #[test]
     fn a_last_line_without_its_end_is_truncated() {
-        assert_eq!(
-            faults(b"open,a,1\ndeposit,a,1"),
-            [(2, None), (3, Some(Fault::Truncated))]
-        );
+        assert_eq!(faults(b"open,a,1\ndeposit,a,1"), [(2, None), (3, Some(Fault::Truncated))]);
     }
 
     #[test]
     fn bytes_that_are_not_utf8_spoil_their_line_only() {
-        assert_eq!(
-            faults(b"open,\xFF,1\nopen,a,1\n"),
-            [(2, Some(Fault::NotUtf8)), (3, None)]
-        );
+        assert_eq!(faults(b"open,\xFF,1\nopen,a,1\n"), [(2, Some(Fault::NotUtf8)), (3, None)]);
     }
 
     #[test]
@@ -271,19 +254,12 @@ mod tests {
 
     #[test]
     fn the_header_must_be_there() {
-        let open = |bytes: &'static [u8]| {
-            Lines::new("f", bytes)
-                .map(|_| ())
-                .map_err(|e| e.to_string())
-        };
+        let open =
+            |bytes: &'static [u8]| Lines::new("f", bytes).map(|_| ()).map_err(|e| e.to_string());
         assert!(open(b"").unwrap_err().starts_with("f is empty"));
         let wrong = open(b"account,amount\n").unwrap_err();
         assert!(wrong.contains("found \"account,amount\""), "{wrong}");
-        assert!(
-            open(b"\xFF\xFE\x00\x1b[2J\n")
-                .unwrap_err()
-                .contains("\\u{1b}[2J")
-        );
+        assert!(open(b"\xFF\xFE\x00\x1b[2J\n").unwrap_err().contains("\\u{1b}[2J"));
         assert_eq!(open(b"operation,accounts,amount\r\n"), Ok(()));
         assert_eq!(open(b"\xEF\xBB\xBFoperation,accounts,amount\n"), Ok(()));
         assert_eq!(open(b"operation,accounts,amount"), Ok(()));

@@ -66,9 +66,7 @@ impl Register {
 
     /// The name behind a number that this register gave out.
     pub fn name(&self, id: AccountId) -> &str {
-        self.names
-            .get_index(id.index())
-            .map_or("", |(name, _)| name)
+        self.names.get_index(id.index()).map_or("", |(name, _)| name)
     }
 
     /// How many distinct names there are.

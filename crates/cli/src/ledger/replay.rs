@@ -144,10 +144,5 @@ pub fn replay(
         progress.at(number, lines.bytes());
     }
     let accounts = engine.finish(&mut books)?;
-    Ok(Replay {
-        books,
-        accounts,
-        bytes: lines.bytes(),
-        elapsed: start.elapsed(),
-    })
+    Ok(Replay { books, accounts, bytes: lines.bytes(), elapsed: start.elapsed() })
 }

@@ -126,12 +126,7 @@ pub struct MalformedLine {
 impl Report {
     /// The report on a replay, with at most `shown` entries in each list.
     pub fn new(input: String, replay: &Replay, timing: Timing, shown: usize) -> Self {
-        let Replay {
-            books,
-            accounts,
-            bytes,
-            ..
-        } = replay;
+        let Replay { books, accounts, bytes, .. } = replay;
         Self {
             input,
             bytes: *bytes,
@@ -161,11 +156,7 @@ impl Report {
                 parallel: difference.found.describe(&books.register),
             }),
             first_differing_account: found.first_account.map(|difference| {
-                let AccountDifference {
-                    id,
-                    sequential,
-                    parallel,
-                } = difference;
+                let AccountDifference { id, sequential, parallel } = difference;
                 Differing {
                     at: books.register.name(id).into(),
                     sequential: sequential.to_string(),
@@ -181,12 +172,7 @@ impl Timing {
     pub fn new(workers: Option<usize>, work_us: u64, lines: u64, elapsed: Duration) -> Self {
         // A clock may be too coarse for a file of one line.
         let seconds = elapsed.as_secs_f64().max(1e-9);
-        Self {
-            workers,
-            work_us,
-            seconds,
-            lines_per_second: lines as f64 / seconds,
-        }
+        Self { workers, work_us, seconds, lines_per_second: lines as f64 / seconds }
     }
 }
 
@@ -208,9 +194,7 @@ impl Counts {
 }
 
 fn counts(entries: impl Iterator<Item = (&'static str, u64)>) -> Vec<Count> {
-    entries
-        .map(|(reason, count)| Count { reason, count })
-        .collect()
+    entries.map(|(reason, count)| Count { reason, count }).collect()
 }
 
 impl Order {
@@ -236,10 +220,7 @@ impl Order {
 
 impl Balances {
     fn of(accounts: &[Account]) -> Self {
-        let mut balances = Self {
-            named: accounts.len(),
-            ..Self::default()
-        };
+        let mut balances = Self { named: accounts.len(), ..Self::default() };
         let mut digest = Digest::default();
         for account in accounts {
             let status = account.status();

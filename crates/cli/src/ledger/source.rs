@@ -55,11 +55,7 @@ impl Source {
         let mut copy = SpooledTempFile::new(IN_MEMORY);
         match io::copy(&mut bytes, &mut copy) {
             Ok(_) => Ok(Self::Copy(copy, name)),
-            Err(source) => Err(InputError::Read {
-                name,
-                line: 0,
-                source,
-            }),
+            Err(source) => Err(InputError::Read { name, line: 0, source }),
         }
     }
 
@@ -74,32 +70,23 @@ impl Source {
                     bytes: Box::new(file),
                 })
             }
-            Self::Once(bytes, name) => Ok(Input {
-                name: name.clone(),
-                bytes: Box::new(bytes),
-                size: None,
-            }),
+            Self::Once(bytes, name) => {
+                Ok(Input { name: name.clone(), bytes: Box::new(bytes), size: None })
+            }
             Self::Copy(copy, name) => {
                 let size = size_and_rewind(copy).map_err(|source| InputError::Read {
                     name: name.clone(),
                     line: 0,
                     source,
                 })?;
-                Ok(Input {
-                    name: name.clone(),
-                    bytes: Box::new(copy),
-                    size: Some(size),
-                })
+                Ok(Input { name: name.clone(), bytes: Box::new(copy), size: Some(size) })
             }
         }
     }
 }
 
 fn open(path: &Path) -> Result<File, InputError> {
-    File::open(path).map_err(|source| InputError::Open {
-        name: path.display().to_string(),
-        source,
-    })
+    File::open(path).map_err(|source| InputError::Open { name: path.display().to_string(), source })
 }
 
 fn size_and_rewind(copy: &mut SpooledTempFile) -> io::Result<u64> {
@@ -114,12 +101,7 @@ mod tests {
 
     fn text(source: &mut Source) -> String {
         let mut text = String::new();
-        source
-            .open()
-            .unwrap()
-            .bytes
-            .read_to_string(&mut text)
-            .unwrap();
+        source.open().unwrap().bytes.read_to_string(&mut text).unwrap();
         text
     }
 

@@ -46,23 +46,13 @@ fn write_timings(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_timing(timing: &Timing, out: &mut impl Write) -> io::Result<()> {
-    let name = if timing.workers.is_some() {
-        "parallel"
-    } else {
-        "sequential"
-    };
+    let name = if timing.workers.is_some() { "parallel" } else { "sequential" };
     let rate = HumanCount(timing.lines_per_second as u64).to_string();
     let seconds = timing.seconds;
-    let workers = timing
-        .workers
-        .map(|workers| counted(workers as u64, "worker"));
+    let workers = timing.workers.map(|workers| counted(workers as u64, "worker"));
     let work =
         (timing.work_us > 0).then(|| format!("{} µs of work each", HumanCount(timing.work_us)));
-    let how = workers
-        .into_iter()
-        .chain(work)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let how = workers.into_iter().chain(work).collect::<Vec<_>>().join(", ");
     let row = format!("  {name:<11}{seconds:>9.3} s {rate:>11} lines/s  {how}");
     writeln!(out, "{}", row.trim_end())
 }
@@ -103,10 +93,7 @@ fn write_differing<T: std::fmt::Display>(
 fn write_decisions(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let decisions = &report.decisions;
     let digest = &decisions.digest;
-    writeln!(
-        out,
-        "\n{TITLE}decisions{TITLE:#}  {FAINT}digest {digest}{FAINT:#}"
-    )?;
+    writeln!(out, "\n{TITLE}decisions{TITLE:#}  {FAINT}digest {digest}{FAINT:#}")?;
     write_count("accepted", decisions.accepted, report.lines, out)?;
     write_count("rejected", decisions.rejected, report.lines, out)?;
     write_reasons(&decisions.rejected_by_reason, out)?;
@@ -132,11 +119,7 @@ fn write_samples(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let (rejected, malformed) = (&report.first_rejected, &report.first_malformed);
     if !rejected.is_empty() {
         let total = report.decisions.rejected;
-        writeln!(
-            out,
-            "\n{TITLE}rejected{TITLE:#}  {}",
-            first_of(rejected.len(), total)
-        )?;
+        writeln!(out, "\n{TITLE}rejected{TITLE:#}  {}", first_of(rejected.len(), total))?;
     }
     for sample in rejected {
         let line = format!("line {}", sample.line);
@@ -144,11 +127,7 @@ fn write_samples(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     if !malformed.is_empty() {
         let total = report.decisions.malformed;
-        writeln!(
-            out,
-            "\n{TITLE}malformed{TITLE:#}  {}",
-            first_of(malformed.len(), total)
-        )?;
+        writeln!(out, "\n{TITLE}malformed{TITLE:#}  {}", first_of(malformed.len(), total))?;
     }
     for sample in malformed {
         let line = format!("line {}", sample.line);
@@ -175,12 +154,7 @@ fn write_order(report: &Report, out: &mut impl Write) -> io::Result<()> {
         HumanCount(order.critical_path),
         order.parallelism,
     )?;
-    let Some(width) = order
-        .most_serialising
-        .iter()
-        .map(|s| s.account.chars().count())
-        .max()
-    else {
+    let Some(width) = order.most_serialising.iter().map(|s| s.account.chars().count()).max() else {
         return Ok(());
     };
     let width = width.max("account".len());
@@ -190,13 +164,9 @@ fn write_order(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "account"
     )?;
     for serialiser in &order.most_serialising {
-        let [operations, changes, audits, held_back] = [
-            serialiser.operations,
-            serialiser.changes,
-            serialiser.audits,
-            serialiser.held_back,
-        ]
-        .map(|count| HumanCount(count).to_string());
+        let [operations, changes, audits, held_back] =
+            [serialiser.operations, serialiser.changes, serialiser.audits, serialiser.held_back]
+                .map(|count| HumanCount(count).to_string());
         let account = &serialiser.account;
         writeln!(
             out,
@@ -209,17 +179,12 @@ fn write_order(report: &Report, out: &mut impl Write) -> io::Result<()> {
 fn write_balances(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let accounts = &report.accounts;
     let digest = &accounts.digest;
-    let total = u64::try_from(accounts.total_cents)
-        .ok()
-        .and_then(Cents::new);
+    let total = u64::try_from(accounts.total_cents).ok().and_then(Cents::new);
     let total = match total {
         Some(total) => total.to_string(),
         None => format!("{} cents", accounts.total_cents),
     };
-    writeln!(
-        out,
-        "\n{TITLE}balances{TITLE:#}  {FAINT}digest {digest}{FAINT:#}"
-    )?;
+    writeln!(out, "\n{TITLE}balances{TITLE:#}  {FAINT}digest {digest}{FAINT:#}")?;
     writeln!(
         out,
         "  {total} in {} open and {} frozen; {} closed, {} never opened",

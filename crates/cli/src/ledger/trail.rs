@@ -100,11 +100,7 @@ impl Comparison {
             .context("the temporary file of decisions is damaged")?;
         if expected != found {
             self.differences += 1;
-            self.first.get_or_insert(Difference {
-                line,
-                expected,
-                found,
-            });
+            self.first.get_or_insert(Difference { line, expected, found });
         }
         Ok(())
     }
@@ -153,11 +149,7 @@ mod tests {
         let found = [Outcome::Accepted, audited(7), audited(8)];
         let comparison = compare(&expected, &found);
         assert_eq!(comparison.differences(), 2);
-        let first = Difference {
-            line: 1,
-            expected: audited(1),
-            found: audited(7),
-        };
+        let first = Difference { line: 1, expected: audited(1), found: audited(7) };
         assert_eq!(comparison.first(), Some(first));
     }
 

@@ -56,12 +56,11 @@ impl Verification {
 
 fn differences(sequential: &Replay, parallel: &Replay) -> impl Iterator<Item = AccountDifference> {
     let pairs = sequential.accounts.iter().zip(&parallel.accounts);
-    (0..)
-        .zip(pairs)
-        .filter(|(_, (a, b))| a != b)
-        .map(|(number, (sequential, parallel))| AccountDifference {
+    (0..).zip(pairs).filter(|(_, (a, b))| a != b).map(|(number, (sequential, parallel))| {
+        AccountDifference {
             id: AccountId::new(number),
             sequential: *sequential,
             parallel: *parallel,
-        })
+        }
+    })
 }

@@ -104,10 +104,7 @@ impl<G> Window<G> {
     /// If no chunk is open.
     pub fn next_slot(&mut self) -> Slot<G> {
         let open = self.open.as_mut().expect("a chunk was started");
-        let slot = Slot {
-            chunk: Arc::clone(&open.chunk),
-            line: open.lines,
-        };
+        let slot = Slot { chunk: Arc::clone(&open.chunk), line: open.lines };
         open.lines += 1;
         if open.lines == CHUNK_LINES {
             self.close_chunk();
@@ -187,10 +184,7 @@ impl<G> Slot<G> {
 
 impl<G> Drop for Chunk<G> {
     fn drop(&mut self) {
-        let chunk = FinishedChunk {
-            index: self.index,
-            words: std::mem::take(&mut self.words),
-        };
+        let chunk = FinishedChunk { index: self.index, words: std::mem::take(&mut self.words) };
         // The window is gone when a replay was given up; then nobody wants the decisions.
         let _ = self.finished.send(chunk);
     }
@@ -199,9 +193,7 @@ impl<G> Drop for Chunk<G> {
 impl Decided {
     /// The outcome of each line.
     pub fn outcomes(&self) -> impl Iterator<Item = Option<Outcome>> + '_ {
-        self.words[..self.lines]
-            .iter()
-            .map(|word| Outcome::decode(word.load(Ordering::Relaxed)))
+        self.words[..self.lines].iter().map(|word| Outcome::decode(word.load(Ordering::Relaxed)))
     }
 }
 
@@ -234,14 +226,8 @@ mod tests {
         assert!(window.poll().is_none());
 
         let late = slots.remove(0);
-        slots
-            .into_iter()
-            .rev()
-            .for_each(|(line, slot)| slot.decide(numbered(line)));
-        assert!(
-            window.poll().is_none(),
-            "the first chunk misses its first line"
-        );
+        slots.into_iter().rev().for_each(|(line, slot)| slot.decide(numbered(line)));
+        assert!(window.poll().is_none(), "the first chunk misses its first line");
         late.1.decide(numbered(late.0));
 
         let mut next = 0;
@@ -262,15 +248,10 @@ mod tests {
         let mut slots = filled(&mut window, 3);
         window.close_chunk();
         drop(slots.remove(1));
-        slots
-            .into_iter()
-            .for_each(|slot| slot.decide(Outcome::Accepted));
+        slots.into_iter().for_each(|slot| slot.decide(Outcome::Accepted));
         let decided = window.wait().unwrap();
         let outcomes: Vec<_> = decided.outcomes().collect();
-        assert_eq!(
-            outcomes,
-            [Some(Outcome::Accepted), None, Some(Outcome::Accepted)]
-        );
+        assert_eq!(outcomes, [Some(Outcome::Accepted), None, Some(Outcome::Accepted)]);
     }
 
     #[test]

@@ -20,9 +20,7 @@ impl Work {
             return Self::default();
         }
         let turns = length.as_secs_f64() / seconds_a_turn();
-        Self {
-            turns: turns as u64,
-        }
+        Self { turns: turns as u64 }
     }
 
     /// Does it.
@@ -34,11 +32,7 @@ impl Work {
 fn turn(turns: u64) {
     let mut state = black_box(1u64);
     for _ in 0..turns {
-        state = black_box(
-            state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1),
-        );
+        state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
     }
 }
 

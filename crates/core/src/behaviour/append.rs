@@ -19,19 +19,22 @@ use crate::cown::header::{AppendState, CownHeader};
 /// append state", shows what would go wrong without.
 ///
 /// # Safety
-/// `slot` is a live, unqueued request for `header`, and the cown is alive.
+/// `slot` is a live, unqueued request for `header`, and the cown is alive: a handle of it lives until
+/// this returns, or the request is the one that ends the cown ([`retire`](crate::cown::handle)).
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     let previous = swap_tail(header, slot);
-    let empty = previous.is_null();
-    if !empty {
-        // SAFETY: `previous` is what our exchange took out of the tail.
-        unsafe { link(previous, slot) };
-    }
     // ORDERING: Relaxed. If the exchange above came behind an appender's in this queue, its
     // acquire makes the appender's earlier APPENDING store visible here.
     if header.append.load(Ordering::Relaxed) == AppendState::APPENDING {
         wait_for_appender(header);
+    }
+    let empty = previous.is_null();
+    if !empty {
+        // Last: once it is linked the behaviour may run on another thread, and end the cown (it may
+        // own the handle that it was spawned with, or be the one that drops the state).
+        // SAFETY: `previous` is what our exchange took out of the tail.
+        unsafe { link(previous, slot) };
     }
     empty
 }

@@ -94,6 +94,7 @@ impl Batch {
             discard: discard::<S, F>,
             _handles: Box::new(set.to_owned_set()),
         });
+        set.give();
         Ok(self)
     }
 
@@ -120,7 +121,8 @@ impl Batch {
         // SAFETY: prepared, not appended, ours, and sorted; the handles are kept until the end of
         // this call.
         let mut append = || unsafe {
-            for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none()) {
+            for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none())
+            {
                 schedule(entry.node.cast(), Multi::home(entry.node));
             }
             append_all(&mut requests, &mut schedule);
@@ -150,7 +152,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     // SAFETY: by the caller's word.
-    let (closure, Forget) = unsafe { Prepared::<S, F, Forget>::from_node(node) }.dismantle();
+    let prepared = unsafe { Prepared::<S, F, Forget>::from_node(node) };
+    prepared.abandon();
+    let (closure, Forget) = prepared.dismantle();
     drop_quietly(move || drop(closure));
 }
 

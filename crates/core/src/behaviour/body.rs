@@ -76,6 +76,8 @@ where
             Mode::Run => unsafe { members.find_poisoned() },
         };
         if let Some(why) = refused {
+            // SAFETY: the members match the shape, and their access is not built.
+            drop_quietly(|| unsafe { S::abandon(shape, &mut members.clone()) });
             return refuse(closure, completion, why, context);
         }
         // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
@@ -94,7 +96,12 @@ where
 
 /// Drops a closure that is not to run.
 #[cold]
-fn refuse<F, C: Completion>(closure: F, completion: C, why: Broken, context: &RunContext) -> Ended<C> {
+fn refuse<F, C: Completion>(
+    closure: F,
+    completion: C,
+    why: Broken,
+    context: &RunContext,
+) -> Ended<C> {
     panic::report_refused(&why, context.home);
     drop_quietly(move || drop(closure));
     Ended::Failed(completion, why)

@@ -22,11 +22,7 @@ use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 /// The caller has the token of the cown, and `head` is the head of its queue. The token is given
 /// away by this call.
 #[inline]
-pub(crate) unsafe fn grant(
-    cown: NonNull<CownHeader>,
-    head: NonNull<Slot>,
-    ready: &mut impl Ready,
-) {
+pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
     if member.is_read() {

@@ -49,9 +49,9 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    match try_here(&set, closure) {
-        Ok(()) => true,
-        Err(closure) => {
+    match try_here(set, closure) {
+        None => true,
+        Some((set, closure)) => {
             crate::when(set, closure);
             false
         }
@@ -59,15 +59,15 @@ where
 }
 
 #[inline]
-fn try_here<S, F>(set: &S, closure: F) -> Result<(), F>
+fn try_here<S, F>(set: S, closure: F) -> Option<(S, F)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
-    if context::nested_bodies() >= MAX_NESTED_HERE || spawn::is_closed(set) {
-        return Err(closure);
+    if context::nested_bodies() >= MAX_NESTED_HERE || spawn::is_closed(&set) {
+        return Some((set, closure));
     }
-    let home = spawn::home_of(set);
+    let home = spawn::home_of(&set);
     if context::worker().is_some() {
         return claim_and_run(set, home, closure);
     }
@@ -75,7 +75,8 @@ where
     guest::visit(home, || claim_and_run(set, home, closure))
 }
 
-fn claim_and_run<S, F>(set: &S, home: RuntimeId, closure: F) -> Result<(), F>
+/// Gives the set and the closure back if some cown is not free.
+fn claim_and_run<S, F>(set: S, home: RuntimeId, closure: F) -> Option<(S, F)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
@@ -86,13 +87,14 @@ where
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
     if !unsafe { claim::take_all(slots.iter()) } {
-        return Err(closure);
+        return Some((set, closure));
     }
     for slot in slots.iter().filter(|slot| slot.member.is_read()) {
         // SAFETY: taken, and read from here on.
         unsafe { claim::become_reader(slot) };
     }
     let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
+    set.give();
     let context = RunContext { home, mode: Mode::Run };
     let ended = {
         let _nested = context::Nested::enter();
@@ -107,7 +109,7 @@ where
         unsafe { release(NonNull::from(slot), &mut schedule) };
     }
     ended.deliver();
-    Ok(())
+    None
 }
 
 fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
@@ -115,3 +117,6 @@ fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
     // SAFETY: the members lie in the slots, one slot's size apart.
     unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -6,6 +6,8 @@ pub(crate) mod body;
 mod claim;
 pub(crate) mod grant;
 pub(crate) mod here;
+#[cfg(all(test, loom))]
+mod loom;
 pub(crate) mod multi;
 pub(crate) mod release;
 pub(crate) mod scope;

@@ -7,8 +7,8 @@ use std::alloc::Layout;
 use std::mem::{ManuallyDrop, size_of};
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::{pool, prefetch};
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
+use coact_sync::{pool, prefetch};
 
 use super::append::Request;
 use super::body::{Body, Completion, take};
@@ -17,6 +17,7 @@ use super::slot::Slot;
 use super::task::{Ready, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::panic::drop_quietly;
 use crate::runtime::RuntimeId;
 use crate::sched::Successor;
 
@@ -159,7 +160,13 @@ where
     ///
     /// # Panics
     /// If the set has more than [`MAX_MEMBERS`] members.
-    pub(crate) fn new(set: &S, home: RuntimeId, closure: F, completion: C, requests: &mut dyn FnMut(Request)) -> Self {
+    pub(crate) fn new(
+        set: &S,
+        home: RuntimeId,
+        closure: F,
+        completion: C,
+        requests: &mut dyn FnMut(Request),
+    ) -> Self {
         let len = set.member_count();
         assert!(len <= MAX_MEMBERS, "a behaviour can name at most {MAX_MEMBERS} cowns, not {len}");
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len);
@@ -190,6 +197,16 @@ where
         }));
         assert!(left == 0, "a cown set has fewer members than it said");
         Self { node, body: std::marker::PhantomData }
+    }
+
+    /// Drops the handles that the set gave; for a behaviour that is then dismantled.
+    pub(crate) fn abandon(&self) {
+        let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
+        // SAFETY: nothing is appended, so the node, with its members and its body, is ours alone.
+        drop_quietly(|| unsafe {
+            let body = self.node.byte_add(offset).cast::<Body<S, F, C>>();
+            S::abandon(body.as_ref().shape, &mut Multi::cursor(self.node));
+        });
     }
 
     /// Undoes [`Prepared::new`].

@@ -90,7 +90,7 @@ impl<'scope> Scope<'scope, '_> {
         };
         // The node that holds the closure is erased in type, so nothing checks that it is gone
         // before `'scope` ends: `wait` does, which counts this completion.
-        if let Err((overlap, closure, end)) = spawn::spawn(&set, closure, End(state)) {
+        if let Err((overlap, closure, end)) = spawn::spawn(set, closure, End(state)) {
             drop(closure);
             end.done(());
             panic!("{overlap}");

@@ -136,4 +136,3 @@ where
         successor.take()
     }
 }
-

@@ -82,12 +82,27 @@ impl<F> fmt::Display for WhenError<F> {
 
 impl<F> std::error::Error for WhenError<F> {}
 
-/// Spawns a behaviour whose set is known to be distinct.
+/// Spawns a behaviour.
 ///
 /// # Errors
 /// An overlap gives the closure and the completion back.
 #[inline]
-pub(crate) fn spawn<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let spawned = spawn_on(&set, closure, completion);
+    if spawned.is_ok() {
+        // The behaviour may have run, and used the handles, already: here they are only forgotten.
+        set.give();
+    }
+    spawned
+}
+
+#[inline]
+fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -194,7 +209,10 @@ fn find_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> Option<Overlap> {
 
 /// The first two positions at which the set names a cown.
 #[cold]
-fn positions_of<S: CownSet>(set: &S, cown: NonNull<crate::cown::header::CownHeader>) -> Option<Overlap> {
+fn positions_of<S: CownSet>(
+    set: &S,
+    cown: NonNull<crate::cown::header::CownHeader>,
+) -> Option<Overlap> {
     let (mut at, mut found) = (0, SmallVec::<[usize; 2]>::new());
     set.visit(&mut Visitor(&mut |member: Member| {
         if member.header_ptr() == cown {
@@ -232,7 +250,7 @@ pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
 }
 
 /// Spawns on a set with handles of its own, which is known to be distinct.
-pub(crate) fn with_owned<S, F, C>(set: &S::Owned, closure: F, completion: C)
+pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,

@@ -48,7 +48,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    if let Err((overlap, ..)) = spawn::spawn(&set, closure, Forget) {
+    if let Err((overlap, ..)) = spawn::spawn(set, closure, Forget) {
         panic!("{overlap}");
     }
 }
@@ -73,7 +73,7 @@ where
     if spawn::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
-    spawn::spawn(&set, closure, Forget)
+    spawn::spawn(set, closure, Forget)
         .map_err(|(overlap, closure, _)| WhenError { refusal: Refusal::Overlap(overlap), closure })
 }
 
@@ -100,7 +100,7 @@ where
     R: Send + 'static,
 {
     let (resolver, promise) = Promise::channel();
-    if let Err((overlap, ..)) = spawn::spawn(&set, closure, resolver) {
+    if let Err((overlap, ..)) = spawn::spawn(set, closure, resolver) {
         panic!("{overlap}");
     }
     promise
@@ -120,7 +120,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     let (resolver, promise) = Promise::channel();
-    match spawn::spawn(&set, closure, resolver) {
+    match spawn::spawn(set, closure, resolver) {
         Ok(()) => Ok(promise),
         Err((overlap, closure, _)) => {
             Err(WhenError { refusal: Refusal::Overlap(overlap), closure })

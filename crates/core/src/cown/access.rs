@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Index, IndexMut};
+use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::ptr::NonNull;
 
+use super::handle::Cown;
 use super::header::{CownHeader, Member};
 use super::layout::CownBox;
 use crate::panic::Broken;
@@ -138,6 +139,72 @@ impl<T> fmt::Display for Poisoned<'_, T> {
 }
 
 impl<T> std::error::Error for Poisoned<'_, T> {}
+
+/// A cown that a behaviour was given by value: exclusive access to its state, and the handle.
+///
+/// For chains of behaviours (a token that is passed on, a philosopher's next meal) and for those
+/// that want to pass on their own address: the handle travels with the behaviour, and is neither
+/// cloned nor counted.
+///
+/// ```
+/// use coact_core::{Cown, Held, ask, when};
+///
+/// fn count_down(mut n: Held<'_, u32>) {
+///     if *n > 0 {
+///         *n -= 1;
+///         when(n.into_cown(), count_down);
+///     }
+/// }
+///
+/// let n = Cown::new(3);
+/// when(n.clone(), count_down);
+/// # coact_core::Runtime::global().wait_idle();
+/// assert_eq!(ask(&n, |n| *n).wait(), Ok(0));
+/// ```
+#[derive(Debug)]
+pub struct Held<'a, T: Send + 'static> {
+    state: &'a mut T,
+    cown: Cown<T>,
+}
+
+impl<'a, T: Send + 'static> Held<'a, T> {
+    #[inline]
+    pub(crate) fn new(state: &'a mut T, cown: Cown<T>) -> Self {
+        Self { state, cown }
+    }
+
+    /// The cown.
+    pub fn cown(&self) -> &Cown<T> {
+        &self.cown
+    }
+
+    /// Gives the handle out, and the state up.
+    #[inline]
+    pub fn into_cown(self) -> Cown<T> {
+        self.cown
+    }
+
+    /// The state and the handle, each for itself.
+    #[inline]
+    pub fn into_parts(self) -> (&'a mut T, Cown<T>) {
+        (self.state, self.cown)
+    }
+}
+
+impl<T: Send + 'static> Deref for Held<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        self.state
+    }
+}
+
+impl<T: Send + 'static> DerefMut for Held<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.state
+    }
+}
 
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
 pub struct Members<'a, T> {

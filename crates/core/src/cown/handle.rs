@@ -164,6 +164,15 @@ impl<T: Send + 'static> Cown<T> {
         CownId(self.header.as_ptr().addr())
     }
 
+    /// The handle whose count someone has forgotten.
+    ///
+    /// # Safety
+    /// The cown is of `T`, and one of its handles was forgotten and is not used any more.
+    #[inline]
+    pub(crate) unsafe fn from_header(header: NonNull<CownHeader>) -> Self {
+        Self { header, state: PhantomData }
+    }
+
     #[inline]
     pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
         self.header
@@ -379,3 +388,6 @@ impl<T: Send + Default + 'static> Default for Cown<T> {
         Self::new(T::default())
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, End, Ordering};
 
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;
@@ -62,6 +62,18 @@ impl CownHeader {
             poison: AtomicU8::new(0),
             runtime,
         }
+    }
+
+    /// Nobody reaches the cown any more; a model checks that.
+    #[inline]
+    pub(crate) fn end(&mut self) {
+        self.tail.end();
+        self.waiter.end();
+        self.strong.end();
+        self.weak.end();
+        self.readers.end();
+        self.append.end();
+        self.poison.end();
     }
 
     /// Whether the cown is surely not free: a cheap look before an exchange is tried.

@@ -44,8 +44,11 @@ impl<T> CownBox<T> {
     /// # Safety
     /// No handle, weak handle or request of the cown is left.
     #[inline]
-    pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
+    pub(crate) unsafe fn free(mut cown: NonNull<CownHeader>) {
         // SAFETY: by the caller's word; the block was made with this layout.
-        unsafe { pool::dealloc(cown.cast(), Self::LAYOUT) };
+        unsafe {
+            cown.as_mut().end();
+            pool::dealloc(cown.cast(), Self::LAYOUT);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What can stand in front of a behaviour's closure: cowns, tuples, arrays and slices of them.
 
-use super::access::{Cursor, Members, Poisoned, ReadMembers};
+use super::access::{Cursor, Held, Members, Poisoned, ReadMembers};
 use super::handle::Cown;
 use super::header::Member;
 use super::layout::CownBox;
@@ -10,6 +10,7 @@ use super::layout::CownBox;
 /// | set | the closure gets |
 /// | --- | --- |
 /// | `&a` | `&mut A` |
+/// | `a` | [`Held<A>`](Held): like `&mut A`, with the handle |
 /// | `a.read()` | `&A` |
 /// | `a.checked()` | `Result<&mut A, Poisoned<A>>` |
 /// | `(&a, b.read())`, up to 8 members | `(&mut A, &B)` |
@@ -17,8 +18,7 @@ use super::layout::CownBox;
 /// | `&vec[..]`, `&vec` (of `Cown<A>`) | [`Members<A>`](Members) |
 /// | `read_all(&vec)` | [`ReadMembers<A>`](ReadMembers) |
 ///
-/// Tuples and arrays may hold any of these, tuples and slices too. Sets borrow the handles: nothing
-/// is cloned or counted.
+/// Tuples and arrays may hold any of these, tuples and slices too. Nothing is cloned or counted.
 ///
 /// The trait is sealed: its hidden items are no part of the public interface.
 #[diagnostic::on_unimplemented(
@@ -37,7 +37,7 @@ pub trait CownSet: sealed::Sealed {
 
     /// The same set with handles of its own.
     #[doc(hidden)]
-    type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>> + Send + 'static;
+    type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>, Owned = Self::Owned> + Send + 'static;
 
     /// Whether the set is always one cown, held exclusively.
     #[doc(hidden)]
@@ -59,11 +59,24 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     fn visit(&self, visitor: &mut sealed::Visitor<'_>);
 
+    /// Gives the handles that are in the set by value to the behaviour that was made from it.
+    #[doc(hidden)]
+    fn give(self);
+
+    /// Builds the access; it takes over the handles that were given.
+    ///
     /// # Safety
     /// The behaviour holds the members that the cursor runs over for `'a`, and they are those that
-    /// a set of this shape named.
+    /// a set of this shape named and gave.
     #[doc(hidden)]
     unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a>;
+
+    /// Drops the handles that were given, of a behaviour that will not have its access.
+    ///
+    /// # Safety
+    /// As for `access`, of which this takes the place; the members need not be held.
+    #[doc(hidden)]
+    unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>);
 }
 
 pub(crate) mod sealed {
@@ -115,6 +128,7 @@ pub fn read_all<T: Send + Sync + 'static>(cowns: &[Cown<T>]) -> ReadAll<'_, T> {
 pub mod owned {
     use super::Cown;
 
+    pub struct Exclusive<T: Send + 'static>(pub(super) Cown<T>);
     pub struct Read<T: Send + 'static>(pub(super) Cown<T>);
     pub struct Checked<T: Send + 'static>(pub(super) Cown<T>);
     pub struct Slice<T: Send + 'static>(pub(super) Box<[Cown<T>]>);
@@ -155,19 +169,26 @@ macro_rules! one_cown {
             }
 
             #[inline]
+            fn give(self) {}
+
+            #[inline]
             unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
                 let $ptr = members.advance().header_ptr();
                 // SAFETY: held as the member asks for, and of `T`, by the caller's word.
                 unsafe { $get }
             }
+
+            unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+                members.advance();
+            }
         }
     };
 }
 
-one_cown!(&Cown<T>, Cown<T>, [], &'a mut T, single: true, |this| *this,
-    own: |cown| cown, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
-one_cown!(Cown<T>, Cown<T>, [], &'a mut T, single: true, |this| this,
-    own: |cown| cown, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
+one_cown!(&Cown<T>, owned::Exclusive<T>, [], &'a mut T, single: true, |this| *this,
+    own: owned::Exclusive, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
+one_cown!(owned::Exclusive<T>, owned::Exclusive<T>, [], &'a mut T, single: true, |this| this.0,
+    own: owned::Exclusive, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
 one_cown!(Read<'_, T>, owned::Read<T>, [Sync +], &'a T, single: false, |this| this.0,
     own: owned::Read, member: Member::read, |cown| &*CownBox::<T>::state(cown));
 one_cown!(owned::Read<T>, owned::Read<T>, [Sync +], &'a T, single: false, |this| this.0,
@@ -176,6 +197,51 @@ one_cown!(Checked<'_, T>, owned::Checked<T>, [], Result<&'a mut T, Poisoned<'a, 
     |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
 one_cown!(owned::Checked<T>, owned::Checked<T>, [], Result<&'a mut T, Poisoned<'a, T>>, single: true,
     |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
+
+impl<T: Send + 'static> Sealed for Cown<T> {}
+
+/// By value: the behaviour takes the handle along, and the closure gets it with the state.
+impl<T: Send + 'static> CownSet for Cown<T> {
+    type Access<'a> = Held<'a, T>;
+    type Shape = ();
+    type Owned = Cown<T>;
+    const SINGLE: bool = true;
+    const HAS_READS: bool = false;
+
+    #[inline]
+    fn member_count(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn shape(&self) {}
+
+    fn to_owned_set(&self) -> Self {
+        self.clone()
+    }
+
+    #[inline]
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.member(Member::exclusive(self.header_ptr()));
+    }
+
+    #[inline]
+    fn give(self) {
+        std::mem::forget(self);
+    }
+
+    #[inline]
+    unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
+        let cown = members.advance().header_ptr();
+        // SAFETY: held, and of `T`; `give` has left a handle to us.
+        unsafe { Held::new(&mut *CownBox::<T>::state(cown), Cown::from_header(cown)) }
+    }
+
+    unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+        // SAFETY: `give` has left a handle to us.
+        drop(unsafe { Cown::<T>::from_header(members.advance().header_ptr()) });
+    }
+}
 
 /// # Safety
 /// The caller holds the cown exclusively for `'a`, and it is of `T`.
@@ -224,9 +290,15 @@ macro_rules! slice_of_cowns {
                 }
             }
 
+            fn give(self) {}
+
             unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> $access<'a, T> {
                 // SAFETY: the next `len` members are the slice's; held, by the caller's word.
                 unsafe { $access::new(members.split(len)) }
+            }
+
+            unsafe fn abandon(len: usize, members: &mut Cursor<'_>) {
+                members.split(len);
             }
         }
     };
@@ -263,9 +335,18 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         self.iter().for_each(|set| set.visit(visitor));
     }
 
+    fn give(self) {
+        self.into_iter().for_each(CownSet::give);
+    }
+
     unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
         // SAFETY: the members of the parts follow one another, as `visit` named them.
         shape.map(|shape| unsafe { S::access(shape, members) })
+    }
+
+    unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
+        // SAFETY: as in `access`.
+        shape.into_iter().for_each(|shape| unsafe { S::abandon(shape, members) });
     }
 }
 
@@ -304,6 +385,16 @@ macro_rules! tuple_of_sets {
                 // SAFETY: the members of the parts follow one another, as `visit` named them; a
                 // tuple expression is evaluated from left to right.
                 unsafe { ($($name::access(shape.$index, members),)*) }
+            }
+
+            #[inline]
+            fn give(self) {
+                $(self.$index.give();)*
+            }
+
+            unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
+                // SAFETY: as in `access`.
+                unsafe { $($name::abandon(shape.$index, members);)* }
             }
         }
     };

@@ -12,13 +12,13 @@
 //! whoever comes second frees the cell.
 
 use std::alloc::Layout;
-use std::cell::UnsafeCell;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
+use coact_sync::shim::atomic::{AtomicU8, End, Ordering, fence};
+use coact_sync::shim::cell::UnsafeCell;
 use coact_sync::{backoff, pool};
-use coact_sync::shim::atomic::{AtomicU8, Ordering, fence};
 
 use crate::panic::Broken;
 
@@ -75,10 +75,11 @@ impl<R> Shared<R> {
     ///
     /// # Safety
     /// The value is filled in, and the other end is gone, or has been given up to the caller.
-    unsafe fn take_over(this: NonNull<Self>) -> Value<R> {
+    unsafe fn take_over(mut this: NonNull<Self>) -> Value<R> {
         // SAFETY: by the caller's word; the block was made with this layout.
         unsafe {
-            let value = (*this.as_ref().value.get()).assume_init_read();
+            this.as_mut().state.end();
+            let value = this.as_ref().value.with(|value| (*value).assume_init_read());
             pool::dealloc(this.cast(), Layout::new::<Self>());
             value
         }
@@ -88,7 +89,7 @@ impl<R> Shared<R> {
     /// The waiter is filled in, and the caller's; it is taken once.
     unsafe fn take_waiter(&self) -> Waiter<R> {
         // SAFETY: by the caller's word.
-        unsafe { (*self.waiter.get()).assume_init_read() }
+        self.waiter.with(|waiter| unsafe { (*waiter).assume_init_read() })
     }
 }
 
@@ -99,7 +100,9 @@ impl<R> Producer<R> {
         // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
         let shared = unsafe { this.as_ref() };
         // SAFETY: the value is the producer's until `READY`.
-        unsafe { (*shared.value.get()).write(value) };
+        shared.value.with_mut(|place| unsafe {
+            (*place).write(value);
+        });
         let mut waker = None;
         // ORDERING: Relaxed. What is read is confirmed by the exchange that follows.
         let mut state = shared.state.load(Ordering::Relaxed);
@@ -171,8 +174,7 @@ impl<R> Consumer<R> {
         if let Some(value) = self.try_take() {
             return Poll::Ready(value);
         }
-        drop(self.withdraw());
-        match self.register(Waiter::Task(waker.clone())) {
+        match self.offer(Waiter::Task(waker.clone())) {
             Ok(()) => Poll::Pending,
             Err(_) => Poll::Ready(self.take_soon()),
         }
@@ -186,8 +188,7 @@ impl<R> Consumer<R> {
         if let Some(value) = self.try_take() {
             return then(value);
         }
-        drop(self.withdraw());
-        match self.register(Waiter::Then(Box::new(then))) {
+        match self.offer(Waiter::Then(Box::new(then))) {
             // This end belongs to the producer now.
             Ok(()) => self.0 = None,
             Err(Waiter::Then(then)) => then(self.take_soon()),
@@ -201,14 +202,22 @@ impl<R> Consumer<R> {
         backoff::wait_for(|| self.try_take())
     }
 
-    /// Offers a waiter. Gives it back if the value has come meanwhile, or is about to.
-    fn register(&self, waiter: Waiter<R>) -> Result<(), Waiter<R>> {
+    /// Offers a waiter, in the place of one that was offered before. Gives it back if the value has
+    /// come meanwhile, or is about to.
+    fn offer(&self, waiter: Waiter<R>) -> Result<(), Waiter<R>> {
+        match self.withdraw() {
+            Ok(before) => drop(before),
+            Err(ProducerCame) => return Err(waiter),
+        }
         let shared = self.shared();
-        // SAFETY: while the state is `EMPTY` the waiter's place is the consumer's.
-        unsafe { (*shared.waiter.get()).write(waiter) };
-        // ORDERING: Release publishes the waiter to the producer. Acquire on failure: the value is
-        // read next.
-        let (ok, failed) = (Ordering::Release, Ordering::Acquire);
+        // SAFETY: the state is `EMPTY`, or has become `READY` from there: the producer does not look
+        // at the waiter's place.
+        shared.waiter.with_mut(|place| unsafe {
+            (*place).write(waiter);
+        });
+        // ORDERING: Release publishes the waiter to the producer (acquire in `complete`). Relaxed on
+        // failure: `try_take` looks at the state again before the value is read.
+        let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         match shared.state.compare_exchange(EMPTY, WAITING, ok, failed) {
             Ok(_) => Ok(()),
             // SAFETY: the producer did not see it: it is ours still.
@@ -216,17 +225,25 @@ impl<R> Consumer<R> {
         }
     }
 
-    /// Takes a waiter back that was offered before, if the producer has not come for it.
-    fn withdraw(&self) -> Option<Waiter<R>> {
+    /// Takes a waiter back that was offered before, if there is one. Then its place is the
+    /// consumer's again; after an error the producer may be taking the waiter out of it.
+    fn withdraw(&self) -> Result<Option<Waiter<R>>, ProducerCame> {
         let shared = self.shared();
         // ORDERING: Relaxed. The waiter is our own; if the producer was first, `READY` is looked at
-        // again with acquire before anything is read.
+        // again with acquire before anything is read. An `EMPTY` may be out of date, but was never
+        // `WAITING` since: only this thread sets that.
         let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
-        shared.state.compare_exchange(WAITING, EMPTY, ok, failed).ok()?;
-        // SAFETY: taken back before the producer could see it.
-        Some(unsafe { shared.take_waiter() })
+        match shared.state.compare_exchange(WAITING, EMPTY, ok, failed) {
+            // SAFETY: taken back before the producer could see it.
+            Ok(_) => Ok(Some(unsafe { shared.take_waiter() })),
+            Err(EMPTY) => Ok(None),
+            Err(_) => Err(ProducerCame),
+        }
     }
 }
+
+/// The state is beyond what a consumer can change.
+struct ProducerCame;
 
 impl<R> Drop for Consumer<R> {
     fn drop(&mut self) {
@@ -241,3 +258,6 @@ impl<R> Drop for Consumer<R> {
         drop(waiter);
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

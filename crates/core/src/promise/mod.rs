@@ -69,7 +69,10 @@ impl<R: Send + 'static> Promise<R> {
         if let Some(result) = self.0.try_take() {
             return result;
         }
-        assert_may_block("`Promise::wait`", "chain the rest with `Promise::then`, or await it in `spawn_future`");
+        assert_may_block(
+            "`Promise::wait`",
+            "chain the rest with `Promise::then`, or await it in `spawn_future`",
+        );
         if sim::block_until(&|| self.0.is_ready()) {
             return self.0.try_take().expect("it is ready");
         }
@@ -88,7 +91,10 @@ impl<R: Send + 'static> Promise<R> {
         if let Some(result) = self.0.try_take() {
             return Ok(result);
         }
-        assert_may_block("`Promise::wait_timeout`", "chain the rest with `Promise::then`, or await it in `spawn_future`");
+        assert_may_block(
+            "`Promise::wait_timeout`",
+            "chain the rest with `Promise::then`, or await it in `spawn_future`",
+        );
         if let Some(now) = sim::now() {
             let until = now.saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
             let _alarm = crate::sleep(timeout);
@@ -135,7 +141,7 @@ impl<R: Send + 'static> Promise<R> {
         let set = set.to_owned_set();
         let (resolver, promise) = Promise::channel();
         self.0.on_ready(move |result| {
-            spawn::with_owned::<S, _, _>(&set, move |access| closure(access, result), resolver);
+            spawn::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
         });
         promise
     }

@@ -40,7 +40,10 @@ pub(crate) fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
 }
 
 /// Blocks until the future is ready, or the time is over.
-pub(super) fn block_on_timeout<F: Future + Unpin>(future: &mut F, timeout: Duration) -> Option<F::Output> {
+pub(super) fn block_on_timeout<F: Future + Unpin>(
+    future: &mut F,
+    timeout: Duration,
+) -> Option<F::Output> {
     let waker = waker();
     let until = Instant::now().checked_add(timeout);
     loop {

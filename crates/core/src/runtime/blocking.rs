@@ -107,12 +107,14 @@ impl BlockingPool {
     /// Starts one more thread. If the system refuses, the jobs wait for those that exist; if there
     /// are none, the jobs are abandoned.
     fn start_thread(&self, shared: &'static Shared, number: usize) {
-        let thread = thread::Builder::new().name(format!("{}-blocking-{number}", shared.config.name));
+        let thread =
+            thread::Builder::new().name(format!("{}-blocking-{number}", shared.config.name));
         let Err(error) = thread.spawn(move || shared.blocking.serve(shared)) else { return };
         tracing::error!("could not start a thread for blocking jobs: {error}");
         let mut state = self.state.lock();
         state.threads -= 1;
-        let stranded = if state.threads == 0 { std::mem::take(&mut state.jobs) } else { VecDeque::new() };
+        let stranded =
+            if state.threads == 0 { std::mem::take(&mut state.jobs) } else { VecDeque::new() };
         drop(state);
         stranded.into_iter().for_each(|job| Self::abandon(shared, job));
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::handle::Runtime;
 use super::RuntimeId;
+use super::handle::Runtime;
 use crate::panic::Fault;
 
 type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
@@ -64,8 +64,12 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BuildError::Workers(n) => write!(f, "a runtime has 1 to {MAX_WORKERS} workers, not {n}"),
-            BuildError::Throughput => f.write_str("a throughput of 0 would run nothing: use 1 or more"),
+            BuildError::Workers(n) => {
+                write!(f, "a runtime has 1 to {MAX_WORKERS} workers, not {n}")
+            }
+            BuildError::Throughput => {
+                f.write_str("a throughput of 0 would run nothing: use 1 or more")
+            }
             BuildError::TooMany => f.write_str("this process has made 65,535 runtimes: share them"),
             BuildError::Thread(error) => write!(f, "could not start a worker thread: {error}"),
         }

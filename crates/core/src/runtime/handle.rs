@@ -56,7 +56,10 @@ impl fmt::Display for ShutdownReport {
             return f.write_str("all work was done");
         }
         let Self { abandoned, stuck_workers } = self;
-        write!(f, "{abandoned} pieces of work abandoned, {stuck_workers} workers still in a behaviour")
+        write!(
+            f,
+            "{abandoned} pieces of work abandoned, {stuck_workers} workers still in a behaviour"
+        )
     }
 }
 
@@ -146,7 +149,10 @@ impl Runtime {
     /// # Panics
     /// If `main` panics (after the wait), or if it is called from a behaviour.
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
-        context::assert_may_block("`Runtime::run`", "spawn the work from the behaviour and let it end");
+        context::assert_may_block(
+            "`Runtime::run`",
+            "spawn the work from the behaviour and let it end",
+        );
         let result = {
             let _entered = self.enter();
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(main))
@@ -161,7 +167,10 @@ impl Runtime {
     /// # Panics
     /// If it is called from a behaviour.
     pub fn wait_idle(&self) {
-        context::assert_may_block("`Runtime::wait_idle`", "spawn what is to come after the work on its cowns");
+        context::assert_may_block(
+            "`Runtime::wait_idle`",
+            "spawn what is to come after the work on its cowns",
+        );
         self.shared.wait_idle();
     }
 
@@ -174,7 +183,10 @@ impl Runtime {
     /// # Panics
     /// If it is called from a behaviour.
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
-        context::assert_may_block("`Runtime::shutdown`", "shut it down from the thread that made it");
+        context::assert_may_block(
+            "`Runtime::shutdown`",
+            "shut it down from the thread that made it",
+        );
         self.stop(deadline)
     }
 
@@ -230,7 +242,11 @@ impl fmt::Debug for Runtime {
     }
 }
 
-fn start_worker(shared: &'static Shared, index: usize, parker: Parker) -> io::Result<JoinHandle<()>> {
+fn start_worker(
+    shared: &'static Shared,
+    index: usize,
+    parker: Parker,
+) -> io::Result<JoinHandle<()>> {
     let config = &shared.config;
     let mut thread = thread::Builder::new().name(format!("{}-{index}", config.name));
     if let Some(bytes) = config.stack_size {

@@ -10,10 +10,10 @@ use std::num::NonZeroU16;
 use std::sync::atomic::Ordering;
 
 pub use blocking::blocking;
-pub use builder::{BuildError, Builder};
 pub(crate) use builder::Config;
 #[cfg(feature = "sim")]
 pub(crate) use builder::new_simulated;
+pub use builder::{BuildError, Builder};
 pub use future::spawn_future;
 pub use handle::{EnterGuard, Runtime, ShutdownReport};
 

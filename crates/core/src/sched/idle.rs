@@ -35,7 +35,8 @@ impl Idle {
     pub(crate) fn choose_sleeper(&self) -> Option<usize> {
         // ORDERING: Relaxed, both. The caller's barrier pairs with the heavy one in `fall_asleep`:
         // either we see the sleeper, or it sees the task.
-        if self.sleeping.load(Ordering::Relaxed) == 0 || self.searching.load(Ordering::Relaxed) != 0 {
+        if self.sleeping.load(Ordering::Relaxed) == 0 || self.searching.load(Ordering::Relaxed) != 0
+        {
             return None;
         }
         self.take_sleeper()
@@ -121,3 +122,6 @@ impl Idle {
         self.sleeping.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -98,3 +98,6 @@ impl Iterator for Drain {
         Some(task)
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

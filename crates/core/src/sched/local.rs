@@ -6,11 +6,11 @@
 //! another one, even while the worker is deep in a long behaviour, and pushing and popping still
 //! costs about a nanosecond. README.md, "The local queue", has the argument.
 
-use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 
 use coact_sync::asym;
 use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
+use coact_sync::shim::cell::UnsafeCell;
 
 use crate::behaviour::task::TaskPtr;
 
@@ -53,6 +53,9 @@ unsafe impl Send for LocalQueue {}
 unsafe impl Sync for LocalQueue {}
 
 impl LocalQueue {
+    /// How often a thief looks whether the owner has come out.
+    const PATIENCE: u32 = if cfg!(loom) { 2 } else { 100 };
+
     pub(crate) fn new() -> Self {
         Self {
             busy: AtomicBool::new(false),
@@ -70,10 +73,13 @@ impl LocalQueue {
     #[inline]
     pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
         self.enter();
-        // SAFETY: the owner is inside, and so no thief is (README.md, "The local queue").
-        let tasks = unsafe { &mut *self.tasks.get() };
-        let result = work(tasks);
-        self.publish(tasks);
+        let result = self.tasks.with_mut(|tasks| {
+            // SAFETY: the owner is inside, and so no thief is (README.md, "The local queue").
+            let tasks = unsafe { &mut *tasks };
+            let result = work(tasks);
+            self.publish(tasks);
+            result
+        });
         // ORDERING: Release pairs with the acquire in `steal`: a thief that finds the owner outside
         // sees the tasks as the owner left them.
         self.busy.store(false, Ordering::Release);
@@ -137,14 +143,16 @@ impl LocalQueue {
         // Pairs with the light barrier in `enter`: from here on the owner sees the claim.
         asym::heavy();
         if self.owner_is_outside() {
-            // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the claim
-            // before it can come in again.
-            let tasks = unsafe { &mut *self.tasks.get() };
-            tasks.take_half(loot);
-            if with_next {
-                loot.extend(tasks.next.take());
-            }
-            self.publish(tasks);
+            self.tasks.with_mut(|tasks| {
+                // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the
+                // claim before it can come in again.
+                let tasks = unsafe { &mut *tasks };
+                tasks.take_half(loot);
+                if with_next {
+                    loot.extend(tasks.next.take());
+                }
+                self.publish(tasks);
+            });
         }
         // ORDERING: Release pairs with the acquires of the owner and of the next thief.
         self.claimed.store(false, Ordering::Release);
@@ -153,7 +161,7 @@ impl LocalQueue {
     /// Waits a moment for the owner to come out. It is inside for a few instructions at a time,
     /// unless it is preempted there: then we rather go elsewhere.
     fn owner_is_outside(&self) -> bool {
-        for _ in 0..100 {
+        for _ in 0..Self::PATIENCE {
             // ORDERING: Acquire pairs with the release at the end of `own`.
             if !self.busy.load(Ordering::Acquire) {
                 return true;
@@ -163,3 +171,6 @@ impl LocalQueue {
         false
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -1,17 +1,23 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
 pub(crate) mod context;
+#[cfg_attr(all(test, loom), path = "guest_in_model.rs")]
 pub(crate) mod guest;
 pub(crate) mod idle;
 pub(crate) mod inbox;
 pub(crate) mod local;
+#[cfg(all(test, loom))]
+pub(crate) mod loom;
 pub(crate) mod shared;
 pub(crate) mod worker;
 
+#[cfg(all(test, loom))]
+pub(crate) use self::loom::schedule;
 use crate::behaviour::task::{Ready, TaskPtr};
 use crate::runtime::RuntimeId;
 
 /// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
+#[cfg(not(all(test, loom)))]
 #[inline]
 pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
     match context::worker() {

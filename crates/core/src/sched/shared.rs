@@ -14,8 +14,8 @@ use super::idle::Idle;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
-use crate::runtime::{Config, RuntimeId};
 use crate::runtime::blocking::BlockingPool;
+use crate::runtime::{Config, RuntimeId};
 use crate::sim;
 use crate::time::Timers;
 

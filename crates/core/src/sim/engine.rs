@@ -202,7 +202,10 @@ impl Engine<'_> {
             }
             self.steps.set(self.steps.get() + 1);
             if self.steps.get() > self.settings.max_steps {
-                return Err(format!("no end after {} scheduling decisions", self.settings.max_steps));
+                return Err(format!(
+                    "no end after {} scheduling decisions",
+                    self.settings.max_steps
+                ));
             }
             let current = last.filter(|id| runnable.contains(id));
             let chosen = self.explorer.borrow_mut().choose_task(&runnable, current);
@@ -295,4 +298,3 @@ pub(crate) fn tell(fault: &Fault) {
         engine.fault.borrow_mut().get_or_insert_with(|| fault.to_string());
     }
 }
-

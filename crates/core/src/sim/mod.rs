@@ -45,10 +45,10 @@ use std::time::Duration;
 
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
+use engine::Settings;
 pub(crate) use engine::{
     block_until, is_active, is_inside, is_quiet, now, point, ready, spawn_outside, tell,
 };
-use engine::Settings;
 
 use crate::promise::Promise;
 

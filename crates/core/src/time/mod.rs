@@ -52,7 +52,7 @@ where
 {
     assert_distinct(&set);
     let set = set.to_owned_set();
-    let fire = move || spawn::with_owned::<S, _, _>(&set, closure, Forget);
+    let fire = move || spawn::with_owned::<S, _, _>(set, closure, Forget);
     current_timers().set(delay, Entry::Once(Box::new(fire)))
 }
 
@@ -80,7 +80,7 @@ where
         if !waiting.swap(true, Ordering::Relaxed) {
             let closure = Arc::clone(&closure);
             let ended = Tick(Arc::clone(&waiting));
-            spawn::with_owned::<S, _, _>(&set, move |access| closure(access), ended);
+            spawn::with_owned::<S, _, _>(set.to_owned_set(), move |access| closure(access), ended);
         }
     };
     current_timers().set(period, Entry::Every { period: nanos(period), fire: Box::new(fire) })
@@ -298,7 +298,11 @@ impl Timers {
             Entry::Once(fire) => drop_quietly(fire),
             Entry::Every { period, mut fire } => {
                 drop_quietly(&mut fire);
-                if self.renew(number, deadline.saturating_add(period), Entry::Every { period, fire }) {
+                if self.renew(
+                    number,
+                    deadline.saturating_add(period),
+                    Entry::Every { period, fire },
+                ) {
                     return;
                 }
             }

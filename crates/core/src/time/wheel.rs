@@ -134,10 +134,7 @@ impl<T> Wheel<T> {
         let index = self.allocate(deadline, value);
         self.len += 1;
         self.link(index);
-        Key {
-            index,
-            generation: self.entry(index).generation,
-        }
+        Key { index, generation: self.entry(index).generation }
     }
 
     /// Removes a timer and returns its value, if it has neither fired nor been cancelled.
@@ -283,10 +280,7 @@ impl<T> Wheel<T> {
         if head != NIL {
             self.entry_mut(head).previous = index;
         }
-        self.slots[slot] = Slot {
-            head: index,
-            earliest: earliest.min(deadline),
-        };
+        self.slots[slot] = Slot { head: index, earliest: earliest.min(deadline) };
         if slot < FAR {
             self.occupied[slot / SLOTS] |= 1 << (slot % SLOTS);
         }
@@ -333,10 +327,7 @@ impl<T> Wheel<T> {
     }
 
     fn extend(&mut self, deadline: u64, insertion: u64, value: T) -> u32 {
-        assert!(
-            self.entries.len() < NIL as usize,
-            "too many timers in one wheel"
-        );
+        assert!(self.entries.len() < NIL as usize, "too many timers in one wheel");
         let index = self.entries.len() as u32;
         self.entries.push(Entry {
             value: Some(value),
@@ -375,10 +366,7 @@ impl<T> Wheel<T> {
 }
 
 impl Slot {
-    const EMPTY: Self = Self {
-        head: NIL,
-        earliest: u64::MAX,
-    };
+    const EMPTY: Self = Self { head: NIL, earliest: u64::MAX };
 }
 
 impl<T> Default for Wheel<T> {

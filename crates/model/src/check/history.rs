@@ -34,9 +34,7 @@ impl History<'_> {
 
     /// The life of a behaviour that was spawned.
     pub(super) fn life(&self, id: BehaviourId) -> &Life {
-        self.lives[id.0]
-            .as_ref()
-            .expect("a behaviour that was spawned")
+        self.lives[id.0].as_ref().expect("a behaviour that was spawned")
     }
 
     /// Whether `spawner` came to perform its operations.
@@ -51,17 +49,12 @@ impl History<'_> {
 /// Sorts the events of `trace` by behaviour, and checks what can be checked without order.
 pub(super) fn gather<'p>(plan: &'p Plan<'p>, trace: &Trace) -> Result<History<'p>, Violation> {
     let sheets = sheets(plan, trace)?;
-    let mut history = History {
-        plan,
-        lives: Vec::with_capacity(sheets.len()),
-    };
+    let mut history = History { plan, lives: Vec::with_capacity(sheets.len()) };
     for (behaviour, sheet) in plan.iter().zip(&sheets) {
         let life = live(behaviour, sheet, &history)?;
         history.lives.push(life);
     }
-    history
-        .lives()
-        .try_for_each(|life| check_numbers(life, &history))?;
+    history.lives().try_for_each(|life| check_numbers(life, &history))?;
     check_program_order(&history)?;
     check_distinct(&history)?;
     Ok(history)
@@ -84,19 +77,16 @@ fn sheets(plan: &Plan<'_>, trace: &Trace) -> Result<Vec<Sheet>, Violation> {
         let id = event.id();
         let sheet = sheets.get_mut(id.0).ok_or(Violation::Unknown(id))?;
         let (deed, twice) = match *event {
-            Event::Spawned { by, call, ret, .. } => (
-                Deed::Spawned,
-                sheet.spawned.replace((by, call, ret)).is_some(),
-            ),
+            Event::Spawned { by, call, ret, .. } => {
+                (Deed::Spawned, sheet.spawned.replace((by, call, ret)).is_some())
+            }
             Event::Rejected { .. } => (Deed::Rejected, sheet.rejected.replace(()).is_some()),
             Event::Started { seq, .. } => (Deed::Started, sheet.started.replace(seq).is_some()),
             Event::Ended { seq, exit, .. } => {
                 (Deed::Ended, sheet.ended.replace((seq, exit)).is_some())
             }
             Event::Skipped { seq, .. } => (Deed::Skipped, sheet.skipped.replace(seq).is_some()),
-            Event::Saw {
-                variable, poisoned, ..
-            } => {
+            Event::Saw { variable, poisoned, .. } => {
                 sheet.saw.push((variable, poisoned));
                 continue;
             }
@@ -117,11 +107,7 @@ fn live(
     let id = b.id();
     if !history.ran(b.by) {
         let silent = *sheet == Sheet::default();
-        return if silent {
-            Ok(None)
-        } else {
-            Err(Violation::Orphan(id, b.by))
-        };
+        return if silent { Ok(None) } else { Err(Violation::Orphan(id, b.by)) };
     }
     if b.rejected {
         return check_rejected(b, sheet, history.plan).map(|()| None);
@@ -134,31 +120,14 @@ fn live(
         return Err(Violation::WrongSpawner(id, by));
     }
     let (start, end, skipped) = turn(b, sheet)?;
-    Ok(Some(Life {
-        id,
-        call,
-        ret,
-        start,
-        end,
-        skipped,
-        saw: sheet.saw.clone(),
-    }))
+    Ok(Some(Life { id, call, ret, start, end, skipped, saw: sheet.saw.clone() }))
 }
 
 fn check_rejected(b: &Behaviour<'_>, sheet: &Sheet, plan: &Plan<'_>) -> Result<(), Violation> {
-    let nothing_else = Sheet {
-        rejected: sheet.rejected,
-        ..Sheet::default()
-    };
+    let nothing_else = Sheet { rejected: sheet.rejected, ..Sheet::default() };
     if *sheet != nothing_else {
-        let overlap =
-            b.op.spawns()
-                .iter()
-                .find_map(|spawn| plan.program.overlap(spawn));
-        return Err(Violation::NotRejected(
-            b.id(),
-            overlap.expect("the cause of the rejection"),
-        ));
+        let overlap = b.op.spawns().iter().find_map(|spawn| plan.program.overlap(spawn));
+        return Err(Violation::NotRejected(b.id(), overlap.expect("the cause of the rejection")));
     }
     sheet.rejected.ok_or(Violation::NotSpawned(b.id(), b.by))
 }
@@ -212,10 +181,7 @@ fn check_program_order(history: &History<'_>) -> Result<(), Violation> {
             && history.plan[earlier.id].leader() != behaviour.leader()
             && life.call < earlier.ret
         {
-            return Err(Violation::Timing(
-                life.id,
-                Fault::OutOfProgramOrder(earlier.id),
-            ));
+            return Err(Violation::Timing(life.id, Fault::OutOfProgramOrder(earlier.id)));
         }
     }
     Ok(())

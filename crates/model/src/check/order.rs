@@ -26,27 +26,13 @@ fn conflicts(history: &History<'_>) -> Result<Vec<Before>, Violation> {
     let mut conflicts = Vec::new();
     for life in lives {
         for (cown, access) in history.plan[life.id].footprint.iter() {
-            for first in queues
-                .entry(cown)
-                .or_default()
-                .enter(life, access.is_exclusive())
-            {
+            for first in queues.entry(cown).or_default().enter(life, access.is_exclusive()) {
                 let (second, started) = (life.id, life.start);
                 if first.end > started {
                     let (first, ended) = (first.id, first.end);
-                    return Err(Violation::Overlap {
-                        first,
-                        ended,
-                        second,
-                        started,
-                        cown,
-                    });
+                    return Err(Violation::Overlap { first, ended, second, started, cown });
                 }
-                conflicts.push(Before {
-                    first: first.id,
-                    second,
-                    cown,
-                });
+                conflicts.push(Before { first: first.id, second, cown });
             }
         }
     }
@@ -70,11 +56,7 @@ impl<'h> Queue<'h> {
         }
         let writer = self.writer.replace(life);
         let readers = std::mem::take(&mut self.readers);
-        if readers.is_empty() {
-            writer.into_iter().collect()
-        } else {
-            readers
-        }
+        if readers.is_empty() { writer.into_iter().collect() } else { readers }
     }
 }
 
@@ -125,9 +107,7 @@ impl<'h> Order<'h> {
     fn new(history: &'h History<'h>) -> Self {
         let mut nodes = BTreeMap::new();
         for life in history.lives() {
-            let node = nodes
-                .entry(history.plan[life.id].leader())
-                .or_insert(Node::new(life));
+            let node = nodes.entry(history.plan[life.id].leader()).or_insert(Node::new(life));
             node.done = node.done.min(life.start);
         }
         Order { history, nodes }
@@ -143,9 +123,7 @@ impl<'h> Order<'h> {
 
     fn node_mut(&mut self, id: BehaviourId) -> &mut Node {
         let leader = self.leader(id);
-        self.nodes
-            .get_mut(&leader)
-            .expect("a node for each operation of the history")
+        self.nodes.get_mut(&leader).expect("a node for each operation of the history")
     }
 
     fn add(&mut self, before: Before) -> Result<(), Violation> {
@@ -188,17 +166,9 @@ impl<'h> Order<'h> {
         let steps = std::iter::successors(self.node(leader).via, |b| self.node(b.first).via);
         ran.extend(steps);
         ran.reverse();
-        let first = ran
-            .last()
-            .expect("a spawn is called before it takes effect")
-            .second;
+        let first = ran.last().expect("a spawn is called before it takes effect").second;
         let second = ran[0].first;
-        Violation::Order {
-            first,
-            second,
-            because: self.because(first, second),
-            ran,
-        }
+        Violation::Order { first, second, because: self.because(first, second), ran }
     }
 
     /// Why `first` is known to have been spawned before `second`.
@@ -228,12 +198,7 @@ impl<'h> Order<'h> {
                 break back.len() - begin;
             }
             let stuck = |before: &&Before| self.node(before.first).awaited > 0;
-            let before = *self
-                .node(at)
-                .predecessors
-                .iter()
-                .find(stuck)
-                .expect("see above");
+            let before = *self.node(at).predecessors.iter().find(stuck).expect("see above");
             back.push(before);
             at = self.leader(before.first);
         };

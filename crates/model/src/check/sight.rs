@@ -41,19 +41,12 @@ fn check_sight(
 ) -> Result<(), Violation> {
     let id = life.id;
     let set = &history.plan[id].spawn.set;
-    if !set
-        .iter()
-        .any(|member| member.variable == variable && member.access.is_checked())
-    {
+    if !set.iter().any(|member| member.variable == variable && member.access.is_checked()) {
         return Err(Violation::NoSuchMember(id, variable));
     }
     let poisoned_by = poison.on(history.plan.program.cown(variable));
     if poisoned_by.is_some() != poisoned {
-        return Err(Violation::WrongSight {
-            id,
-            variable,
-            poisoned_by,
-        });
+        return Err(Violation::WrongSight { id, variable, poisoned_by });
     }
     Ok(())
 }

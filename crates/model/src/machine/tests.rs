@@ -28,15 +28,8 @@ fn end(id: usize) -> Rule {
 
 #[test]
 fn a_behaviour_waits_for_pending_ones_before_it_and_overtakes_the_rest() {
-    let sets = [
-        vec![write(0)],
-        vec![write(0), write(1)],
-        vec![write(1)],
-        vec![write(2)],
-    ];
-    spawned(sets, |machine| {
-        assert_eq!(machine.enabled(), [run(0), run(3)])
-    });
+    let sets = [vec![write(0)], vec![write(0), write(1)], vec![write(1)], vec![write(2)]];
+    spawned(sets, |machine| assert_eq!(machine.enabled(), [run(0), run(3)]));
 }
 
 #[test]
@@ -62,9 +55,7 @@ fn readers_run_together_and_a_writer_between_them_parts_them() {
 #[test]
 #[should_panic(expected = "cannot fire")]
 fn a_rule_without_its_premises_does_not_fire() {
-    spawned([vec![write(0)], vec![write(0)]], |mut machine| {
-        machine.fire(run(1))
-    });
+    spawned([vec![write(0)], vec![write(0)]], |mut machine| machine.fire(run(1)));
 }
 
 #[test]

@@ -30,19 +30,13 @@ impl Toy {
     /// Appends `jobs` in one step, or gives them back if one of their sets overlaps.
     fn spawn(&self, jobs: Vec<Job>) -> Result<(), Vec<Job>> {
         let overlaps = |job: &Job| {
-            let twice = |i: usize| {
-                job.cowns[..i]
-                    .iter()
-                    .any(|(cown, _)| *cown == job.cowns[i].0)
-            };
+            let twice = |i: usize| job.cowns[..i].iter().any(|(cown, _)| *cown == job.cowns[i].0);
             (0..job.cowns.len()).any(twice)
         };
         if jobs.iter().any(overlaps) {
             return Err(jobs);
         }
-        self.0
-            .send(jobs)
-            .expect("the worker waits for all clones of this");
+        self.0.send(jobs).expect("the worker waits for all clones of this");
         Ok(())
     }
 }
@@ -74,11 +68,7 @@ fn work(queue: &Receiver<Vec<Job>>, cowns: usize, reversed: bool) {
 /// Performs `ops` for `by`: all that an interpreter has to do.
 fn interpret(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, by: Spawner, ops: &[Op]) {
     for op in ops {
-        let jobs = op
-            .spawns()
-            .iter()
-            .map(|spawn| job(program, recorder, toy, spawn))
-            .collect();
+        let jobs = op.spawns().iter().map(|spawn| job(program, recorder, toy, spawn)).collect();
         let call = recorder.tick();
         match toy.spawn(jobs) {
             Ok(()) => recorder.spawned(by, op, call),
@@ -88,11 +78,7 @@ fn interpret(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, by: Spawner
 }
 
 fn job(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, spawn: &Spawn) -> Job {
-    let cowns = spawn
-        .set
-        .iter()
-        .map(|m| (program.cown(m.variable), m.access))
-        .collect();
+    let cowns = spawn.set.iter().map(|m| (program.cown(m.variable), m.access)).collect();
     let ticket = recorder.ticket(spawn.id);
     let (program, recorder, toy) = (Arc::clone(program), recorder.clone(), toy.clone());
     let spawn = spawn.clone();
@@ -103,13 +89,7 @@ fn job(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, spawn: &Spawn) ->
                 running.saw(member.variable, poisoned);
             }
         }
-        interpret(
-            &program,
-            &recorder,
-            &toy,
-            Spawner::Behaviour(spawn.id),
-            &spawn.body,
-        );
+        interpret(&program, &recorder, &toy, Spawner::Behaviour(spawn.id), &spawn.body);
         if spawn.panics {
             // Without the panic hook, which would fill the output of the tests.
             resume_unwind(Box::new("the program says so"));

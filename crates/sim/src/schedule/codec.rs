@@ -90,9 +90,8 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleParseError> {
         },
         Undecodable::Length => ScheduleParseError::WrongLength,
     })?;
-    let (mut content, checksum) = bytes
-        .split_last_chunk::<4>()
-        .ok_or(ScheduleParseError::WrongLength)?;
+    let (mut content, checksum) =
+        bytes.split_last_chunk::<4>().ok_or(ScheduleParseError::WrongLength)?;
     if crc32(content) != u32::from_le_bytes(*checksum) {
         return Err(ScheduleParseError::WrongChecksum);
     }

@@ -59,10 +59,7 @@ fn a_cleared_schedule_is_a_new_one() {
 #[test]
 fn a_thousand_steps_without_a_switch_print_short() {
     let schedule: Schedule = std::iter::repeat_n(task(3), 1000).collect();
-    assert!(
-        schedule.to_string().len() <= "coact1-".len() + 12,
-        "{schedule}"
-    );
+    assert!(schedule.to_string().len() <= "coact1-".len() + 12, "{schedule}");
 }
 
 #[test]
@@ -86,9 +83,7 @@ fn well_summed_nonsense_is_refused() {
     let overlong = [0xff; 12];
     let task_too_large = [0x80, 0x80, 0x80, 0x80, 0x80, 0x01];
     let rest_missing = [0b0110];
-    let too_many = [
-        0b0110, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
-    ];
+    let too_many = [0b0110, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
     for bytes in [&overlong[..], &task_too_large, &rest_missing, &too_many] {
         assert_eq!(
             printed(bytes).parse::<Schedule>(),

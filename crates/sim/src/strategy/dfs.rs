@@ -30,10 +30,7 @@ impl Bounds {
     /// The default bounds.
     #[must_use]
     pub const fn new() -> Self {
-        Bounds {
-            preemptions: None,
-            depth: 10_000,
-        }
+        Bounds { preemptions: None, depth: 10_000 }
     }
 
     /// At most `limit` times in a run, a task is left that could have gone on.
@@ -187,11 +184,7 @@ impl Dfs {
             }
             None => {
                 let (offer, taken) = (offer(), 0);
-                self.path.push(Branch {
-                    offer,
-                    taken,
-                    width,
-                });
+                self.path.push(Branch { offer, taken, width });
                 Some(taken)
             }
         }
@@ -219,8 +212,7 @@ impl Dfs {
 
 impl Strategy for Dfs {
     fn begin_run(&mut self) -> bool {
-        self.end_run()
-            .unwrap_or_else(|divergence| panic!("{divergence}"));
+        self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
         if self.phase != Phase::Between {
             return false;
         }
@@ -274,10 +266,7 @@ impl Strategy for Dfs {
 
 /// The options at a choice of tasks: `current` first, then the others in ascending order.
 fn nth_option(n: usize, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
-    let others = runnable
-        .iter()
-        .copied()
-        .filter(|&task| Some(task) != current);
+    let others = runnable.iter().copied().filter(|&task| Some(task) != current);
     current
         .into_iter()
         .chain(others)

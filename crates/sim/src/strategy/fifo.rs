@@ -31,10 +31,7 @@ impl Fifo {
     /// The plain run.
     #[must_use]
     pub const fn new() -> Self {
-        Fifo {
-            queue: Queue::new(),
-            begun: false,
-        }
+        Fifo { queue: Queue::new(), begun: false }
     }
 }
 
@@ -63,16 +60,12 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) const fn new() -> Self {
-        Queue {
-            since: BTreeMap::new(),
-            turn: 0,
-        }
+        Queue { since: BTreeMap::new(), turn: 0 }
     }
 
     pub(super) fn next(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {
         self.turn += 1;
-        self.since
-            .retain(|task, _| runnable.binary_search(task).is_ok());
+        self.since.retain(|task, _| runnable.binary_search(task).is_ok());
         for &task in runnable {
             self.since.entry(task).or_insert(self.turn);
         }

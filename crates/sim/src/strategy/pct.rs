@@ -96,9 +96,7 @@ impl Pct {
     fn admit(&mut self, runnable: &[TaskId]) {
         for &task in runnable {
             let prng = &mut self.prng;
-            self.priorities
-                .entry(task)
-                .or_insert_with(|| INITIAL | (prng.next_u64() >> 2) as i64);
+            self.priorities.entry(task).or_insert_with(|| INITIAL | (prng.next_u64() >> 2) as i64);
         }
     }
 
@@ -112,10 +110,7 @@ impl Pct {
 
     fn favourite(&self, runnable: &[TaskId]) -> TaskId {
         let rank = |task: &&TaskId| Reverse(self.priorities[*task]);
-        *runnable
-            .iter()
-            .min_by_key(rank)
-            .expect("at least one task is runnable")
+        *runnable.iter().min_by_key(rank).expect("at least one task is runnable")
     }
 }
 

@@ -34,11 +34,7 @@ impl Random {
     /// The random schedules of `seed`.
     #[must_use]
     pub fn new(seed: Seed) -> Self {
-        Random {
-            seed,
-            runs: 0,
-            prng: Prng::new(seed),
-        }
+        Random { seed, runs: 0, prng: Prng::new(seed) }
     }
 }
 

@@ -70,28 +70,22 @@ impl Replay {
         let recorded = self.next.next(&self.schedule)?;
         let chosen = usable(recorded);
         if chosen.is_none() {
-            self.divergence = Some(Divergence::Unavailable {
-                at: self.at,
-                recorded,
-                found: offer(),
-            });
+            self.divergence =
+                Some(Divergence::Unavailable { at: self.at, recorded, found: offer() });
         }
         self.at += 1;
         chosen
     }
 
     fn ended_early(&self) -> Option<Divergence> {
-        (self.at < self.schedule.len()).then_some(Divergence::EndedEarly {
-            at: self.at,
-            expected: self.schedule.len(),
-        })
+        (self.at < self.schedule.len())
+            .then_some(Divergence::EndedEarly { at: self.at, expected: self.schedule.len() })
     }
 }
 
 impl Strategy for Replay {
     fn begin_run(&mut self) -> bool {
-        self.end_run()
-            .unwrap_or_else(|divergence| panic!("{divergence}"));
+        self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
         let first = self.phase == Phase::Before;
         if first {
             self.phase = Phase::Running;

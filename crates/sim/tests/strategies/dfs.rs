@@ -25,10 +25,7 @@ fn sorted(runs: impl IntoIterator<Item = Vec<Choice>>) -> Vec<String> {
 
 fn expected(program: &Program, limit: u32) -> Vec<String> {
     let runs = program.every_run().into_iter();
-    sorted(
-        runs.filter(|&(_, preemptions)| preemptions <= limit)
-            .map(|(run, _)| run),
-    )
+    sorted(runs.filter(|&(_, preemptions)| preemptions <= limit).map(|(run, _)| run))
 }
 
 fn interleavings(tasks: u64, steps: u64) -> u64 {
@@ -38,16 +35,7 @@ fn interleavings(tasks: u64, steps: u64) -> u64 {
 
 #[test]
 fn the_number_of_interleavings_is_the_multinomial() {
-    for (n, k) in [
-        (1, 1),
-        (1, 5),
-        (2, 1),
-        (2, 5),
-        (3, 2),
-        (3, 3),
-        (4, 2),
-        (5, 1),
-    ] {
+    for (n, k) in [(1, 1), (1, 5), (2, 1), (2, 5), (3, 2), (3, 3), (4, 2), (5, 1)] {
         let (runs, dfs) = search(&Program::steps(n, k), Bounds::new());
         let distinct: BTreeSet<_> = runs.iter().map(|run| tasks(run)).collect();
         assert_eq!(runs.len(), distinct.len(), "{n} tasks of {k} steps");
@@ -74,11 +62,7 @@ fn preemption_bounds_leave_out_the_right_runs() {
     for program in programs {
         for limit in 0..5 {
             let (runs, _) = search(&program, Bounds::new().preemptions(limit));
-            assert_eq!(
-                sorted(runs),
-                expected(&program, limit),
-                "{program:?}, {limit}"
-            );
+            assert_eq!(sorted(runs), expected(&program, limit), "{program:?}, {limit}");
         }
     }
 }
@@ -143,17 +127,10 @@ fn a_runnable_set_that_changed_is_a_divergence() {
     let strange = dfs.choose_task(&[TaskId(1)], None);
     assert_eq!(strange, TaskId(1), "the run goes on with what there is");
     assert_eq!(dfs.choose_value(7), 0);
-    let tasks = |runnable: &[TaskId]| Offer::Tasks {
-        runnable: runnable.into(),
-        current: None,
-    };
+    let tasks = |runnable: &[TaskId]| Offer::Tasks { runnable: runnable.into(), current: None };
     let (expected, found) = (tasks(&BOTH), tasks(&BOTH[1..]));
     match dfs.end_run() {
-        Err(Divergence::Offer {
-            at: 0,
-            expected: e,
-            found: f,
-        }) => {
+        Err(Divergence::Offer { at: 0, expected: e, found: f }) => {
             assert_eq!((e, f), (expected, found));
         }
         other => panic!("{other:?}"),
@@ -176,10 +153,7 @@ fn another_current_task_or_kind_of_choice_is_a_divergence() {
         dfs.begin_run();
         change(&mut dfs);
         let divergence = dfs.end_run();
-        assert!(
-            matches!(divergence, Err(Divergence::Offer { at: 0, .. })),
-            "{divergence:?}"
-        );
+        assert!(matches!(divergence, Err(Divergence::Offer { at: 0, .. })), "{divergence:?}");
     }
 }
 
@@ -196,10 +170,8 @@ fn a_run_that_ends_within_the_repeated_path_is_a_divergence() {
 }
 
 #[test]
-#[should_panic(
-    expected = "the run diverged at choice 0: the earlier run of the same choices \
-                           offered a value below 2, this one offers a value below 3"
-)]
+#[should_panic(expected = "the run diverged at choice 0: the earlier run of the same choices \
+                           offered a value below 2, this one offers a value below 3")]
 fn a_divergence_nobody_asks_for_panics() {
     let mut dfs = Dfs::new(Bounds::new());
     for bound in 2.. {

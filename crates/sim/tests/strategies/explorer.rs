@@ -20,11 +20,7 @@ fn first_failure(method: Method) -> Failure {
 
 #[test]
 fn every_method_finds_a_failure_that_replays() {
-    for method in [
-        Method::Random,
-        Method::Pct { depth: 2 },
-        Method::Dfs(Bounds::new()),
-    ] {
+    for method in [Method::Random, Method::Pct { depth: 2 }, Method::Dfs(Bounds::new())] {
         let failure = first_failure(method.clone());
         assert_eq!(failure.cause(), "interrupted");
         assert_eq!(failure.method(), &method);
@@ -38,16 +34,10 @@ fn every_method_finds_a_failure_that_replays() {
 #[test]
 fn the_exploration_up_to_a_failure_repeats() {
     let failure = first_failure(Method::Pct { depth: 2 });
-    let up_to_it = Config::new()
-        .method(failure.method().clone())
-        .seed(failure.seed())
-        .runs(failure.run());
+    let up_to_it =
+        Config::new().method(failure.method().clone()).seed(failure.seed()).runs(failure.run());
     assert_eq!(
-        up_to_it
-            .explorer()
-            .explore(interrupted)
-            .unwrap_err()
-            .schedule(),
+        up_to_it.explorer().explore(interrupted).unwrap_err().schedule(),
         failure.schedule()
     );
 }
@@ -58,9 +48,7 @@ fn a_report_of_a_replay_says_how_to_replay() {
     let replayed = first_failure(Method::Replay(failure.schedule().clone()));
     let (text, schedule) = (replayed.to_string(), failure.schedule());
     assert!(
-        text.ends_with(&format!(
-            "to replay this run:\n  COACT_SIM_SCHEDULE={schedule}"
-        )),
+        text.ends_with(&format!("to replay this run:\n  COACT_SIM_SCHEDULE={schedule}")),
         "{text}"
     );
     assert!(text.contains("strategy  replay"), "{text}");
@@ -100,14 +88,8 @@ fn a_program_that_is_not_deterministic_fails() {
     });
     let failure = failure.unwrap_err();
     assert_eq!(failure.run(), 2);
-    assert!(matches!(
-        failure.divergence(),
-        Some(Divergence::Offer { at: 0, .. })
-    ));
-    assert!(
-        failure.to_string().contains("not deterministic"),
-        "{failure}"
-    );
+    assert!(matches!(failure.divergence(), Some(Divergence::Offer { at: 0, .. })));
+    assert!(failure.to_string().contains("not deterministic"), "{failure}");
 }
 
 #[test]
@@ -120,12 +102,7 @@ fn a_replay_that_fails_after_diverging_says_both() {
     });
     let failure = failure.unwrap_err();
     assert_eq!(failure.cause(), "changed");
-    assert!(
-        failure
-            .to_string()
-            .contains("note      the run diverged at choice 0"),
-        "{failure}"
-    );
+    assert!(failure.to_string().contains("note      the run diverged at choice 0"), "{failure}");
 }
 
 #[test]

@@ -48,12 +48,7 @@ fn depth_2_a_task_that_is_interrupted() {
 #[test]
 fn depth_3_two_tasks_that_interrupt_each_other() {
     let bug = |run: &[u32]| {
-        let places = [
-            place(run, 0, 2),
-            place(run, 1, 4),
-            place(run, 0, 3),
-            place(run, 1, 5),
-        ];
+        let places = [place(run, 0, 2), place(run, 1, 4), place(run, 0, 3), place(run, 1, 5)];
         places.is_sorted()
     };
     let found = hits(Pct::new(Seed::new(0), 3), 7, 60_000, bug);
@@ -78,10 +73,8 @@ fn a_task_that_waits_by_yielding_lets_the_others_go_on() {
         let (mut steps, mut turns) = ([0; 3], 0);
         let mut current = None;
         while steps[1] < 5 || steps[2] < 5 {
-            let runnable: Vec<_> = (0..3)
-                .filter(|&t| t == 0 || steps[t] < 5)
-                .map(|t| TaskId(t as u32))
-                .collect();
+            let runnable: Vec<_> =
+                (0..3).filter(|&t| t == 0 || steps[t] < 5).map(|t| TaskId(t as u32)).collect();
             let task = pct.choose_task(&runnable, current);
             steps[task.0 as usize] += 1;
             current = Some(task).filter(|t| t.0 != 0 && steps[t.0 as usize] < 5);

@@ -17,19 +17,13 @@ fn runs(mut strategy: impl Strategy, program: &Program, number: usize) -> Vec<St
 
 #[test]
 fn every_interleaving_is_reached() {
-    let programs = [
-        Program::steps(3, 2),
-        Program::new(vec![vec![Op::Lock, Op::Flip(2), Op::Unlock]; 3]),
-    ];
+    let programs =
+        [Program::steps(3, 2), Program::new(vec![vec![Op::Lock, Op::Flip(2), Op::Unlock]; 3])];
     for program in programs {
-        let reached: BTreeSet<_> = runs(Random::new(Seed::new(0)), &program, 5000)
-            .into_iter()
-            .collect();
-        let every: BTreeSet<_> = program
-            .every_run()
-            .iter()
-            .map(|(run, _)| format!("{run:?}"))
-            .collect();
+        let reached: BTreeSet<_> =
+            runs(Random::new(Seed::new(0)), &program, 5000).into_iter().collect();
+        let every: BTreeSet<_> =
+            program.every_run().iter().map(|(run, _)| format!("{run:?}")).collect();
         assert_eq!(reached, every);
     }
 }

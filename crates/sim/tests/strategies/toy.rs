@@ -32,12 +32,7 @@ pub struct Program {
 impl Program {
     pub fn new(tasks: Vec<Vec<Op>>) -> Self {
         let at = vec![0; tasks.len()];
-        Program {
-            tasks,
-            at,
-            holder: None,
-            running: None,
-        }
+        Program { tasks, at, holder: None, running: None }
     }
 
     /// `tasks` tasks of `steps` steps each.
@@ -46,9 +41,7 @@ impl Program {
     }
 
     fn next_op(&self, TaskId(task): TaskId) -> Option<Op> {
-        self.tasks[task as usize]
-            .get(self.at[task as usize])
-            .copied()
+        self.tasks[task as usize].get(self.at[task as usize]).copied()
     }
 
     fn runnable(&self) -> Vec<TaskId> {
@@ -57,10 +50,7 @@ impl Program {
             Some(Op::Lock) => self.holder.is_none(),
             Some(_) => true,
         };
-        (0..self.tasks.len() as u32)
-            .map(TaskId)
-            .filter(can_run)
-            .collect()
+        (0..self.tasks.len() as u32).map(TaskId).filter(can_run).collect()
     }
 
     fn current(&self, runnable: &[TaskId]) -> Option<TaskId> {

@@ -18,10 +18,8 @@ use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicIsize, Ordering};
 
 /// Blocks that were passed on to the program's allocator, by threads that have ended or flushed.
-static PASSED_ON: Passed<AtomicIsize> = Passed {
-    blocks: AtomicIsize::new(0),
-    bytes: AtomicIsize::new(0),
-};
+static PASSED_ON: Passed<AtomicIsize> =
+    Passed { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
 
 thread_local! {
     static CACHE: UnsafeCell<Cache> = const { UnsafeCell::new(Cache::new()) };
@@ -111,15 +109,11 @@ pub(super) fn flush_thread() {
 
 pub(super) fn trim() -> usize {
     flush_thread();
-    SizeClass::all()
-        .map(|class| Depot::of(class).trim(class))
-        .sum()
+    SizeClass::all().map(|class| Depot::of(class).trim(class)).sum()
 }
 
 pub(super) fn trim_surplus() -> usize {
-    SizeClass::all()
-        .map(|class| Depot::of(class).trim_surplus(class))
-        .sum()
+    SizeClass::all().map(|class| Depot::of(class).trim_surplus(class)).sum()
 }
 
 pub(super) fn stats() -> PoolStats {
@@ -223,10 +217,7 @@ fn end() {
 fn flush(room: usize) {
     for class in SizeClass::all() {
         let rack = with_cache(|cache| mem::replace(cache.rack(class), Rack::new(room)));
-        for batch in [rack.loaded, rack.previous]
-            .into_iter()
-            .filter_map(Magazine::into_batch)
-        {
+        for batch in [rack.loaded, rack.previous].into_iter().filter_map(Magazine::into_batch) {
             Depot::of(class).put(class, batch);
         }
     }
@@ -274,10 +265,7 @@ impl Cache {
         Self {
             racks: [const { Rack::new(0) }; CLASSES],
             life: Life::Fresh,
-            passed_on: Passed {
-                blocks: 0,
-                bytes: 0,
-            },
+            passed_on: Passed { blocks: 0, bytes: 0 },
         }
     }
 
@@ -297,10 +285,7 @@ impl Cache {
 
 impl Rack {
     const fn new(room: usize) -> Self {
-        Self {
-            loaded: Magazine::with_room(room),
-            previous: Magazine::with_room(room),
-        }
+        Self { loaded: Magazine::with_room(room), previous: Magazine::with_room(room) }
     }
 
     /// Takes a block from the other magazine, which becomes the loaded one.
@@ -349,10 +334,7 @@ impl Magazine {
 
     /// A batch becomes a magazine.
     fn holding(batch: Batch) -> Self {
-        Self {
-            head: Some(batch.head),
-            room: BATCH - batch.count,
-        }
+        Self { head: Some(batch.head), room: BATCH - batch.count }
     }
 
     #[inline(always)]
@@ -383,11 +365,7 @@ impl Magazine {
 
     fn count(&self) -> usize {
         // A magazine without blocks may also be one without room: of a thread that keeps none.
-        if self.head.is_none() {
-            0
-        } else {
-            BATCH - self.room
-        }
+        if self.head.is_none() { 0 } else { BATCH - self.room }
     }
 
     /// A magazine becomes a batch, if it holds anything.
@@ -412,9 +390,6 @@ impl Passed<isize> {
             // Another thread may have counted the frees of blocks whose allocation is not counted.
             sum.max(0) as usize
         };
-        (
-            add(&PASSED_ON.blocks, &mut self.blocks),
-            add(&PASSED_ON.bytes, &mut self.bytes),
-        )
+        (add(&PASSED_ON.blocks, &mut self.blocks), add(&PASSED_ON.bytes, &mut self.bytes))
     }
 }

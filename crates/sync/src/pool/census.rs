@@ -22,10 +22,8 @@ impl Census {
     /// and have a block among them.
     pub(super) fn take(class: SizeClass, batches: &[Batch], open: &[Cursor]) -> Self {
         let carved = open.iter().map(|cursor| (cursor.slab(), cursor.carved()));
-        let mut census = Self {
-            missing: carved.collect(),
-            homes: Vec::with_capacity(batches.len()),
-        };
+        let mut census =
+            Self { missing: carved.collect(), homes: Vec::with_capacity(batches.len()) };
         for batch in batches {
             let home = census.count(class, batch);
             census.homes.push(home);

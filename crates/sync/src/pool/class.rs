@@ -24,11 +24,7 @@ impl SizeClass {
     pub(super) const fn of(layout: Layout) -> Option<Self> {
         // A class is a multiple of the alignment, so that each block of a slab is aligned when the
         // first one is. An alignment of 8 or less comes for free.
-        let step = if layout.align() > STEP {
-            MAX_ALIGN
-        } else {
-            STEP
-        };
+        let step = if layout.align() > STEP { MAX_ALIGN } else { STEP };
         let size = layout.size();
         if size > LARGEST || layout.align() > MAX_ALIGN {
             return None;
@@ -68,10 +64,7 @@ mod tests {
     fn a_class_holds_its_layout_and_wastes_less_than_a_step() {
         for size in 0..=LARGEST {
             for align in [1, 2, 4, 8] {
-                assert_eq!(
-                    block_size(size, align),
-                    Some(size.max(1).next_multiple_of(8))
-                );
+                assert_eq!(block_size(size, align), Some(size.max(1).next_multiple_of(8)));
             }
             assert_eq!(block_size(size, 16), Some(size.max(1).next_multiple_of(16)));
         }

@@ -50,23 +50,14 @@ impl Batch {
         let (next, count) = rest.map_or((None, 0), |rest| (Some(rest.head), rest.count));
         // SAFETY: per the caller the memory is ours, and every class is large enough for a link.
         unsafe { block.write(Block { next }) };
-        Self {
-            head: block,
-            count: count + 1,
-        }
+        Self { head: block, count: count + 1 }
     }
 
     /// The first block, and the others if there are any.
     pub(super) fn split_first(self) -> (NonNull<Block>, Option<Self>) {
         // SAFETY: the batch owns its blocks, and each was written when it was linked.
         let next = unsafe { self.head.read().next };
-        (
-            self.head,
-            next.map(|head| Self {
-                head,
-                count: self.count - 1,
-            }),
-        )
+        (self.head, next.map(|head| Self { head, count: self.count - 1 }))
     }
 }
 
@@ -112,10 +103,7 @@ pub(super) struct Count {
 
 impl Depot {
     const fn new() -> Self {
-        Self {
-            stock: Mutex::new(Stock::new()),
-            trimmer: Mutex::new(()),
-        }
+        Self { stock: Mutex::new(Stock::new()), trimmer: Mutex::new(()) }
     }
 
     /// The depot of `class`.
@@ -133,13 +121,7 @@ impl Depot {
         let mut batch = self.take_up_to(class, 1);
         // SAFETY: the batch is ours, so its head may be read.
         if let Some(rest) = unsafe { batch.head.read().next } {
-            self.put(
-                class,
-                Batch {
-                    head: rest,
-                    count: batch.count - 1,
-                },
-            );
+            self.put(class, Batch { head: rest, count: batch.count - 1 });
             batch.count = 1;
         }
         batch.head
@@ -197,11 +179,7 @@ impl Depot {
     pub(super) fn count(&self) -> Count {
         let _trimmer = self.trimmer.lock();
         let stock = self.stock.lock();
-        Count {
-            slab_bytes: stock.slabs * SLAB_BYTES,
-            carved: stock.carved,
-            stocked: stock.blocks,
-        }
+        Count { slab_bytes: stock.slabs * SLAB_BYTES, carved: stock.carved, stocked: stock.blocks }
     }
 
     /// The caller holds `trimmer`. Other threads find the depot empty while this walks, and help

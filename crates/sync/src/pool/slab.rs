@@ -41,9 +41,7 @@ pub(super) struct Slab {
 impl Slab {
     /// The slab in which `block` stands.
     pub(super) fn of(block: NonNull<Block>) -> Self {
-        Self {
-            address: block.addr().get() & !(SPACING - 1),
-        }
+        Self { address: block.addr().get() & !(SPACING - 1) }
     }
 
     /// How many blocks of `class` a slab has.
@@ -80,9 +78,8 @@ impl Cursor {
     pub(super) fn open() -> Self {
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(LAYOUT) };
-        let Some(start) = NonNull::new(memory) else {
-            handle_alloc_error(LAYOUT)
-        };
+        let Some(start) = NonNull::new(memory) else { handle_alloc_error(LAYOUT) };
+        populate(start);
         // For `Slab::release`.
         memory.expose_provenance();
         Self { start, carved: 0 }
@@ -90,9 +87,7 @@ impl Cursor {
 
     /// The slab that this is the rest of.
     pub(super) fn slab(&self) -> Slab {
-        Slab {
-            address: self.start.addr().get(),
-        }
+        Slab { address: self.start.addr().get() }
     }
 
     /// How many blocks have been carved.
@@ -110,12 +105,22 @@ impl Cursor {
         // SAFETY: `carved` is at most the capacity, so this stays within the slab.
         let first = unsafe { self.start.add(self.carved * size) };
         self.carved += count;
-        Span {
-            first: first.cast(),
-            count,
-            size,
-        }
+        Span { first: first.cast(), count, size }
     }
+}
+
+/// Has the system provide the pages of a fresh slab all at once: a slab that is opened is used up
+/// soon, and one call costs less than a page fault each.
+fn populate(start: NonNull<u8>) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        // The call takes whole pages; the last one may belong to the next slab as well.
+        // SAFETY: the range is ours but for that page, and populating changes no contents. Where
+        // the system does not know the request, it refuses, and the pages come one by one.
+        unsafe { libc::madvise(start.as_ptr().cast(), SLAB_BYTES, libc::MADV_POPULATE_WRITE) };
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = start;
 }
 
 /// A run of fresh blocks that lie side by side; the owner is the only one who knows them.

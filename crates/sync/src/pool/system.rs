@@ -19,9 +19,7 @@ fn rounded(layout: Layout) -> usize {
 /// The allocator must not be asked for nothing.
 fn nonzero(layout: Layout) -> Layout {
     if layout.size() == 0 {
-        Layout::new::<usize>()
-            .align_to(layout.align())
-            .unwrap_or(layout)
+        Layout::new::<usize>().align_to(layout.align()).unwrap_or(layout)
     } else {
         layout
     }
@@ -43,6 +41,11 @@ pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
 pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     BLOCKS.fetch_sub(1, Ordering::Relaxed);
     BYTES.fetch_sub(rounded(layout), Ordering::Relaxed);
+    if cfg!(loom) {
+        // loom does not watch plain memory: so let a use after this find no object of loom's.
+        // SAFETY: the block is the caller's to give up.
+        unsafe { block.write_bytes(0xDB, layout.size()) };
+    }
     // SAFETY: `alloc` asked the same allocator for it with the same layout, and the caller gives it
     // back once.
     unsafe { raw::dealloc(block.as_ptr(), nonzero(layout)) }

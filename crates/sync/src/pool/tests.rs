@@ -48,11 +48,7 @@ impl Parcel {
         assert_eq!(block.addr().get() % align, 0, "{layout:?} is not aligned");
         // SAFETY: the block has `size` bytes and is ours.
         unsafe { block.write_bytes(mark, size) };
-        Self {
-            block,
-            layout,
-            mark,
-        }
+        Self { block, layout, mark }
     }
 
     fn address(&self) -> usize {
@@ -124,10 +120,7 @@ fn stats_count_blocks_in_use() {
     let large: Vec<_> = (0..10).map(|i| Parcel::new(1000, 8, i)).collect();
     let during = stats();
     assert_eq!(during.outstanding_blocks, before.outstanding_blocks + 1010);
-    assert_eq!(
-        during.outstanding_bytes,
-        before.outstanding_bytes + 64_000 + 10_000
-    );
+    assert_eq!(during.outstanding_bytes, before.outstanding_bytes + 64_000 + 10_000);
     assert!(during.passed_on_blocks >= before.passed_on_blocks + 10);
     assert!(!POOLED || during.reserved_bytes >= 64_000);
     thread::spawn(move || drop((small, large))).join().unwrap();
@@ -196,10 +189,7 @@ fn threads_that_trade_blocks_of_all_sizes_lose_none() {
         .collect();
     drop(senders);
     // Parcels that are still in a channel are freed here, on a thread that made none of them.
-    let receivers: Vec<_> = threads
-        .into_iter()
-        .map(|thread| thread.join().unwrap())
-        .collect();
+    let receivers: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     drop(receivers);
     assert_eq!(stats().outstanding_blocks, before.outstanding_blocks);
 }
@@ -259,13 +249,7 @@ fn surplus_is_what_was_not_needed_since_the_last_look() {
     if !POOLED {
         return;
     }
-    let flood = || {
-        drop(
-            (0..20_000)
-                .map(|i| Parcel::new(120, 8, i as u8))
-                .collect::<Vec<_>>(),
-        )
-    };
+    let flood = || drop((0..20_000).map(|i| Parcel::new(120, 8, i as u8)).collect::<Vec<_>>());
     trim();
     flood();
     flush_thread();
@@ -286,11 +270,7 @@ fn a_depot_that_grows_without_bound_is_trimmed_by_who_fills_it() {
     trim();
     let before = stats();
     let blocks = 4 * 32 * 1024 * 1024 / 256;
-    drop(
-        (0..blocks)
-            .map(|_| Parcel::new(256, 8, 0))
-            .collect::<Vec<_>>(),
-    );
+    drop((0..blocks).map(|_| Parcel::new(256, 8, 0)).collect::<Vec<_>>());
     let kept = stats().reserved_bytes - before.reserved_bytes;
     assert!(kept <= blocks * 256 / 2, "{kept} bytes kept");
     trim();
@@ -309,9 +289,7 @@ fn a_thread_that_ends_leaves_its_blocks_to_others() {
     .unwrap();
     assert_eq!(stats().outstanding_blocks, before.outstanding_blocks);
     let again: Vec<_> = (0..400).map(|i| Parcel::new(72, 8, i as u8)).collect();
-    let met = again
-        .iter()
-        .filter(|parcel| places.contains(&parcel.address()));
+    let met = again.iter().filter(|parcel| places.contains(&parcel.address()));
     assert!(!POOLED || met.count() == 30);
 }
 

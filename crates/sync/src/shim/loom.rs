@@ -6,6 +6,33 @@ pub mod atomic {
         AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
         AtomicUsize, Ordering, fence,
     };
+
+    /// The end of an atomic whose memory is given back without a destructor.
+    pub trait End {
+        /// loom checks that every access comes before this.
+        fn end(&mut self);
+    }
+
+    impl<T> End for AtomicPtr<T> {
+        #[track_caller]
+        fn end(&mut self) {
+            self.with_mut(|_| ());
+        }
+    }
+
+    impl End for AtomicU8 {
+        #[track_caller]
+        fn end(&mut self) {
+            self.with_mut(|_| ());
+        }
+    }
+
+    impl End for AtomicU32 {
+        #[track_caller]
+        fn end(&mut self) {
+            self.with_mut(|_| ());
+        }
+    }
 }
 
 /// Interior mutability whose accesses loom checks for races.

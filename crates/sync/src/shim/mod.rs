@@ -9,6 +9,7 @@
 //!   The `std` version compiles to nothing.
 //! * [`sync::Mutex`] and [`sync::Condvar`] ignore poisoning: no code of the user runs under a lock
 //!   of ours, so a lock cannot be left behind in a broken state by somebody's panic.
+//! * [`atomic::End`] tells a model of an atomic's end where no destructor does.
 //! * [`alloc`] goes through loom's leak tracking in a model.
 //! * [`process`] always is `std`: for state that belongs to the process and not to a model, above
 //!   all for statics, which loom's types (no `const fn new`) cannot be.

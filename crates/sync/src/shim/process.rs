@@ -72,10 +72,8 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         limit: Duration,
     ) -> (MutexGuard<'a, T>, bool) {
-        let (guard, result) = self
-            .0
-            .wait_timeout(guard, limit)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (guard, result) =
+            self.0.wait_timeout(guard, limit).unwrap_or_else(PoisonError::into_inner);
         (guard, result.timed_out())
     }
 

@@ -6,6 +6,17 @@ pub mod atomic {
         AtomicBool, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
         AtomicUsize, Ordering, fence,
     };
+
+    /// The end of an atomic whose memory is given back without a destructor.
+    pub trait End {
+        /// Nothing; in a model it is checked that every access comes before this.
+        #[inline(always)]
+        fn end(&mut self) {}
+    }
+
+    impl<T> End for AtomicPtr<T> {}
+    impl End for AtomicU8 {}
+    impl End for AtomicU32 {}
 }
 
 /// Interior mutability whose accesses have a beginning and an end.

@@ -24,9 +24,7 @@ impl Oracle {
             Some(after) => self.timers.split_off(&(after, 0)),
             None => BTreeMap::new(),
         };
-        std::mem::replace(&mut self.timers, later)
-            .into_values()
-            .collect()
+        std::mem::replace(&mut self.timers, later).into_values().collect()
     }
 
     fn next_deadline(&self) -> Option<u64> {
@@ -100,16 +98,9 @@ fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
     // From one announced time to the next, everything fires at its exact deadline.
     let mut turns = 0;
     while let Some(next) = wheel.next_deadline() {
-        assert_eq!(
-            advance(&mut wheel, next),
-            oracle.advance(next),
-            "seed {seed}"
-        );
+        assert_eq!(advance(&mut wheel, next), oracle.advance(next), "seed {seed}");
         turns += 1;
-        assert!(
-            turns < 400 * 8,
-            "seed {seed}: the wheel does not get closer"
-        );
+        assert!(turns < 400 * 8, "seed {seed}: the wheel does not get closer");
     }
     assert!(oracle.timers.is_empty() && wheel.is_empty());
 }
@@ -117,12 +108,7 @@ fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
 #[test]
 fn does_what_a_sorted_map_does() {
     for seed in 1..=100 {
-        for (tick, bits) in [
-            (1, 63),
-            (1, 12),
-            (1000, 40),
-            (Wheel::<()>::DEFAULT_TICK, 45),
-        ] {
+        for (tick, bits) in [(1, 63), (1, 12), (1000, 40), (Wheel::<()>::DEFAULT_TICK, 45)] {
             compare_with_the_oracle(seed, tick, bits, false);
             compare_with_the_oracle(seed, tick, bits, true);
         }
@@ -181,10 +167,7 @@ fn an_entry_whose_generations_are_used_up_rests() {
     let mut wheel = Wheel::default();
     let first = wheel.insert(1, 'a');
     wheel.entries[0].generation = u32::MAX;
-    let last = Key {
-        generation: u32::MAX,
-        ..first
-    };
+    let last = Key { generation: u32::MAX, ..first };
     assert_eq!(wheel.cancel(last), Some('a'));
     assert_eq!(wheel.cancel(last), None);
     assert_ne!(wheel.insert(1, 'b').index, last.index);

@@ -27,17 +27,9 @@ fn lawless_run(program: &Program, dice: &mut Dice, lawless_in_16: u64) -> Vec<Ru
     let mut run = Vec::new();
     loop {
         let wild = dice.below(16) < lawless_in_16;
-        let rules = if wild {
-            lawless(&machine)
-        } else {
-            machine.enabled()
-        };
+        let rules = if wild { lawless(&machine) } else { machine.enabled() };
         // An early illegal turn can leave the law without a turn, but only until bodies have ended.
-        let rules = if rules.is_empty() {
-            lawless(&machine)
-        } else {
-            rules
-        };
+        let rules = if rules.is_empty() { lawless(&machine) } else { rules };
         if rules.is_empty() {
             return run;
         }
@@ -69,10 +61,7 @@ fn for_each_lawless_run(
     }
     // What no number tells apart need not be tried in all places.
     let silent = |rule: &&Rule| matches!(rule, Rule::Step(_) | Rule::End(Spawner::Thread(_)));
-    let rules = rules
-        .iter()
-        .find(silent)
-        .map_or(rules.clone(), |&rule| vec![rule]);
+    let rules = rules.iter().find(silent).map_or(rules.clone(), |&rule| vec![rule]);
     for rule in rules {
         let mut machine = machine.clone();
         machine.conclude(rule);

@@ -34,25 +34,16 @@ fn turns(trace: &Trace) -> Vec<(BehaviourId, Seq, Seq)> {
 fn conflicting_leaves(program: &Program, trace: &Trace) -> Vec<[(BehaviourId, Seq, Seq); 2]> {
     let plan = Plan::of(program);
     let leaf = |id: BehaviourId| plan[id].spawn.body.is_empty();
-    let leaves: Vec<_> = turns(trace)
-        .into_iter()
-        .filter(|turn| leaf(turn.0))
-        .collect();
-    let pairs = leaves
-        .iter()
-        .enumerate()
-        .flat_map(|(i, &b)| leaves[..i].iter().map(move |&a| [a, b]));
-    pairs
-        .filter(|[a, b]| plan[a.0].footprint.conflicts(&plan[b.0].footprint))
-        .collect()
+    let leaves: Vec<_> = turns(trace).into_iter().filter(|turn| leaf(turn.0)).collect();
+    let pairs =
+        leaves.iter().enumerate().flat_map(|(i, &b)| leaves[..i].iter().map(move |&a| [a, b]));
+    pairs.filter(|[a, b]| plan[a.0].footprint.conflicts(&plan[b.0].footprint)).collect()
 }
 
 fn retimed(trace: &Trace, id: BehaviourId, start: Seq, end: Seq) -> Trace {
     let retime = |event: &Event| match *event {
         Event::Started { id: other, .. } if other == id => Event::Started { id, seq: start },
-        Event::Ended {
-            id: other, exit, ..
-        } if other == id => Event::Ended { id, seq: end, exit },
+        Event::Ended { id: other, exit, .. } if other == id => Event::Ended { id, seq: end, exit },
         event => event,
     };
     trace.events.iter().map(retime).collect()
@@ -62,18 +53,11 @@ fn retimed(trace: &Trace, id: BehaviourId, start: Seq, end: Seq) -> Trace {
 fn spread(trace: &Trace) -> Trace {
     let wide = |seq: Seq| 4 * seq;
     let spread = |event: &Event| match *event {
-        Event::Spawned { id, by, call, ret } => Event::Spawned {
-            id,
-            by,
-            call: wide(call),
-            ret: wide(ret),
-        },
+        Event::Spawned { id, by, call, ret } => {
+            Event::Spawned { id, by, call: wide(call), ret: wide(ret) }
+        }
         Event::Started { id, seq } => Event::Started { id, seq: wide(seq) },
-        Event::Ended { id, seq, exit } => Event::Ended {
-            id,
-            seq: wide(seq),
-            exit,
-        },
+        Event::Ended { id, seq, exit } => Event::Ended { id, seq: wide(seq), exit },
         Event::Skipped { id, seq } => Event::Skipped { id, seq: wide(seq) },
         event => event,
     };
@@ -82,12 +66,7 @@ fn spread(trace: &Trace) -> Trace {
 
 /// Programs in which much conflicts and nothing panics.
 fn crowded() -> impl Strategy<Value = Program> {
-    programs(Shape {
-        cowns: 2,
-        aliases: 0,
-        panics: false,
-        ..Shape::default()
-    })
+    programs(Shape { cowns: 2, aliases: 0, panics: false, ..Shape::default() })
 }
 
 proptest! {

@@ -1,0 +1,204 @@
+//! Models of claims on free cowns.
+
+use loom::thread;
+
+use super::claim_and_run;
+use crate::behaviour::spawn::home_of;
+use crate::behaviour::when::when;
+use crate::cown::handle::Cown;
+use crate::sched::loom::{Log, check, check_long, log, run_ready, two_logs, written};
+
+fn push(cown: &Cown<Log>, who: u8) {
+    when(cown, move |log| log.push(who));
+}
+
+/// As `when_here`, without a look at the runtime.
+fn push_here(cown: &Cown<Log>, who: u8) -> bool {
+    let ran = claim_and_run(&cown, home_of(&cown), move |log: &mut Log| log.push(who)).is_ok();
+    if !ran {
+        push(cown, who);
+    }
+    ran
+}
+
+fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8) -> bool {
+    let set = (x, y);
+    let body = move |(x, y): (&mut Log, &mut Log)| {
+        x.push(who);
+        y.push(who);
+    };
+    let ran = claim_and_run(&set, home_of(&set), body).is_ok();
+    if !ran {
+        when(set, body);
+    }
+    ran
+}
+
+fn position(log: &[u8], who: u8) -> usize {
+    assert_eq!(log.iter().filter(|entry| **entry == who).count(), 1, "{who} once in {log:?}");
+    log.iter().position(|entry| *entry == who).unwrap()
+}
+
+/// A request comes while the cown is claimed, held and released.
+///
+/// Fails with a `Relaxed` exchange in `take_free`.
+#[test]
+fn claim_against_append() {
+    check(|| {
+        let x = log();
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                push(&x, 1);
+                push(&x, 2);
+                run_ready();
+            }
+        });
+        push_here(&x, 3);
+        run_ready();
+        other.join().unwrap();
+        let log = written(x);
+        assert!(position(&log, 1) < position(&log, 2), "{log:?}");
+        position(&log, 3);
+    });
+}
+
+/// Two claims at once.
+#[test]
+fn claim_against_claim() {
+    check(|| {
+        let (x, y) = two_logs();
+        let other = thread::spawn({
+            let (x, y) = (x.clone(), y.clone());
+            move || {
+                push_both_here(&x, &y, 1);
+                run_ready();
+            }
+        });
+        push_both_here(&y, &x, 2);
+        run_ready();
+        other.join().unwrap();
+        let (x, y) = (written(x), written(y));
+        assert_eq!(x, y);
+        assert_eq!(x.len(), 2);
+    });
+}
+
+/// A claim has X and not yet Y, when another thread comes behind it on X, and then spawns on Y,
+/// which runs and is over before the claim gets there. The claim must then be given up.
+///
+/// Fails without `is_first_everywhere`. It passes with a `Relaxed` load in there: the exchange
+/// that took Y has acquired what that thread did before.
+#[test]
+fn claim_half_done_is_overtaken() {
+    check(|| {
+        let (x, y) = two_logs();
+        let other = thread::spawn({
+            let (x, y) = (x.clone(), y.clone());
+            move || {
+                push(&x, 1);
+                push(&y, 2);
+                run_ready();
+            }
+        });
+        push_both_here(&x, &y, 3);
+        run_ready();
+        other.join().unwrap();
+        let (x, y) = (written(x), written(y));
+        assert!(
+            !(position(&x, 3) < position(&x, 1) && position(&y, 2) < position(&y, 3)),
+            "X: {x:?}, Y: {y:?}"
+        );
+    });
+}
+
+/// A claim against an atomic step over the same cowns, in both orders of claiming.
+#[test]
+fn claim_against_a_step_over_two_cowns() {
+    for claim_forward in [true, false] {
+        check(move || {
+            let (x, y) = two_logs();
+            let other = thread::spawn({
+                let (x, y) = (x.clone(), y.clone());
+                move || {
+                    when((&x, &y), |(x, y)| {
+                        x.push(1);
+                        y.push(1);
+                    });
+                    run_ready();
+                }
+            });
+            let (a, b) = if claim_forward { (&x, &y) } else { (&y, &x) };
+            push_both_here(a, b, 2);
+            run_ready();
+            other.join().unwrap();
+            let (x, y) = (written(x), written(y));
+            assert_eq!(x, y);
+            assert_eq!(x.len(), 2);
+        });
+    }
+}
+
+/// A claim for reading against a writer: it becomes one reader among others, or waits its turn.
+#[test]
+fn claim_for_reading_against_a_writer() {
+    check(|| {
+        let x = log();
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                push(&x, 1);
+                run_ready();
+            }
+        });
+        let set = x.read();
+        let home = home_of(&set);
+        let ran = claim_and_run(&set, home, |log: &Log| assert!(log.read().len() <= 1)).is_ok();
+        if ran {
+            push(&x, 2);
+        }
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(written(x).len(), 1 + usize::from(ran));
+    });
+}
+
+/// A claim comes while a reader ends: it may find the queue empty and the reader still there.
+///
+/// Fails with a `Relaxed` second load in `take_free`, and with none.
+#[test]
+fn claim_against_the_end_of_a_reader() {
+    check(|| {
+        let x = log();
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                when(x.read(), |log| _ = log.read());
+                run_ready();
+            }
+        });
+        push_here(&x, 1);
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(written(x), [1]);
+    });
+}
+
+/// A claim that is given up against a request behind it and a claim of another thread.
+#[test]
+fn claim_given_up_against_a_claim() {
+    check_long(|| {
+        let (x, y) = two_logs();
+        let others = [&x, &y].map(|cown| {
+            let cown = cown.clone();
+            thread::spawn(move || {
+                push_here(&cown, 1);
+                run_ready();
+            })
+        });
+        push_both_here(&x, &y, 2);
+        run_ready();
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!((written(x).len(), written(y).len()), (2, 2));
+    });
+}

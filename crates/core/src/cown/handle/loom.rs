@@ -1,0 +1,178 @@
+//! Models of the counts: who drops the state, and who frees the block. loom reports a block that
+//! is not freed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use loom::thread;
+
+use super::Cown;
+use crate::behaviour::when::when;
+use crate::sched::loom::{Log, check, run_ready, take_ready};
+
+/// State that counts how often it is dropped, and must then be alone.
+struct State {
+    log: Log,
+    drops: Arc<AtomicUsize>,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.log.push(0);
+        self.drops.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn state() -> (Cown<State>, Arc<AtomicUsize>) {
+    let drops = Arc::default();
+    (Cown::new(State { log: Log::default(), drops: Arc::clone(&drops) }), drops)
+}
+
+fn push(cown: &Cown<State>, who: u8) {
+    when(cown, move |state| state.log.push(who));
+}
+
+fn assert_dropped_once(drops: &AtomicUsize) {
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
+}
+
+/// Two last handles are dropped at the same time, one of them behind a behaviour that was spawned
+/// with it.
+///
+/// Fails with a `Relaxed` subtraction in `Cown::drop`, and without the fence.
+#[test]
+fn last_drop_against_spawn() {
+    check(|| {
+        let (cown, drops) = state();
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                push(&cown, 1);
+                drop(cown);
+                run_ready();
+            }
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
+/// The last handle is dropped while the last behaviour ends: the state is dropped by whoever comes
+/// second, and the one who comes first does not touch the block after that.
+///
+/// Fails with `Relaxed` loads in `is_idle`, and if `append_single` touches the cown after it has
+/// linked its request.
+#[test]
+fn last_drop_against_the_last_behaviour() {
+    check(|| {
+        let (cown, drops) = state();
+        push(&cown, 1);
+        let task = take_ready().expect("the cown was free");
+        let other = thread::spawn(move || {
+            task.run();
+            run_ready();
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
+/// As above with a reader, which is counted and not queued while it runs.
+#[test]
+fn last_drop_against_the_last_reader() {
+    check(|| {
+        let (cown, drops) = state();
+        when(cown.read(), |state| _ = state.log.read());
+        let task = take_ready().expect("the cown was free");
+        let other = thread::spawn(move || {
+            task.run();
+            run_ready();
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
+/// A weak handle is upgraded, used and dropped while the last strong one is dropped.
+#[test]
+fn last_drop_against_upgrade() {
+    check(|| {
+        let (cown, drops) = state();
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || {
+            if let Some(cown) = weak.upgrade() {
+                push(&cown, 1);
+            }
+            run_ready();
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
+/// The last weak handle is dropped while the last strong one is: the block is freed once, behind
+/// both.
+#[test]
+fn last_drop_against_the_last_weak_drop() {
+    check(|| {
+        let (cown, drops) = state();
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || drop(weak.clone()));
+        drop(cown);
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
+/// The state is taken out while a weak handle is upgraded: one of the two gets it.
+#[test]
+fn into_inner_against_upgrade() {
+    check(|| {
+        let (cown, drops) = state();
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || {
+            if let Some(cown) = weak.upgrade() {
+                push(&cown, 1);
+            }
+            run_ready();
+        });
+        match cown.into_inner() {
+            Ok(mut state) => state.log.push(2),
+            Err(cown) => push(&cown, 2),
+        }
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
+/// The state is taken out while the last behaviour ends: all that it wrote is seen.
+///
+/// Fails with a `Relaxed` load of `tail` in `is_idle`.
+#[test]
+fn into_inner_against_the_last_behaviour() {
+    check(|| {
+        let (cown, drops) = state();
+        push(&cown, 1);
+        let task = take_ready().expect("the cown was free");
+        let other = thread::spawn(move || {
+            task.run();
+            run_ready();
+        });
+        match cown.into_inner() {
+            Ok(state) => assert_eq!(state.log.read(), [1]),
+            Err(cown) => drop(cown),
+        }
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}

@@ -1,0 +1,103 @@
+//! Models of a worker's queue: the owner inside against a thief.
+
+use std::ptr::{NonNull, without_provenance_mut};
+
+use loom::sync::Arc;
+use loom::thread;
+
+use super::{LocalQueue, Tasks};
+use crate::behaviour::task::TaskPtr;
+use crate::sched::loom::check;
+
+/// A task that is not run, only counted.
+fn task(number: usize) -> TaskPtr {
+    NonNull::new(without_provenance_mut(number * 8)).unwrap()
+}
+
+fn number(task: TaskPtr) -> usize {
+    task.addr().get() / 8
+}
+
+fn steal(queue: &LocalQueue, with_next: bool) -> Vec<usize> {
+    let mut loot = Vec::new();
+    queue.steal(with_next, &mut loot);
+    loot.into_iter().map(number).collect()
+}
+
+fn pop(tasks: &mut Tasks) -> Option<TaskPtr> {
+    tasks.next.take().or_else(|| tasks.fresh.pop_back()).or_else(|| tasks.aged.pop_front())
+}
+
+/// Pops until there is nothing; as the owner.
+fn pop_all(queue: &LocalQueue) -> Vec<usize> {
+    // SAFETY: the models call this on the owner's thread, or when no other is left.
+    std::iter::from_fn(|| unsafe { queue.own(pop) }).map(number).collect()
+}
+
+fn assert_all(mut numbers: Vec<usize>, count: usize) {
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=count).collect::<Vec<_>>(), "each task once");
+}
+
+/// The owner pushes and pops while a thief steals: never both inside, no task lost or taken twice.
+///
+/// Fails without either of the barriers, with a `Relaxed` load of `busy` or `claimed`, and with a
+/// `Relaxed` store at the end of `own` or of `steal`.
+#[test]
+fn owner_against_thief() {
+    check(|| {
+        let queue = Arc::new(LocalQueue::new());
+        // SAFETY: this thread is the owner.
+        unsafe { queue.own(|tasks| tasks.aged.push_back(task(1))) };
+        let thief = thread::spawn({
+            let queue = queue.clone();
+            move || steal(&queue, false)
+        });
+        // SAFETY: as above.
+        unsafe { queue.own(|tasks| tasks.fresh.push_back(task(2))) };
+        let mut got = pop_all(&queue);
+        got.extend(thief.join().unwrap());
+        assert_all(got, 2);
+    });
+}
+
+/// The owner comes in twice, and waits for the thief in between: what it did the first time is seen.
+///
+/// Fails with a `Relaxed` store in `wait_for_thief`.
+#[test]
+fn owner_waits_for_a_thief() {
+    check(|| {
+        let queue = Arc::new(LocalQueue::new());
+        let thief = thread::spawn({
+            let queue = queue.clone();
+            move || steal(&queue, true)
+        });
+        // SAFETY: this thread is the owner.
+        unsafe {
+            queue.own(|tasks| tasks.next = Some(task(1)));
+            queue.own(|tasks| tasks.aged.push_back(task(2)));
+        }
+        let mut got = thief.join().unwrap();
+        got.extend(pop_all(&queue));
+        assert_all(got, 2);
+    });
+}
+
+/// Two thieves at once, and the owner.
+#[test]
+fn thief_against_thief() {
+    check(|| {
+        let queue = Arc::new(LocalQueue::new());
+        // SAFETY: this thread is the owner.
+        unsafe { queue.own(|tasks| tasks.fresh.extend([task(1), task(2)])) };
+        let thieves = [true, false].map(|with_next| {
+            let queue = queue.clone();
+            thread::spawn(move || steal(&queue, with_next))
+        });
+        // SAFETY: as above.
+        let mut got: Vec<_> = unsafe { queue.own(pop) }.map(number).into_iter().collect();
+        thieves.into_iter().for_each(|thief| got.extend(thief.join().unwrap()));
+        got.extend(pop_all(&queue));
+        assert_all(got, 2);
+    });
+}

@@ -1,0 +1,145 @@
+//! What all models share: a stand-in for the workers, and state that shows who touched it.
+//!
+//! # Running the models
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p coact-core --release --lib loom
+//! ```
+//!
+//! Each model stands beside the code that it is about, in a module `loom`, and is named after its
+//! race. loom runs it under every interleaving with up to [`PREEMPTIONS`] preemptions, and under
+//! every value that a weak memory order lets a load return. `LOOM_MAX_PREEMPTIONS` sets another
+//! bound. Models that take minutes are given to [`check_long`]: they run if `COACT_LOOM_LONG` is
+//! set.
+//!
+//! A model says in its comment which weakening of the code makes it fail. Whoever changes an
+//! ordering repeats that.
+//!
+//! # What a model cannot see
+//!
+//! * loom takes `SeqCst` accesses for `AcqRel` ones (its `SeqCst` fences are right).
+//! * A race is reported on memory that loom knows: its atomics, its cells, and blocks of the pool,
+//!   which must be given back, and are overwritten when they are. Nodes of behaviours are written
+//!   before they are published and read after, which the queues' orderings are checked for through
+//!   the closures' and cowns' own cells.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+
+use loom::cell::UnsafeCell;
+use loom::model::Builder;
+
+use super::context;
+use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::cown::handle::Cown;
+use crate::runtime::RuntimeId;
+
+/// How many preemptions a model has, unless `LOOM_MAX_PREEMPTIONS` says otherwise.
+const PREEMPTIONS: usize = 3;
+
+/// The runtime that the cowns of a model belong to. It does not exist.
+fn home() -> RuntimeId {
+    RuntimeId::new(NonZeroU16::MIN)
+}
+
+/// Explores a model.
+pub(crate) fn check(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound.get_or_insert(PREEMPTIONS);
+    builder.max_branches = builder.max_branches.max(10_000);
+    builder.check(move || {
+        context::enter(home());
+        model();
+    });
+}
+
+/// Explores a model that takes long, if that is asked for.
+pub(crate) fn check_long(model: impl Fn() + Sync + Send + 'static) {
+    if std::env::var_os("COACT_LOOM_LONG").is_some() {
+        check(model);
+    }
+}
+
+loom::thread_local! {
+    static READY: RefCell<VecDeque<TaskPtr>> = RefCell::new(VecDeque::new());
+}
+
+/// Keeps a ready task for [`run_ready`], on the same thread: the hand-over from one worker to
+/// another is not what a model of the queues is about, and would only add to the order.
+pub(crate) fn schedule(task: TaskPtr, _: RuntimeId) {
+    READY.with(|ready| ready.borrow_mut().push_back(task));
+}
+
+/// Runs what this thread has made ready, and what that leads to.
+pub(crate) fn run_ready() {
+    while let Some(task) = take_ready() {
+        task.run();
+    }
+}
+
+/// The task that this thread made ready first, if there is one.
+pub(crate) fn take_ready() -> Option<ReadyTask> {
+    READY.with(|ready| ready.borrow_mut().pop_front()).map(ReadyTask)
+}
+
+/// A ready task, to be run here or on another thread.
+#[must_use]
+pub(crate) struct ReadyTask(TaskPtr);
+
+// SAFETY: a ready task may run anywhere.
+unsafe impl Send for ReadyTask {}
+
+impl ReadyTask {
+    /// Runs the task, and its successors on the same cown.
+    pub(crate) fn run(self) {
+        let context = RunContext { home: home(), mode: Mode::Run };
+        let mut next = Some(self.0);
+        while let Some(task) = next {
+            // SAFETY: ready, and run once: it was taken off the list, or is a successor.
+            next = unsafe { run_task(task, &context) };
+        }
+    }
+}
+
+/// State that keeps who has written to it. loom reports a write that is not ordered with every
+/// other access, and a read that is not ordered with every write.
+#[derive(Default)]
+pub(crate) struct Log(UnsafeCell<Vec<u8>>);
+
+// SAFETY: loom checks each access.
+unsafe impl Sync for Log {}
+
+impl Log {
+    pub(crate) fn push(&mut self, who: u8) {
+        // SAFETY: exclusive, and loom would say so if it were not.
+        self.0.with_mut(|log| unsafe { (*log).push(who) });
+    }
+
+    pub(crate) fn read(&self) -> Vec<u8> {
+        // SAFETY: shared, and loom would say so if somebody wrote.
+        self.0.with(|log| unsafe { (*log).clone() })
+    }
+}
+
+/// A cown with a log.
+pub(crate) fn log() -> Cown<Log> {
+    Cown::new(Log::default())
+}
+
+/// Two cowns with logs, in the order of their addresses: appenders go by these, and a model must do
+/// the same each time.
+pub(crate) fn two_logs() -> (Cown<Log>, Cown<Log>) {
+    let (a, b) = (log(), log());
+    if a < b { (a, b) } else { (b, a) }
+}
+
+/// What was written to a cown on which all behaviours have run.
+///
+/// A panic in a behaviour, loom's report of a race included, is caught by the runtime; it shows
+/// here as a cown that is poisoned.
+pub(crate) fn written(cown: Cown<Log>) -> Vec<u8> {
+    assert!(!cown.is_poisoned(), "a behaviour has panicked: see above");
+    let log = cown.into_inner().expect("no behaviour is left, and no other handle");
+    log.read()
+}

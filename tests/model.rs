@@ -1,0 +1,337 @@
+//! Property tests: random programs run on the real runtime, and every trace must be one that the
+//! executable model allows.
+//!
+//! Several hundred programs by default; for more:
+//! `PROPTEST_CASES=20000 cargo test -p coact-tests --test model`.
+
+use std::array;
+use std::sync::{Arc, LazyLock};
+use std::thread;
+
+use coact::prelude::*;
+use coact_model::{
+    Access, BehaviourId, Event, Op, Outcome, Program, Recorder, Shape, Spawn, Spawner, Ticket,
+    Trace, check, checked, clear, outcomes, programs, read, write,
+};
+use coact_tests::{Log, fail};
+use proptest::prelude::*;
+
+/// The runtimes on which each program runs. All cases share them: a process can make only so many.
+static RUNTIMES: LazyLock<[Runtime; 3]> = LazyLock::new(|| {
+    [1, 2, 4].map(|workers| {
+        let hook = |fault: &Fault| match fault {
+            Fault::Skipped { .. } => {}
+            Fault::Panicked { message } if **message == *PANIC => {}
+            fault => FAULTS.push(fault.clone()),
+        };
+        let builder = Runtime::builder().workers(workers).panic_hook(hook);
+        builder.build().expect("the system has threads")
+    })
+});
+
+/// What behaviours reported that no program says: their own assertions, first of all.
+static FAULTS: LazyLock<Log<Fault>> = LazyLock::new(Log::new);
+
+/// How the behaviours panic that a program says must.
+const PANIC: &str = "the program says so";
+
+/// Runs a program until no work is left.
+fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
+    let run = runtime.run(|| {
+        let run = Run {
+            program: Arc::new(program.clone()),
+            recorder: Recorder::new(),
+            cowns: (0..program.cowns()).map(|_| Cown::new(0)).collect(),
+            seed,
+        };
+        thread::scope(|scope| {
+            for (thread, ops) in program.threads().iter().enumerate() {
+                let run = &run;
+                scope.spawn(move || run.interpret(Spawner::Thread(thread), ops));
+            }
+        });
+        run
+    });
+    assert!(FAULTS.is_empty(), "{program}\n{:?}", FAULTS.take());
+    run.recorder.finish()
+}
+
+/// The interpreter: all that the bodies of one run share.
+#[derive(Clone)]
+struct Run {
+    program: Arc<Program>,
+    recorder: Recorder,
+    cowns: Arc<[Cown<u64>]>,
+    /// Decides which behaviours are spawned by `when_here`.
+    seed: u64,
+}
+
+/// How a behaviour is spawned.
+enum Way<'a> {
+    When,
+    Here,
+    Batch(&'a mut Option<Batch>),
+}
+
+impl Run {
+    /// Performs the operations of one thread or body.
+    fn interpret(&self, by: Spawner, ops: &[Op]) {
+        for op in ops {
+            let call = self.recorder.tick();
+            if self.perform(op) {
+                self.recorder.spawned(by, op, call);
+            }
+        }
+    }
+
+    /// Performs one operation. Returns false if it was rejected.
+    fn perform(&self, op: &Op) -> bool {
+        let spawns = match op {
+            Op::Spawn(spawn) => {
+                // `when_here` does not give the closure back: it panics if the set overlaps.
+                let here = self.chooses_here(spawn.id) && !self.program.rejects(op);
+                return self.spawn(if here { Way::Here } else { Way::When }, op, spawn);
+            }
+            Op::Batch(spawns) => spawns,
+        };
+        let mut together = Some(batch());
+        let accepted = spawns.iter().all(|spawn| self.spawn(Way::Batch(&mut together), op, spawn));
+        if let Some(batch) = together {
+            batch.spawn();
+        }
+        accepted
+    }
+
+    fn chooses_here(&self, id: BehaviourId) -> bool {
+        (self.seed ^ id.0 as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 == 0
+    }
+
+    fn spawn(&self, way: Way<'_>, op: &Op, spawn: &Spawn) -> bool {
+        let with = |wanted: fn(Access) -> bool| -> Vec<Cown<u64>> {
+            let members = spawn.set.iter().filter(|member| wanted(member.access));
+            members.map(|member| self.cowns[self.program.cown(member.variable).0].clone()).collect()
+        };
+        let writes = with(|access| access == Access::Write);
+        let reads = with(|access| access == Access::Read);
+        let checks = with(Access::is_checked);
+        let body = self.body(spawn);
+        // Alone on one cown, exclusively, a behaviour has another shape in the runtime.
+        match (&writes[..], &reads[..], &checks[..]) {
+            ([cown], [], []) => self.place(way, op, cown, move |state| body.run(&mut [state], [])),
+            ([], [], [cown]) => {
+                self.place(way, op, cown.checked(), move |state| body.run(&mut [], [state]))
+            }
+            (_, _, []) => self.place_checking::<0>(way, op, &writes, &reads, &checks, body),
+            (_, _, [_]) => self.place_checking::<1>(way, op, &writes, &reads, &checks, body),
+            (_, _, [_, _]) => self.place_checking::<2>(way, op, &writes, &reads, &checks, body),
+            (_, _, [_, _, _]) => self.place_checking::<3>(way, op, &writes, &reads, &checks, body),
+            (_, _, [_, _, _, _]) => {
+                self.place_checking::<4>(way, op, &writes, &reads, &checks, body)
+            }
+            _ => unreachable!("the shapes have sets of up to 4"),
+        }
+    }
+
+    /// Spawns a behaviour on a set of which `N` members are checked.
+    fn place_checking<const N: usize>(
+        &self,
+        way: Way<'_>,
+        op: &Op,
+        writes: &[Cown<u64>],
+        reads: &[Cown<u64>],
+        checks: &[Cown<u64>],
+        body: Body,
+    ) -> bool {
+        let checks: [Checked<'_, u64>; N] = array::from_fn(|index| checks[index].checked());
+        self.place(
+            way,
+            op,
+            (writes, checks, read_all(reads)),
+            move |(mut writes, checks, reads)| {
+                let before: u64 = reads.iter().sum();
+                body.run(&mut writes.iter_mut().collect::<Vec<_>>(), checks);
+                assert_eq!(before, reads.iter().sum(), "a state changed while it was read");
+            },
+        )
+    }
+
+    /// Spawns in one way or another. Returns false if the set was rejected.
+    fn place<S, F>(&self, way: Way<'_>, op: &Op, set: S, closure: F) -> bool
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    {
+        // The tickets in the closures that come back are void once the rejection is recorded.
+        let reject = |error: &WhenError<F>| {
+            assert!(matches!(error.refusal, Refusal::Overlap(_)), "{error}");
+            self.recorder.rejected(op);
+        };
+        match way {
+            Way::When => try_when(set, closure).inspect_err(reject).is_ok(),
+            Way::Here => {
+                when_here(set, closure);
+                true
+            }
+            Way::Batch(slot) => {
+                let Some(batch) = slot.take() else { return false };
+                match batch.try_when(set, closure) {
+                    Ok(batch) => *slot = Some(batch),
+                    Err((_batch, error)) => reject(&error),
+                }
+                slot.is_some()
+            }
+        }
+    }
+
+    fn body(&self, spawn: &Spawn) -> Body {
+        let ticket = self.recorder.ticket(spawn.id);
+        Body { run: self.clone(), spawn: spawn.clone(), ticket }
+    }
+}
+
+/// What a behaviour does.
+struct Body {
+    run: Run,
+    spawn: Spawn,
+    ticket: Ticket,
+}
+
+impl Body {
+    fn run<const N: usize>(
+        self,
+        writes: &mut [&mut u64],
+        checks: [Result<&mut u64, Poisoned<'_, u64>>; N],
+    ) {
+        let Self { run, spawn, ticket } = self;
+        let running = ticket.start();
+        let before: Vec<u64> = writes.iter().map(|state| **state).collect();
+        let members = spawn.set.iter().filter(|member| member.access.is_checked());
+        for (member, state) in members.zip(checks) {
+            running.saw(member.variable, state.is_err());
+            match state {
+                Err(poisoned) if member.access == Access::Clear => *poisoned.clear() += 1,
+                _ => {}
+            }
+        }
+        run.interpret(Spawner::Behaviour(spawn.id), &spawn.body);
+        for (state, before) in writes.iter_mut().zip(before) {
+            assert_eq!(**state, before, "a state changed while it was held");
+            **state += 1;
+        }
+        if spawn.panics {
+            fail(PANIC);
+        }
+    }
+}
+
+/// Runs the program on all runtimes, and holds the traces to the model.
+fn assert_allowed(program: &Program, seed: u64) -> Result<(), TestCaseError> {
+    for runtime in RUNTIMES.iter() {
+        let trace = run(runtime, program, seed);
+        let workers = runtime.workers();
+        prop_assert_eq!(
+            check(program, &trace),
+            Ok(()),
+            "{} workers\n{}\n{:?}",
+            workers,
+            program,
+            trace
+        );
+    }
+    Ok(())
+}
+
+fn config() -> ProptestConfig {
+    // What fails by chance need not fail again, so there is nothing to be kept.
+    ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 2_000,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn mixed_programs(program in programs(Shape::default()), seed: u64) {
+        assert_allowed(&program, seed)?;
+    }
+
+    /// Everything is on two cowns: long queues, and readers beside writers.
+    #[test]
+    fn crowded_programs(
+        program in programs(Shape { cowns: 2, ops: 12, body: 4, set: 2, ..Shape::default() }),
+        seed: u64,
+    ) {
+        assert_allowed(&program, seed)?;
+    }
+
+    /// Large sets over many cowns: atomic appends that cross each other.
+    #[test]
+    fn wide_programs(
+        program in programs(Shape { cowns: 7, aliases: 0, ops: 10, set: 4, batch: 4, ..Shape::default() }),
+        seed: u64,
+    ) {
+        assert_allowed(&program, seed)?;
+    }
+
+    /// Behaviours that spawn behaviours that spawn behaviours.
+    #[test]
+    fn deep_programs(
+        program in programs(Shape { threads: 2, ops: 2, body: 2, depth: 5, ..Shape::default() }),
+        seed: u64,
+    ) {
+        assert_allowed(&program, seed)?;
+    }
+
+    /// What tiny programs come to is in the list of all that they may come to.
+    #[test]
+    fn tiny_programs_come_to_enumerated_outcomes(program in programs(Shape::tiny()), seed: u64) {
+        prop_assume!(program.len() <= 6);
+        let allowed = outcomes(&program);
+        for runtime in RUNTIMES.iter() {
+            let outcome = Outcome::of(&program, &run(runtime, &program, seed));
+            prop_assert!(allowed.contains(&outcome), "{}\n{:?}", program, outcome);
+        }
+    }
+}
+
+/// A program in which every feature occurs, over and over: the traces differ from run to run.
+#[test]
+fn one_program_many_times() {
+    let nested = |set: Vec<_>| Op::from(Spawn::on(set));
+    let ops = || {
+        [
+            Spawn::on([write(0)])
+                .body([nested(vec![write(1)]), nested(vec![read(0), write(2)])])
+                .into(),
+            Op::Batch(vec![Spawn::on([read(0)]), Spawn::on([write(1)]), Spawn::on([read(0)])]),
+            Spawn::on([write(0), write(1)]).panics().into(),
+            Spawn::on([read(0), checked(1)]).into(),
+            Spawn::on([clear(0), clear(1)]).body([nested(vec![write(0), write(2)])]).into(),
+            Spawn::on([write(2), write(1), write(0)]).into(),
+        ]
+    };
+    let program = Program::over(3).thread(ops()).thread(ops()).thread(ops());
+    for seed in 0..100 {
+        for runtime in RUNTIMES.iter() {
+            let trace = run(runtime, &program, seed);
+            assert_eq!(check(&program, &trace), Ok(()), "{program}\n{trace:?}");
+        }
+    }
+}
+
+/// The interpreter itself: a set that names a cown twice is rejected, and the checker knows.
+#[test]
+fn rejections_are_recorded() {
+    let program = Program::over(1).alias(0).thread([
+        Spawn::on([write(0), write(1)]).into(),
+        Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([read(0), read(1)])]),
+        Spawn::on([write(1)]).into(),
+    ]);
+    let trace = run(&RUNTIMES[0], &program, 1);
+    assert_eq!(check(&program, &trace), Ok(()), "{trace:?}");
+    let rejected = trace.events.iter().filter(|event| matches!(event, Event::Rejected { .. }));
+    assert_eq!(rejected.count(), 3);
+}

@@ -1,0 +1,345 @@
+//! A panic in a behaviour is caught. What it held exclusively is poisoned; what it read is untouched.
+//! It never stops a worker, loses another behaviour, or leaves a cown acquired.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use coact::prelude::*;
+use coact_tests::{Faults, Log, check_with_faults, fail, runtime};
+
+/// Panics when it is dropped.
+struct Bomb(&'static str);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            fail(self.0);
+        }
+    }
+}
+
+fn panicked(message: &str) -> Broken {
+    Broken::Panicked(message.into())
+}
+
+/// The messages that were reported, with a letter for the kind.
+fn told(faults: &Faults) -> Vec<String> {
+    let line = |fault| match fault {
+        Fault::Panicked { message } => format!("p {message}"),
+        Fault::Skipped { position } => format!("s {position}"),
+        Fault::InCleanup { message } => format!("c {message}"),
+        other => panic!("unknown: {other:?}"),
+    };
+    faults.take().into_iter().map(line).collect()
+}
+
+#[test]
+fn a_panic_is_caught_and_told() {
+    check_with_faults(|faults| {
+        let result: Promise<()> = ask(&Cown::new(()), |_| fail("half way"));
+        assert_eq!(result.wait(), Err(panicked("half way")));
+        assert_eq!(told(faults), ["p half way"]);
+        // Something else than a string.
+        let result: Promise<()> = ask(&Cown::new(()), |_| resume_unwind(Box::new(1)));
+        assert_eq!(result.wait(), Err(panicked("(no message)")));
+        assert_eq!(told(faults), ["p (no message)"]);
+    });
+}
+
+#[test]
+fn exclusive_cowns_are_poisoned_and_read_ones_are_not() {
+    check_with_faults(|_| {
+        let (a, b, c) = (Cown::new(1), Cown::new(2), Cown::new(3));
+        let result = ask((&a, b.read(), c.checked()), |(a, ..)| {
+            *a = 10;
+            fail("half way")
+        });
+        assert_eq!(result.wait(), Err::<(), _>(panicked("half way")));
+        assert_eq!([a, b, c].map(|cown| cown.is_poisoned()), [true, false, true]);
+    });
+}
+
+#[test]
+fn behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
+    check_with_faults(|faults| {
+        let (sound, poisoned) = (Cown::new(0), Cown::new(0));
+        when(&poisoned, |_| fail("half way"));
+        let skipped = [
+            ask(&poisoned, |n| *n),
+            ask(poisoned.read(), |n| *n),
+            ask((&sound, poisoned.read()), |(sound, n)| {
+                *sound = 1;
+                *n
+            }),
+            ask(&[sound.clone(), poisoned.clone()], |all| all.len()),
+        ];
+        let positions = skipped.map(|promise| match promise.wait() {
+            Err(Broken::Poisoned { position }) => position,
+            other => panic!("not skipped: {other:?}"),
+        });
+        assert_eq!(positions, [0, 0, 1, 1]);
+        assert_eq!(told(faults), ["p half way", "s 0", "s 0", "s 1", "s 1"]);
+        // They did nothing, and poisoned nothing else.
+        assert_eq!(ask(&sound, |n| *n).wait(), Ok(0));
+    });
+}
+
+#[test]
+fn a_skipped_behaviour_drops_what_it_captured() {
+    check_with_faults(|_| {
+        let (cown, captured) = (Cown::new(()), Arc::new(()));
+        when(&cown, |_| fail("half way"));
+        let kept = captured.clone();
+        let skipped = ask(&cown, move |_| drop(kept));
+        skipped.wait().unwrap_err();
+        assert_eq!(Arc::strong_count(&captured), 1);
+    });
+}
+
+#[test]
+fn a_checked_member_sees_the_poison_and_can_clear_it() {
+    check_with_faults(|_| {
+        let cown = Cown::new(1);
+        assert_eq!(ask(cown.checked(), |state| state.map(|n| *n).unwrap()).wait(), Ok(1));
+        when(&cown, |n| {
+            *n = 2;
+            fail("half way")
+        });
+
+        let seen = ask(cown.checked(), |state| {
+            let poisoned = state.unwrap_err();
+            assert!(poisoned.to_string().contains("poisoned"));
+            *poisoned.get_ref()
+        });
+        assert_eq!(seen.wait(), Ok(2));
+        // It looked, and left the mark.
+        assert!(cown.is_poisoned());
+
+        let cleared = ask(cown.checked(), |state| {
+            let mut poisoned = state.unwrap_err();
+            *poisoned.get_mut() += 5;
+            *poisoned.clear() *= 2;
+        });
+        cleared.wait().unwrap();
+        assert_eq!(ask(&cown, |n| *n).wait(), Ok(14));
+        assert!(!cown.is_poisoned());
+    });
+}
+
+#[test]
+fn poison_can_be_cleared_from_outside() {
+    check_with_faults(|_| {
+        let cown = Cown::new(1);
+        ask(&cown, |_| -> () { fail("half way") }).wait().unwrap_err();
+        assert!(cown.is_poisoned() && cown.clone().is_poisoned());
+        cown.clear_poison();
+        assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
+    });
+}
+
+/// What was queued before the panic is skipped, as is what comes later; after the mark is cleared all
+/// goes on.
+#[test]
+fn the_mark_takes_its_place_in_the_order() {
+    check_with_faults(|faults| {
+        let cown = Cown::new(Vec::new());
+        when(&cown, |log| log.push("before"));
+        when(&cown, |_| fail("half way"));
+        when(&cown, |log| log.push("skipped"));
+        when(cown.checked(), |log| log.unwrap_err().clear().push("cleared"));
+        when(&cown, |log| log.push("after"));
+        let log = ask(&cown, |log| log.clone());
+        assert_eq!(log.wait().unwrap(), ["before", "cleared", "after"]);
+        assert_eq!(told(faults), ["p half way", "s 0"]);
+    });
+}
+
+#[test]
+fn a_panic_after_clearing_poisons_again() {
+    check_with_faults(|_| {
+        let cown = Cown::new(());
+        when(&cown, |_| fail("half way"));
+        let again: Promise<()> = ask(cown.checked(), |state| {
+            state.unwrap_err().clear();
+            fail("again")
+        });
+        assert_eq!(again.wait(), Err(panicked("again")));
+        assert!(cown.is_poisoned());
+    });
+}
+
+/// Every third behaviour panics: all others run, each in its place, on each number of workers.
+#[test]
+fn nothing_is_lost_and_no_worker_dies() {
+    check_with_faults(|faults| {
+        let (cowns, done) = ([(); 3].map(|()| Cown::new(0)), Cown::new(0));
+        for n in 0..300 {
+            let (cown, done) = (&cowns[n % 3], done.clone());
+            match n % 4 {
+                0 => when((cown.checked(), cowns[(n + 1) % 3].read()), |_| fail("on purpose")),
+                _ => when(cown.checked(), move |_| when(&done, |done| *done += 1)),
+            }
+            // So that the reads above are not skipped.
+            cowns.iter().for_each(|cown| {
+                when(cown.checked(), |state| drop(state.map_err(|p| *p.clear() += 1)))
+            });
+        }
+        let seen = faults.clone();
+        coact_tests::finally(move || {
+            assert_eq!(done.into_inner().unwrap(), 225);
+            assert_eq!(told(&seen), vec!["p on purpose"; 75]);
+            for cown in cowns {
+                assert_eq!(cown.into_inner().unwrap(), 25);
+            }
+        });
+    });
+}
+
+#[test]
+fn what_a_behaviour_spawned_before_its_panic_runs() {
+    check_with_faults(|_| {
+        let (cown, log) = (Cown::new(()), Cown::new(Vec::new()));
+        let far = log.clone();
+        ask(&cown, move |_| -> () {
+            when(&far, |log| log.push("spawned"));
+            fail("half way")
+        })
+        .wait()
+        .unwrap_err();
+        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["spawned"]));
+    });
+}
+
+#[test]
+fn a_destructor_of_the_state_that_panics() {
+    check_with_faults(|faults| {
+        drop(Cown::new(Bomb("the state")));
+        assert_eq!(told(faults), ["c the state"]);
+        let cown = Cown::new(Bomb("behind a behaviour"));
+        when(&cown, |_| ());
+        drop(cown);
+        let seen = faults.clone();
+        coact_tests::finally(move || assert_eq!(told(&seen), ["c behind a behaviour"]));
+    });
+}
+
+/// A captured value is dropped at the end of the body, so its panic is one of the body.
+#[test]
+fn a_destructor_of_a_captured_value_that_panics() {
+    check_with_faults(|faults| {
+        let (cown, bomb) = (Cown::new(()), Bomb("captured"));
+        let result = ask(&cown, move |_| drop(bomb));
+        assert_eq!(result.wait(), Err(panicked("captured")));
+        assert!(cown.is_poisoned());
+        assert_eq!(told(faults), ["p captured"]);
+        // The behaviour is skipped: nobody's body fails.
+        let bomb = Bomb("skipped");
+        let result = ask(&cown, move |_| drop(bomb));
+        assert_eq!(result.wait(), Err(Broken::Poisoned { position: 0 }));
+        assert_eq!(told(faults), ["s 0", "c skipped"]);
+        cown.clear_poison();
+        assert_eq!(ask(&cown, |_| true).wait(), Ok(true));
+    });
+}
+
+#[test]
+fn a_destructor_of_a_payload_that_panics() {
+    check_with_faults(|faults| {
+        let cown = Cown::new(());
+        let result: Promise<()> = ask(&cown, |_| resume_unwind(Box::new(Bomb("the payload"))));
+        assert_eq!(result.wait(), Err(panicked("(no message)")));
+        assert_eq!(told(faults), ["c the payload", "p (no message)"]);
+        assert_eq!(ask(cown.checked(), |state| state.is_err()).wait(), Ok(true));
+    });
+}
+
+/// The same once more: a payload that throws a payload.
+#[test]
+fn a_destructor_that_throws_a_payload_whose_destructor_panics() {
+    struct Nested;
+    impl Drop for Nested {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                resume_unwind(Box::new(Bomb("the payload of the payload")));
+            }
+        }
+    }
+    check_with_faults(|faults| {
+        let result: Promise<()> = ask(&Cown::new(()), |_| resume_unwind(Box::new(Nested)));
+        assert_eq!(result.wait(), Err(panicked("(no message)")));
+        assert_eq!(told(faults), ["c (no message)", "p (no message)"]);
+    });
+}
+
+#[test]
+fn a_destructor_of_a_result_that_panics() {
+    check_with_faults(|faults| {
+        let cown = Cown::new(());
+        let again = cown.clone();
+        // Nobody wants the result, and that is known before it is there: the cown is held.
+        let spawned = ask(&cown, move |_| drop(ask(&again, |_| Bomb("a result"))));
+        spawned.wait().unwrap();
+        assert_eq!(ask(&cown, |_| true).wait(), Ok(true));
+        let seen = faults.clone();
+        coact_tests::finally(move || assert_eq!(told(&seen), ["c a result"]));
+    });
+}
+
+#[test]
+fn a_hook_that_panics_is_survived() {
+    let runtime = Runtime::builder().workers(1).panic_hook(|_| fail("the hook")).build().unwrap();
+    let _entered = runtime.enter();
+    let cown = Cown::new(0);
+    when(&cown, |_| fail("half way"));
+    when(&cown, |_| ());
+    assert_eq!(ask(cown.checked(), |state| state.is_err()).wait(), Ok(true));
+}
+
+#[test]
+fn a_waker_that_panics_is_survived() {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::task::{Context, Wake, Waker};
+    struct Bad;
+    impl Wake for Bad {
+        fn wake(self: Arc<Self>) {
+            fail("the waker")
+        }
+    }
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    runtime.run(|| {
+        let (cown, log) = (Cown::new(()), Log::new());
+        let far = log.clone();
+        let hold = cown.clone();
+        // The promise is polled while its behaviour waits for the cown.
+        let polled = ask(&cown, move |_| {
+            let mut promise = ask(&hold, |_| ());
+            let waker = Waker::from(Arc::new(Bad));
+            assert!(Pin::new(&mut promise).poll(&mut Context::from_waker(&waker)).is_pending());
+            far.push(promise);
+        });
+        polled.wait().unwrap();
+        assert_eq!(ask(&cown, |_| true).wait(), Ok(true));
+        assert!(log.take().into_iter().all(|promise| promise.wait().is_ok()));
+    });
+    assert_eq!(told(&faults), ["c the waker"]);
+}
+
+#[test]
+fn faults_are_described() {
+    check_with_faults(|faults| {
+        let cown = Cown::new(());
+        when(&cown, |_| fail("half way"));
+        let skipped = ask(&cown, |_| ());
+        assert!(skipped.wait().unwrap_err().to_string().contains("Cown::checked"));
+        let lines: Vec<String> = faults.take().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            lines,
+            [
+                "a behaviour panicked: half way",
+                "a behaviour was skipped: member 0 of its set is poisoned",
+            ]
+        );
+    });
+}

@@ -1,0 +1,215 @@
+//! `when_here` runs at once on the calling thread if every cown is free and nothing stands before
+//! it, and is scheduled like any other behaviour if not.
+
+use std::cell::Cell;
+use std::thread;
+
+use coact::prelude::*;
+use coact_tests::{Faults, Log, Meeting, check, check_with_faults, fail, runtime};
+
+#[test]
+fn free_cowns_are_used_at_once_on_the_calling_thread() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let (a, b) = (Cown::new(None), Cown::new(0));
+    assert!(when_here((&a, &b), |(a, b)| {
+        *a = Some(thread::current().id());
+        *b += 1;
+    }));
+    assert!(when_here((&b, a.read()), |(b, _)| *b += 1));
+    assert!(when_here(b.checked(), |b| *b.unwrap() += 1));
+    assert_eq!(a.into_inner().unwrap(), Some(thread::current().id()));
+    assert_eq!(b.into_inner().unwrap(), 3);
+}
+
+#[test]
+fn a_cown_that_is_held_is_waited_for_in_its_queue() {
+    check(|| {
+        let log = Cown::new(Vec::new());
+        let again = log.clone();
+        let at_once = ask(&log, move |log| {
+            let at_once = when_here(&again, |log| log.push("inner"));
+            log.push("outer");
+            at_once
+        });
+        assert_eq!(at_once.wait(), Ok(false));
+        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["outer", "inner"]));
+    });
+}
+
+/// One cown of the set is free, one is not: nothing is kept of the free one meanwhile.
+#[test]
+fn all_cowns_or_none() {
+    check(|| {
+        let (held, free) = (Cown::new(0), Cown::new(0));
+        let (far_held, far_free) = (held.clone(), free.clone());
+        let seen = ask(&held, move |held| {
+            *held = 1;
+            let set =
+                if far_held < far_free { (&far_held, &far_free) } else { (&far_free, &far_held) };
+            let swapped = when_here(set, |(a, b)| (*a, *b) = (*b + 10, *a + 10));
+            // The free one stands behind that now, but is not held: others are served in order.
+            swapped
+        });
+        assert_eq!(seen.wait(), Ok(false));
+        assert_eq!(ask((&held, &free), |(held, free)| (*held, *free)).wait(), Ok((10, 11)));
+    });
+}
+
+/// It does not overtake what stands in a queue.
+#[test]
+fn order_is_kept() {
+    check(|| {
+        let log = Cown::new(Vec::new());
+        for n in (0..100).step_by(2) {
+            when(&log, move |log| log.push(n));
+            when_here(&log, move |log| log.push(n + 1));
+        }
+        assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..100).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_reader_joins_readers_and_a_writer_does_not() {
+    check(|| {
+        let cown = Cown::new(1);
+        let again = cown.clone();
+        let at_once = ask(cown.read(), move |_| {
+            let read = when_here(again.read(), |_| ());
+            let written = when_here(&again, |n| *n += 1);
+            // A writer waits now, and is not overtaken.
+            let read_again = when_here(again.read(), |n| assert_eq!(*n, 2));
+            (read, written, read_again)
+        });
+        assert_eq!(at_once.wait(), Ok((true, false, false)));
+    });
+}
+
+#[test]
+fn a_held_reader_is_seen_by_other_threads() {
+    let runtime = runtime(1, &Faults::new());
+    let met = runtime.run(|| {
+        let (cown, both) = (Cown::new(0), Meeting::of(2));
+        let (other, (tell, told)) = (both.clone(), Promise::channel());
+        let reader = ask(cown.read(), move |_| other.attend());
+        assert!(when_here(cown.read(), move |_| tell.resolve(both.attend())));
+        [reader, told]
+    });
+    assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);
+}
+
+#[test]
+fn what_comes_meanwhile_runs_afterwards() {
+    check(|| {
+        let log = Cown::new(Vec::new());
+        let again = log.clone();
+        when_here(&log, move |log| {
+            when(&again, |log| log.push("spawned"));
+            log.push("here");
+        });
+        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["here", "spawned"]));
+    });
+}
+
+/// Bodies nest on the stack up to a bound; deeper ones are spawned.
+#[test]
+fn nesting_is_bounded() {
+    thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
+
+    fn nest(left: u32, depths: &Log<u32>) {
+        if left == 0 {
+            return;
+        }
+        let depths = depths.clone();
+        // On a cown of its own, so that nothing but the bound stands against it.
+        when_here(&Cown::new(()), move |_| {
+            DEPTH.set(DEPTH.get() + 1);
+            depths.push(DEPTH.get());
+            nest(left - 1, &depths);
+            DEPTH.set(DEPTH.get() - 1);
+        });
+    }
+
+    check(|| {
+        let depths = Log::new();
+        nest(1000, &depths);
+        coact_tests::finally(move || {
+            let depths = depths.take();
+            assert_eq!(depths.len(), 1000);
+            let deepest = depths.into_iter().max().unwrap();
+            // A body that a worker runs counts for one more.
+            assert!(
+                (coact::MAX_NESTED_HERE..=coact::MAX_NESTED_HERE + 1).contains(&deepest),
+                "{deepest} deep"
+            );
+        });
+    });
+}
+
+#[test]
+fn panics_are_caught_and_poison() {
+    check_with_faults(|faults| {
+        let (held, read) = (Cown::new(0), Cown::new(0));
+        when_here((&held, read.read()), |_| fail("here"));
+        assert!(held.is_poisoned() && !read.is_poisoned());
+        assert!(
+            matches!(&faults.take()[..], [Fault::Panicked { message }] if &**message == "here")
+        );
+        // Skipped, at once.
+        when_here(&held, |n| *n += 1);
+        assert!(matches!(faults.take()[..], [Fault::Skipped { position: 0 }]));
+        when_here(held.checked(), |state| *state.unwrap_err().clear() += 10);
+        assert_eq!(held.into_inner().unwrap(), 10);
+    });
+}
+
+#[test]
+fn nothing_is_held_after_a_panic() {
+    check_with_faults(|_| {
+        let (a, b) = (Cown::new(0), Cown::new(0));
+        when_here((&a, &b), |_| fail("here"));
+        a.clear_poison();
+        b.clear_poison();
+        assert_eq!(ask((&a, &b), |_| true).wait(), Ok(true));
+        assert!(a.into_inner().is_ok() && b.into_inner().is_ok());
+    });
+}
+
+/// New cowns belong to the runtime of the cowns that are held, as on its workers.
+#[test]
+fn the_body_is_inside_of_the_cowns_runtime() {
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    let cown = runtime.run(|| Cown::new(()));
+    when_here(&cown, |_| drop(ask(&Cown::new(()), |_| fail("told to this runtime's hook"))));
+    runtime.wait_idle();
+    assert_eq!(faults.len(), 1);
+}
+
+/// Threads that run bodies themselves, workers, and threads that spawn, on the same cowns.
+#[test]
+fn all_ways_exclude_each_other() {
+    const EACH: u64 = 2_000;
+    let faults = Faults::new();
+    let runtime = runtime(2, &faults);
+    let (a, b) = runtime.run(|| {
+        let (a, b) = (Cown::new(0), Cown::new(0));
+        let step = |(a, b): (&mut u64, &mut u64)| {
+            assert_eq!(*a, *b);
+            *a += 1;
+            *b += 1;
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| (0..EACH).for_each(|_| _ = when_here((&a, &b), step)));
+            scope.spawn(|| (0..EACH).for_each(|_| _ = when_here((&b, &a), step)));
+            scope.spawn(|| (0..EACH).for_each(|_| when((&a, &b), step)));
+            scope.spawn(|| {
+                (0..EACH)
+                    .for_each(|_| _ = when_here((a.read(), b.read()), |(a, b)| assert_eq!(a, b)));
+            });
+        });
+        (a, b)
+    });
+    assert!(faults.is_empty(), "{:?}", faults.take());
+    assert_eq!((a.into_inner().unwrap(), b.into_inner().unwrap()), (3 * EACH, 3 * EACH));
+}

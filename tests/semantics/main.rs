@@ -1,0 +1,19 @@
+//! The semantics contract: a test for each sentence of the design's "Core semantics", and for each
+//! promise of the documentation of cowns and behaviours.
+//!
+//! Tests that use `check` depend on nothing but the semantics, and run with one worker, with two and
+//! with more than there are cores. The others show what must be able to happen at the same time, or
+//! bring threads of their own.
+
+mod atomicity;
+mod batches;
+mod deadlock;
+mod failure;
+mod handles;
+mod here;
+mod order;
+mod overlap;
+mod readers;
+mod results;
+mod scopes;
+mod sets;

@@ -1,0 +1,123 @@
+//! The same cown twice in one set is an error that is found before anything is enqueued.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Faults, check, panic_of, runtime};
+
+fn overlap_of<F>(result: Result<(), WhenError<F>>) -> (usize, usize) {
+    match result.unwrap_err().refusal {
+        Refusal::Overlap(Overlap { first, second }) => (first, second),
+        other => panic!("not an overlap: {other:?}"),
+    }
+}
+
+#[test]
+fn the_positions_are_named() {
+    check(|| {
+        let (a, b, c) = (Cown::new(0), Cown::new(0), Cown::new(0));
+        let same = a.clone();
+        assert_eq!(overlap_of(try_when((&a, &same), |_| ())), (0, 1));
+        assert_eq!(overlap_of(try_when((&b, &a, &c, &same), |_| ())), (1, 3));
+        assert_eq!(overlap_of(try_when([&c, &b, &c], |_| ())), (0, 2));
+        assert_eq!(overlap_of(try_when(&vec![a.clone(), b.clone(), b.clone()], |_| ())), (1, 2));
+        assert_eq!(overlap_of(try_when((&a, (&b, &c), &b), |_| ())), (1, 3));
+        assert_eq!(overlap_of(try_when((&c, &[a.clone(), b.clone()], &a), |_| ())), (1, 3));
+        assert_eq!(overlap_of(try_when((a.read(), &b, a.checked()), |_| ())), (0, 2));
+    });
+}
+
+/// Two readers of one cown do not exclude each other, but a set that names it twice is a mistake.
+#[test]
+fn reading_twice_is_an_overlap_too() {
+    check(|| {
+        let a = Cown::new(0);
+        assert_eq!(overlap_of(try_when((a.read(), a.read()), |_| ())), (0, 1));
+        assert_eq!(overlap_of(try_when(read_all(&[a.clone(), a.clone()]), |_| ())), (0, 1));
+    });
+}
+
+#[test]
+fn try_when_gives_the_closure_back() {
+    check(|| {
+        let a = Cown::new(1);
+        let captured = String::from("captured");
+        let add = move |(a, b): (&mut i32, &mut i32)| *a += *b + captured.len() as i32;
+        let error = try_when((&a, &a), add).unwrap_err();
+        assert!(error.to_string().contains("members 0 and 1 of the set are the same cown"));
+        // It is the same closure: it can be spawned on another set.
+        when((&a, &Cown::new(10)), error.closure);
+        assert_eq!(ask(&a, |a| *a).wait(), Ok(19));
+        assert!(try_ask((&a, &a), |_| 1).is_err());
+        assert_eq!(try_ask(&a, |a| *a).unwrap().wait(), Ok(19));
+    });
+}
+
+#[test]
+fn the_others_panic_in_the_caller() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let (a, b) = (Cown::new(0), Cown::new(0));
+    let day = Duration::from_secs(86_400);
+    let messages = [
+        panic_of(|| when((&a, &b, &a), |_| ())),
+        panic_of(|| ask((&a, &b, &a), |_| ())),
+        panic_of(|| when_here((&a, &b, &a), |_| ())),
+        panic_of(|| after(day, (&a, &b, &a), |_| ())),
+        panic_of(|| every(day, (&a, &b, &a), |_| ())),
+        panic_of(|| Promise::ready(()).then((&a, &b, &a), |_, _| ())),
+        panic_of(|| batch().when(&b, |_| ()).when((&a, &b, &a), |_| ()).spawn()),
+        panic_of(|| scope(|s| s.when((&a, &b, &a), |_| ()))),
+    ];
+    for message in messages {
+        assert_eq!(message, "members 0 and 2 of the set are the same cown: name each cown once");
+    }
+}
+
+/// The panic is that of the spawning behaviour, and is caught there.
+#[test]
+fn inside_a_behaviour_the_spawner_panics() {
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    let result = runtime.run(|| {
+        let a = Cown::new(0);
+        ask(&Cown::new(()), move |_| when((&a, &a), |_| ()))
+    });
+    let Err(Broken::Panicked(message)) = result.wait() else { panic!("no overlap was found") };
+    assert!(message.contains("members 0 and 1"), "{message}");
+    assert_eq!(faults.len(), 1);
+}
+
+#[test]
+fn nothing_is_enqueued() {
+    check(|| {
+        let (a, b) = (Cown::new(0), Cown::new(0));
+        let _ = try_when((&b, &a, &a), |(b, a, _)| (*a, *b) = (1, 1)).unwrap_err();
+        let (together, error) =
+            batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
+        assert!(matches!(error.refusal, Refusal::Overlap(_)));
+        drop(together);
+        // Nobody holds them, and nothing has run on them.
+        assert_eq!((a.into_inner().unwrap(), b.into_inner().unwrap()), (0, 0));
+    });
+}
+
+#[test]
+fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
+    check(|| {
+        let (a, b) = (Cown::new(0), Cown::new(0));
+        let (together, _) = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
+        together.when(&a, |a| *a = 2).spawn();
+        assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 1)));
+    });
+}
+
+/// In a batch each behaviour has its own set: the same cown in two of them is no overlap.
+#[test]
+fn behaviours_of_a_batch_may_share_cowns() {
+    check(|| {
+        let (a, b) = (Cown::new(1), Cown::new(1));
+        batch().when((&a, &b), |(a, b)| *a += *b).when((&b, &a), |(b, a)| *b += *a).spawn();
+        assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 3)));
+    });
+}

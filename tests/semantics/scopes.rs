@@ -1,0 +1,187 @@
+//! Inside `scope(|s| ..)` closures may borrow from the caller's stack; the scope returns when they
+//! are done.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+
+use coact::prelude::*;
+use coact_tests::{Journal, check, check_with_faults, fail, panic_of};
+
+#[test]
+fn behaviours_borrow_from_the_caller() {
+    check(|| {
+        let cowns: Vec<Cown<usize>> = (0..20).map(Cown::new).collect();
+        let (mut squares, factor) = ([0; 20], 2);
+        scope(|s| {
+            for (cown, square) in cowns.iter().zip(&mut squares) {
+                s.when(cown, |n| *square = *n * *n * factor);
+            }
+        });
+        assert!(squares.iter().enumerate().all(|(n, square)| *square == n * n * 2));
+    });
+}
+
+#[test]
+fn a_scope_gives_what_its_closure_returns() {
+    check(|| {
+        let mut seen = 0;
+        let cown = Cown::new(3);
+        assert_eq!(
+            scope(|s| {
+                s.when(&cown, |n| seen = *n);
+                "result"
+            }),
+            "result"
+        );
+        assert_eq!(seen, 3);
+        assert_eq!(scope(|_| 5), 5);
+    });
+}
+
+#[test]
+fn a_scope_returns_when_its_behaviours_are_done() {
+    check(|| {
+        let (journal, cown) = (Journal::new(), Cown::new(()));
+        scope(|s| {
+            for name in ["first", "second", "third"] {
+                s.when(&cown, |_| journal.note(name));
+            }
+        });
+        assert_eq!(journal.names(), ["first", "second", "third"]);
+        assert!(journal.has("third"));
+        // It holds nothing back.
+        assert!(cown.into_inner().is_ok());
+    });
+}
+
+/// They stand in the same order as all others.
+#[test]
+fn scoped_behaviours_are_ordered_with_others() {
+    check(|| {
+        let log = Cown::new(Vec::new());
+        when(&log, |log| log.push("before"));
+        scope(|s| {
+            s.when(&log, |log| log.push("in the scope"));
+            when(&log, |log| log.push("not of the scope"));
+            s.when(&log, |log| log.push("at the end of the scope"));
+        });
+        let lines = ask(&log, |log| log.clone()).wait().unwrap();
+        assert_eq!(
+            lines,
+            ["before", "in the scope", "not of the scope", "at the end of the scope"]
+        );
+    });
+}
+
+#[test]
+fn scopes_nest() {
+    check(|| {
+        let (a, b) = (Cown::new(1), Cown::new(2));
+        let (mut outer, mut inner) = (0, 0);
+        scope(|s| {
+            s.when(&a, |n| outer = *n);
+            scope(|t| t.when((&a, &b), |(a, b)| inner = *a + *b));
+            assert_eq!(inner, 3);
+        });
+        assert_eq!(outer, 1);
+    });
+}
+
+#[test]
+fn a_panic_reaches_the_caller_after_all_have_ended() {
+    check_with_faults(|faults| {
+        let (journal, a, b) = (Journal::new(), Cown::new(()), Cown::new(()));
+        let message = panic_of(|| {
+            scope(|s| {
+                s.when(&a, |_| fail("in a scope"));
+                for name in ["one", "two"] {
+                    s.when(&b, |_| journal.note(name));
+                }
+            });
+        });
+        assert_eq!(message, "in a scope");
+        assert!(journal.has("one") && journal.has("two"));
+        assert!(a.is_poisoned() && !b.is_poisoned());
+        assert!(
+            matches!(&faults.take()[..], [Fault::Panicked { message }] if &**message == "in a scope")
+        );
+    });
+}
+
+/// The payload is the very same, not only its message.
+#[test]
+fn the_payload_reaches_the_caller() {
+    check_with_faults(|_| {
+        #[derive(Debug, PartialEq)]
+        struct Payload(u8);
+        let cown = Cown::new(());
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            scope(|s| s.when(&cown, |_| resume_unwind(Box::new(Payload(7)))));
+        }));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&Payload(7)));
+    });
+}
+
+#[test]
+fn a_panic_of_the_scopes_own_closure_waits_for_the_behaviours() {
+    check(|| {
+        let (journal, cown) = (Journal::new(), Cown::new(()));
+        let message = panic_of(|| {
+            scope(|s| -> () {
+                s.when(&cown, |_| journal.note("spawned"));
+                fail("the closure itself")
+            })
+        });
+        assert_eq!(message, "the closure itself");
+        assert!(journal.has("spawned"));
+    });
+}
+
+#[test]
+fn a_skipped_behaviour_fails_the_scope() {
+    check_with_faults(|_| {
+        let cown = Cown::new(());
+        when(&cown, |_| fail("before the scope"));
+        let message = panic_of(|| scope(|s| s.when(&cown, |_| ())));
+        assert!(message.contains("skipped: member 0 of its set is poisoned"), "{message}");
+    });
+}
+
+#[test]
+fn a_scope_with_an_overlap_ends_with_that_panic() {
+    check(|| {
+        let (mut seen, cown) = (0, Cown::new(4));
+        let message = panic_of(|| {
+            scope(|s| {
+                s.when(&cown, |n| seen = *n);
+                s.when((&cown, &cown), |_| ());
+            });
+        });
+        assert!(message.contains("members 0 and 1"), "{message}");
+        assert_eq!(seen, 4);
+    });
+}
+
+/// Any type can be thrown, and nobody is left waiting.
+#[test]
+fn a_payload_that_panics_when_it_is_dropped() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                fail("the payload");
+            }
+        }
+    }
+    check_with_faults(|_| {
+        let cown = Cown::new(());
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            scope(|s| {
+                s.when(&cown, |_| resume_unwind(Box::new("first")));
+                // Skipped; and one that throws after the first payload is kept.
+                s.when(cown.checked(), |_| resume_unwind(Box::new(Bomb)));
+            });
+        }));
+        assert_eq!(coact_tests::message_of(&*caught.unwrap_err()), "first");
+        let _ = panic_any::<()>;
+    });
+}

@@ -1,0 +1,190 @@
+//! Sets may be tuples of up to eight, slices, arrays and `Vec`s of cowns, in any mix.
+
+use coact::prelude::*;
+use coact_tests::{check, panic_of};
+
+fn cowns(count: usize) -> Vec<Cown<usize>> {
+    (0..count).map(Cown::new).collect()
+}
+
+/// A test for tuples of one length: each member is that which the set names at its place.
+macro_rules! tuple {
+    ($name:ident, $($member:ident = $index:tt),*) => {
+        #[test]
+        fn $name() {
+            check(|| {
+                let all = cowns(8);
+                when(($(&all[$index],)*), |($($member,)*)| { $(*$member = *$member * 10 + $index;)* });
+                let seen = ask(($(all[$index].read(),)*), |($($member,)*)| vec![$(*$member),*]);
+                assert_eq!(seen.wait().unwrap(), vec![$($index * 11),*]);
+                // Not in the order of their addresses.
+                let seen = ask(($(&all[7 - $index],)*), |($($member,)*)| vec![$(*$member % 10),*]);
+                assert_eq!(seen.wait().unwrap(), vec![$(7 - $index),*]);
+            });
+        }
+    };
+}
+
+tuple!(a_tuple_of_1, a = 0);
+tuple!(a_tuple_of_2, a = 0, b = 1);
+tuple!(a_tuple_of_3, a = 0, b = 1, c = 2);
+tuple!(a_tuple_of_4, a = 0, b = 1, c = 2, d = 3);
+tuple!(a_tuple_of_5, a = 0, b = 1, c = 2, d = 3, e = 4);
+tuple!(a_tuple_of_6, a = 0, b = 1, c = 2, d = 3, e = 4, f = 5);
+tuple!(a_tuple_of_7, a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6);
+tuple!(a_tuple_of_8, a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7);
+
+#[test]
+fn the_members_of_a_tuple_may_be_of_different_types() {
+    check(|| {
+        let (text, number) = (Cown::new(String::from("n = ")), Cown::new(7_u8));
+        let list = Cown::new(vec![1.5]);
+        when((&text, number.read(), &list), |(text, number, list)| {
+            text.push_str(&number.to_string());
+            list.push(f64::from(*number));
+        });
+        assert_eq!(ask(&text, |text| text.clone()).wait().unwrap(), "n = 7");
+        assert_eq!(ask(&list, |list| list.clone()).wait().unwrap(), [1.5, 7.0]);
+    });
+}
+
+#[test]
+fn slices_vecs_and_arrays() {
+    check(|| {
+        let all = cowns(5);
+        let array: [Cown<usize>; 2] = [all[4].clone(), all[0].clone()];
+        when(&all, |mut all| all.iter_mut().for_each(|n| *n += 10));
+        when(&all[1..3], |mut some| some[1] = 0);
+        when(&array, |mut two| {
+            let first = two[0];
+            two[1] += first;
+        });
+        when([&all[3], &all[1]], |[three, one]| std::mem::swap(three, one));
+        let seen = ask(read_all(&all[..]), |all| all.iter().copied().collect::<Vec<_>>());
+        assert_eq!(seen.wait().unwrap(), [24, 13, 0, 11, 14]);
+    });
+}
+
+#[test]
+fn members_of_a_slice() {
+    check(|| {
+        let seen = ask(&cowns(3), |mut all| {
+            assert_eq!((all.len(), all.is_empty()), (3, false));
+            assert_eq!((all.get(2), all.get(3)), (Some(&2), None));
+            assert_eq!(all.get_mut(3), None);
+            all[0] = 5;
+            *all.get_mut(1).unwrap() += 5;
+            assert_eq!(all.iter().len(), 3);
+            assert_eq!(all.iter_mut().len(), 3);
+            // All of them at the same time.
+            let together: Vec<&mut usize> = all.iter_mut().collect();
+            together.into_iter().map(|n| *n).collect::<Vec<_>>()
+        });
+        assert_eq!(seen.wait().unwrap(), [5, 6, 2]);
+
+        let seen = ask(read_all(&cowns(3)), |all| {
+            assert_eq!((all.len(), all.is_empty()), (3, false));
+            assert_eq!((all.get(2), all.get(3), all[1]), (Some(&2), None, 1));
+            (all.clone().iter().sum::<usize>(), panic_of(|| all[3]))
+        });
+        assert_eq!(seen.wait().unwrap(), (3, "position 3 of a slice of 3 cowns".into()));
+    });
+}
+
+#[test]
+fn mixes() {
+    check(|| {
+        let (many, few) = (cowns(4), cowns(2));
+        let (a, b) = (Cown::new(100_usize), Cown::new(String::new()));
+        let seen = ask(
+            (&a, (&b, read_all(&many)), [few[0].read(), few[1].read()], a_pair(&many[..0])),
+            |(a, (b, many), [zero, one], (none, also_none))| {
+                *a += many.iter().sum::<usize>() + zero + one;
+                *b = a.to_string();
+                none.len() + also_none.len()
+            },
+        );
+        assert_eq!(seen.wait(), Ok(0));
+        assert_eq!(ask(&b, |b| b.clone()).wait().unwrap(), "107");
+    });
+
+    fn a_pair(slice: &[Cown<usize>]) -> (&[Cown<usize>], ReadAll<'_, usize>) {
+        (slice, read_all(slice))
+    }
+}
+
+#[test]
+fn arrays_of_sets() {
+    check(|| {
+        let all = cowns(6);
+        let pairs = [(&all[0], all[1].read()), (&all[2], all[3].read()), (&all[4], all[5].read())];
+        when(pairs, |pairs| pairs.into_iter().for_each(|(to, from)| *to += *from));
+        when([all[0].checked(), all[2].checked()], |[a, b]| std::mem::swap(a.unwrap(), b.unwrap()));
+        let seen = ask(&all, |all| all.iter().copied().collect::<Vec<_>>());
+        assert_eq!(seen.wait().unwrap(), [5, 1, 1, 3, 9, 5]);
+    });
+}
+
+/// More than eight cowns: nested tuples.
+#[test]
+fn nested_tuples() {
+    check(|| {
+        let all = cowns(10);
+        let at = |n: usize| &all[n];
+        let set = ((at(0), at(1), at(2), at(3), at(4)), (at(5), (at(6), (at(7), (at(8), at(9))))));
+        let sum = ask(set, |((a, b, c, d, e), (f, (g, (h, (i, j)))))| {
+            [a, b, c, d, e, f, g, h, i, j].map(|n| *n)
+        });
+        assert_eq!(sum.wait().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    });
+}
+
+#[test]
+fn empty_sets_run() {
+    check(|| {
+        let none: [Cown<u8>; 0] = [];
+        let ran = [
+            ask((), |()| true),
+            ask(&none[..], |none| none.is_empty()),
+            ask(read_all(&none), |none| none.is_empty()),
+            ask(&Vec::<Cown<u8>>::new(), |none| none.len() == 0),
+            ask([(); 0], |[]| true),
+            ask(((), [(), ()]), |((), [(), ()])| true),
+        ];
+        assert!(ran.into_iter().all(|ran| ran.wait() == Ok(true)));
+        assert!(when_here((), |()| ()));
+    });
+}
+
+/// As often as one likes: a set without cowns is ordered with nothing, and nothing is lost.
+#[test]
+fn empty_sets_are_in_no_order() {
+    check(|| {
+        let sum = Cown::new(0);
+        for n in 0..100 {
+            let sum = sum.clone();
+            when((), move |()| when(&sum, move |sum| *sum += n));
+        }
+        coact_tests::finally(move || assert_eq!(sum.into_inner().unwrap(), 4950));
+    });
+}
+
+#[test]
+fn a_set_of_a_thousand() {
+    check(|| {
+        let all = cowns(1000);
+        when(&all, |mut all| all.iter_mut().for_each(|n| *n *= 2));
+        let sum = ask((read_all(&all[..500]), &all[500..]), |(low, high)| {
+            low.iter().sum::<usize>() + high.iter().sum::<usize>()
+        });
+        assert_eq!(sum.wait(), Ok(999_000));
+    });
+}
+
+#[test]
+fn a_set_that_is_too_large_is_refused_in_the_caller() {
+    let runtime = coact_tests::runtime(1, &coact_tests::Faults::new());
+    let _entered = runtime.enter();
+    let message = panic_of(|| when(&cowns(70_000), |_| ()));
+    assert_eq!(message, "a behaviour can name at most 65535 cowns, not 70000");
+}

@@ -1,0 +1,14 @@
+//! What the suites share: programs under test, journals of what ran when, and meetings of
+//! behaviours that must be able to run at the same time.
+
+#![deny(unsafe_code)]
+
+mod cpu;
+mod journal;
+mod meeting;
+mod program;
+
+pub use cpu::process_time;
+pub use journal::{Journal, Log};
+pub use meeting::{Meeting, PATIENCE};
+pub use program::{Faults, check, check_with_faults, fail, finally, message_of, panic_of, runtime};

@@ -1,0 +1,98 @@
+//! Programs under test: run on real workers, few and many, and over again.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::resume_unwind;
+
+use coact::{Fault, Runtime};
+
+use crate::journal::Log;
+
+/// With so many workers each program runs: more than there are cores as well, since then a worker
+/// may be preempted anywhere.
+const WORKERS: [usize; 3] = [1, 2, 4];
+
+/// How often it runs with each number.
+const REPEATS: usize = 5;
+
+/// What a runtime has told its hook.
+pub type Faults = Log<Fault>;
+
+type Verdict = Box<dyn FnOnce()>;
+
+thread_local! {
+    static VERDICTS: RefCell<Vec<Verdict>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs a program in which no behaviour panics or is skipped.
+///
+/// The program depends on nothing but the semantics: it has no threads of its own, does not look at
+/// the time, and blocks on nothing but promises.
+///
+/// # Panics
+/// If the program panics, or a behaviour of it.
+#[track_caller]
+pub fn check(program: impl Fn() + 'static) {
+    check_with_faults(move |faults| {
+        program();
+        let faults = faults.clone();
+        finally(move || assert!(faults.is_empty(), "went wrong: {:?}", faults.take()));
+    });
+}
+
+/// Runs a program in which behaviours panic, and which may look at what the runtime has reported.
+///
+/// # Panics
+/// If the program panics.
+#[track_caller]
+pub fn check_with_faults(program: impl Fn(&Faults) + 'static) {
+    for workers in WORKERS {
+        for _ in 0..REPEATS {
+            let faults = Faults::new();
+            let runtime = runtime(workers, &faults);
+            runtime.run(|| program(&faults));
+            for verdict in VERDICTS.take() {
+                verdict();
+            }
+        }
+    }
+}
+
+/// Sets what is to be looked at when no work of the program is left.
+pub fn finally(verdict: impl FnOnce() + 'static) {
+    VERDICTS.with_borrow_mut(|verdicts| verdicts.push(Box::new(verdict)));
+}
+
+/// A runtime that reports to `faults`.
+///
+/// # Panics
+/// If the operating system refuses the threads.
+pub fn runtime(workers: usize, faults: &Faults) -> Runtime {
+    let faults = faults.clone();
+    let builder = Runtime::builder().workers(workers).name("test");
+    let builder = builder.panic_hook(move |fault| faults.push(fault.clone()));
+    builder.build().expect("the system has threads")
+}
+
+/// Panics, without the message that the hook of the process would print.
+pub fn fail(message: &str) -> ! {
+    resume_unwind(Box::new(message.to_owned()))
+}
+
+/// The message of a caught panic.
+pub fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// The message with which a call panics.
+///
+/// # Panics
+/// If it does not.
+#[track_caller]
+pub fn panic_of<R>(call: impl FnOnce() -> R) -> String {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)) {
+        Ok(_) => panic!("this had to panic"),
+        Err(payload) => message_of(&*payload),
+    }
+}
