@@ -8,5 +8,5 @@ cd "$(dirname "$0")/.."
 export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom"
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 for crate in coact-sync coact-core; do
-    cargo test --release --package "$crate" --lib -- loom "$@"
+    cargo test --release --package "$crate" --lib -- "$@"
 done
