@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll};
@@ -158,8 +158,9 @@ fn a_future_that_wakes_itself_starves_nobody() {
 /// A behaviour on the hostile's own cown comes next, by the order of spawning.
 #[test]
 fn the_hostile_cown_itself_is_fair() {
-    let cown = Cown::new(());
-    let same = cown.clone();
-    let waited = wait_of(|hostile| hostile.alone(cown), move |work| when(&same, move |_| work()));
+    let place = Arc::new(OnceLock::<Cown<()>>::new());
+    let same = Arc::clone(&place);
+    let victim = move |work: Box<dyn FnOnce() + Send>| when(same.get().unwrap(), move |_| work());
+    let waited = wait_of(|hostile| hostile.alone(place.get_or_init(|| Cown::new(())).clone()), victim);
     assert!(waited <= 1, "waited for {waited} turns");
 }
