@@ -229,6 +229,11 @@ impl Worker {
                 if self.shared.idle.found_work() {
                     self.shared.notify_of_rest();
                 }
+                // This worker may have been the watcher; and what it took along waits behind the
+                // task that it runs now.
+                if self.shared.idle.lacks_watcher() {
+                    self.appoint_watcher();
+                }
                 return Some(task);
             }
             if !self.sleep() {
