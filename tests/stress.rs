@@ -21,7 +21,10 @@ fn duration() -> Duration {
 /// Only the panics that the work is made of.
 fn assert_expected(faults: &Faults) {
     for fault in faults.take() {
-        assert!(matches!(&fault, Fault::Panicked { message } if &**message == "on purpose"), "{fault}");
+        assert!(
+            matches!(&fault, Fault::Panicked { message } if &**message == "on purpose"),
+            "{fault}"
+        );
     }
 }
 

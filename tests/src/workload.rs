@@ -58,7 +58,11 @@ impl Bank {
             0..=3 => when((a, b), move |(a, b)| done.transfer(a, b, amount)),
             4 => _ = when_here((a, b), move |(a, b)| done.transfer(a, b, amount)),
             5 => when((a.checked(), b.checked()), move |(a, b)| {
-                done.transfer(a.unwrap_or_else(Poisoned::clear), b.unwrap_or_else(Poisoned::clear), amount);
+                done.transfer(
+                    a.unwrap_or_else(Poisoned::clear),
+                    b.unwrap_or_else(Poisoned::clear),
+                    amount,
+                );
             }),
             6 => self.audit(done),
             7 => self.batch(done, a, b, amount),
@@ -75,9 +79,11 @@ impl Bank {
                     seen
                 }));
             }
-            11 => _ = after(Duration::from_micros(amount as u64 * 100), (a, b), move |(a, b)| {
-                done.transfer(a, b, amount);
-            }),
+            11 => {
+                _ = after(Duration::from_micros(amount as u64 * 100), (a, b), move |(a, b)| {
+                    done.transfer(a, b, amount);
+                })
+            }
             12 => drop(blocking(move || done.tell())),
             13 => self.panicking(done, a),
             14 => drop(ask(a, move |a| {
@@ -137,7 +143,8 @@ impl Bank {
         let (ran, spawned) = (ran.load(Ordering::Relaxed), spawned.load(Ordering::Relaxed));
         assert_eq!(ran, spawned, "some work was lost");
         let expected = accounts.len() as i64 * BALANCE;
-        let total: i64 = ask(read_all(&accounts), |all| all.iter().sum()).wait().expect("no poison is left");
+        let total: i64 =
+            ask(read_all(&accounts), |all| all.iter().sum()).wait().expect("no poison is left");
         assert_eq!(total, expected, "money was lost or made");
     }
 }
