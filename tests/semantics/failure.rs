@@ -78,7 +78,10 @@ fn behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
             other => panic!("not skipped: {other:?}"),
         });
         assert_eq!(positions, [0, 0, 1, 1]);
-        assert_eq!(told(faults), ["p half way", "s 0", "s 0", "s 1", "s 1"]);
+        // The two readers may have been skipped in either order.
+        let mut told = told(faults);
+        told.sort();
+        assert_eq!(told, ["p half way", "s 0", "s 0", "s 1", "s 1"]);
         // They did nothing, and poisoned nothing else.
         assert_eq!(ask(&sound, |n| *n).wait(), Ok(0));
     });

@@ -24,6 +24,12 @@ impl Meeting {
         Self(Arc::new(Shared { size, present, changed: Condvar::new() }))
     }
 
+    /// Comes, and goes at once.
+    pub fn count(&self) {
+        *self.0.present.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.changed.notify_all();
+    }
+
     /// Waits until all are here, each in the middle of its body. Returns whether they came.
     #[must_use]
     pub fn attend(&self) -> bool {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use coact_sync::shim::atomic::{AtomicUsize, Ordering};
+use coact_sync::shim::atomic::{AtomicUsize, Ordering, seq_cst_accesses};
 use coact_sync::shim::sync::Mutex;
 
 use crate::promise::{Promise, Resolver};
@@ -84,15 +84,14 @@ impl Credits {
 
     /// How many credits are free at this moment.
     pub fn available(&self) -> usize {
+        // ORDERING: Relaxed. Out of date as soon as it is read.
         self.0.available.load(Ordering::Relaxed)
     }
 
     /// Takes credits, if so many are free and nobody waits.
     pub fn try_acquire(&self, amount: usize) -> Option<Permit> {
-        // ORDERING: SeqCst, here and below: a credit that comes back and a waiter that queues must
-        // not miss each other (`waiting` and `available` are each written by one and read by the
-        // other).
-        if self.0.waiting.load(Ordering::SeqCst) > 0 {
+        // ORDERING: Relaxed. Only fairness: who does not see a waiter comes before it.
+        if self.0.waiting.load(Ordering::Relaxed) > 0 {
             return None;
         }
         self.take(amount).then(|| Permit { credits: self.clone(), amount })
@@ -115,9 +114,12 @@ impl Credits {
         {
             let mut queue = self.0.queue.lock();
             queue.push_back(Waiter { amount, resolver });
-            // ORDERING: SeqCst, before the look at `available` in `serve`: see `try_acquire`.
+            // ORDERING: SeqCst, as `take` and both accesses in `give_back`: a credit that comes back
+            // and a waiter that queues must not miss each other (`waiting` and `available` are each
+            // written by one and then read by the other).
             self.0.waiting.store(queue.len(), Ordering::SeqCst);
         }
+        seq_cst_accesses();
         // Credits may have come back before we stood in the queue.
         self.serve();
         promise
@@ -141,15 +143,15 @@ impl Credits {
 
     fn take(&self, amount: usize) -> bool {
         let enough = |free: usize| free.checked_sub(amount);
-        // ORDERING: SeqCst, the waiter's look; see `try_acquire`. It acquires, too: what was done
-        // under the credits that came back comes before what is done under these.
+        // ORDERING: SeqCst, see `acquire`. Its acquire also pairs with the release in `give_back`:
+        // what was done under a permit comes before what is done under the next.
         self.0.available.fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough).is_ok()
     }
 
     fn give_back(&self, amount: usize) {
-        // ORDERING: SeqCst, both; see `try_acquire`: either the waiter's look finds these credits, or
-        // ours finds the waiter.
+        // ORDERING: SeqCst, both, see `acquire`.
         self.0.available.fetch_add(amount, Ordering::SeqCst);
+        seq_cst_accesses();
         if self.0.waiting.load(Ordering::SeqCst) > 0 {
             self.serve();
         }
@@ -164,8 +166,8 @@ impl Credits {
             while queue.front().is_some_and(|first| self.take(first.amount)) {
                 served.extend(queue.pop_front());
             }
-            // ORDERING: SeqCst, as for all of `waiting`. Written under the lock only.
-            self.0.waiting.store(queue.len(), Ordering::SeqCst);
+            // ORDERING: Relaxed. The lock orders it among its like, and who queues later stores again.
+            self.0.waiting.store(queue.len(), Ordering::Relaxed);
         }
         for Waiter { amount, resolver } in served {
             // Should nobody wait any more, the permit is dropped, and gives the credits back.
@@ -210,3 +212,6 @@ impl fmt::Debug for Permit {
         f.debug_struct("Permit").field("amount", &self.amount).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -2,7 +2,7 @@
 //! wake-up is lost.
 
 use coact_sync::asym;
-use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
+use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Mutex;
 
 /// The sleepers of one runtime.
@@ -86,10 +86,18 @@ impl Idle {
         self.searching.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends a search that found something. (If there was more to find, the finder has it in its own
-    /// queue now, and shares it with whoever is hungry.)
-    pub(crate) fn found_work(&self) {
-        self.searching.fetch_sub(1, Ordering::Relaxed);
+    /// Ends a search that found something. Returns whether it was the last: then there may be more
+    /// to find, and the finder wakes another.
+    pub(crate) fn found_work(&self) -> bool {
+        // ORDERING: Relaxed; the fence orders it.
+        let was_last = self.searching.fetch_sub(1, Ordering::Relaxed) == 1;
+        if was_last {
+            // ORDERING: SeqCst pairs with the fence of those who leave tasks in inboxes: a task
+            // whose pusher saw us searching, and so woke nobody, is visible to the look that
+            // follows. (A worker that saw us searching when it pushed to its own queue is awake.)
+            fence(Ordering::SeqCst);
+        }
+        was_last
     }
 
     /// Ends a search that found nothing, and goes to sleep: after this the worker must look once

@@ -45,8 +45,13 @@ fn home() -> RuntimeId {
 
 /// Explores a model.
 pub(crate) fn check(model: impl Fn() + Sync + Send + 'static) {
+    check_bounded(PREEMPTIONS, model);
+}
+
+/// Explores a model up to a bound of its own.
+pub(crate) fn check_bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
-    builder.preemption_bound.get_or_insert(PREEMPTIONS);
+    builder.preemption_bound.get_or_insert(preemptions);
     builder.max_branches = builder.max_branches.max(10_000);
     builder.check(move || {
         context::enter(home());

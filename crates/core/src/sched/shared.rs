@@ -135,12 +135,10 @@ impl Shared {
         }
     }
 
-    /// Called by a worker that no longer searches, since it has found something: whoever left a task
-    /// while it searched has left it to the searcher to see that it is run.
+    /// Called by the last worker that searched, once it has found something: whoever left a task
+    /// meanwhile has left it to the searcher to see that it is run. `Idle::found_work` has put the
+    /// fence before this look that pairs with the one in `notify_of_inbox`.
     pub(crate) fn notify_of_rest(&self) {
-        // ORDERING: SeqCst, for the store-load order between the end of the search and this look;
-        // pairs with the fence in `notify_of_inbox`: we see the task, or its pusher sees nobody search.
-        fence(Ordering::SeqCst);
         if self.workers.iter().any(|worker| !worker.inbox.is_empty()) {
             self.notify_of_inbox();
         }

@@ -226,8 +226,14 @@ impl Worker {
         self.shared.idle.start_searching();
         loop {
             if let Some(task) = self.look_for_a_while() {
-                self.shared.idle.found_work();
-                self.shared.notify_of_rest();
+                if self.shared.idle.found_work() {
+                    self.shared.notify_of_rest();
+                }
+                // This worker may have been the watcher; and what it took along waits behind the
+                // task that it runs now.
+                if self.shared.idle.lacks_watcher() {
+                    self.appoint_watcher();
+                }
                 return Some(task);
             }
             if !self.sleep() {

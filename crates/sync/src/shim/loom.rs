@@ -7,6 +7,12 @@ pub mod atomic {
         AtomicUsize, Ordering, fence,
     };
 
+    /// Between a `SeqCst` store and a `SeqCst` load which must not pass it: a fence, since loom takes
+    /// such accesses for `AcqRel` ones.
+    pub fn seq_cst_accesses() {
+        fence(Ordering::SeqCst);
+    }
+
     /// The end of an atomic whose memory is given back without a destructor.
     pub trait End {
         /// loom checks that every access comes before this.

@@ -7,6 +7,11 @@ pub mod atomic {
         AtomicUsize, Ordering, fence,
     };
 
+    /// Between a `SeqCst` store and a `SeqCst` load which must not pass it: nothing, since the accesses
+    /// themselves see to that. (loom takes them for `AcqRel` ones.)
+    #[inline(always)]
+    pub fn seq_cst_accesses() {}
+
     /// The end of an atomic whose memory is given back without a destructor.
     pub trait End {
         /// Nothing; in a model it is checked that every access comes before this.

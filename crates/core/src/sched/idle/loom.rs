@@ -10,7 +10,7 @@ use coact_sync::shim::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use super::Idle;
-use crate::sched::loom::{check, check_long};
+use crate::sched::loom::{check, check_bounded, check_long};
 
 /// One permit, as in the parker of a worker.
 #[derive(Default)]
@@ -116,7 +116,7 @@ fn push_against_fall_asleep() {
 /// Fails without the barrier in `found_work`.
 #[test]
 fn push_against_a_search_that_ends() {
-    check(|| {
+    check_bounded(2, || {
         let pool = Pool::<2>::new();
         let workers = [0, 1].map(|worker| {
             let pool = pool.clone();

@@ -1,0 +1,71 @@
+//! Models of credits that come back while others queue for them.
+
+use loom::thread;
+
+use super::{Credits, Permit};
+use crate::promise::Promise;
+use crate::sched::loom::check;
+
+fn must_be_ready(promise: Promise<Permit>) -> Permit {
+    promise.try_wait().expect("nobody holds a credit").expect("credits are never broken")
+}
+
+/// The only credit comes back while somebody queues for it: it is given to him.
+///
+/// Fails without `seq_cst_accesses` on either side, and without the second `serve`.
+#[test]
+fn give_back_against_acquire() {
+    check(|| {
+        let credits = Credits::new(1);
+        let permit = credits.try_acquire(1).unwrap();
+        let other = thread::spawn(move || drop(permit));
+        let promise = credits.acquire(1);
+        other.join().unwrap();
+        drop(must_be_ready(promise));
+        assert_eq!(credits.available(), 1);
+    });
+}
+
+/// Two queue, and are served one after the other.
+#[test]
+fn give_back_against_two_acquires() {
+    check(|| {
+        let credits = Credits::new(1);
+        let permit = credits.try_acquire(1).unwrap();
+        let other = thread::spawn(move || drop(permit));
+        let (first, second) = (credits.acquire(1), credits.acquire(1));
+        other.join().unwrap();
+        drop(must_be_ready(first));
+        drop(must_be_ready(second));
+        assert_eq!(credits.available(), 1);
+    });
+}
+
+/// Two threads give back what a third needs together.
+#[test]
+fn give_back_against_give_back() {
+    check(|| {
+        let credits = Credits::new(2);
+        let others = [1, 1].map(|amount| {
+            let permit = credits.try_acquire(amount).unwrap();
+            thread::spawn(move || drop(permit))
+        });
+        let promise = credits.acquire(2);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        drop(must_be_ready(promise));
+        assert_eq!(credits.available(), 2);
+    });
+}
+
+/// The credit comes back while the one who queues for it gives up: it is not lost.
+#[test]
+fn give_back_against_giving_up() {
+    check(|| {
+        let credits = Credits::new(1);
+        let permit = credits.try_acquire(1).unwrap();
+        let other = thread::spawn(move || drop(permit));
+        drop(credits.acquire(1));
+        other.join().unwrap();
+        assert_eq!(credits.available(), 1);
+    });
+}

@@ -1,0 +1,167 @@
+//! A bounded wait for every runnable cown, whatever the others do; and as many behaviours at the same
+//! time as there are workers.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use coact::prelude::*;
+use coact_tests::{Faults, PATIENCE, runtime};
+
+/// After so many turns of hostile behaviours everybody else has had a turn. (A worker looks for the
+/// oldest task every 64 tasks, at one of four places by turns, and a task may be 100 behaviours.)
+const BOUND: u64 = 64 * 4 * 100 + 1000;
+
+/// When the victim is spawned.
+const START: u64 = 1000;
+
+/// Behaviours that never leave the worker alone, and what they see.
+#[derive(Clone)]
+struct Hostile {
+    turns: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    /// Called at one turn, to spawn the victim.
+    at_start: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Hostile {
+    /// Takes a turn. Returns whether to go on.
+    fn turn(&self) -> bool {
+        let turn = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
+        if turn == START {
+            (self.at_start)();
+        }
+        // Past the bound it has failed, and must end all the same.
+        !self.stop.load(Ordering::Relaxed) && turn < 20 * BOUND
+    }
+
+    /// Spawns itself on its own cown again and again.
+    fn alone(self, cown: Cown<()>) {
+        let again = cown.clone();
+        when(&cown, move |_| {
+            if self.turn() {
+                self.alone(again);
+            }
+        });
+    }
+
+    /// Spawns itself on the other cown of a pair.
+    fn in_a_pair(self, next: Cown<()>, other: Cown<()>) {
+        let here = next.clone();
+        when(&next, move |_| {
+            if self.turn() {
+                self.in_a_pair(other, here);
+            }
+        });
+    }
+
+    /// Spawns itself on a new cown, and something that does nothing besides.
+    fn spreading(self) {
+        when(&Cown::new(()), |_| ());
+        when(&Cown::new(()), move |_| {
+            if self.turn() {
+                self.spreading();
+            }
+        });
+    }
+}
+
+/// A future that wakes itself.
+struct Restless(Hostile);
+
+impl Future for Restless {
+    type Output = ();
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if !self.0.turn() {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+/// Runs the hostile beside a victim on one worker; how many turns did the victim wait?
+fn wait_of(
+    hostile: impl FnOnce(Hostile),
+    victim: impl Fn(Box<dyn FnOnce() + Send>) + Send + Sync + 'static,
+) -> u64 {
+    let runtime = runtime(1, &Faults::new());
+    let (turns, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let (seen, waited) = (Arc::clone(&turns), Arc::new(AtomicU64::new(u64::MAX)));
+    let (ended, result) = (Arc::clone(&stop), Arc::clone(&waited));
+    let at_start = move || {
+        let (seen, ended, result) = (Arc::clone(&seen), Arc::clone(&ended), Arc::clone(&result));
+        victim(Box::new(move || {
+            result.store(seen.load(Ordering::Relaxed) - START, Ordering::Relaxed);
+            ended.store(true, Ordering::Relaxed);
+        }));
+    };
+    runtime.run(|| hostile(Hostile { turns, stop, at_start: Arc::new(at_start) }));
+    waited.load(Ordering::Relaxed)
+}
+
+/// The ways in which a victim comes to the worker.
+fn victims() -> Vec<(&'static str, fn(Box<dyn FnOnce() + Send>))> {
+    fn from_outside(work: Box<dyn FnOnce() + Send>) {
+        // The hostile one waits until the victim is in the queues: so the turns are counted exactly.
+        let (done, is_done) = mpsc::channel();
+        let cown = Cown::new(());
+        std::thread::spawn(move || {
+            when(&cown, move |_| work());
+            done.send(()).unwrap();
+        });
+        is_done.recv_timeout(PATIENCE).unwrap();
+    }
+    vec![
+        ("one cown", |work| when(&Cown::new(()), move |_| work())),
+        ("two cowns", |work| when((&Cown::new(()), &Cown::new(())), move |_| work())),
+        ("a future", |work| drop(spawn_future(async move { work() }))),
+        ("another thread's", from_outside),
+    ]
+}
+
+#[test]
+fn a_behaviour_that_spawns_itself_starves_nobody() {
+    for (name, victim) in victims() {
+        let waited = wait_of(|hostile| hostile.alone(Cown::new(())), victim);
+        assert!(waited <= BOUND, "{name} waited for {waited} turns");
+    }
+}
+
+#[test]
+fn a_pair_that_plays_ping_pong_starves_nobody() {
+    for (name, victim) in victims() {
+        let waited = wait_of(|hostile| hostile.in_a_pair(Cown::new(()), Cown::new(())), victim);
+        assert!(waited <= BOUND, "{name} waited for {waited} turns");
+    }
+}
+
+#[test]
+fn behaviours_that_spread_starve_nobody() {
+    for (name, victim) in victims() {
+        let waited = wait_of(Hostile::spreading, victim);
+        assert!(waited <= BOUND, "{name} waited for {waited} turns");
+    }
+}
+
+#[test]
+fn a_future_that_wakes_itself_starves_nobody() {
+    for (name, victim) in victims() {
+        let waited = wait_of(|hostile| drop(spawn_future(Restless(hostile))), victim);
+        assert!(waited <= BOUND, "{name} waited for {waited} turns");
+    }
+}
+
+/// A behaviour on the hostile's own cown comes next, by the order of spawning.
+#[test]
+fn the_hostile_cown_itself_is_fair() {
+    let place = Arc::new(OnceLock::<Cown<()>>::new());
+    let same = Arc::clone(&place);
+    let victim = move |work: Box<dyn FnOnce() + Send>| when(same.get().unwrap(), move |_| work());
+    let waited =
+        wait_of(|hostile| hostile.alone(place.get_or_init(|| Cown::new(())).clone()), victim);
+    assert!(waited <= 1, "waited for {waited} turns");
+}

@@ -1,0 +1,212 @@
+//! Timers: once, periodic, cancelled.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use coact::prelude::*;
+use coact_tests::{Faults, Log, panic_of, runtime};
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+#[test]
+fn timers_fire_in_the_order_of_their_deadlines_and_never_early() {
+    let runtime = runtime(2, &Faults::new());
+    let log = runtime.run(|| {
+        let (log, start) = (Cown::new(Vec::new()), Instant::now());
+        for delay in [30, 3, 12, 0, 300, 21] {
+            after(ms(delay), &log, move |log| log.push((delay, start.elapsed() >= ms(delay))));
+        }
+        log
+    });
+    let log = log.into_inner().unwrap();
+    assert_eq!(log, [0, 3, 12, 21, 30, 300].map(|delay| (delay, true)));
+}
+
+#[test]
+fn timers_of_one_deadline_fire_in_the_order_of_setting() {
+    let runtime = runtime(2, &Faults::new());
+    let log = runtime.run(|| {
+        let log = Cown::new(Vec::new());
+        (0..100).for_each(|n| _ = after(ms(2), &log, move |log| log.push(n)));
+        log
+    });
+    // Each has a later deadline than the one before, if only by nanoseconds.
+    assert_eq!(log.into_inner().unwrap(), (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_timer_spawns_on_any_set() {
+    let runtime = runtime(1, &Faults::new());
+    let (a, b) = runtime.run(|| {
+        let (a, b) = (Cown::new(1), Cown::new(2));
+        after(ms(1), (&a, b.read()), |(a, b)| *a += *b);
+        (a, b)
+    });
+    assert_eq!((a.into_inner().unwrap(), b.into_inner().unwrap()), (3, 2));
+}
+
+#[test]
+fn a_cancelled_timer_does_not_fire_and_is_freed() {
+    let runtime = runtime(1, &Faults::new());
+    let (token, cown) = (Arc::new(()), runtime.run(|| Cown::new(0)));
+    // The run would wait for an hour, if it were not for the cancelling.
+    runtime.run(|| {
+        let kept = token.clone();
+        let timer = after(ms(3_600_000), &cown, move |n| {
+            *n = 1;
+            drop(kept);
+        });
+        assert!(timer.cancel());
+        assert!(!timer.cancel() && !timer.clone().cancel());
+    });
+    assert_eq!(Arc::strong_count(&token), 1);
+    assert_eq!(cown.into_inner().unwrap(), 0);
+}
+
+#[test]
+fn a_timer_that_has_fired_cannot_be_cancelled() {
+    let runtime = runtime(1, &Faults::new());
+    let timer = runtime.run(|| after(ms(1), &Cown::new(()), |_| ()));
+    assert!(!timer.cancel());
+}
+
+#[test]
+fn a_dropped_handle_leaves_the_timer_running() {
+    let runtime = runtime(1, &Faults::new());
+    let cown = runtime.run(|| {
+        let cown = Cown::new(0);
+        drop(after(ms(1), &cown, |n| *n += 1));
+        cown
+    });
+    assert_eq!(cown.into_inner().unwrap(), 1);
+}
+
+#[test]
+fn a_periodic_timer_ticks_until_it_is_cancelled() {
+    let runtime = runtime(2, &Faults::new());
+    let start = Instant::now();
+    let ticks = runtime.run(|| {
+        let (ticks, (give, timer)) = (Cown::new(0), Promise::<Timer>::channel());
+        let timer = Arc::new(std::sync::Mutex::new(Some(timer)));
+        give.resolve(every(ms(2), &ticks, move |ticks| {
+            *ticks += 1;
+            if *ticks == 10 {
+                // Cancelled by its own behaviour.
+                let timer = timer.lock().unwrap().take().unwrap();
+                assert!(timer.wait().unwrap().cancel());
+            }
+        }));
+        ticks
+    });
+    assert!(start.elapsed() >= ms(20));
+    assert!((10..=11).contains(&ticks.into_inner().unwrap()));
+}
+
+/// While its cown is held no ticks pile up.
+#[test]
+fn a_periodic_timer_skips_ticks_while_its_behaviour_waits() {
+    let runtime = runtime(1, &Faults::new());
+    let log = Log::new();
+    runtime.run(|| {
+        let (cown, l) = (Cown::new(()), log.clone());
+        let timer = every(ms(1), &cown, move |_| l.push("tick"));
+        let (again, l) = (cown.clone(), log.clone());
+        when(&cown, move |_| {
+            // Many periods pass.
+            std::thread::sleep(ms(40));
+            l.push("released");
+            // Behind all ticks that wait.
+            when(&again, move |_| {
+                l.push("behind");
+                timer.cancel();
+            });
+        });
+    });
+    let log = log.take();
+    let released = log.iter().position(|entry| *entry == "released").unwrap();
+    let behind = log.iter().position(|entry| *entry == "behind").unwrap();
+    assert!(behind - released <= 2, "ticks have piled up: {log:?}");
+}
+
+#[test]
+fn a_period_of_zero_is_refused() {
+    let message = panic_of(|| every(Duration::ZERO, &Cown::new(()), |_| ()));
+    assert!(message.contains("period of zero"), "{message}");
+}
+
+#[test]
+fn a_timer_on_a_poisoned_cown_is_skipped_and_goes_on() {
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    let count = Arc::new(AtomicU32::new(0));
+    runtime.run(|| {
+        let (cown, seen) = (Cown::new(()), Arc::clone(&count));
+        let (again, (give, timer)) = (cown.clone(), Promise::<Timer>::channel());
+        let timer = std::sync::Mutex::new(Some(timer));
+        give.resolve(every(ms(1), cown.checked(), move |state| {
+            match seen.fetch_add(1, Ordering::Relaxed) {
+                0 => coact_tests::fail("the first tick"),
+                1 => assert!(state.is_err()),
+                _ => {
+                    let timer = timer.lock().unwrap().take();
+                    timer.into_iter().for_each(|timer| _ = timer.wait().unwrap().cancel());
+                }
+            }
+        }));
+        after(ms(1), &again, |_| ());
+    });
+    assert!(count.load(Ordering::Relaxed) >= 3);
+    assert!(!faults.is_empty());
+}
+
+#[test]
+fn sleep_is_a_promise() {
+    let runtime = runtime(1, &Faults::new());
+    let start = Instant::now();
+    let slept = runtime.run(|| {
+        spawn_future(async move {
+            sleep(ms(5)).await.unwrap();
+            sleep(ms(5)).await.unwrap();
+            start.elapsed()
+        })
+    });
+    assert!(slept.wait().unwrap() >= ms(10));
+}
+
+/// A timer far beyond what any clock can count.
+#[test]
+fn a_delay_without_end() {
+    let runtime = runtime(1, &Faults::new());
+    runtime.run(|| {
+        let timer = after(Duration::MAX, &Cown::new(()), |_| ());
+        after(ms(1), &Cown::new(()), move |_| assert!(timer.cancel()));
+    });
+}
+
+/// Many timers, set and cancelled by many threads.
+#[test]
+fn many_timers_from_many_threads() {
+    let runtime = runtime(2, &Faults::new());
+    let fired = runtime.run(|| {
+        let fired = Cown::new(0);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (fired, runtime) = (&fired, &runtime);
+                scope.spawn(move || {
+                    let _entered = runtime.enter();
+                    for n in 0..250 {
+                        let timer = after(ms((n * 7 + thread) % 40), fired, |fired| *fired += 1);
+                        if n % 5 == 0 && timer.cancel() {
+                            when(fired, |fired| *fired += 1);
+                        }
+                    }
+                });
+            }
+        });
+        fired
+    });
+    assert_eq!(fired.into_inner().unwrap(), 1000);
+}
