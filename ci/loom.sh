@@ -6,7 +6,6 @@ cd "$(dirname "$0")/.."
 
 # A target folder of its own, or each change of the flag would rebuild everything.
 export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom"
-export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
-for crate in coact-sync coact-core; do
-    cargo test --release --package "$crate" --lib -- "$@"
-done
+# Bounds are set in the models; LOOM_MAX_PREEMPTIONS=n sets another, COACT_LOOM_LONG=1 adds long ones.
+cargo test --release --package coact-sync --lib -- "$@"
+cargo test --release --package coact-core --lib -- "${@:-loom}"

@@ -21,6 +21,7 @@
 //! | keep state | [`Cown::new`]; weak handles: [`Cown::downgrade`] |
 //! | work on one or several cowns | [`when`]; what can stand in front of the closure: [`CownSet`] |
 //! | read them, in parallel with other readers | [`Cown::read`], [`read_all`] |
+//! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
 //! | have a result | [`ask`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
 //! | run right here if nobody is in the way | [`when_here`] |
 //! | spawn several behaviours as one step | [`batch`] |

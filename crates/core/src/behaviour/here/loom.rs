@@ -14,7 +14,7 @@ fn push(cown: &Cown<Log>, who: u8) {
 
 /// As `when_here`, without a look at the runtime.
 fn push_here(cown: &Cown<Log>, who: u8) -> bool {
-    let ran = claim_and_run(&cown, home_of(&cown), move |log: &mut Log| log.push(who)).is_ok();
+    let ran = claim_and_run(cown, home_of(&cown), move |log: &mut Log| log.push(who)).is_none();
     if !ran {
         push(cown, who);
     }
@@ -27,7 +27,7 @@ fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8) -> bool {
         x.push(who);
         y.push(who);
     };
-    let ran = claim_and_run(&set, home_of(&set), body).is_ok();
+    let ran = claim_and_run(set, home_of(&set), body).is_none();
     if !ran {
         when(set, body);
     }
@@ -153,7 +153,7 @@ fn claim_for_reading_against_a_writer() {
         });
         let set = x.read();
         let home = home_of(&set);
-        let ran = claim_and_run(&set, home, |log: &Log| assert!(log.read().len() <= 1)).is_ok();
+        let ran = claim_and_run(set, home, |log: &Log| assert!(log.read().len() <= 1)).is_none();
         if ran {
             push(&x, 2);
         }
