@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use coact::prelude::*;
+use coact::sim::{self, Sim};
 use coact_model::{
     Access, BehaviourId, Event, Op, Outcome, Program, Recorder, Shape, Spawn, Spawner, Ticket,
     Trace, check, checked, clear, outcomes, programs, read, write,
@@ -54,6 +55,40 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
     });
     assert!(FAULTS.is_empty(), "{program}\n{:?}", FAULTS.take());
     run.recorder.finish()
+}
+
+/// Runs a program in deterministic mode, on one schedule.
+fn run_simulated(program: &Program, seed: u64, config: sim::Config) -> Result<Trace, sim::Failure> {
+    let recorder = Recorder::new();
+    let run = {
+        let (program, recorder) = (Arc::new(program.clone()), recorder.clone());
+        move || {
+            let cowns = (0..program.cowns()).map(|_| Cown::new(0)).collect();
+            let (program, recorder) = (Arc::clone(&program), recorder.clone());
+            let run = Run { program, recorder, cowns, seed };
+            for (thread, ops) in run.program.threads().iter().enumerate() {
+                let (run, ops) = (run.clone(), ops.clone());
+                drop(sim::thread(move || run.interpret(Spawner::Thread(thread), &ops)));
+            }
+        }
+    };
+    Sim::new().workers(3).allow_faults(true).config(config).run(run)?;
+    Ok(recorder.finish())
+}
+
+/// Runs the program in deterministic mode, on several schedules.
+fn assert_allowed_simulated(program: &Program, seed: u64) -> Result<(), TestCaseError> {
+    for schedule in 0..4 {
+        let seed = seed.wrapping_add(schedule);
+        let method = if schedule < 2 { sim::Method::Random } else { sim::Method::Pct { depth: 3 } };
+        let config = sim::Config::new().method(method).seed(sim::Seed::new(seed)).runs(1);
+        let trace = match run_simulated(program, seed, config) {
+            Ok(trace) => trace,
+            Err(failure) => return Err(TestCaseError::fail(format!("{program}\n{failure}"))),
+        };
+        prop_assert_eq!(check(program, &trace), Ok(()), "simulated\n{}\n{:?}", program, trace);
+    }
+    Ok(())
 }
 
 /// The interpreter: all that the bodies of one run share.
@@ -256,6 +291,14 @@ proptest! {
     #[test]
     fn mixed_programs(program in programs(Shape::default()), seed: u64) {
         assert_allowed(&program, seed)?;
+    }
+
+    #[test]
+    fn mixed_programs_in_deterministic_mode(
+        program in programs(Shape { ops: 8, depth: 3, ..Shape::default() }),
+        seed: u64,
+    ) {
+        assert_allowed_simulated(&program, seed)?;
     }
 
     /// Everything is on two cowns: long queues, and readers beside writers.

@@ -78,7 +78,7 @@ fn a_dropped_handle_leaves_the_timer_running() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| {
         let cown = Cown::new(0);
-        drop(after(ms(1), &cown, |n| *n += 1));
+        let _ = after(ms(1), &cown, |n| *n += 1);
         cown
     });
     assert_eq!(cown.into_inner().unwrap(), 1);
@@ -107,6 +107,7 @@ fn a_periodic_timer_ticks_until_it_is_cancelled() {
 
 /// While its cown is held no ticks pile up.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a behaviour that is slower than the timer's period")]
 fn a_periodic_timer_skips_ticks_while_its_behaviour_waits() {
     let runtime = runtime(1, &Faults::new());
     let log = Log::new();
