@@ -118,8 +118,9 @@ pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Rea
     // SAFETY: our count keeps the cown alive up to the subtraction.
     let header = unsafe { cown.as_ref() };
     // ORDERING: AcqRel. Release orders our reads before the writes of the next exclusive holder
-    // (acquire in `grant` or, through the last reader, here). Acquire pairs with the release in
-    // `claim_from_readers`, for `waiter`.
+    // (acquire in `grant`, `claim_from_readers` and `take_free` or, through the last reader, here).
+    // Acquire pairs with the release in `claim_from_readers`, for `waiter`, and with that of the
+    // readers that ended before, for the holder to whom the last one passes the token.
     if header.readers.fetch_sub(ONE_READER, Ordering::AcqRel) != ONE_READER | WAITER {
         return;
     }

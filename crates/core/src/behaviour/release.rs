@@ -25,7 +25,8 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
         return Some(next);
     }
     // ORDERING: Release publishes the state that this holder wrote to whoever finds the queue
-    // empty (acquire in `swap_tail`). Relaxed on failure: the successor is read through `next`.
+    // empty (acquire in `swap_tail`, `take_free` and `is_idle`). Relaxed on failure: the successor
+    // is read through `next`.
     let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
     if header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).is_ok() {
         return None;

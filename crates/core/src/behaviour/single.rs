@@ -83,8 +83,9 @@ impl<B> Single<B> {
     #[inline]
     pub(crate) unsafe fn spawn(node: NonNull<Self>) {
         let slot = Self::slot(node);
-        // SAFETY: the node is ours, and the cown alive. When the queue was empty the request, which
-        // stands in it, keeps the cown alive while we have the token.
+        // SAFETY: the node is ours, and the cown alive: by a handle of the caller's, or until this very
+        // request, its last, has run. When the queue was empty the request, which stands in it, keeps
+        // the cown alive while we have the token.
         unsafe {
             let cown = slot.as_ref().member.header_ptr();
             if append_single(cown.as_ref(), slot) {

@@ -186,7 +186,8 @@ impl<T: Send + 'static> Cown<T> {
 }
 
 impl<T: Send + 'static> WeakCown<T> {
-    /// A full handle, unless all of them are gone.
+    /// A full handle, unless all of them are gone. (There is none either for the moment in which
+    /// [`Cown::into_inner`] finds that the cown is in use.)
     pub fn upgrade(&self) -> Option<Cown<T>> {
         // SAFETY: a weak handle keeps the block alive.
         let strong = unsafe { &self.header.as_ref().strong };

@@ -33,8 +33,9 @@ impl Idle {
     /// this.
     #[inline]
     pub(crate) fn choose_sleeper(&self) -> Option<usize> {
-        // ORDERING: Relaxed, both. The caller's barrier pairs with the heavy one in `fall_asleep`:
-        // either we see the sleeper, or it sees the task.
+        // ORDERING: Relaxed, both. The caller's barrier pairs with the heavy one in `fall_asleep`,
+        // and with the fence in `found_work`: either we see the sleeper, or that it searches no
+        // more, or it sees the task.
         if self.sleeping.load(Ordering::Relaxed) == 0 || self.searching.load(Ordering::Relaxed) != 0
         {
             return None;
@@ -105,6 +106,7 @@ impl Idle {
     pub(crate) fn fall_asleep(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
+        // ORDERING: Relaxed, both; the barrier below orders them.
         self.sleeping.store(sleepers.len(), Ordering::Relaxed);
         self.searching.fetch_sub(1, Ordering::Relaxed);
         drop(sleepers);
@@ -119,6 +121,7 @@ impl Idle {
         let mut sleepers = self.sleepers.lock();
         let Some(at) = sleepers.iter().position(|sleeper| *sleeper == worker) else { return false };
         sleepers.swap_remove(at);
+        // ORDERING: Relaxed, both. A pusher that misses them wakes one worker too many.
         self.sleeping.store(sleepers.len(), Ordering::Relaxed);
         self.searching.fetch_add(1, Ordering::Relaxed);
         true

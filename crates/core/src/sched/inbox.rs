@@ -71,12 +71,13 @@ impl Inbox {
             return Drain(null_mut());
         }
         // ORDERING: Acquire pairs with the release of each push: a later push continues the release
-        // sequence of the one before it, so all of them are visible.
+        // sequence of the one before it (being a read-modify-write), so all of them are visible.
         let mut newest = self.top.swap(null_mut(), Ordering::Acquire);
         let mut oldest = null_mut();
         while let Some(task) = NonNull::new(newest) {
             // SAFETY: taken off the stack, so ours, with its link.
             let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
+            // ORDERING: Relaxed, all three, here and in `Drain`. The links are this thread's now.
             newest = link.load(Ordering::Relaxed).cast();
             link.store(oldest, Ordering::Relaxed);
             oldest = task.as_ptr().cast();

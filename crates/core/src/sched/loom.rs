@@ -8,16 +8,22 @@
 //!
 //! Each model stands beside the code that it is about, in a module `loom`, and is named after its
 //! race. loom runs it under every interleaving with up to [`PREEMPTIONS`] preemptions, and under
-//! every value that a weak memory order lets a load return. `LOOM_MAX_PREEMPTIONS` sets another
-//! bound. Models that take minutes are given to [`check_long`]: they run if `COACT_LOOM_LONG` is
-//! set.
+//! every value that a weak memory order lets a load return. That takes about half a minute; with
+//! `LOOM_MAX_PREEMPTIONS=4` in front it takes a minute or two. Models that take many minutes are
+//! given to [`check_long`], or to [`check_bounded`] with a bound of their own: they run in full if
+//! `COACT_LOOM_LONG` is set (to anything).
 //!
 //! A model says in its comment which weakening of the code makes it fail. Whoever changes an
 //! ordering repeats that.
 //!
 //! # What a model cannot see
 //!
-//! * loom takes `SeqCst` accesses for `AcqRel` ones (its `SeqCst` fences are right).
+//! * loom takes `SeqCst` accesses for `AcqRel` ones (its `SeqCst` fences are right); see
+//!   `seq_cst_accesses` of the shim.
+//! * Read-modify-writes take effect in the order in which loom runs them. An acquire that does no
+//!   more than order two of them on different words is not missed: those of the append lock.
+//! * The barriers of `asym` are `SeqCst` fences in a model, which is what their contract says, and
+//!   more than they are: two light ones order each other as well.
 //! * A race is reported on memory that loom knows: its atomics, its cells, and blocks of the pool,
 //!   which must be given back, and are overwritten when they are. Nodes of behaviours are written
 //!   before they are published and read after, which the queues' orderings are checked for through
@@ -48,10 +54,13 @@ pub(crate) fn check(model: impl Fn() + Sync + Send + 'static) {
     check_bounded(PREEMPTIONS, model);
 }
 
-/// Explores a model up to a bound of its own.
+/// Explores a model with so many preemptions at the most, whatever the environment says, unless
+/// long models are asked for.
 pub(crate) fn check_bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
-    builder.preemption_bound.get_or_insert(preemptions);
+    let asked = builder.preemption_bound.unwrap_or(PREEMPTIONS);
+    let most = if preemptions < PREEMPTIONS && !is_long() { preemptions } else { usize::MAX };
+    builder.preemption_bound = Some(asked.min(most));
     builder.max_branches = builder.max_branches.max(10_000);
     builder.check(move || {
         context::enter(home());
@@ -59,9 +68,13 @@ pub(crate) fn check_bounded(preemptions: usize, model: impl Fn() + Sync + Send +
     });
 }
 
+fn is_long() -> bool {
+    std::env::var_os("COACT_LOOM_LONG").is_some()
+}
+
 /// Explores a model that takes long, if that is asked for.
 pub(crate) fn check_long(model: impl Fn() + Sync + Send + 'static) {
-    if std::env::var_os("COACT_LOOM_LONG").is_some() {
+    if is_long() {
         check(model);
     }
 }
