@@ -1,1 +1,114 @@
-//! x
+//! Which public types are `Send`, `Sync` and `Unpin`: part of the interface, and easily lost.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use coact::prelude::*;
+
+/// Answers at compile time whether a type has a trait: the first of the two `VALUE`s is that of a
+/// type with the trait; for all others the second is found.
+macro_rules! has {
+    ($type:ty: $trait:path) => {{
+        struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
+        #[allow(dead_code)]
+        trait Otherwise {
+            const VALUE: bool = false;
+        }
+        impl<T: ?Sized> Otherwise for Probe<T> {}
+        #[allow(dead_code)]
+        impl<T: ?Sized + $trait> Probe<T> {
+            const VALUE: bool = true;
+        }
+        <Probe<$type>>::VALUE
+    }};
+}
+
+/// One line of the table: a type, and whether it is `Send`, `Sync` and `Unpin`.
+macro_rules! table {
+    ($($type:ty: $send:literal $sync:literal $unpin:literal;)*) => {
+        $(assert_eq!(
+            (has!($type: Send), has!($type: Sync), has!($type: Unpin)),
+            ($send == "Send", $sync == "Sync", $unpin == "Unpin"),
+            "Send, Sync and Unpin of {}", stringify!($type)
+        );)*
+    };
+}
+
+/// `Send`, and not `Sync`.
+type NoSync = Cell<u8>;
+/// `Sync`, and not `Send`.
+type NoSend = std::sync::MutexGuard<'static, u8>;
+
+#[test]
+fn the_probe_tells_the_truth() {
+    assert!(has!(u8: Send) && !has!(Rc<u8>: Send));
+    assert!(has!(NoSync: Send) && !has!(NoSync: Sync));
+    assert!(!has!(NoSend: Send) && has!(NoSend: Sync));
+}
+
+#[test]
+fn auto_traits() {
+    table! {
+        // Handles give no access to the state: whatever it is, they go everywhere.
+        Cown<u8>: "Send" "Sync" "Unpin";
+        Cown<NoSync>: "Send" "Sync" "Unpin";
+        WeakCown<u8>: "Send" "Sync" "Unpin";
+        WeakCown<NoSync>: "Send" "Sync" "Unpin";
+        CownId: "Send" "Sync" "Unpin";
+
+        // Sets, which borrow handles.
+        Read<'static, u8>: "Send" "Sync" "Unpin";
+        Checked<'static, NoSync>: "Send" "Sync" "Unpin";
+        ReadAll<'static, u8>: "Send" "Sync" "Unpin";
+
+        // Access: as the references that they stand for.
+        Members<'static, u8>: "Send" "Sync" "Unpin";
+        Members<'static, NoSync>: "Send" "-" "Unpin";
+        Members<'static, NoSend>: "-" "Sync" "Unpin";
+        ReadMembers<'static, u8>: "Send" "Sync" "Unpin";
+        ReadMembers<'static, NoSync>: "-" "-" "Unpin";
+        ReadMembers<'static, NoSend>: "Send" "Sync" "Unpin";
+        Poisoned<'static, u8>: "Send" "Sync" "Unpin";
+        Poisoned<'static, NoSync>: "Send" "-" "Unpin";
+        Poisoned<'static, NoSend>: "-" "Sync" "Unpin";
+
+        // Values move through promises once.
+        Promise<u8>: "Send" "Sync" "Unpin";
+        Promise<NoSync>: "Send" "Sync" "Unpin";
+        Resolver<u8>: "Send" "Sync" "Unpin";
+        Resolver<NoSync>: "Send" "Sync" "Unpin";
+
+        // Ways of spawning.
+        Batch: "Send" "-" "Unpin";
+        Scope<'static, 'static>: "Send" "Sync" "Unpin";
+        Timer: "Send" "Sync" "Unpin";
+        Credits: "Send" "Sync" "Unpin";
+        Permit: "Send" "Sync" "Unpin";
+
+        // Runtimes. A guard concerns the thread that has entered.
+        Runtime: "Send" "Sync" "Unpin";
+        Builder: "Send" "Sync" "Unpin";
+        EnterGuard<'static>: "-" "-" "Unpin";
+        ShutdownReport: "Send" "Sync" "Unpin";
+
+        // Errors.
+        BuildError: "Send" "Sync" "Unpin";
+        Broken: "Send" "Sync" "Unpin";
+        Fault: "Send" "Sync" "Unpin";
+        Overlap: "Send" "Sync" "Unpin";
+        Refusal: "Send" "Sync" "Unpin";
+        WhenError<u8>: "Send" "Sync" "Unpin";
+        WhenError<Rc<u8>>: "-" "-" "Unpin";
+    }
+}
+
+/// Errors work with `?` and `Box<dyn Error>`.
+#[test]
+fn errors_are_errors() {
+    fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
+    is_error::<BuildError>();
+    is_error::<Broken>();
+    is_error::<Overlap>();
+    is_error::<Refusal>();
+    is_error::<WhenError<fn()>>();
+}

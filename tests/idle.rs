@@ -7,6 +7,10 @@ use coact::prelude::*;
 use coact_tests::process_time;
 
 #[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "idleness is what is measured, and it needs time to pass"
+)]
 fn an_idle_runtime_uses_no_processor_time() {
     let runtime = Runtime::builder().workers(4).build().unwrap();
     // Everything has been in use: all workers, the timers' thread, the blocking pool.

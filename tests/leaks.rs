@@ -1,1 +1,60 @@
-//! x
+//! Memory returns to its baseline after everything has been used. Alone in its process: the pool
+//! counts the blocks of all runtimes.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_sync::pool;
+use coact_tests::{Bank, Dice, Faults, runtime};
+
+/// What is in use, once all threads that used the pool have ended.
+fn outstanding() -> usize {
+    pool::flush_thread();
+    pool::stats().outstanding_blocks
+}
+
+/// One runtime from its making to its end, with all kinds of work.
+fn life(seed: u64, end: impl FnOnce(Runtime)) {
+    let runtime = runtime(3, &Faults::new());
+    let bank = runtime.run(|| {
+        let bank = Bank::new(7);
+        let mut dice = Dice::new(seed);
+        (0..500).for_each(|_| bank.work(&mut dice));
+        bank
+    });
+    let entered = runtime.enter();
+    let mut dice = Dice::new(seed + 1);
+    (0..200).for_each(|_| bank.work(&mut dice));
+    let cown = Cown::new(1);
+    drop(batch().when(&cown, |n| *n = 2));
+    drop(try_when((&cown, &cown), |_| ()));
+    drop(Promise::<u8>::channel());
+    let weak = cown.downgrade();
+    drop(cown);
+    assert!(weak.upgrade().is_none());
+    drop(entered);
+    end(runtime);
+}
+
+/// One test, so that nothing runs beside it.
+#[test]
+fn nothing_is_left() {
+    // What is made once for a process.
+    life(0, |runtime| runtime.wait_idle());
+    let before = outstanding();
+    for seed in 1..6 {
+        life(seed, |runtime| assert!(runtime.shutdown(Duration::from_secs(20)).is_complete()));
+        assert_eq!(outstanding(), before, "after a complete shutdown");
+        life(seed, drop);
+        assert_eq!(outstanding(), before, "after a shutdown past its deadline");
+    }
+
+    // The figure can tell: one block for each cown, and one more for each behaviour.
+    let runtime = runtime(1, &Faults::new());
+    let cowns = runtime.run(|| (0..10).map(|_| Cown::new(0)).collect::<Vec<_>>());
+    assert_eq!(outstanding(), before + 10);
+    let kept = batch().when((&cowns[0], &cowns[1]), |_| ());
+    assert_eq!(outstanding(), before + 11);
+    drop((kept, cowns));
+    assert_eq!(outstanding(), before);
+}

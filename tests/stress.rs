@@ -1,1 +1,127 @@
-//! x
+//! Long mixed work, seeded, with invariants; what the sanitizers run.
+//!
+//! `COACT_STRESS_SECONDS=60 COACT_STRESS_SEED=7 cargo test --release -p coact-tests --test stress`
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use coact::prelude::*;
+use coact_tests::{Bank, Dice, Faults, runtime};
+
+fn setting(name: &str, default: u64) -> u64 {
+    let value = std::env::var(name).ok().map(|value| value.parse());
+    value.unwrap_or(Ok(default)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// How long each of the tests below takes.
+fn duration() -> Duration {
+    Duration::from_millis(setting("COACT_STRESS_SECONDS", 2) * 1000 / 4)
+}
+
+/// Only the panics that the work is made of.
+fn assert_expected(faults: &Faults) {
+    for fault in faults.take() {
+        assert!(
+            matches!(&fault, Fault::Panicked { message } if &**message == "on purpose"),
+            "{fault}"
+        );
+    }
+}
+
+/// Rounds of work from three threads, until the time is over.
+fn mixed_work(workers: usize, accounts: usize) {
+    let seed = setting("COACT_STRESS_SEED", 1);
+    println!("COACT_STRESS_SEED={seed}");
+    let faults = Faults::new();
+    let runtime = runtime(workers, &faults);
+    let (until, mut round) = (Instant::now() + duration(), 0);
+    while Instant::now() < until {
+        round += 1;
+        let bank = runtime.run(|| {
+            let bank = Bank::new(accounts);
+            thread::scope(|scope| {
+                for thread in 0..3 {
+                    let (bank, runtime) = (&bank, &runtime);
+                    scope.spawn(move || {
+                        let _entered = runtime.enter();
+                        let mut dice = Dice::new(seed + round * 3 + thread);
+                        (0..300).for_each(|_| bank.work(&mut dice));
+                    });
+                }
+            });
+            bank
+        });
+        bank.close();
+        assert_expected(&faults);
+    }
+}
+
+#[test]
+fn few_accounts_two_workers() {
+    mixed_work(2, 3);
+}
+
+#[test]
+fn many_accounts_more_workers_than_cores() {
+    mixed_work(8, 50);
+}
+
+/// Runtimes that come and go, with work in them.
+#[test]
+fn runtimes_come_and_go() {
+    let (until, mut seed) = (Instant::now() + duration(), setting("COACT_STRESS_SEED", 1));
+    while Instant::now() < until {
+        seed += 1;
+        let faults = Faults::new();
+        let one = runtime(2, &faults);
+        let bank = {
+            let _entered = one.enter();
+            Bank::new(5)
+        };
+        let _entered = one.enter();
+        let mut dice = Dice::new(seed);
+        (0..200).for_each(|_| bank.work(&mut dice));
+        drop(_entered);
+        match dice.below(3) {
+            0 => drop(one),
+            1 => _ = one.shutdown(Duration::from_micros(200)),
+            _ => {
+                one.wait_idle();
+                bank.close();
+            }
+        }
+    }
+}
+
+/// Handles, weak handles and `into_inner` against behaviours that end.
+#[test]
+fn handles_come_and_go() {
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let until = Instant::now() + duration();
+    while Instant::now() < until {
+        let cown = Cown::new(Box::new(0));
+        let weak = cown.downgrade();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while let Some(cown) = weak.upgrade() {
+                    when(&cown, |n| **n += 1);
+                    thread::yield_now();
+                }
+            });
+            scope.spawn(move || {
+                let mut last = cown;
+                for _ in 0..20 {
+                    when(last.read(), |n| assert!(**n >= 0));
+                    thread::yield_now();
+                }
+                loop {
+                    match last.into_inner() {
+                        Ok(state) => break drop(state),
+                        Err(handle) => last = handle,
+                    }
+                }
+            });
+        });
+    }
+}

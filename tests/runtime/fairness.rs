@@ -103,8 +103,10 @@ fn wait_of(
     waited.load(Ordering::Relaxed)
 }
 
+type Spawn = fn(Box<dyn FnOnce() + Send>);
+
 /// The ways in which a victim comes to the worker.
-fn victims() -> Vec<(&'static str, fn(Box<dyn FnOnce() + Send>))> {
+fn victims() -> Vec<(&'static str, Spawn)> {
     fn from_outside(work: Box<dyn FnOnce() + Send>) {
         // The hostile one waits until the victim is in the queues: so the turns are counted exactly.
         let (done, is_done) = mpsc::channel();

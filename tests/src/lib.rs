@@ -7,8 +7,10 @@ mod cpu;
 mod journal;
 mod meeting;
 mod program;
+mod workload;
 
 pub use cpu::process_time;
 pub use journal::{Journal, Log};
 pub use meeting::{Meeting, PATIENCE};
 pub use program::{Faults, check, check_with_faults, fail, finally, message_of, panic_of, runtime};
+pub use workload::{Bank, Dice};

@@ -59,7 +59,7 @@ pub mod prelude {
     pub use coact_core::{Broken, Fault, Overlap, Poisoned, Promise, Refusal, Resolver, WhenError};
     // Where, when, and how much of it.
     pub use coact_core::{
-        BuildError, Builder, Credits, EnterGuard, Permit, Runtime, ShutdownReport, Timer, after,
-        blocking, every, sleep, spawn_future,
+        Acquire, BuildError, Builder, Credits, EnterGuard, Permit, Runtime, ShutdownReport, Timer,
+        after, blocking, every, sleep, spawn_future,
     };
 }

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, seq_cst_accesses};
 use coact_sync::shim::sync::Mutex;
@@ -61,6 +64,15 @@ pub struct Permit {
     amount: usize,
 }
 
+/// A permit that is yet to come; see [`Credits::acquire`].
+#[derive(Debug)]
+#[must_use = "dropping it gives up the place in the queue"]
+pub struct Acquire {
+    credits: Credits,
+    /// `None` once it is used up.
+    promise: Option<Promise<Permit>>,
+}
+
 impl Credits {
     /// So many credits.
     ///
@@ -97,18 +109,17 @@ impl Credits {
         self.take(amount).then(|| Permit { credits: self.clone(), amount })
     }
 
-    /// Takes credits; waits for them if need be.
-    ///
-    /// Dropping the promise gives up the place in the queue.
+    /// Takes credits; the future waits for them if need be. Its place in the queue is taken now;
+    /// dropping the future gives it up.
     ///
     /// # Panics
     /// If the amount is above the [`limit`](Self::limit): it could never be had.
     #[track_caller]
-    pub fn acquire(&self, amount: usize) -> Promise<Permit> {
+    pub fn acquire(&self, amount: usize) -> Acquire {
         let limit = self.0.limit;
         assert!(amount <= limit, "{amount} credits can never be had: the limit is {limit}");
         if let Some(permit) = self.try_acquire(amount) {
-            return Promise::ready(permit);
+            return Acquire { credits: self.clone(), promise: Some(Promise::ready(permit)) };
         }
         let (resolver, promise) = Promise::channel();
         {
@@ -122,7 +133,7 @@ impl Credits {
         seq_cst_accesses();
         // Credits may have come back before we stood in the queue.
         self.serve();
-        promise
+        Acquire { credits: self.clone(), promise: Some(promise) }
     }
 
     /// Takes credits; blocks the calling thread until they are there.
@@ -138,7 +149,7 @@ impl Credits {
             "`Credits::acquire_blocking`",
             "use `try_acquire`, or acquire the credit before the behaviour is spawned",
         );
-        self.acquire(amount).wait().expect("a waiter is never dropped without its permit")
+        self.acquire(amount).wait()
     }
 
     fn take(&self, amount: usize) -> bool {
@@ -172,6 +183,59 @@ impl Credits {
         for Waiter { amount, resolver } in served {
             // Should nobody wait any more, the permit is dropped, and gives the credits back.
             resolver.resolve(Permit { credits: self.clone(), amount });
+        }
+    }
+}
+
+impl Acquire {
+    /// Blocks the calling thread until the credits are there.
+    ///
+    /// # Panics
+    /// As [`Promise::wait`].
+    #[track_caller]
+    pub fn wait(mut self) -> Permit {
+        let promise = self.promise.take().expect("a future is not used after it was ready");
+        promise.wait().expect(KEPT)
+    }
+
+    /// The permit, if it is there.
+    ///
+    /// # Errors
+    /// Gives the future back, in its place in the queue, if the credits are yet to come.
+    pub fn try_wait(mut self) -> Result<Permit, Self> {
+        let promise = self.promise.take().expect("a future is not used after it was ready");
+        match promise.try_wait() {
+            Ok(permit) => Ok(permit.expect(KEPT)),
+            Err(promise) => {
+                self.promise = Some(promise);
+                Err(self)
+            }
+        }
+    }
+}
+
+/// Those who wait are served as long as there is anybody to wait: each of them keeps the credits
+/// alive.
+const KEPT: &str = "who waits for credits is served";
+
+impl Future for Acquire {
+    type Output = Permit;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit> {
+        let promise = self.promise.as_mut().expect("a future is not used after it was ready");
+        let permit = std::task::ready!(Pin::new(promise).poll(context));
+        self.promise = None;
+        Poll::Ready(permit.expect(KEPT))
+    }
+}
+
+impl Drop for Acquire {
+    fn drop(&mut self) {
+        if self.promise.take().is_some() {
+            // Those behind may be content with less.
+            self.credits.serve();
         }
     }
 }

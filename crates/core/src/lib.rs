@@ -30,7 +30,7 @@ pub use behaviour::when::{ask, try_ask, try_when, when};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::set::{Checked, CownSet, Read, ReadAll, read_all};
-pub use credits::{Credits, Permit};
+pub use credits::{Acquire, Credits, Permit};
 pub use panic::{Broken, Fault};
 pub use promise::{Promise, Resolver};
 pub use runtime::{

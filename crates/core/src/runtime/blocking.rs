@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
@@ -50,6 +50,9 @@ pub fn blocking<R: Send + 'static>(job: impl FnOnce() -> R + Send + 'static) -> 
     promise
 }
 
+/// How often a thread that is about to end is looked at.
+const JOIN_INTERVAL: Duration = Duration::from_micros(100);
+
 /// A job; it is called with whether it is to run, or only to be dropped.
 type Job = Box<dyn FnOnce(bool) + Send>;
 
@@ -67,6 +70,8 @@ struct State {
     threads: usize,
     waiting: usize,
     stopped: bool,
+    /// Of the threads that run, and of some that have ended.
+    handles: Vec<JoinHandle<()>>,
 }
 
 impl BlockingPool {
@@ -109,7 +114,10 @@ impl BlockingPool {
     fn start_thread(&self, shared: &'static Shared, number: usize) {
         let thread =
             thread::Builder::new().name(format!("{}-blocking-{number}", shared.config.name));
-        let Err(error) = thread.spawn(move || shared.blocking.serve(shared)) else { return };
+        let error = match thread.spawn(move || shared.blocking.serve(shared)) {
+            Ok(handle) => return self.keep(handle),
+            Err(error) => error,
+        };
         tracing::error!("could not start a thread for blocking jobs: {error}");
         let mut state = self.state.lock();
         state.threads -= 1;
@@ -117,6 +125,26 @@ impl BlockingPool {
             if state.threads == 0 { std::mem::take(&mut state.jobs) } else { VecDeque::new() };
         drop(state);
         stranded.into_iter().for_each(|job| Self::abandon(shared, job));
+    }
+
+    fn keep(&self, handle: JoinHandle<()>) {
+        let mut state = self.state.lock();
+        state.handles.retain(|handle| !handle.is_finished());
+        state.handles.push(handle);
+    }
+
+    /// Waits for the ends of the threads, up to a time; those in a long job are left alone.
+    pub(crate) fn join(&self, until: Instant) {
+        let handles = std::mem::take(&mut self.state.lock().handles);
+        for handle in handles {
+            while !handle.is_finished() && Instant::now() < until {
+                thread::park_timeout(JOIN_INTERVAL);
+            }
+            if handle.is_finished() {
+                // Jobs' panics are caught, so there is nothing to be told.
+                let _ = handle.join();
+            }
+        }
     }
 
     fn serve(&self, shared: &'static Shared) {

@@ -4,10 +4,12 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{NonNull, null_mut};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use async_task::Runnable;
 use coact_sync::shim::atomic::AtomicPtr;
+use coact_sync::shim::sync::Mutex;
+use slab::Slab;
 
 use super::{RuntimeId, count_abandoned, current_id};
 use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
@@ -43,7 +45,7 @@ where
     let home = current_id();
     let (resolver, promise) = Promise::channel();
     shared::get(home).begin_outstanding();
-    let counted = Counted { home };
+    let counted = Counted { home, number: None };
     let driven = Driven { future: Some(Box::pin(future)), resolver: Some(resolver), counted };
     let (runnable, task) = async_task::spawn(driven, move |runnable| submit(runnable, home));
     task.detach();
@@ -71,6 +73,7 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let Some(future) = &mut this.future else { return Poll::Ready(()) };
+        this.counted.register(context.waker());
         let result = match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
@@ -104,14 +107,51 @@ where
     }
 }
 
-/// Counts a future as outstanding work until it is dropped.
+/// Counts a future as outstanding work, and knows how to wake it for a shutdown, until it is
+/// dropped.
 struct Counted {
     home: RuntimeId,
+    /// Its place among the runtime's futures, once it has been polled.
+    number: Option<usize>,
+}
+
+impl Counted {
+    fn register(&mut self, waker: &Waker) {
+        self.number.get_or_insert_with(|| shared::get(self.home).futures.insert(waker.clone()));
+    }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        shared::get(self.home).end_outstanding();
+        let shared = shared::get(self.home);
+        if let Some(number) = self.number {
+            shared.futures.remove(number);
+        }
+        shared.end_outstanding();
+    }
+}
+
+/// The futures of a runtime that have begun and not ended.
+///
+/// A future's waker stays the same for its life: that of its task.
+#[derive(Default)]
+pub(crate) struct Futures(Mutex<Slab<Waker>>);
+
+impl Futures {
+    fn insert(&self, waker: Waker) -> usize {
+        self.0.lock().insert(waker)
+    }
+
+    fn remove(&self, number: usize) {
+        // The waker may be the last to know the task: it is dropped without the lock.
+        let waker = self.0.lock().remove(number);
+        drop(waker);
+    }
+
+    /// Wakes them all: a runtime that is past its deadline drops what it wakes.
+    pub(crate) fn wake_all(&self) {
+        let wakers: Vec<Waker> = self.0.lock().iter().map(|(_, waker)| waker.clone()).collect();
+        wakers.into_iter().for_each(Waker::wake);
     }
 }
 

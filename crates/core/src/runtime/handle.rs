@@ -210,6 +210,8 @@ impl Runtime {
     /// Waits for the workers' ends; leaves those alone that do not come to one.
     fn join(&self) -> usize {
         let until = Instant::now() + CANCEL_GRACE;
+        self.shared.timers.join();
+        self.shared.blocking.join(until);
         let alive = self.shared.wait_workers_ended(until);
         for thread in self.threads.lock().drain(..) {
             if alive == 0 {

@@ -2,7 +2,7 @@
 
 pub(crate) mod blocking;
 mod builder;
-mod future;
+pub(crate) mod future;
 mod handle;
 
 use std::fmt;

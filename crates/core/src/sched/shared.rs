@@ -15,6 +15,7 @@ use super::inbox::Inbox;
 use super::local::LocalQueue;
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
 use crate::runtime::blocking::BlockingPool;
+use crate::runtime::future::Futures;
 use crate::runtime::{Config, RuntimeId};
 use crate::sim;
 use crate::time::Timers;
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) idle: CachePadded<Idle>,
     pub(crate) timers: Timers,
     pub(crate) blocking: BlockingPool,
+    pub(crate) futures: Futures,
     phase: CachePadded<AtomicU8>,
     /// Work that no queue shows: pending timers, blocking jobs, futures.
     outstanding: CachePadded<AtomicUsize>,
@@ -85,6 +87,7 @@ impl Shared {
             idle: CachePadded::new(Idle::new(count)),
             timers: Timers::new(id, config.simulated),
             blocking: BlockingPool::new(&config),
+            futures: Futures::default(),
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
             outstanding: CachePadded::new(AtomicUsize::new(0)),
             abandoned: AtomicUsize::new(0),
@@ -271,10 +274,11 @@ impl Shared {
         }
     }
 
-    /// Drops the work that no queue shows: timers and blocking jobs that have not started.
+    /// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures.
     pub(crate) fn cancel_hidden(&self) {
         self.timers.cancel_all(self);
         self.blocking.cancel_all(self);
+        self.futures.wake_all();
     }
 }
 

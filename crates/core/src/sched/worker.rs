@@ -14,9 +14,12 @@ use crate::runtime::RuntimeId;
 
 /// How many tasks in a row may come from the `next` slot.
 const NEXT_IN_A_ROW: u32 = 100;
-/// Every so many tasks, the oldest come first: what waits in a queue is reached at some time,
-/// whatever the tasks in front of it spawn.
+/// Of every so many tasks, every other one of the first few is the oldest there is: what waits in a
+/// queue is reached at some time, whatever the tasks in front of it spawn.
 const OLDEST_EVERY: u32 = 64;
+const OLDEST_OF: u32 = 16;
+/// Every so many of these turns, the worker looks whether another one is stuck.
+const STUCK_EVERY: u32 = 16;
 /// A worker shares tasks at most once in so many that it takes: short ones are done sooner than
 /// moved (and long ones are taken by those who find it stuck).
 const SHARE_EVERY: u32 = 64;
@@ -146,9 +149,10 @@ impl Worker {
     /// Runs a task, and those that follow it on the same cown, up to the throughput.
     #[inline]
     fn run_chain(&self, task: TaskPtr) {
-        let context = self.shared.run_context();
         let mut next = task;
         for _ in 0..self.shared.config.throughput {
+            // Looked up each time: the task before may have run past a shutdown's deadline.
+            let context = self.shared.run_context();
             // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
             match unsafe { run_task(next, &context) } {
                 Some(successor) => next = successor,
@@ -165,8 +169,9 @@ impl Worker {
         self.ticks.set(tick);
         // ORDERING: Relaxed. A hint for the watcher.
         self.me.ticks.store(u64::from(tick), Ordering::Relaxed);
-        if tick.is_multiple_of(OLDEST_EVERY)
-            && let Some(task) = self.take_oldest(tick / OLDEST_EVERY)
+        if tick % OLDEST_EVERY < OLDEST_OF
+            && tick.is_multiple_of(2)
+            && let Some(task) = self.take_oldest(tick)
         {
             return Some(task);
         }
@@ -178,7 +183,7 @@ impl Worker {
             }
             tasks.aged.extend(next);
             let task = match next {
-                Some(_) => tasks.aged.pop_front(),
+                Some(_) => tasks.fresh.pop_front().or_else(|| tasks.aged.pop_front()),
                 None => tasks.fresh.pop_back().or_else(|| tasks.aged.pop_front()),
             };
             (task, false, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
@@ -190,16 +195,21 @@ impl Worker {
         task.or_else(|| self.take_from_inbox(self.index))
     }
 
-    /// Takes what has waited longest in one of the places where tasks wait, by turns.
+    /// Takes what has waited longest, in the places where tasks wait by turns.
     #[cold]
-    fn take_oldest(&self, turn: u32) -> Option<TaskPtr> {
-        match turn % 4 {
-            0 => self.own(|tasks| tasks.aged.pop_front()),
-            1 => self.own(|tasks| tasks.fresh.pop_front()),
-            2 => self.take_from_inbox(turn as usize / 4 % self.shared.workers.len()),
-            _ if turn % 16 == 3 => self.help_stuck(true),
+    fn take_oldest(&self, tick: u32) -> Option<TaskPtr> {
+        let turn = tick / OLDEST_EVERY;
+        let elsewhere = match tick % OLDEST_EVERY {
+            0 => self.take_from_inbox(turn as usize % self.shared.workers.len()),
+            2 if turn.is_multiple_of(STUCK_EVERY) => self.help_stuck(true),
             _ => None,
-        }
+        };
+        elsewhere.or_else(|| {
+            self.own(|tasks| match tick % 4 {
+                0 => tasks.aged.pop_front().or_else(|| tasks.fresh.pop_front()),
+                _ => tasks.fresh.pop_front().or_else(|| tasks.aged.pop_front()),
+            })
+        })
     }
 
     /// Moves an inbox's tasks to the end of the own queue, and takes the first.

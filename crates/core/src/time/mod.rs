@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use coact_sync::shim::sync::{Condvar, Mutex};
@@ -158,6 +158,7 @@ struct State {
     keys: HashMap<u64, Key>,
     next_number: u64,
     driver: Driver,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl State {
@@ -187,6 +188,7 @@ impl Timers {
             keys: HashMap::new(),
             next_number: 0,
             driver: Driver::NotStarted,
+            thread: None,
         };
         let changed = Condvar::new();
         Self { runtime, simulated, start: Instant::now(), state: Mutex::new(state), changed }
@@ -222,7 +224,10 @@ impl Timers {
         let config = &shared::get(self.runtime).config;
         let thread = thread::Builder::new().name(format!("{}-timer", config.name));
         match thread.spawn(|| self.drive()) {
-            Ok(_) => state.driver = Driver::Until(0),
+            Ok(thread) => {
+                state.driver = Driver::Until(0);
+                state.thread = Some(thread);
+            }
             Err(error) => panic!("the thread that serves timers could not be started: {error}"),
         }
     }
@@ -238,6 +243,16 @@ impl Timers {
             shared::get(self.runtime).end_outstanding();
         }
         in_time
+    }
+
+    /// Waits for the end of the thread that served the timers, which have been cancelled. It runs
+    /// nothing that takes long.
+    pub(crate) fn join(&self) {
+        let thread = self.state.lock().thread.take();
+        if let Some(thread) = thread {
+            // Timers' panics are caught, so there is nothing to be told.
+            let _ = thread.join();
+        }
     }
 
     /// Drops all timers: the runtime is past its deadline.
