@@ -78,7 +78,7 @@ fn a_dropped_handle_leaves_the_timer_running() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| {
         let cown = Cown::new(0);
-        drop(after(ms(1), &cown, |n| *n += 1));
+        let _dropped = after(ms(1), &cown, |n| *n += 1);
         cown
     });
     assert_eq!(cown.into_inner().unwrap(), 1);
@@ -115,7 +115,8 @@ fn a_periodic_timer_skips_ticks_while_its_behaviour_waits() {
         let timer = every(ms(1), &cown, move |_| l.push("tick"));
         let (again, l) = (cown.clone(), log.clone());
         when(&cown, move |_| {
-            // Many periods pass.
+            // Many periods pass: of real time, which nothing can stand in for.
+            #[allow(clippy::disallowed_methods)]
             std::thread::sleep(ms(40));
             l.push("released");
             // Behind all ticks that wait.
