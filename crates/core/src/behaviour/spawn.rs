@@ -246,7 +246,10 @@ pub(crate) fn assert_distinct<S: CownSet>(set: &S) {
 
 /// Whether the runtime of the set takes no more behaviours.
 pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
-    context::worker().is_none() && shared::get(home_of(set)).phase() != Phase::Running
+    // The runtime of a model does not exist.
+    !cfg!(loom)
+        && context::worker().is_none()
+        && shared::get(home_of(set)).phase() != Phase::Running
 }
 
 /// Spawns on a set with handles of its own, which is known to be distinct.
