@@ -1,7 +1,7 @@
 //! Records of what behaviours did, and in which order.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact_sync::shim::process::{Mutex, MutexGuard};
 

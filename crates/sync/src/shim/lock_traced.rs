@@ -50,7 +50,8 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         // ORDERING: Acquire pairs with the release of the guard's end.
-        (!self.locked.swap(true, Ordering::Acquire)).then_some(MutexGuard(self))
+        let was_free = !self.locked.swap(true, Ordering::Acquire);
+        was_free.then(|| MutexGuard(self))
     }
 
     /// The value, without locking: the borrow shows that nobody else holds the lock.
