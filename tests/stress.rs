@@ -48,7 +48,7 @@ fn mixed_work(workers: usize, accounts: usize) {
                         (0..300).for_each(|_| bank.work(&mut dice));
                     })
                 });
-                threads.map(|thread| thread.join().unwrap());
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
             });
             bank
         });

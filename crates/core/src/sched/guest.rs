@@ -6,8 +6,8 @@
 //! for it with a heavy barrier.
 
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_sync::asym;
 use coact_sync::shim::process::Mutex;
