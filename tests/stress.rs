@@ -40,14 +40,15 @@ fn mixed_work(workers: usize, accounts: usize) {
         let bank = runtime.run(|| {
             let bank = Bank::new(accounts);
             thread::scope(|scope| {
-                for thread in 0..3 {
+                let threads = [0, 1, 2].map(|thread| {
                     let (bank, runtime) = (&bank, &runtime);
                     scope.spawn(move || {
                         let _entered = runtime.enter();
                         let mut dice = Dice::new(seed + round * 3 + thread);
                         (0..300).for_each(|_| bank.work(&mut dice));
-                    });
-                }
+                    })
+                });
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
             });
             bank
         });
@@ -103,7 +104,7 @@ fn handles_come_and_go() {
         let cown = Cown::new(Box::new(0));
         let weak = cown.downgrade();
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let spawns = scope.spawn(|| {
                 while let Some(cown) = weak.upgrade() {
                     when(&cown, |n| **n += 1);
                     thread::yield_now();
@@ -122,6 +123,8 @@ fn handles_come_and_go() {
                     }
                 }
             });
+            // The end of a scope is one of the things that a sanitizer does not see.
+            spawns.join().unwrap();
         });
     }
 }

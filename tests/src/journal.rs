@@ -1,8 +1,9 @@
 //! Records of what behaviours did, and in which order.
 
-use std::fmt::Debug;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use coact_sync::shim::process::{Mutex, MutexGuard};
 
 /// A list that behaviours on whatever cowns write to. Clones write to the same list.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl<T> Log<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -137,6 +138,6 @@ impl Journal {
     }
 
     fn spans(&self) -> MutexGuard<'_, Vec<Span>> {
-        self.0.spans.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.spans.lock()
     }
 }

@@ -1,7 +1,9 @@
 //! Meetings: proof that several behaviours run at the same time.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use coact_sync::shim::process::{Condvar, Mutex};
 
 /// How long a test waits for what must happen at some time, before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -26,18 +28,24 @@ impl Meeting {
 
     /// Comes, and goes at once.
     pub fn count(&self) {
-        *self.0.present.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.0.present.lock() += 1;
         self.0.changed.notify_all();
     }
 
     /// Waits until all are here, each in the middle of its body. Returns whether they came.
     #[must_use]
     pub fn attend(&self) -> bool {
-        let mut present = self.0.present.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut present = self.0.present.lock();
         *present += 1;
         self.0.changed.notify_all();
-        let missing = |present: &mut usize| *present < self.0.size;
-        let waited = self.0.changed.wait_timeout_while(present, PATIENCE, missing);
-        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+        let until = Instant::now() + PATIENCE;
+        while *present < self.0.size {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            present = self.0.changed.wait_timeout(present, left).0;
+        }
+        true
     }
 }

@@ -16,7 +16,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
-use coact_sync::shim::atomic::{AtomicU8, End, Ordering, fence};
+use coact_sync::shim::atomic::{AtomicU8, End, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 use coact_sync::{backoff, pool};
 
@@ -129,7 +129,7 @@ impl<R> Producer<R> {
             }
         }
         // ORDERING: Acquire, for a `GONE` that the relaxed load above has seen.
-        fence(Ordering::Acquire);
+        shared.state.load(Ordering::Acquire);
         // SAFETY: the consumer has left.
         drop(unsafe { Shared::take_over(this) });
     }

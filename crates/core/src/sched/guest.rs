@@ -6,10 +6,11 @@
 //! for it with a heavy barrier.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use coact_sync::asym;
+use coact_sync::shim::process::Mutex;
 
 use crate::runtime::RuntimeId;
 use crate::sim;
@@ -25,14 +26,14 @@ struct Registered(Arc<GuestCell>);
 impl Registered {
     fn new() -> Self {
         let cell = Arc::new(GuestCell::new(0));
-        GUESTS.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&cell));
+        GUESTS.lock().push(Arc::clone(&cell));
         Self(cell)
     }
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        let mut guests = GUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guests = GUESTS.lock();
         guests.retain(|cell| !Arc::ptr_eq(cell, &self.0));
     }
 }
@@ -83,7 +84,7 @@ pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
 /// Whether a thread is a guest of the runtime right now.
 pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
     asym::heavy();
-    let guests = GUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let guests = GUESTS.lock();
     // ORDERING: Acquire pairs with the release of a guest that leaves.
     let mut runtimes = guests.iter().map(|cell| cell.load(Ordering::Acquire) & (DEEPER - 1));
     runtimes.any(|id| id == u32::from(runtime.get()))

@@ -16,6 +16,12 @@
 
 pub mod process;
 
+#[cfg(not(coact_tsan))]
+mod lock;
+#[cfg(coact_tsan)]
+#[path = "lock_traced.rs"]
+mod lock;
+
 #[cfg(loom)]
 #[path = "loom.rs"]
 mod backend;

@@ -3,87 +3,10 @@
 //! For statics, and for what a model must not see (the pool, the choice of a fence). A structure
 //! that a model checks takes its atomics from [`shim::atomic`](super::atomic) instead.
 
-use std::sync::{self, PoisonError, TryLockError};
-use std::time::Duration;
-
+pub use std::sync::OnceLock;
 pub use std::sync::atomic::{
     AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     compiler_fence, fence,
 };
-pub use std::sync::{MutexGuard, OnceLock};
 
-/// [`std::sync::Mutex`] without poisoning.
-#[derive(Debug, Default)]
-pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
-
-impl<T> Mutex<T> {
-    /// Wraps `value`.
-    pub const fn new(value: T) -> Self {
-        Self(sync::Mutex::new(value))
-    }
-
-    /// Takes the value out again.
-    pub fn into_inner(self) -> T {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock.
-    #[inline]
-    pub fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes the lock if it is free.
-    #[inline]
-    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        match self.0.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-
-    /// The value, without locking: the borrow shows that nobody else holds the lock.
-    pub fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// [`std::sync::Condvar`] without poisoning.
-#[derive(Debug, Default)]
-pub struct Condvar(sync::Condvar);
-
-impl Condvar {
-    /// A condition that nobody waits for yet.
-    pub const fn new() -> Self {
-        Self(sync::Condvar::new())
-    }
-
-    /// Gives the lock up, sleeps until notified (or for no reason), takes the lock again.
-    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
-    pub fn wait_timeout<'a, T>(
-        &self,
-        guard: MutexGuard<'a, T>,
-        limit: Duration,
-    ) -> (MutexGuard<'a, T>, bool) {
-        let (guard, result) =
-            self.0.wait_timeout(guard, limit).unwrap_or_else(PoisonError::into_inner);
-        (guard, result.timed_out())
-    }
-
-    /// Wakes one waiter.
-    pub fn notify_one(&self) {
-        self.0.notify_one();
-    }
-
-    /// Wakes all waiters.
-    pub fn notify_all(&self) {
-        self.0.notify_all();
-    }
-}
+pub use super::lock::{Condvar, Mutex, MutexGuard};

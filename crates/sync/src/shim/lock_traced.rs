@@ -1,0 +1,125 @@
+//! The twin of `lock.rs` for the thread sanitizer, which does not see what the locks of the standard
+//! library do, since that is not instrumented: a lock and a condition of atomics that it does see.
+//! They wait by yielding.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+/// A lock.
+#[derive(Debug, Default)]
+pub struct Mutex<T: ?Sized> {
+    locked: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value goes with the lock from thread to thread.
+unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
+// SAFETY: the lock lets one thread at a time to the value.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+/// The lock is held until this is dropped.
+#[derive(Debug)]
+pub struct MutexGuard<'a, T: ?Sized>(&'a Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// Wraps `value`.
+    pub const fn new(value: T) -> Self {
+        Self { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Takes the value out again.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        loop {
+            match self.try_lock() {
+                Some(guard) => return guard,
+                None => yield_now(),
+            }
+        }
+    }
+
+    /// Takes the lock if it is free.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        // ORDERING: Acquire pairs with the release of the guard's end.
+        let was_free = !self.locked.swap(true, Ordering::Acquire);
+        was_free.then(|| MutexGuard(self))
+    }
+
+    /// The value, without locking: the borrow shows that nobody else holds the lock.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        // ORDERING: Release pairs with the acquire in `try_lock`.
+        self.0.locked.store(false, Ordering::Release);
+    }
+}
+
+/// A condition.
+#[derive(Debug, Default)]
+pub struct Condvar(AtomicU64);
+
+impl Condvar {
+    /// A condition that nobody waits for yet.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Gives the lock up, waits until notified (or for no reason), takes the lock again.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.wait_timeout(guard, Duration::MAX).0
+    }
+
+    /// [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        limit: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let (start, lock, before) = (Instant::now(), guard.0, self.0.load(Ordering::Acquire));
+        drop(guard);
+        let mut late = false;
+        while !late && self.0.load(Ordering::Acquire) == before {
+            std::thread::sleep(Duration::from_micros(50));
+            late = start.elapsed() >= limit;
+        }
+        (lock.lock(), late)
+    }
+
+    /// Wakes one waiter, or more.
+    pub fn notify_one(&self) {
+        self.notify_all();
+    }
+
+    /// Wakes all waiters.
+    pub fn notify_all(&self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
