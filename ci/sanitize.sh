@@ -36,9 +36,11 @@ export PROPTEST_CASES="${PROPTEST_CASES:-64}"
 run() {
     cargo test --locked --no-fail-fast --target "$target" --target-dir "target/sanitize-$sanitizer" -p coact-tests "$@"
 }
-run --test stress --test listings --test semantics --test leaks
-# The recorder of the model and the tests of the runtime lock with the standard library.
+run --test stress --test listings --test leaks
+# These lock, and end their threads, with the standard library, and bring tokio: the thread sanitizer
+# takes that for races.
 if [ "$sanitizer" = address ]; then
-    run --test model
-    run --test runtime -- --skip stacks_are_as_large_as_asked_for
+    run --test semantics --test model
+    # The sanitizer makes frames larger, and answers a stack without measure itself.
+    run --test runtime -- --skip stacks_are_as_large --skip the_system_refuses
 fi

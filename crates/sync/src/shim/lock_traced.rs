@@ -98,6 +98,7 @@ impl Condvar {
     }
 
     /// [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
+    #[allow(clippy::disallowed_methods, reason = "this is how it waits")]
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
