@@ -2,12 +2,11 @@
 
 use loom::thread;
 
-use super::{Credits, Permit};
-use crate::promise::Promise;
+use super::{Acquire, Credits, Permit};
 use crate::sched::loom::check;
 
-fn must_be_ready(promise: Promise<Permit>) -> Permit {
-    promise.try_wait().expect("nobody holds a credit").expect("credits are never broken")
+fn must_be_ready(acquire: Acquire) -> Permit {
+    acquire.try_wait().expect("nobody holds a credit")
 }
 
 /// The only credit comes back while somebody queues for it: it is given to him.
