@@ -152,8 +152,10 @@ impl Claim<'_> {
         earlier.iter().all(|slot| {
             // SAFETY: alive: our slot stands in its queue.
             let header = unsafe { slot.member.header() };
-            // ORDERING: Acquire, so that it is not read before the last exchange.
-            std::ptr::eq(header.tail.load(Ordering::Acquire), slot)
+            // ORDERING: Relaxed. The exchange that took the last cown has acquired what those who
+            // let go of it did before (release in `leave`), their coming behind us included, and
+            // being an acquire it is not overtaken by this load.
+            std::ptr::eq(header.tail.load(Ordering::Relaxed), slot)
         })
     }
 
