@@ -355,7 +355,7 @@ fn reader_chain_between_writers() {
 /// A writer ends in front of readers, which are granted together, while another writer queues.
 #[test]
 fn readers_are_granted_while_a_writer_queues() {
-    check_long(|| {
+    check(|| {
         let (x, ended) = (log(), Ended::default());
         push(&x, 1);
         read(&x, &ended);

@@ -215,7 +215,8 @@ impl<T: Send + 'static> WeakCown<T> {
 /// Whether nothing is queued on, and nobody reads, a cown without handles.
 fn is_idle(header: &CownHeader) -> bool {
     // ORDERING: Acquire, both: pair with the releases in `leave` and `drop_reader`, so that the
-    // last behaviours' work comes before what is done with the state now.
+    // last behaviours' work comes before what is done with the state now. The queue first: a
+    // reader is counted before it leaves it.
     header.tail.load(Ordering::Acquire).is_null() && header.readers.load(Ordering::Acquire) == 0
 }
 

@@ -109,10 +109,9 @@ impl<R> Producer<R> {
         while state != GONE {
             let next = if state == WAITING { TAKING } else { READY };
             // ORDERING: AcqRel. Release publishes the value with `READY` (acquire in `is_ready` and
-            // `Consumer::drop`). Acquire pairs with the release in `register`: the waiter is read.
-            // Acquire on failure pairs with the release of `GONE`: the free below comes after the
-            // consumer's uses.
-            let (ok, failed) = (Ordering::AcqRel, Ordering::Acquire);
+            // `Consumer::drop`). Acquire pairs with the release in `offer`: the waiter is read.
+            // Relaxed on failure: the fence below is for a `GONE`.
+            let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             match shared.state.compare_exchange(state, next, ok, failed) {
                 Err(now) => state = now,
                 Ok(WAITING) => {
@@ -128,7 +127,8 @@ impl<R> Producer<R> {
                 Ok(_) => return waker.into_iter().for_each(Waker::wake),
             }
         }
-        // ORDERING: Acquire, for a `GONE` that the relaxed load above has seen.
+        // ORDERING: Acquire pairs with the release of `GONE`, which was seen above: the free below
+        // comes after the consumer's uses.
         shared.state.load(Ordering::Acquire);
         // SAFETY: the consumer has left.
         drop(unsafe { Shared::take_over(this) });

@@ -80,8 +80,8 @@ impl LocalQueue {
             self.publish(tasks);
             result
         });
-        // ORDERING: Release pairs with the acquire in `steal`: a thief that finds the owner outside
-        // sees the tasks as the owner left them.
+        // ORDERING: Release pairs with the acquire in `owner_is_outside`: a thief that finds the owner
+        // outside sees the tasks as the owner left them.
         self.busy.store(false, Ordering::Release);
         result
     }
@@ -89,8 +89,8 @@ impl LocalQueue {
     #[inline]
     fn enter(&self) {
         loop {
-            // ORDERING: Relaxed, both; the barrier between them orders the two. It pairs with the
-            // heavy one in `steal`: either we see the claim, or the thief sees us inside.
+            // ORDERING: Relaxed. The barrier orders it before the load. It pairs with the heavy one in
+            // `steal`: either we see the claim, or the thief sees us inside.
             self.busy.store(true, Ordering::Relaxed);
             asym::light();
             // ORDERING: Acquire pairs with the release at the end of `steal`.
@@ -103,12 +103,13 @@ impl LocalQueue {
 
     #[cold]
     fn wait_for_thief(&self) {
-        // ORDERING: Release: what we did before is visible to the thief that waits for us.
+        // ORDERING: Release pairs with the acquire in `owner_is_outside`: what the owner did when it
+        // was inside the last time is visible to the thief that waits for it.
         self.busy.store(false, Ordering::Release);
         // A thief is inside for as long as a heavy barrier takes, and a few moves. It may be
         // preempted, so the wait must not hold the processor; but it is too short to nap.
-        // ORDERING: Acquire, as in `enter`.
-        while self.claimed.load(Ordering::Acquire) {
+        // ORDERING: Relaxed. `enter` looks again, with acquire.
+        while self.claimed.load(Ordering::Relaxed) {
             coact_sync::shim::thread::yield_now();
         }
     }
@@ -135,7 +136,7 @@ impl LocalQueue {
     /// Takes half of the tasks (rounded up), oldest first, and `next` too if the owner seems stuck
     /// in a behaviour. Takes nothing if another thief, or the owner, is in the way.
     pub(crate) fn steal(&self, with_next: bool, loot: &mut Vec<TaskPtr>) {
-        // ORDERING: Acquire pairs with the release of the thief before.
+        // ORDERING: Acquire pairs with the release of the thief before (as the barrier would).
         let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
         if self.claimed.compare_exchange(false, true, ok, failed).is_err() {
             return;
@@ -162,7 +163,7 @@ impl LocalQueue {
     /// unless it is preempted there: then we rather go elsewhere.
     fn owner_is_outside(&self) -> bool {
         for _ in 0..Self::PATIENCE {
-            // ORDERING: Acquire pairs with the release at the end of `own`.
+            // ORDERING: Acquire pairs with the releases at the end of `own` and in `wait_for_thief`.
             if !self.busy.load(Ordering::Acquire) {
                 return true;
             }

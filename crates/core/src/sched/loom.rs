@@ -8,10 +8,10 @@
 //!
 //! Each model stands beside the code that it is about, in a module `loom`, and is named after its
 //! race. loom runs it under every interleaving with up to [`PREEMPTIONS`] preemptions, and under
-//! every value that a weak memory order lets a load return. That takes about half a minute; with
-//! `LOOM_MAX_PREEMPTIONS=4` in front it takes a minute or two. Models that take many minutes are
-//! given to [`check_long`], or to [`check_bounded`] with a bound of their own: they run in full if
-//! `COACT_LOOM_LONG` is set (to anything).
+//! every value that a weak memory order lets a load return. That takes about half a minute on two
+//! cores, and a few seconds with `LOOM_MAX_PREEMPTIONS=3` in front. Models that take many minutes
+//! are given to [`check_long`], or to [`check_bounded`] with a bound of their own: they run in full
+//! if `COACT_LOOM_LONG` is set (to anything).
 //!
 //! A model says in its comment which weakening of the code makes it fail. Whoever changes an
 //! ordering repeats that.
@@ -42,7 +42,7 @@ use crate::cown::handle::Cown;
 use crate::runtime::RuntimeId;
 
 /// How many preemptions a model has, unless `LOOM_MAX_PREEMPTIONS` says otherwise.
-const PREEMPTIONS: usize = 3;
+const PREEMPTIONS: usize = 4;
 
 /// The runtime that the cowns of a model belong to. It does not exist.
 fn home() -> RuntimeId {

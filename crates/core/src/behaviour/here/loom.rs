@@ -87,8 +87,7 @@ fn claim_against_claim() {
 /// A claim has X and not yet Y, when another thread comes behind it on X, and then spawns on Y,
 /// which runs and is over before the claim gets there. The claim must then be given up.
 ///
-/// Fails without `is_first_everywhere`. It passes with a `Relaxed` load in there: the exchange
-/// that took Y has acquired what that thread did before.
+/// Fails without `is_first_everywhere`.
 #[test]
 fn claim_half_done_is_overtaken() {
     check(|| {

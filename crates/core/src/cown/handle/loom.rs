@@ -99,6 +99,28 @@ fn last_drop_against_the_last_reader() {
     });
 }
 
+/// As above with a reader that a behaviour in front of it lets in: it moves from the queue to the
+/// count while the one who drops looks at both.
+///
+/// Fails if `is_idle` looks at `readers` before `tail`.
+#[test]
+fn last_drop_against_a_reader_that_is_granted() {
+    check(|| {
+        let (cown, drops) = state();
+        push(&cown, 1);
+        when(cown.read(), |state| _ = state.log.read());
+        let task = take_ready().expect("the cown was free");
+        let other = thread::spawn(move || {
+            task.run();
+            run_ready();
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
 /// A weak handle is upgraded, used and dropped while the last strong one is dropped.
 #[test]
 fn last_drop_against_upgrade() {

@@ -87,8 +87,8 @@ fn value_against_second_poll() {
 /// The value comes while the consumer, which may have polled, leaves: the value and the waker are
 /// dropped once.
 ///
-/// Fails with an exchange in `Consumer::drop` that is weaker than `AcqRel`, and with a `Relaxed`
-/// failure in `complete`.
+/// Fails with an exchange in `Consumer::drop` that is weaker than `AcqRel`, and without the fence
+/// in `complete`.
 #[test]
 fn value_against_the_end_of_the_consumer() {
     for has_polled in [false, true] {

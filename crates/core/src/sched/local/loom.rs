@@ -41,8 +41,8 @@ fn assert_all(mut numbers: Vec<usize>, count: usize) {
 
 /// The owner pushes and pops while a thief steals: never both inside, no task lost or taken twice.
 ///
-/// Fails without either of the barriers, with a `Relaxed` load of `busy` or `claimed`, and with a
-/// `Relaxed` store at the end of `own` or of `steal`.
+/// Fails without either of the barriers, with a `Relaxed` load of `busy` in `owner_is_outside` or of
+/// `claimed` in `enter`, and with a `Relaxed` store at the end of `own` or of `steal`.
 #[test]
 fn owner_against_thief() {
     check(|| {
@@ -63,7 +63,8 @@ fn owner_against_thief() {
 
 /// The owner comes in twice, and waits for the thief in between: what it did the first time is seen.
 ///
-/// Fails with a `Relaxed` store in `wait_for_thief`.
+/// (A `Relaxed` store in `wait_for_thief` would do here, but only because the light barrier is a
+/// fence in a model.)
 #[test]
 fn owner_waits_for_a_thief() {
     check(|| {
