@@ -104,6 +104,8 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         limit: Duration,
     ) -> (MutexGuard<'a, T>, bool) {
+        // ORDERING: Acquire, here and below, pairs with the release in `notify_all`. It is read under
+        // the lock, so a notification that comes after the waiter's look at its condition changes it.
         let (start, lock, before) = (Instant::now(), guard.0, self.0.load(Ordering::Acquire));
         drop(guard);
         let mut late = false;
@@ -121,6 +123,7 @@ impl Condvar {
 
     /// Wakes all waiters.
     pub fn notify_all(&self) {
+        // ORDERING: Release pairs with the acquires in `wait_timeout`; Acquire orders notifiers.
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 }
