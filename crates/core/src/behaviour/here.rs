@@ -21,7 +21,8 @@ use crate::sim;
 pub const MAX_NESTED_HERE: u32 = 32;
 
 /// Runs a behaviour at once, on the calling thread, if all its cowns are free and nothing stands in
-/// their queues; otherwise spawns it as [`when`](crate::when) does. Returns whether it has run.
+/// their queues; otherwise spawns it as [`when`](crate::when) does. Returns whether it had its turn
+/// at once: to run, or to be skipped for poison.
 ///
 /// The order is that of `when`: a behaviour may run any time after it is spawned, so it may run
 /// right away. What the caller gives for it is its own time.
