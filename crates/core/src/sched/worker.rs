@@ -20,8 +20,8 @@ const OLDEST_EVERY: u32 = 64;
 const OLDEST_OF: u32 = 16;
 /// Every so many of these turns, the worker looks whether another one is stuck.
 const STUCK_EVERY: u32 = 16;
-/// A worker shares tasks at most once in so many that it takes: short ones are done sooner than
-/// moved (and long ones are taken by those who find it stuck).
+/// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
+/// sooner than moved (and long ones are taken by those who find it stuck).
 const SHARE_EVERY: u32 = 64;
 /// How often a worker looks at all queues before it goes to sleep.
 const SEARCH_ROUNDS: u32 = 40;
@@ -38,8 +38,8 @@ pub(crate) struct Worker {
     parker: Parker,
     /// How many tasks have been taken.
     ticks: Cell<u32>,
-    /// The tick at which tasks were shared last.
-    shared_at: Cell<u32>,
+    /// How many tasks have been taken or put aside since some were shared.
+    unshared: Cell<u32>,
     /// How many of them came from `next` in a row.
     from_next: Cell<u32>,
     /// What the others' tick counts were when this worker last looked for stuck ones.
@@ -56,7 +56,7 @@ impl Worker {
             id: shared.id,
             parker,
             ticks: Cell::new(0),
-            shared_at: Cell::new(0),
+            unshared: Cell::new(SHARE_EVERY),
             from_next: Cell::new(0),
             seen: RefCell::new(vec![0; shared.workers.len()]),
             loot: RefCell::new(Vec::new()),
@@ -98,7 +98,9 @@ impl Worker {
     /// that is in need does not disturb one that is at work.
     #[inline]
     fn share_some(&self) {
-        if self.ticks.get().wrapping_sub(self.shared_at.get()) >= SHARE_EVERY {
+        let unshared = self.unshared.get().saturating_add(1);
+        self.unshared.set(unshared);
+        if unshared >= SHARE_EVERY {
             self.share_if_hungry();
         }
     }
@@ -113,7 +115,7 @@ impl Worker {
 
     #[cold]
     fn share(&self) {
-        self.shared_at.set(self.ticks.get());
+        self.unshared.set(0);
         let mut shared = self.loot.borrow_mut();
         self.own(|tasks| tasks.take_half(&mut shared));
         // SAFETY: ready tasks of our own.
