@@ -31,7 +31,7 @@
 //! | block, or await | [`blocking`], [`spawn_future`] |
 //! | go on after a panic | [`Cown::checked`], [`Poisoned`], [`Fault`] |
 //! | choose workers and hooks, wait for the end of all work, shut down | [`Runtime`], [`Builder`] |
-//! | test a program under all its interleavings | the module `sim` (feature `sim`) |
+//! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! # Features
 //!
