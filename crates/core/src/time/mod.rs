@@ -155,10 +155,19 @@ pub(crate) struct Timers {
 
 struct State {
     wheel: Wheel<(u64, u64, Entry)>,
-    keys: HashMap<u64, Key>,
+    /// The timers that have not had their end.
+    places: HashMap<u64, Place>,
     next_number: u64,
     driver: Driver,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Where a timer is.
+enum Place {
+    /// In the wheel.
+    Waiting(Key),
+    /// It fires right now, and is to be set again: its behaviour may cancel it before it is.
+    Firing,
 }
 
 impl State {
@@ -166,8 +175,11 @@ impl State {
     fn take_due(&mut self, now: u64) -> Vec<(u64, u64, Entry)> {
         let mut due = Vec::new();
         self.wheel.advance(now, &mut |entry| due.push(entry));
-        for (number, ..) in &due {
-            self.keys.remove(number);
+        for (number, _, entry) in &due {
+            match entry {
+                Entry::Once(_) => self.places.remove(number),
+                Entry::Every { .. } => self.places.insert(*number, Place::Firing),
+            };
         }
         due
     }
@@ -185,7 +197,7 @@ impl Timers {
     pub(crate) fn new(runtime: RuntimeId, simulated: bool) -> Self {
         let state = State {
             wheel: Wheel::new(nanos(TICK)),
-            keys: HashMap::new(),
+            places: HashMap::new(),
             next_number: 0,
             driver: Driver::NotStarted,
             thread: None,
@@ -206,7 +218,7 @@ impl Timers {
         let number = state.next_number;
         state.next_number += 1;
         let key = state.wheel.insert(deadline, (number, deadline, entry));
-        state.keys.insert(number, key);
+        state.places.insert(number, Place::Waiting(key));
         match state.driver {
             Driver::Until(until) if until <= deadline => {}
             Driver::Until(_) => self.changed.notify_one(),
@@ -235,14 +247,16 @@ impl Timers {
     fn cancel(&self, number: u64) -> bool {
         let entry = {
             let mut state = self.state.lock();
-            state.keys.remove(&number).and_then(|key| state.wheel.cancel(key))
+            match state.places.remove(&number) {
+                None => return false,
+                // It ends where it would be set again.
+                Some(Place::Firing) => return true,
+                Some(Place::Waiting(key)) => state.wheel.cancel(key),
+            }
         };
-        let in_time = entry.is_some();
-        if in_time {
-            drop_quietly(move || drop(entry));
-            shared::get(self.runtime).end_outstanding();
-        }
-        in_time
+        drop_quietly(move || drop(entry));
+        shared::get(self.runtime).end_outstanding();
+        true
     }
 
     /// Waits for the end of the thread that served the timers, which have been cancelled. It runs
@@ -260,7 +274,7 @@ impl Timers {
         let numbers: Vec<u64> = {
             let mut state = self.state.lock();
             state.driver = Driver::Stopped;
-            state.keys.keys().copied().collect()
+            state.places.keys().copied().collect()
         };
         self.changed.notify_all();
         for number in numbers {
@@ -325,14 +339,14 @@ impl Timers {
         shared::get(self.runtime).end_outstanding();
     }
 
-    /// Sets a periodic timer again, unless the runtime was stopped meanwhile.
+    /// Sets a periodic timer again, unless it was cancelled, or the runtime stopped, meanwhile.
     fn renew(&self, number: u64, deadline: u64, entry: Entry) -> bool {
         let mut state = self.state.lock();
-        if state.driver == Driver::Stopped {
+        if state.driver == Driver::Stopped || !state.places.contains_key(&number) {
             return false;
         }
         let key = state.wheel.insert(deadline, (number, deadline, entry));
-        state.keys.insert(number, key);
+        state.places.insert(number, Place::Waiting(key));
         true
     }
 }
