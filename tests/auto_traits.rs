@@ -64,10 +64,8 @@ fn auto_traits() {
         // Access: as the references that they stand for.
         Members<'static, u8>: "Send" "Sync" "Unpin";
         Members<'static, NoSync>: "Send" "-" "Unpin";
-        Members<'static, NoSend>: "-" "Sync" "Unpin";
         ReadMembers<'static, u8>: "Send" "Sync" "Unpin";
         ReadMembers<'static, NoSync>: "-" "-" "Unpin";
-        ReadMembers<'static, NoSend>: "Send" "Sync" "Unpin";
         Poisoned<'static, u8>: "Send" "Sync" "Unpin";
         Poisoned<'static, NoSync>: "Send" "-" "Unpin";
         Poisoned<'static, NoSend>: "-" "Sync" "Unpin";

@@ -3,11 +3,12 @@
 //! Users take the crate `coact`, which exports all of this.
 //!
 //! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
-//! the protocol), `sched` (who runs it; README), `promise`, `runtime`, `time`.
+//! the protocol), `attend` (what happens between two behaviours), `sched` (who runs it; README), `promise`, `runtime`, `time`.
 
 // In a model there are no workers.
 #![cfg_attr(all(test, loom), allow(dead_code))]
 
+mod attend;
 mod behaviour;
 mod cown;
 mod credits;
@@ -22,6 +23,7 @@ pub mod sim;
 mod sim;
 mod time;
 
+pub use attend::{Attended, Door};
 pub use behaviour::batch::{Batch, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, when_here};
 pub use behaviour::scope::{Scope, scope};
@@ -29,7 +31,7 @@ pub use behaviour::spawn::{Overlap, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
-pub use cown::set::{Checked, CownSet, Read, ReadAll, read_all};
+pub use cown::set::{AsCown, Checked, CownSet, Read, ReadAll, Regardless, read_all};
 pub use credits::{Acquire, Credits, Permit};
 pub use panic::{Broken, Fault};
 pub use promise::{Promise, Resolver};

@@ -19,6 +19,12 @@ pub enum Broken {
         /// Which member of the set, counted from 0.
         position: usize,
     },
+    /// The behaviour was skipped since a cown of its set is closed: its state has ended, as that of
+    /// an actor that has stopped.
+    Closed {
+        /// Which member of the set, counted from 0.
+        position: usize,
+    },
     /// The runtime was shut down, and its deadline passed before the behaviour could run.
     Cancelled,
     /// The [`Resolver`](crate::Resolver) was dropped without a value.
@@ -33,6 +39,11 @@ impl fmt::Display for Broken {
                 f,
                 "the behaviour was skipped: member {position} of its set is poisoned by an earlier \
                  panic (see `Cown::checked` and `Cown::clear_poison`)"
+            ),
+            Broken::Closed { position } => write!(
+                f,
+                "the behaviour was skipped: member {position} of its set is closed, its state has \
+                 ended"
             ),
             Broken::Cancelled => f.write_str("the runtime was shut down before the behaviour ran"),
             Broken::Dropped => f.write_str("the resolver was dropped without a value"),
@@ -54,7 +65,7 @@ pub enum Fault {
         /// The panic's message, or a note that it had none.
         message: Arc<str>,
     },
-    /// A behaviour was skipped, since a member of its set is poisoned.
+    /// A behaviour was skipped, since a member of its set is poisoned or closed.
     Skipped {
         /// Which member of the set, counted from 0.
         position: usize,
@@ -71,7 +82,7 @@ impl fmt::Display for Fault {
         match self {
             Fault::Panicked { message } => write!(f, "a behaviour panicked: {message}"),
             Fault::Skipped { position } => {
-                write!(f, "a behaviour was skipped: member {position} of its set is poisoned")
+                write!(f, "a behaviour was skipped: member {position} of its set is poisoned or closed")
             }
             Fault::InCleanup { message } => write!(f, "a destructor or waker panicked: {message}"),
         }
@@ -98,7 +109,9 @@ pub(crate) fn caught(payload: Box<dyn Any + Send>, home: RuntimeId) -> Broken {
 #[cold]
 pub(crate) fn report_refused(why: &Broken, home: RuntimeId) {
     match why {
-        Broken::Poisoned { position } => report(&Fault::Skipped { position: *position }, home),
+        Broken::Poisoned { position } | Broken::Closed { position } => {
+            report(&Fault::Skipped { position: *position }, home);
+        }
         _ => runtime::count_abandoned(home),
     }
 }

@@ -62,8 +62,8 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
     C: Completion,
 {
-    /// Calls the closure with its cowns, unless they are poisoned or the runtime is past its
-    /// deadline. Catches a panic, and poisons what was held exclusively.
+    /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
+    /// its deadline. Catches a panic, and poisons what was held exclusively.
     ///
     /// # Safety
     /// The behaviour holds the cowns that `members` runs over, and they match the shape.
@@ -73,7 +73,7 @@ where
         let refused = match context.mode {
             Mode::Cancel => Some(Broken::Cancelled),
             // SAFETY: the members are held.
-            Mode::Run => unsafe { members.find_poisoned() },
+            Mode::Run => unsafe { members.find_refusal() },
         };
         if let Some(why) = refused {
             // SAFETY: the members match the shape, and their access is not built.
@@ -86,9 +86,10 @@ where
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(value) => Ended::Done(completion, value),
             Err(payload) => {
+                let why = panic::caught(payload, context.home);
                 // SAFETY: still held.
-                unsafe { members.poison() };
-                Ended::Failed(completion, panic::caught(payload, context.home))
+                unsafe { members.fail(&why) };
+                Ended::Failed(completion, why)
             }
         }
     }

@@ -55,7 +55,8 @@ unsafe fn take(slot: &Slot) -> bool {
     }
     // ORDERING: Acquire pairs with the release in `drop_reader`. Only a token holder raises the
     // count, and that is us.
-    if slot.member.is_read() || header.readers.load(Ordering::Acquire) == 0 {
+    let unread = slot.member.is_read() || header.readers.load(Ordering::Acquire) == 0;
+    if unread && !header.wants_attention() {
         return true;
     }
     // SAFETY: taken, and given back at once.

@@ -13,6 +13,7 @@ use super::release::leave;
 use super::single::single_task;
 use super::slot::Slot;
 use super::task::Ready;
+use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 
 /// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
@@ -25,7 +26,7 @@ use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
-    if member.is_read() {
+    if member.is_read() && !header.wants_attention() {
         // SAFETY: the token is passed on.
         return unsafe { grant_readers(cown, head, ready) };
     }
@@ -35,7 +36,28 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
         return;
     }
     // SAFETY: no readers are left, and the token is passed on.
-    unsafe { grant_exclusive(head, ready) };
+    unsafe { grant_alone(cown, head, ready) };
+}
+
+/// Hands the token on while nobody reads: to the state itself, if it wants to be attended to, else
+/// to the request at the head.
+///
+/// # Safety
+/// As [`grant`], and no reader of the cown is left.
+#[inline]
+unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
+    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
+    // SAFETY: alone with the token, which is passed on in each case.
+    unsafe {
+        if header.wants_attention() {
+            attend::enter(cown, head, ready);
+        } else if member.is_read() {
+            grant_readers(cown, head, ready);
+        } else {
+            grant_exclusive(head, ready);
+        }
+    }
 }
 
 /// Hands the token to an exclusive request.
@@ -43,7 +65,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 /// # Safety
 /// The caller has the token, `head` is the head, and no reader of the cown is left.
 #[inline]
-pub(crate) unsafe fn grant_exclusive(head: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn grant_exclusive(head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: a queued request is live.
     let member = unsafe { head.as_ref() }.member;
     if member.is_multi() {
@@ -52,7 +74,7 @@ pub(crate) unsafe fn grant_exclusive(head: NonNull<Slot>, ready: &mut impl Ready
     } else {
         // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now, and
         // keeps the cown alive.
-        let (task, home) = unsafe { (single_task(head), member.header().runtime) };
+        let (task, home) = unsafe { (single_task(head), member.header().home()) };
         ready.ready(task, home);
     }
 }
@@ -82,10 +104,10 @@ unsafe fn grant_readers(
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
         let Some(next) = next else { return };
         // SAFETY: the token is with `next`, which is live, and keeps the cown alive.
-        if !unsafe { next.as_ref() }.member.is_read() {
+        if !unsafe { next.as_ref() }.member.is_read() || header.wants_attention() {
             if claim_from_readers(header, next) {
                 // SAFETY: no readers are left, and we have the token.
-                unsafe { grant_exclusive(next, ready) };
+                unsafe { grant_alone(cown, next, ready) };
             }
             return;
         }
@@ -129,5 +151,5 @@ pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Rea
     header.readers.store(0, Ordering::Relaxed);
     let waiter = header.waiter.load(Ordering::Relaxed).cast::<Slot>();
     // SAFETY: the waiter is the head of the queue, and no reader is left.
-    unsafe { grant_exclusive(NonNull::new_unchecked(waiter), ready) };
+    unsafe { grant_alone(cown, NonNull::new_unchecked(waiter), ready) };
 }

@@ -195,7 +195,7 @@ pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
     let mut home = None;
     set.visit(&mut Visitor(&mut |member: Member| {
         // SAFETY: the set's handle keeps the cown alive.
-        home.get_or_insert_with(|| unsafe { member.header() }.runtime);
+        home.get_or_insert_with(|| unsafe { member.header() }.home());
     }));
     home.unwrap_or_else(runtime::current_id)
 }

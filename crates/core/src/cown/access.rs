@@ -6,8 +6,10 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::ptr::NonNull;
 
 use super::handle::Cown;
-use super::header::{CownHeader, Member};
+use super::header::{CownHeader, Flags, Member};
 use super::layout::CownBox;
+use super::set::{AsCown, view, view_mut};
+use crate::attend;
 use crate::panic::Broken;
 
 /// Runs over the members of a behaviour, in the order in which the set named them.
@@ -57,35 +59,50 @@ impl<'a> Cursor<'a> {
         (index < self.left).then(|| unsafe { *at })
     }
 
-    /// The first member that is poisoned and does not want to see it.
+    /// Why the behaviour must not run: its first member that is poisoned, or closed, and was not
+    /// named as one that may be.
     ///
     /// # Safety
     /// The behaviour holds the members.
     #[inline]
-    pub(crate) unsafe fn find_poisoned(&self) -> Option<Broken> {
+    pub(crate) unsafe fn find_refusal(&self) -> Option<Broken> {
         let mut members = self.clone();
-        for index in 0..self.left {
+        for position in 0..self.left {
             let member = members.advance();
             // SAFETY: held, so alive.
-            if unsafe { member.header() }.is_poisoned() && !member.is_checked() {
-                return Some(Broken::Poisoned { position: index });
+            let flags = unsafe { member.header() }.flags(Flags::POISONED | Flags::CLOSED);
+            if flags != 0 && !member.is_checked() {
+                return Some(if flags & Flags::CLOSED != 0 {
+                    Broken::Closed { position }
+                } else {
+                    Broken::Poisoned { position }
+                });
             }
         }
         None
     }
 
-    /// Poisons every cown that is held exclusively.
+    /// Says to every cown that is held exclusively that the behaviour has panicked: it is poisoned,
+    /// or, if it is attended to, told.
     ///
     /// # Safety
     /// The behaviour holds the members.
     #[cold]
-    pub(crate) unsafe fn poison(&self) {
+    pub(crate) unsafe fn fail(&self, why: &Broken) {
         let mut members = self.clone();
         for _ in 0..self.left {
             let member = members.advance();
-            if !member.is_read() {
-                // SAFETY: held, so alive.
-                unsafe { member.header() }.set_poison(true);
+            if member.is_read() {
+                continue;
+            }
+            // SAFETY: held exclusively, so alive.
+            unsafe {
+                let header = member.header();
+                if header.has(Flags::ATTENDED) {
+                    attend::tell_failure(member.header_ptr(), why);
+                } else {
+                    header.set(Flags::POISONED, true);
+                }
             }
         }
     }
@@ -121,7 +138,7 @@ impl<'a, T> Poisoned<'a, T> {
 
     /// Says that the state is sound again, and gives it out.
     pub fn clear(self) -> &'a mut T {
-        self.header.set_poison(false);
+        self.header.set(Flags::POISONED, false);
         self.state
     }
 }
@@ -207,31 +224,30 @@ impl<T: Send + 'static> DerefMut for Held<'_, T> {
 }
 
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
-pub struct Members<'a, T> {
+pub struct Members<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
-    states: PhantomData<&'a mut T>,
+    states: PhantomData<(&'a mut T, fn() -> H)>,
 }
 
 /// Read access to the states of a slice of cowns, in the slice's order.
-#[derive(Clone)]
-pub struct ReadMembers<'a, T> {
+pub struct ReadMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
-    states: PhantomData<&'a T>,
+    states: PhantomData<(&'a T, fn() -> H)>,
 }
 
 // SAFETY: `Members` is used like `Vec<&mut T>`: it gives out each state at most once at a time, to
 // the thread that has it.
-unsafe impl<T: Send> Send for Members<'_, T> {}
+unsafe impl<T: Send, H> Send for Members<'_, T, H> {}
 // SAFETY: through `&Members` only `&T` can be reached.
-unsafe impl<T: Sync> Sync for Members<'_, T> {}
+unsafe impl<T: Sync, H> Sync for Members<'_, T, H> {}
 // SAFETY: like `Vec<&T>`.
-unsafe impl<T: Sync> Send for ReadMembers<'_, T> {}
+unsafe impl<T: Sync, H> Send for ReadMembers<'_, T, H> {}
 // SAFETY: like `Vec<&T>`.
-unsafe impl<T: Sync> Sync for ReadMembers<'_, T> {}
+unsafe impl<T: Sync, H> Sync for ReadMembers<'_, T, H> {}
 
-impl<'a, T> Members<'a, T> {
+impl<'a, H: AsCown> Members<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are of `T`, distinct, and held exclusively for `'a`.
+    /// The cowns that the cursor runs over are those of `H`'s, distinct, and held exclusively for `'a`.
     pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData }
     }
@@ -247,53 +263,59 @@ impl<'a, T> Members<'a, T> {
     }
 
     /// The state of the cown at a position of the slice.
-    pub fn get(&self, index: usize) -> Option<&T> {
+    pub fn get(&self, index: usize) -> Option<&H::View> {
         let cown = self.cursor.get(index)?.header_ptr();
         // SAFETY: held, and borrowed as `self` is.
-        Some(unsafe { &*CownBox::<T>::state(cown) })
+        Some(unsafe { view::<H>(cown) })
     }
 
     /// The state of the cown at a position of the slice, to change it.
-    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut H::View> {
         let cown = self.cursor.get(index)?.header_ptr();
         // SAFETY: held exclusively, and borrowed as `self` is.
-        Some(unsafe { &mut *CownBox::<T>::state(cown) })
+        Some(unsafe { view_mut::<H>(cown) })
     }
 
     /// The states in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &H::View> {
         (0..self.len()).map(|index| &self[index])
     }
 
     /// The states in order, to change them. All may be used at the same time.
-    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut T> {
+    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut H::View> {
         let cursor = self.cursor.clone();
         (0..cursor.left).map(move |index| {
             let cown = cursor.get(index).expect("below the length").header_ptr();
             // SAFETY: held exclusively; the cowns of a set are distinct, and each is given out
             // once by this iterator, which borrows `self` mutably.
-            unsafe { &mut *CownBox::<T>::state(cown) }
+            unsafe { view_mut::<H>(cown) }
         })
     }
 }
 
-impl<T> Index<usize> for Members<'_, T> {
-    type Output = T;
-    fn index(&self, index: usize) -> &T {
+impl<H: AsCown> Index<usize> for Members<'_, H::View, H> {
+    type Output = H::View;
+    fn index(&self, index: usize) -> &H::View {
         self.get(index).unwrap_or_else(|| out_of_range(index, self.len()))
     }
 }
 
-impl<T> IndexMut<usize> for Members<'_, T> {
-    fn index_mut(&mut self, index: usize) -> &mut T {
+impl<H: AsCown> IndexMut<usize> for Members<'_, H::View, H> {
+    fn index_mut(&mut self, index: usize) -> &mut H::View {
         let len = self.len();
         self.get_mut(index).unwrap_or_else(|| out_of_range(index, len))
     }
 }
 
-impl<'a, T> ReadMembers<'a, T> {
+impl<T, H> Clone for ReadMembers<'_, T, H> {
+    fn clone(&self) -> Self {
+        Self { cursor: self.cursor.clone(), states: PhantomData }
+    }
+}
+
+impl<'a, H: AsCown> ReadMembers<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are of `T`, and held at least for reading for `'a`.
+    /// The cowns that the cursor runs over are those of `H`'s, and held at least for reading for `'a`.
     pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData }
     }
@@ -309,21 +331,21 @@ impl<'a, T> ReadMembers<'a, T> {
     }
 
     /// The state of the cown at a position of the slice.
-    pub fn get(&self, index: usize) -> Option<&'a T> {
+    pub fn get(&self, index: usize) -> Option<&'a H::View> {
         let cown = self.cursor.get(index)?.header_ptr();
         // SAFETY: held for reading for `'a`.
-        Some(unsafe { &*CownBox::<T>::state(cown) })
+        Some(unsafe { view::<H>(cown) })
     }
 
     /// The states in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a T> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a H::View> + '_ {
         (0..self.len()).map(|index| self.get(index).expect("below the length"))
     }
 }
 
-impl<T> Index<usize> for ReadMembers<'_, T> {
-    type Output = T;
-    fn index(&self, index: usize) -> &T {
+impl<H: AsCown> Index<usize> for ReadMembers<'_, H::View, H> {
+    type Output = H::View;
+    fn index(&self, index: usize) -> &H::View {
         self.get(index).unwrap_or_else(|| out_of_range(index, self.len()))
     }
 }

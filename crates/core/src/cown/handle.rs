@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::depth::{self, Depth};
-use super::header::{CownHeader, Member};
+use super::header::{CownHeader, Flags, Member};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
 use crate::behaviour::single::{self, Single};
@@ -87,7 +87,7 @@ impl<T: Send + 'static> Cown<T> {
     where
         T: Sync,
     {
-        Read(self)
+        Read(self, PhantomData)
     }
 
     /// This cown as a member of a set whose behaviour runs even if the cown is poisoned: the
@@ -156,7 +156,7 @@ impl<T: Send + 'static> Cown<T> {
     /// Clears the poison mark, for behaviours that are yet to start. To put the state right as well,
     /// use [`checked`](Self::checked).
     pub fn clear_poison(&self) {
-        self.header().set_poison(false);
+        self.header().set(Flags::POISONED, false);
     }
 
     /// The cown's identity.
@@ -179,7 +179,7 @@ impl<T: Send + 'static> Cown<T> {
     }
 
     #[inline]
-    fn header(&self) -> &CownHeader {
+    pub(crate) fn header(&self) -> &CownHeader {
         // SAFETY: a strong handle keeps the cown alive.
         unsafe { self.header.as_ref() }
     }
@@ -204,6 +204,10 @@ impl<T: Send + 'static> WeakCown<T> {
             }
         }
         None
+    }
+
+    pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
+        self.header
     }
 
     /// The cown's identity. It may be given to another cown once this one is gone.

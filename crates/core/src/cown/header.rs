@@ -4,6 +4,7 @@
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, End, Ordering};
+use coact_sync::shim::process::AtomicU16;
 
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;
@@ -19,8 +20,8 @@ use crate::runtime::RuntimeId;
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them.
-/// * `poison`: set by a behaviour that panicked while it held the cown exclusively.
-/// * `runtime`: constant.
+/// * `flags`: the cown's condition, see [`Flags`].
+/// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
 #[repr(C)]
 pub(crate) struct CownHeader {
     pub(crate) tail: AtomicPtr<Slot>,
@@ -29,8 +30,27 @@ pub(crate) struct CownHeader {
     pub(crate) weak: AtomicU32,
     pub(crate) readers: AtomicU32,
     pub(crate) append: AtomicU8,
-    pub(crate) poison: AtomicU8,
-    pub(crate) runtime: RuntimeId,
+    pub(crate) flags: AtomicU8,
+    runtime: AtomicU16,
+}
+
+/// The bits of [`CownHeader::flags`].
+pub(crate) struct Flags;
+
+impl Flags {
+    /// A behaviour panicked while it held the cown exclusively.
+    pub(crate) const POISONED: u8 = 1;
+    /// The state is gone for good: behaviours are refused, but for those that come
+    /// [regardless](crate::attend).
+    pub(crate) const CLOSED: u8 = 1 << 1;
+    /// A [`Guard`](crate::attend::guard::Guard) lies in front of the header. Constant.
+    pub(crate) const ATTENDED: u8 = 1 << 2;
+    /// The state wants to be attended to before the next behaviour.
+    pub(crate) const ALERT: u8 = 1 << 3;
+    /// The token lies in the guard: nothing is granted until the next alert.
+    pub(crate) const PARKED: u8 = 1 << 4;
+    /// For the layer above: something that a sender must look at.
+    pub(crate) const MARKED: u8 = 1 << 5;
 }
 
 /// The states of [`CownHeader::append`].
@@ -59,8 +79,8 @@ impl CownHeader {
             weak: AtomicU32::new(1),
             readers: AtomicU32::new(0),
             append: AtomicU8::new(AppendState::FREE),
-            poison: AtomicU8::new(0),
-            runtime,
+            flags: AtomicU8::new(0),
+            runtime: AtomicU16::new(runtime.get()),
         }
     }
 
@@ -73,7 +93,7 @@ impl CownHeader {
         self.weak.end();
         self.readers.end();
         self.append.end();
-        self.poison.end();
+        self.flags.end();
     }
 
     /// Whether the cown is surely not free: a cheap look before an exchange is tried.
@@ -84,17 +104,54 @@ impl CownHeader {
             || !for_reading && self.readers.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether a panic has poisoned the state. Exact for a behaviour that holds the cown.
+    /// Which of these flags are set. Exact for a behaviour that holds the cown.
     #[inline]
-    pub(crate) fn is_poisoned(&self) -> bool {
-        // ORDERING: Relaxed. A holder is ordered after the one that poisoned by the queue itself
+    pub(crate) fn flags(&self, of: u8) -> u8 {
+        // ORDERING: Relaxed. A holder is ordered after the one that set a flag by the queue itself
         // (release of `tail` or `next`, acquire by the next holder); for others it is a hint.
-        self.poison.load(Ordering::Relaxed) != 0
+        self.flags.load(Ordering::Relaxed) & of
     }
 
-    pub(crate) fn set_poison(&self, poisoned: bool) {
-        // ORDERING: Relaxed, as in `is_poisoned`.
-        self.poison.store(u8::from(poisoned), Ordering::Relaxed);
+    #[inline]
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags(flag) != 0
+    }
+
+    /// Sets or clears a flag that is not part of a protocol.
+    pub(crate) fn set(&self, flag: u8, on: bool) {
+        // ORDERING: Relaxed, as in `flags`.
+        if on {
+            self.flags.fetch_or(flag, Ordering::Relaxed);
+        } else {
+            self.flags.fetch_and(!flag, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a panic has poisoned the state.
+    #[inline]
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.has(Flags::POISONED)
+    }
+
+    /// Whether the state is to be attended to before the next behaviour. Whoever acts on it has
+    /// the token.
+    #[inline]
+    pub(crate) fn wants_attention(&self) -> bool {
+        self.has(Flags::ALERT)
+    }
+
+    /// Whose workers run the behaviours on the cown. Exact for whoever has the token; for others a
+    /// hint, once the cown has been moved.
+    #[inline]
+    pub(crate) fn home(&self) -> RuntimeId {
+        // ORDERING: Relaxed. As `flags`.
+        RuntimeId::from_raw(self.runtime.load(Ordering::Relaxed))
+    }
+
+    /// Makes another runtime the home. For a holder.
+    pub(crate) fn set_home(&self, runtime: RuntimeId) {
+        // ORDERING: Relaxed. As `flags`.
+        self.runtime.store(runtime.get(), Ordering::Relaxed);
     }
 }
 

@@ -1,4 +1,5 @@
-//! A cown's block: its header and its state.
+//! A cown's block: its header and its state; in front of the header, for a cown that is attended
+//! to, what that needs ([`attend::guard`](crate::attend::guard)).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -6,7 +7,8 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use super::header::CownHeader;
+use super::header::{CownHeader, Flags};
+use crate::attend::guard;
 use crate::runtime::RuntimeId;
 
 #[repr(C)]
@@ -16,17 +18,31 @@ pub(crate) struct CownBox<T> {
 }
 
 impl<T> CownBox<T> {
-    const LAYOUT: Layout = Layout::new::<Self>();
+    pub(crate) const LAYOUT: Layout = Layout::new::<Self>();
 
     /// A new cown with one strong handle.
     #[inline]
     pub(crate) fn allocate(state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT).cast::<Self>();
         // SAFETY: the block is fresh and has the layout.
+        unsafe { Self::write(block, state, runtime) }
+    }
+
+    /// Makes a cown of raw memory.
+    ///
+    /// # Safety
+    /// The memory is the caller's alone, and has the layout.
+    #[inline]
+    pub(crate) unsafe fn write(
+        at: NonNull<Self>,
+        state: T,
+        runtime: RuntimeId,
+    ) -> NonNull<CownHeader> {
+        // SAFETY: by the caller's word.
         unsafe {
-            block.write(Self { header: CownHeader::new(runtime), state: UnsafeCell::new(state) });
+            at.write(Self { header: CownHeader::new(runtime), state: UnsafeCell::new(state) });
         }
-        block.cast()
+        at.cast()
     }
 
     /// The state. Dereferencing it is for those who hold the cown.
@@ -45,10 +61,16 @@ impl<T> CownBox<T> {
     /// No handle, weak handle or request of the cown is left.
     #[inline]
     pub(crate) unsafe fn free(mut cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word; the block was made with this layout.
+        // SAFETY: by the caller's word; the block was made with this layout, or with that which the
+        // guard knows.
         unsafe {
+            let attended = cown.as_ref().has(Flags::ATTENDED);
             cown.as_mut().end();
-            pool::dealloc(cown.cast(), Self::LAYOUT);
+            if attended {
+                guard::free(cown);
+            } else {
+                pool::dealloc(cown.cast(), Self::LAYOUT);
+            }
         }
     }
 }

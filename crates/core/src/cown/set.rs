@@ -1,8 +1,11 @@
 //! What can stand in front of a behaviour's closure: cowns, tuples, arrays and slices of them.
 
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
 use super::access::{Cursor, Held, Members, Poisoned, ReadMembers};
 use super::handle::Cown;
-use super::header::Member;
+use super::header::{CownHeader, Member};
 use super::layout::CownBox;
 
 /// A set of cowns that a behaviour needs, and how it needs each of them.
@@ -10,7 +13,7 @@ use super::layout::CownBox;
 /// | set | the closure gets |
 /// | --- | --- |
 /// | `&a` | `&mut A` |
-/// | `a` | [`Held<A>`](Held): like `&mut A`, with the handle |
+/// | `a` (a [`Cown<A>`](Cown)) | [`Held<A>`](Held): like `&mut A`, with the handle |
 /// | `a.read()` | `&A` |
 /// | `a.checked()` | `Result<&mut A, Poisoned<A>>` |
 /// | `(&a, b.read())`, up to 8 members | `(&mut A, &B)` |
@@ -18,7 +21,8 @@ use super::layout::CownBox;
 /// | `&vec[..]`, `&vec` (of `Cown<A>`) | [`Members<A>`](Members) |
 /// | `read_all(&vec)` | [`ReadMembers<A>`](ReadMembers) |
 ///
-/// Tuples and arrays may hold any of these, tuples and slices too. Nothing is cloned or counted.
+/// Tuples and arrays may hold any of these, tuples and slices too. Nothing is cloned or counted. In
+/// the place of a cown there may be any handle of one ([`AsCown`]), such as the address of an actor.
 ///
 /// The trait is sealed: its hidden items are no part of the public interface.
 #[diagnostic::on_unimplemented(
@@ -98,17 +102,69 @@ pub(crate) mod sealed {
 
 use sealed::{Sealed, Visitor};
 
+/// A handle that stands for a cown, and shows some part of its state to behaviours: the cown itself,
+/// or the address of an actor.
+pub trait AsCown: Clone + Send + 'static {
+    /// The cown's state.
+    type State: Send + 'static;
+
+    /// The part of it that behaviours see.
+    type View: 'static;
+
+    /// The cown.
+    fn as_cown(&self) -> &Cown<Self::State>;
+
+    /// The view for reading. It is called with the cown held, and must not panic.
+    fn view(state: &Self::State) -> &Self::View;
+
+    /// The view. It is called with the cown held exclusively, and must not panic.
+    fn view_mut(state: &mut Self::State) -> &mut Self::View;
+
+    /// This handle as a member of a set that is held for reading: the closure gets a shared
+    /// reference, and readers that stand next to each other in the cown's order run in parallel.
+    fn read(&self) -> Read<'_, Self::View, Self>
+    where
+        Self::State: Sync,
+    {
+        Read(self, PhantomData)
+    }
+}
+
+impl<T: Send + 'static> AsCown for Cown<T> {
+    type State = T;
+    type View = T;
+
+    #[inline]
+    fn as_cown(&self) -> &Cown<T> {
+        self
+    }
+
+    #[inline]
+    fn view(state: &T) -> &T {
+        state
+    }
+
+    #[inline]
+    fn view_mut(state: &mut T) -> &mut T {
+        state
+    }
+}
+
 /// A cown held for reading; see [`Cown::read`].
 #[derive(Debug)]
-pub struct Read<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) PhantomData<fn() -> T>);
 
 /// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
 #[derive(Debug)]
 pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
+/// A cown whose behaviour runs in any case; see [`Cown::regardless`].
+#[derive(Debug)]
+pub struct Regardless<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+
 /// A slice of cowns held for reading; see [`read_all`].
 #[derive(Debug)]
-pub struct ReadAll<'c, T: Send + 'static>(&'c [Cown<T>]);
+pub struct ReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
 
 /// Names all cowns of a slice for reading.
 ///
@@ -119,8 +175,11 @@ pub struct ReadAll<'c, T: Send + 'static>(&'c [Cown<T>]);
 /// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
 /// assert_eq!(sum.wait().unwrap(), 10);
 /// ```
-pub fn read_all<T: Send + Sync + 'static>(cowns: &[Cown<T>]) -> ReadAll<'_, T> {
-    ReadAll(cowns)
+pub fn read_all<H: AsCown>(cowns: &[H]) -> ReadAll<'_, H::View, H>
+where
+    H::State: Sync,
+{
+    ReadAll(cowns, PhantomData)
 }
 
 /// The owned forms of the sets above.
@@ -128,20 +187,41 @@ pub fn read_all<T: Send + Sync + 'static>(cowns: &[Cown<T>]) -> ReadAll<'_, T> {
 pub mod owned {
     use super::Cown;
 
-    pub struct Exclusive<T: Send + 'static>(pub(super) Cown<T>);
-    pub struct Read<T: Send + 'static>(pub(super) Cown<T>);
+    pub struct Exclusive<H>(pub(super) H);
+    pub struct Read<H>(pub(super) H);
     pub struct Checked<T: Send + 'static>(pub(super) Cown<T>);
-    pub struct Slice<T: Send + 'static>(pub(super) Box<[Cown<T>]>);
-    pub struct ReadAll<T: Send + 'static>(pub(super) Box<[Cown<T>]>);
+    pub struct Regardless<T: Send + 'static>(pub(super) Cown<T>);
+    pub struct Slice<H>(pub(super) Box<[H]>);
+    pub struct ReadAll<H>(pub(super) Box<[H]>);
+}
+
+/// The view of a held cown.
+///
+/// # Safety
+/// The cown is one of `H`'s, and held for reading for `'a`.
+#[inline]
+pub(super) unsafe fn view<'a, H: AsCown>(cown: NonNull<CownHeader>) -> &'a H::View {
+    // SAFETY: by the caller's word.
+    H::view(unsafe { &*CownBox::<H::State>::state(cown) })
+}
+
+/// The view of a held cown, to change it.
+///
+/// # Safety
+/// The cown is one of `H`'s, and held exclusively for `'a`; nobody else has a reference to it.
+#[inline]
+pub(super) unsafe fn view_mut<'a, H: AsCown>(cown: NonNull<CownHeader>) -> &'a mut H::View {
+    // SAFETY: by the caller's word.
+    H::view_mut(unsafe { &mut *CownBox::<H::State>::state(cown) })
 }
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
-    ($set:ty, $owned:ty, [$($bound:tt)*], $access:ty, single: $single:expr,
+    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr,
      |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
-        impl<T: Send + $($bound)* 'static> Sealed for $set {}
+        impl<$($generics)*> Sealed for $set {}
 
-        impl<T: Send + $($bound)* 'static> CownSet for $set {
+        impl<$($generics)*> CownSet for $set {
             type Access<'a> = $access;
             type Shape = ();
             type Owned = $owned;
@@ -165,7 +245,7 @@ macro_rules! one_cown {
             #[inline]
             fn visit(&self, visitor: &mut Visitor<'_>) {
                 let $this = self;
-                visitor.member($member($cown.header_ptr()));
+                visitor.member($member($cown.as_cown().header_ptr()));
             }
 
             #[inline]
@@ -174,7 +254,7 @@ macro_rules! one_cown {
             #[inline]
             unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
                 let $ptr = members.advance().header_ptr();
-                // SAFETY: held as the member asks for, and of `T`, by the caller's word.
+                // SAFETY: held as the member asks for, and of its type, by the caller's word.
                 unsafe { $get }
             }
 
@@ -185,18 +265,25 @@ macro_rules! one_cown {
     };
 }
 
-one_cown!(&Cown<T>, owned::Exclusive<T>, [], &'a mut T, single: true, |this| *this,
-    own: owned::Exclusive, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
-one_cown!(owned::Exclusive<T>, owned::Exclusive<T>, [], &'a mut T, single: true, |this| this.0,
-    own: owned::Exclusive, member: Member::exclusive, |cown| &mut *CownBox::<T>::state(cown));
-one_cown!(Read<'_, T>, owned::Read<T>, [Sync +], &'a T, single: false, |this| this.0,
-    own: owned::Read, member: Member::read, |cown| &*CownBox::<T>::state(cown));
-one_cown!(owned::Read<T>, owned::Read<T>, [Sync +], &'a T, single: false, |this| this.0,
-    own: owned::Read, member: Member::read, |cown| &*CownBox::<T>::state(cown));
-one_cown!(Checked<'_, T>, owned::Checked<T>, [], Result<&'a mut T, Poisoned<'a, T>>, single: true,
-    |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
-one_cown!(owned::Checked<T>, owned::Checked<T>, [], Result<&'a mut T, Poisoned<'a, T>>, single: true,
-    |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
+one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, |this| *this,
+    own: owned::Exclusive, member: Member::exclusive, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true,
+    |this| this.0, own: owned::Exclusive, member: Member::exclusive, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown<State: Sync>] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false,
+    |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
+one_cown!([H: AsCown<State: Sync>] owned::Read<H>, owned::Read<H>, &'a H::View, single: false,
+    |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
+one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut T, Poisoned<'a, T>>,
+    single: true, |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
+one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
+    Result<&'a mut T, Poisoned<'a, T>>, single: true, |this| this.0, own: owned::Checked,
+    member: Member::checked, |cown| checked(cown));
+one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true,
+    |this| this.0, own: owned::Regardless, member: Member::checked,
+    |cown| view_mut::<Cown<T>>(cown));
+one_cown!([T: Send + 'static] owned::Regardless<T>, owned::Regardless<T>, &'a mut T, single: true,
+    |this| this.0, own: owned::Regardless, member: Member::checked,
+    |cown| view_mut::<Cown<T>>(cown));
 
 impl<T: Send + 'static> Sealed for Cown<T> {}
 
@@ -246,7 +333,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 /// # Safety
 /// The caller holds the cown exclusively for `'a`, and it is of `T`.
 unsafe fn checked<'a, T>(
-    cown: std::ptr::NonNull<super::header::CownHeader>,
+    cown: NonNull<CownHeader>,
 ) -> Result<&'a mut T, Poisoned<'a, T>> {
     // SAFETY: by the caller's word.
     unsafe {
@@ -260,17 +347,17 @@ unsafe fn checked<'a, T>(
 
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {
-    ($set:ty, $owned:ident, [$($bound:tt)*], [$($param:tt)*], $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
-        impl<T: Send + $($bound)* 'static, $($param)*> Sealed for $set {}
+    ([$($generics:tt)*] $set:ty, $owned:ident, $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
+        impl<$($generics)*> Sealed for $set {}
 
-        impl<T: Send + $($bound)* 'static, $($param)*> CownSet for $set {
-            type Access<'a> = $access<'a, T>;
+        impl<$($generics)*> CownSet for $set {
+            type Access<'a> = $access<'a, H::View, H>;
             type Shape = usize;
-            type Owned = owned::$owned<T>;
+            type Owned = owned::$owned<H>;
 
             fn member_count(&self) -> usize {
                 let $this = self;
-                let cowns: &[Cown<T>] = &$slice[..];
+                let cowns: &[H] = &$slice[..];
                 cowns.len()
             }
 
@@ -286,13 +373,13 @@ macro_rules! slice_of_cowns {
             fn visit(&self, visitor: &mut Visitor<'_>) {
                 let $this = self;
                 for cown in $slice.iter() {
-                    visitor.member($member(cown.header_ptr()));
+                    visitor.member($member(cown.as_cown().header_ptr()));
                 }
             }
 
             fn give(self) {}
 
-            unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> $access<'a, T> {
+            unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> Self::Access<'a> {
                 // SAFETY: the next `len` members are the slice's; held, by the caller's word.
                 unsafe { $access::new(members.split(len)) }
             }
@@ -304,12 +391,12 @@ macro_rules! slice_of_cowns {
     };
 }
 
-slice_of_cowns!(&[Cown<T>], Slice, [], [], Members, |this| this, member: Member::exclusive);
-slice_of_cowns!(&Vec<Cown<T>>, Slice, [], [], Members, |this| this, member: Member::exclusive);
-slice_of_cowns!(&[Cown<T>; N], Slice, [], [const N: usize], Members, |this| this, member: Member::exclusive);
-slice_of_cowns!(owned::Slice<T>, Slice, [], [], Members, |this| this.0, member: Member::exclusive);
-slice_of_cowns!(ReadAll<'_, T>, ReadAll, [Sync +], [], ReadMembers, |this| this.0, member: Member::read);
-slice_of_cowns!(owned::ReadAll<T>, ReadAll, [Sync +], [], ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!([H: AsCown] &[H], Slice, Members, |this| this, member: Member::exclusive);
+slice_of_cowns!([H: AsCown] &Vec<H>, Slice, Members, |this| this, member: Member::exclusive);
+slice_of_cowns!([H: AsCown, const N: usize] &[H; N], Slice, Members, |this| this, member: Member::exclusive);
+slice_of_cowns!([H: AsCown] owned::Slice<H>, Slice, Members, |this| this.0, member: Member::exclusive);
+slice_of_cowns!([H: AsCown<State: Sync>] ReadAll<'_, H::View, H>, ReadAll, ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!([H: AsCown<State: Sync>] owned::ReadAll<H>, ReadAll, ReadMembers, |this| this.0, member: Member::read);
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 

@@ -34,6 +34,12 @@ impl RuntimeId {
         Self(id.get())
     }
 
+    /// The id that [`get`](Self::get) gave.
+    #[inline]
+    pub(crate) fn from_raw(id: u16) -> Self {
+        Self(id)
+    }
+
     #[inline]
     pub(crate) fn get(self) -> u16 {
         self.0

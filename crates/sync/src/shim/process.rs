@@ -5,7 +5,7 @@
 
 pub use std::sync::OnceLock;
 pub use std::sync::atomic::{
-    AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     compiler_fence, fence,
 };
 

@@ -1,0 +1,158 @@
+//! What lies in front of the header of a cown that is attended to.
+
+use std::alloc::Layout;
+use std::mem::size_of;
+use std::ptr::{NonNull, null_mut};
+
+use coact_sync::pool;
+use coact_sync::shim::atomic::AtomicPtr;
+
+use super::Attended;
+use crate::behaviour::slot::Slot;
+use crate::behaviour::task::{Task, TaskPtr, TaskVTable};
+use crate::cown::header::CownHeader;
+use crate::cown::layout::CownBox;
+use crate::panic::{Broken, drop_quietly};
+use crate::runtime::RuntimeId;
+
+/// The untyped part, straight in front of the header: 24 bytes.
+///
+/// It begins with a task, so that the cown itself can be scheduled.
+#[repr(C)]
+pub(crate) struct Guard {
+    task: Task,
+    kind: &'static Kind,
+    /// The request for which the token was left here; the token holder's alone.
+    pub(super) head: *mut Slot,
+}
+
+/// The functions of a guard's type.
+pub(crate) struct Kind {
+    /// # Safety
+    /// The caller holds the cown exclusively.
+    pub(super) failed: unsafe fn(NonNull<CownHeader>, &Broken),
+    /// Drops the front and frees the block.
+    ///
+    /// # Safety
+    /// Nothing else of the cown is left.
+    free: unsafe fn(NonNull<CownHeader>),
+}
+
+/// How the block of an attended `T` is laid out: front, guard, header, state.
+struct Block<T>(std::marker::PhantomData<T>);
+
+impl<T: Attended> Block<T> {
+    const VTABLE: TaskVTable = TaskVTable { run: super::run::<T>, link };
+    const KIND: Kind = Kind { failed: super::fail::<T>, free: Self::free };
+
+    /// How far behind the block's start its header lies.
+    const fn offset() -> usize {
+        let align = Self::align();
+        (size_of::<T::Front>() + size_of::<Guard>()).next_multiple_of(align)
+    }
+
+    const fn align() -> usize {
+        let (front, cown) = (align_of::<T::Front>(), CownBox::<T>::LAYOUT.align());
+        if front > cown { front } else { cown }
+    }
+
+    const LAYOUT: Layout = {
+        let size = Self::offset() + CownBox::<T>::LAYOUT.size();
+        match Layout::from_size_align(size, Self::align()) {
+            Ok(layout) => layout,
+            Err(_) => panic!("a cown's state is too large"),
+        }
+    };
+
+    fn allocate(front: T::Front, state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
+        let block = pool::alloc(Self::LAYOUT);
+        let guard = Guard {
+            task: Task { vtable: &Self::VTABLE },
+            kind: &Self::KIND,
+            head: null_mut(),
+        };
+        // SAFETY: the block is fresh; front, guard and cown have their places in it one behind the
+        // other, each aligned: the front at the start, the cown at a multiple of the block's
+        // alignment, and the guard, whose size is a multiple of its alignment, right before it.
+        unsafe {
+            block.cast().write(front);
+            let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
+            cown.cast::<Guard>().sub(1).write(guard);
+            CownBox::write(cown, state, runtime)
+        }
+    }
+
+    unsafe fn free(cown: NonNull<CownHeader>) {
+        // SAFETY: by the caller's word; made by `allocate`.
+        unsafe {
+            let block = cown.byte_sub(Self::offset());
+            drop_quietly(|| block.cast::<T::Front>().drop_in_place());
+            pool::dealloc(block.cast(), Self::LAYOUT);
+        }
+    }
+}
+
+/// A new cown with one handle, a front and a guard.
+pub(super) fn allocate<T: Attended>(
+    front: T::Front,
+    state: T,
+    runtime: RuntimeId,
+) -> NonNull<CownHeader> {
+    Block::<T>::allocate(front, state, runtime)
+}
+
+/// The guard of a cown.
+///
+/// # Safety
+/// The cown is attended to.
+pub(super) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<Guard> {
+    // SAFETY: it lies there, by the caller's word.
+    unsafe { cown.cast::<Guard>().sub(1) }
+}
+
+/// The task by which a cown that is attended to is scheduled.
+///
+/// # Safety
+/// The cown is attended to.
+pub(super) unsafe fn task_of(cown: NonNull<CownHeader>) -> TaskPtr {
+    // SAFETY: a guard begins with its task.
+    unsafe { of(cown) }.cast()
+}
+
+/// The cown of a guard.
+pub(super) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
+    // SAFETY: every guard lies straight in front of a header.
+    unsafe { guard.add(1) }.cast()
+}
+
+/// # Safety
+/// The cown is attended to.
+pub(super) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
+    // SAFETY: by the caller's word; constant.
+    unsafe { (*of(cown).as_ptr()).kind }
+}
+
+/// The front of a cown.
+///
+/// # Safety
+/// The cown is an attended `T`.
+pub(super) unsafe fn front<T: Attended>(cown: NonNull<CownHeader>) -> NonNull<T::Front> {
+    // SAFETY: the front lies at the start of the block.
+    unsafe { cown.byte_sub(Block::<T>::offset()) }.cast()
+}
+
+/// Drops the front of an attended cown and frees its block.
+///
+/// # Safety
+/// The cown is attended to, and nothing else of it is left.
+pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    unsafe { (kind(cown).free)(cown) };
+}
+
+/// The scheduler's link: the word of the cown that only its holder uses. The token has come with
+/// the task.
+unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: a guard's task, which has come with the token, so the cown is alive.
+    NonNull::from(unsafe { &header_of(task.cast()).as_ref().waiter })
+}

@@ -1,0 +1,287 @@
+//! Cowns whose state is *attended to* between two behaviours: what actors are built on.
+//!
+//! A plain cown is passive: it is changed by the behaviours in its queue and by nothing else. An
+//! actor needs more. Directives (stop, restart, suspend) overtake the messages in its mailbox; a
+//! panic in any behaviour that held it must reach it; and while a handler waits for a future, its
+//! messages wait, but directives do not. All of that is one mechanism here: somebody
+//! [alerts](Cown::alert) the cown, and then, before the next behaviour is granted the cown, its
+//! state is called: [`Attended::attend`]. It runs as a task of the scheduler's, alone with the
+//! state, and says whether the [`Door`] is open: whether the next behaviour may come.
+//!
+//! # The protocol
+//!
+//! Two bits of the header's flags, [`ALERT`](Flags::ALERT) and [`PARKED`](Flags::PARKED), and the
+//! *token* of the queue (see `behaviour/README.md`):
+//!
+//! ```text
+//!   alert                                  grant (has the token)
+//!   ALERT: set; before it was              ALERT set?  no:  grant the head
+//!     set:     done, somebody is on              yes: leave the token in the guard,
+//!              the way                                schedule the guard's task
+//!     PARKED:  the token is ours:
+//!              schedule the guard's task   the guard's task (has the token)
+//!     neither: append an empty request     ALERT, PARKED: clear; attend
+//!                                            open: grant again
+//!                                            shut: ALERT clear? set PARKED, leave the token
+//!                                                  ALERT set?   from the start
+//! ```
+//!
+//! *No alert is lost.* One that finds neither bit appends a request behind its own exchange on the
+//! flags. That request is granted by somebody whose token comes from the append, so it sees the bit,
+//! unless the guard's task has cleared it and attended meanwhile. One that finds ALERT comes before
+//! the exchange that clears it, which is an acquire: what it left for the state is seen by the call
+//! that follows. One that finds PARKED has the token.
+//!
+//! *There is one token.* PARKED is set by the guard's task, which gives the token up with it; of the
+//! alerts after that, one finds PARKED without ALERT, and takes it.
+
+pub(crate) mod guard;
+
+use std::ptr::NonNull;
+
+use coact_sync::shim::atomic::Ordering;
+
+use crate::behaviour::grant::grant;
+use crate::behaviour::slot::Slot;
+use crate::behaviour::task::{Mode, Ready, RunContext, TaskPtr};
+use crate::behaviour::when::when;
+use crate::cown::handle::{Cown, WeakCown};
+use crate::cown::header::{CownHeader, Flags};
+use crate::cown::layout::CownBox;
+use crate::cown::set::Regardless;
+use crate::panic::{Broken, drop_quietly};
+use crate::runtime::{self, RuntimeId};
+use crate::sched::{Successor, context, guest, schedule};
+use crate::sim;
+use guard::Guard;
+
+/// State that is called between two behaviours once its cown was [alerted](Cown::alert).
+pub trait Attended: Send + Sized + 'static {
+    /// What handles reach at any time, without holding the cown: [`Cown::front`].
+    type Front: Send + Sync + 'static;
+
+    /// Called, with nobody else at the state, before the next behaviour. Every alert is followed by
+    /// a call that begins after it; several alerts may share one.
+    ///
+    /// It runs on a worker of the cown's home, as a behaviour does, and must not block. If it
+    /// panics, the panic is reported and the door is open.
+    fn attend(&mut self, front: &Self::Front) -> Door;
+
+    /// Called in the place of [`attend`](Self::attend) once the runtime is past its shutdown's
+    /// deadline: to drop what the state waits for. Afterwards the door is open, for behaviours that
+    /// are dropped in their turn.
+    fn cancel(&mut self, front: &Self::Front);
+
+    /// A behaviour that held the cown exclusively has panicked, and still holds it. An alert
+    /// follows. Must not panic.
+    fn failed(&mut self, front: &Self::Front, why: &Broken);
+}
+
+/// Whether behaviours may come to a cown that is attended to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Door {
+    /// The next behaviour may come.
+    Open,
+    /// Behaviours wait, and with them whatever else they hold or have been granted, until a later
+    /// [`Attended::attend`] opens.
+    Shut,
+}
+
+impl<T: Attended> Cown<T> {
+    /// Makes a cown whose state is attended to, with a front that handles can see. Like any cown, it
+    /// belongs to the current runtime.
+    ///
+    /// Costs 24 bytes and the front on top of a plain cown.
+    pub fn attended(front: T::Front, state: T) -> Self {
+        let header = guard::allocate(front, state, runtime::current_id());
+        // SAFETY: a fresh cown of `T`, with one handle.
+        unsafe { Self::from_header(header) }
+    }
+
+    /// Sees to it that [`Attended::attend`] is called before the next behaviour, or at once if there
+    /// is none. Whatever the caller did before is visible to the call.
+    ///
+    /// **Cost.** One atomic operation, and a behaviour if nobody has alerted the cown and its door is
+    /// open.
+    pub fn alert(&self) {
+        self.assert_attended();
+        let home = self.header().home();
+        if context::worker().is_some() {
+            return self.alert_inside(home);
+        }
+        sim::point();
+        guest::visit(home, || self.alert_inside(home));
+    }
+
+    fn alert_inside(&self, home: RuntimeId) {
+        // ORDERING: AcqRel. Release publishes what the caller did to the exchange in `run` that
+        // clears the bit. Acquire pairs with the release in `park`: the token, the state.
+        let before = self.header().flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
+        if before & Flags::ALERT != 0 {
+            return;
+        }
+        if before & Flags::PARKED != 0 {
+            // SAFETY: attended to, and the token is ours with the bit that we have seen.
+            schedule(unsafe { guard::task_of(self.header_ptr()) }, home);
+        } else {
+            when(Regardless(self), |_| {});
+        }
+    }
+
+    /// What handles see of the cown.
+    #[inline]
+    pub fn front(&self) -> &T::Front {
+        self.assert_attended();
+        // SAFETY: attended, of `T`, and alive by this handle.
+        unsafe { guard::front::<T>(self.header_ptr()).as_ref() }
+    }
+
+    /// This cown as the member of a set whose behaviour runs in any case: even if the cown is
+    /// closed.
+    #[inline]
+    pub fn regardless(&self) -> Regardless<'_, T> {
+        Regardless(self)
+    }
+
+    /// Closes the cown for good: behaviours that name it are refused ([`Broken::Closed`]), unless
+    /// they come [regardless](Self::regardless). For the state itself, whose end this is.
+    pub fn close(&self) {
+        self.header().set(Flags::CLOSED, true);
+    }
+
+    /// Whether the cown is closed. A hint, unless a behaviour on this cown asks.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.header().has(Flags::CLOSED)
+    }
+
+    /// Sets or clears a mark, which [`is_plain`](Self::is_plain) looks at.
+    pub fn mark(&self, on: bool) {
+        self.header().set(Flags::MARKED, on);
+    }
+
+    /// Whether the cown is neither closed nor marked: the one look that a sender must take. A hint,
+    /// unless a behaviour on this cown asks.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        !self.header().has(Flags::CLOSED | Flags::MARKED)
+    }
+
+    #[inline]
+    fn assert_attended(&self) {
+        assert!(self.header().has(Flags::ATTENDED), "the cown was not made by `Cown::attended`");
+    }
+}
+
+impl<T: Attended> WeakCown<T> {
+    /// What handles see of the cown; it stays as long as there is a weak handle.
+    pub fn front(&self) -> &T::Front {
+        let header = self.header_ptr();
+        // SAFETY: a weak handle keeps the block alive, and the front goes with the block.
+        unsafe {
+            assert!(header.as_ref().has(Flags::ATTENDED), "not made by `Cown::attended`");
+            guard::front::<T>(header).as_ref()
+        }
+    }
+}
+
+/// Lets the state be attended to before `head` is granted the cown.
+///
+/// # Safety
+/// The caller has the token, gives it away, and has seen an alert; no reader of the cown is left.
+#[cold]
+pub(crate) unsafe fn enter(
+    cown: NonNull<CownHeader>,
+    head: NonNull<Slot>,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: only cowns that are attended to are alerted; and with the token we are alone.
+    unsafe {
+        let guard = guard::of(cown);
+        (*guard.as_ptr()).head = head.as_ptr();
+        ready.ready(guard.cast(), cown.as_ref().home());
+    }
+}
+
+/// Tells an attended cown that a behaviour that holds it has panicked.
+///
+/// # Safety
+/// The caller holds the cown exclusively, and it is attended to.
+#[cold]
+pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
+    // SAFETY: by the caller's word.
+    unsafe { (guard::kind(cown).failed)(cown, why) };
+}
+
+/// Runs a guard's task: attends to the state, then grants the cown on, or leaves the token.
+///
+/// # Safety
+/// The task is that of a guard of a `T`, and has come with the token.
+unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    let guard: NonNull<Guard> = task.cast();
+    let cown = guard::header_of(guard);
+    loop {
+        // SAFETY: the request at the head keeps the cown alive while we have the token.
+        let header = unsafe { cown.as_ref() };
+        // ORDERING: AcqRel. Acquire pairs with the release in `alert_inside`. (Release: the next
+        // alert may find the bits as this leaves them, and continues from here.)
+        header.flags.fetch_and(!(Flags::ALERT | Flags::PARKED), Ordering::AcqRel);
+        // SAFETY: the token, and no reader: nobody else is at the state.
+        if unsafe { attend::<T>(cown, context.mode) } == Door::Open {
+            let mut successor = Successor::new(context.home);
+            // SAFETY: the token is passed on.
+            unsafe {
+                let head = NonNull::new_unchecked((*guard.as_ptr()).head);
+                grant(cown, head, &mut successor);
+            }
+            return successor.take();
+        }
+        if park(header) {
+            return None;
+        }
+    }
+}
+
+/// Leaves the token at the door. Returns false if there was an alert, and the token is kept. After
+/// `true` the cown may be gone.
+fn park(header: &CownHeader) -> bool {
+    let quiet = |flags: u8| (flags & Flags::ALERT == 0).then_some(flags | Flags::PARKED);
+    // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
+    // `alert_inside`). Relaxed where nothing is given away.
+    header.flags.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
+}
+
+/// Calls the state.
+///
+/// # Safety
+/// The caller is alone with the state, which is a `T` that is attended to.
+unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
+    let mut door = Door::Open;
+    // SAFETY: by the caller's word.
+    drop_quietly(|| unsafe {
+        let state = &mut *CownBox::<T>::state(cown);
+        let front = guard::front::<T>(cown).as_ref();
+        match mode {
+            Mode::Run => door = state.attend(front),
+            Mode::Cancel => state.cancel(front),
+        }
+    });
+    door
+}
+
+/// The `failed` of a guard's kind.
+///
+/// # Safety
+/// The caller holds the cown exclusively; it is a `T` that is attended to.
+unsafe fn fail<T: Attended>(cown: NonNull<CownHeader>, why: &Broken) {
+    // SAFETY: by the caller's word; the cown is alive, so a handle may be made of it, and forgotten.
+    unsafe {
+        let state = &mut *CownBox::<T>::state(cown);
+        let front = guard::front::<T>(cown).as_ref();
+        drop_quietly(|| state.failed(front, why));
+        std::mem::ManuallyDrop::new(Cown::<T>::from_header(cown)).alert();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom;
