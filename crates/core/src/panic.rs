@@ -65,8 +65,13 @@ pub enum Fault {
         /// The panic's message, or a note that it had none.
         message: Arc<str>,
     },
-    /// A behaviour was skipped, since a member of its set is poisoned or closed.
+    /// A behaviour was skipped, since a member of its set is poisoned.
     Skipped {
+        /// Which member of the set, counted from 0.
+        position: usize,
+    },
+    /// A behaviour was skipped, since a member of its set is closed.
+    Closed {
         /// Which member of the set, counted from 0.
         position: usize,
     },
@@ -82,7 +87,10 @@ impl fmt::Display for Fault {
         match self {
             Fault::Panicked { message } => write!(f, "a behaviour panicked: {message}"),
             Fault::Skipped { position } => {
-                write!(f, "a behaviour was skipped: member {position} of its set is poisoned or closed")
+                write!(f, "a behaviour was skipped: member {position} of its set is poisoned")
+            }
+            Fault::Closed { position } => {
+                write!(f, "a behaviour was skipped: member {position} of its set is closed")
             }
             Fault::InCleanup { message } => write!(f, "a destructor or waker panicked: {message}"),
         }
@@ -109,9 +117,8 @@ pub(crate) fn caught(payload: Box<dyn Any + Send>, home: RuntimeId) -> Broken {
 #[cold]
 pub(crate) fn report_refused(why: &Broken, home: RuntimeId) {
     match why {
-        Broken::Poisoned { position } | Broken::Closed { position } => {
-            report(&Fault::Skipped { position: *position }, home);
-        }
+        Broken::Poisoned { position } => report(&Fault::Skipped { position: *position }, home),
+        Broken::Closed { position } => report(&Fault::Closed { position: *position }, home),
         _ => runtime::count_abandoned(home),
     }
 }
@@ -137,7 +144,7 @@ fn report(fault: &Fault, home: RuntimeId) {
 /// The default hook.
 pub(crate) fn trace_fault(fault: &Fault) {
     match fault {
-        Fault::Skipped { .. } => tracing::warn!("{fault}"),
+        Fault::Skipped { .. } | Fault::Closed { .. } => tracing::warn!("{fault}"),
         _ => tracing::error!("{fault}"),
     }
 }

@@ -66,11 +66,8 @@ impl<T: Attended> Block<T> {
 
     fn allocate(front: T::Front, state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT);
-        let guard = Guard {
-            task: Task { vtable: &Self::VTABLE },
-            kind: &Self::KIND,
-            head: null_mut(),
-        };
+        let guard =
+            Guard { task: Task { vtable: &Self::VTABLE }, kind: &Self::KIND, head: null_mut() };
         // SAFETY: the block is fresh; front, guard and cown have their places in it one behind the
         // other, each aligned: the front at the start, the cown at a multiple of the block's
         // alignment, and the guard, whose size is a multiple of its alignment, right before it.

@@ -50,7 +50,7 @@ use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
 use crate::cown::set::Regardless;
 use crate::panic::{Broken, drop_quietly};
-use crate::runtime::{self, RuntimeId};
+use crate::runtime::{Home, RuntimeId};
 use crate::sched::{Successor, context, guest, schedule};
 use crate::sim;
 use guard::Guard;
@@ -88,12 +88,11 @@ pub enum Door {
 }
 
 impl<T: Attended> Cown<T> {
-    /// Makes a cown whose state is attended to, with a front that handles can see. Like any cown, it
-    /// belongs to the current runtime.
+    /// Makes a cown whose state is attended to, with a front that handles can see.
     ///
     /// Costs 24 bytes and the front on top of a plain cown.
-    pub fn attended(front: T::Front, state: T) -> Self {
-        let header = guard::allocate(front, state, runtime::current_id());
+    pub fn attended(front: T::Front, state: T, home: Home) -> Self {
+        let header = guard::allocate(front, state, home.0);
         // SAFETY: a fresh cown of `T`, with one handle.
         unsafe { Self::from_header(header) }
     }
@@ -190,11 +189,7 @@ impl<T: Attended> WeakCown<T> {
 /// # Safety
 /// The caller has the token, gives it away, and has seen an alert; no reader of the cown is left.
 #[cold]
-pub(crate) unsafe fn enter(
-    cown: NonNull<CownHeader>,
-    head: NonNull<Slot>,
-    ready: &mut impl Ready,
-) {
+pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: only cowns that are attended to are alerted; and with the token we are alone.
     unsafe {
         let guard = guard::of(cown);

@@ -332,9 +332,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 
 /// # Safety
 /// The caller holds the cown exclusively for `'a`, and it is of `T`.
-unsafe fn checked<'a, T>(
-    cown: NonNull<CownHeader>,
-) -> Result<&'a mut T, Poisoned<'a, T>> {
+unsafe fn checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisoned<'a, T>> {
     // SAFETY: by the caller's word.
     unsafe {
         if cown.as_ref().is_poisoned() {

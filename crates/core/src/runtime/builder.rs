@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::RuntimeId;
 use super::handle::Runtime;
+use super::home::{Companions, Home};
 use crate::panic::Fault;
+use crate::sched::shared;
 
 type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
@@ -27,6 +29,7 @@ pub(crate) struct Config {
     pub(crate) on_stop: Option<ThreadHook>,
     /// Whether its tasks are run by a simulation instead of workers.
     pub(crate) simulated: bool,
+    pub(crate) companions: Companions,
 }
 
 /// Makes a [`Runtime`] with other settings than the defaults.
@@ -101,6 +104,7 @@ impl Default for Builder {
             on_start: None,
             on_stop: None,
             simulated: false,
+            companions: Companions::default(),
         })
     }
 }
@@ -141,6 +145,13 @@ impl Builder {
     /// How many threads may serve [`blocking`](crate::blocking) jobs at a time (default: 512).
     pub fn max_blocking(mut self, threads: usize) -> Self {
         self.0.max_blocking = threads.max(1);
+        self
+    }
+
+    /// Makes the runtime a sibling of another one: they share what layers above keep for a runtime
+    /// ([`Home::companion`]).
+    pub fn sibling_of(mut self, home: Home) -> Self {
+        self.0.companions = shared::get(home.0).config.companions.clone();
         self
     }
 

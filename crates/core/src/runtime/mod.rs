@@ -4,6 +4,7 @@ pub(crate) mod blocking;
 mod builder;
 pub(crate) mod future;
 mod handle;
+pub(crate) mod home;
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -16,6 +17,7 @@ pub(crate) use builder::new_simulated;
 pub use builder::{BuildError, Builder};
 pub use future::spawn_future;
 pub use handle::{EnterGuard, Runtime, ShutdownReport};
+pub use home::Home;
 
 use crate::panic::Fault;
 use crate::sched::{context, shared};

@@ -5,8 +5,8 @@
 
 pub use std::sync::OnceLock;
 pub use std::sync::atomic::{
-    AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering,
-    compiler_fence, fence,
+    AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering, compiler_fence, fence,
 };
 
 pub use super::lock::{Condvar, Mutex, MutexGuard};

@@ -1,0 +1,96 @@
+//! Which runtime something belongs to, as a value.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::Arc;
+
+use coact_sync::shim::process::Mutex;
+
+use super::{Runtime, RuntimeId, current_id};
+use crate::cown::handle::Cown;
+use crate::sched::shared;
+
+/// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
+/// and compared, and that outlives its [`Runtime`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Home(pub(crate) RuntimeId);
+
+impl Home {
+    /// That of the caller: see [`Cown::new`].
+    #[inline]
+    pub fn current() -> Self {
+        Self(current_id())
+    }
+
+    /// The name that the runtime was [given](crate::Builder::name).
+    pub fn name(self) -> &'static str {
+        &shared::get(self.0).config.name
+    }
+
+    /// The one `T` that belongs to this runtime and its [siblings](crate::Builder::sibling_of): made
+    /// by `T::default()` when it is first asked for, and never dropped. For the layers above, which
+    /// keep here what they have to keep for each runtime.
+    ///
+    /// Costs a lock and a search: keep the reference.
+    pub fn companion<T: Default + Send + Sync + 'static>(self) -> &'static T {
+        shared::get(self.0).config.companions.get()
+    }
+}
+
+impl Runtime {
+    /// The runtime as the home of cowns.
+    pub fn home(&self) -> Home {
+        Home(self.id())
+    }
+}
+
+impl<T: Send + 'static> Cown<T> {
+    /// The runtime whose workers run the behaviours on this cown. Out of date at once where others
+    /// [move](Self::move_to) it.
+    #[inline]
+    pub fn home(&self) -> Home {
+        Home(self.header().home())
+    }
+
+    /// Moves the cown to another runtime: behaviours that are spawned after this run there, those
+    /// before where they would have, and their order stays. (Which runtime runs a behaviour on
+    /// several cowns is the first one's when it is spawned.)
+    pub fn move_to(&self, home: Home) {
+        let cown = self.clone();
+        crate::when(self, move |_| cown.header().set_home(home.0));
+    }
+}
+
+impl fmt::Debug for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Home({:?})", self.name())
+    }
+}
+
+/// What the layers above keep for a runtime, by type.
+#[derive(Clone, Default)]
+pub(crate) struct Companions(Arc<Mutex<Vec<(TypeId, &'static Entry)>>>);
+
+type Entry = dyn Any + Send + Sync;
+
+impl Companions {
+    fn get<T: Default + Send + Sync + 'static>(&self) -> &'static T {
+        if let Some(found) = self.find() {
+            return found;
+        }
+        // Made without the lock: it is foreign code. Should two make one, the second is forgotten.
+        let made: &'static T = Box::leak(Box::default());
+        let mut all = self.0.lock();
+        if let Some((_, first)) = all.iter().find(|(of, _)| *of == TypeId::of::<T>()) {
+            return first.downcast_ref().expect("kept by its type");
+        }
+        all.push((TypeId::of::<T>(), made));
+        made
+    }
+
+    fn find<T: 'static>(&self) -> Option<&'static T> {
+        let all = self.0.lock();
+        let found = all.iter().find(|(of, _)| *of == TypeId::of::<T>());
+        found.and_then(|(_, entry)| entry.downcast_ref())
+    }
+}
