@@ -10,7 +10,8 @@ use coact_sync::shim::atomic::AtomicPtr;
 use super::Attended;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Task, TaskPtr, TaskVTable};
-use crate::cown::header::CownHeader;
+use crate::cown::handle::WeakCown;
+use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
 use crate::panic::{Broken, drop_quietly};
 use crate::runtime::RuntimeId;
@@ -64,18 +65,29 @@ impl<T: Attended> Block<T> {
         }
     };
 
-    fn allocate(front: T::Front, state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
+    fn allocate(
+        runtime: RuntimeId,
+        front: T::Front,
+        make_state: impl FnOnce(WeakCown<T>) -> T,
+    ) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT);
         let guard =
             Guard { task: Task { vtable: &Self::VTABLE }, kind: &Self::KIND, head: null_mut() };
         // SAFETY: the block is fresh; front, guard and cown have their places in it one behind the
         // other, each aligned: the front at the start, the cown at a multiple of the block's
-        // alignment, and the guard, whose size is a multiple of its alignment, right before it.
+        // alignment, and the guard, whose size is a multiple of its alignment, right before it. The
+        // state is written before there is a handle; should making it panic, the weak handle that
+        // stands for all handles ends here, and the block with it.
         unsafe {
             block.cast().write(front);
             let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
             cown.cast::<Guard>().sub(1).write(guard);
-            CownBox::write(cown, state, runtime)
+            let header = CownBox::write_header(cown, runtime, Flags::ATTENDED);
+            let all_handles = WeakCown::<T>::of_stillborn(header);
+            let state = make_state(all_handles.clone());
+            CownBox::<T>::state(header).write(state);
+            all_handles.bring_to_life();
+            header
         }
     }
 
@@ -91,11 +103,11 @@ impl<T: Attended> Block<T> {
 
 /// A new cown with one handle, a front and a guard.
 pub(super) fn allocate<T: Attended>(
-    front: T::Front,
-    state: T,
     runtime: RuntimeId,
+    front: T::Front,
+    make_state: impl FnOnce(WeakCown<T>) -> T,
 ) -> NonNull<CownHeader> {
-    Block::<T>::allocate(front, state, runtime)
+    Block::<T>::allocate(runtime, front, make_state)
 }
 
 /// The guard of a cown.

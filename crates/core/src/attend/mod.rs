@@ -88,11 +88,16 @@ pub enum Door {
 }
 
 impl<T: Attended> Cown<T> {
-    /// Makes a cown whose state is attended to, with a front that handles can see.
+    /// Makes a cown whose state is attended to, with a front that handles can see. The state is made
+    /// with a weak handle of its own cown, which cannot be upgraded before this returns.
     ///
     /// Costs 24 bytes and the front on top of a plain cown.
-    pub fn attended(front: T::Front, state: T, home: Home) -> Self {
-        let header = guard::allocate(front, state, home.0);
+    pub fn attended(
+        home: Home,
+        front: T::Front,
+        make_state: impl FnOnce(WeakCown<T>) -> T,
+    ) -> Self {
+        let header = guard::allocate(home.0, front, make_state);
         // SAFETY: a fresh cown of `T`, with one handle.
         unsafe { Self::from_header(header) }
     }

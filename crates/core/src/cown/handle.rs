@@ -122,6 +122,32 @@ impl<T: Send + 'static> Cown<T> {
         WeakCown { header: self.header, state: PhantomData }
     }
 
+    /// How many handles there are, this one included. Out of date at once where others clone or
+    /// drop theirs.
+    pub fn handles(&self) -> usize {
+        // ORDERING: Relaxed. A hint.
+        self.header().strong.load(Ordering::Relaxed) as usize
+    }
+
+    /// Drops the handle, unless it is the last one: then it is given back, so that its owner can
+    /// say farewell to the state.
+    #[inline]
+    pub fn drop_unless_last(self) -> Option<Self> {
+        let this = ManuallyDrop::new(self);
+        let strong = &this.header().strong;
+        // ORDERING: Relaxed. Checked by the exchange, or by those who come behind the handle.
+        let mut count = strong.load(Ordering::Relaxed);
+        while count != 1 {
+            // ORDERING: Release, as in `Cown::drop`.
+            let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+            match strong.compare_exchange_weak(count, count - 1, ok, failed) {
+                Ok(_) => return None,
+                Err(now) => count = now,
+            }
+        }
+        Some(ManuallyDrop::into_inner(this))
+    }
+
     /// Takes the state out.
     ///
     /// # Errors
@@ -197,7 +223,9 @@ impl<T: Send + 'static> WeakCown<T> {
             if count > MAX_HANDLES {
                 abort();
             }
-            let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
+            // ORDERING: Acquire pairs with the release in `bring_to_life`; otherwise the weak handle
+            // has brought along what there is to know.
+            let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
             match strong.compare_exchange_weak(count, count + 1, ok, failed) {
                 Ok(_) => return Some(Cown { header: self.header, state: PhantomData }),
                 Err(now) => count = now,
@@ -208,6 +236,26 @@ impl<T: Send + 'static> WeakCown<T> {
 
     pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
         self.header
+    }
+
+    /// The weak count that all strong handles together own, of a cown that has no state yet.
+    ///
+    /// # Safety
+    /// The header is fresh, of a `T`, and this is called once.
+    pub(crate) unsafe fn of_stillborn(header: NonNull<CownHeader>) -> Self {
+        Self { header, state: PhantomData }
+    }
+
+    /// Turns that count into the cown's first strong handle, which is the caller's.
+    ///
+    /// # Safety
+    /// This is what [`of_stillborn`](Self::of_stillborn) gave, and the state is written.
+    pub(crate) unsafe fn bring_to_life(self) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: our count keeps the block alive.
+        // ORDERING: Release publishes the state to whoever upgrades a weak handle, which must be an
+        // acquire for that: see `upgrade`.
+        unsafe { this.header.as_ref() }.strong.store(1, Ordering::Release);
     }
 
     /// The cown's identity. It may be given to another cown once this one is gone.

@@ -84,6 +84,11 @@ impl CownHeader {
         }
     }
 
+    /// That of a cown whose state is yet to come: nobody can have a strong handle.
+    pub(crate) fn stillborn(runtime: RuntimeId, flags: u8) -> Self {
+        Self { strong: AtomicU32::new(0), flags: AtomicU8::new(flags), ..Self::new(runtime) }
+    }
+
     /// Nobody reaches the cown any more; a model checks that.
     #[inline]
     pub(crate) fn end(&mut self) {

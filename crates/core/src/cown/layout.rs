@@ -25,24 +25,25 @@ impl<T> CownBox<T> {
     pub(crate) fn allocate(state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT).cast::<Self>();
         // SAFETY: the block is fresh and has the layout.
-        unsafe { Self::write(block, state, runtime) }
+        unsafe {
+            block.write(Self { header: CownHeader::new(runtime), state: UnsafeCell::new(state) });
+        }
+        block.cast()
     }
 
-    /// Makes a cown of raw memory.
+    /// Makes the header of a cown whose state is yet to come. It has no strong handle.
     ///
     /// # Safety
     /// The memory is the caller's alone, and has the layout.
-    #[inline]
-    pub(crate) unsafe fn write(
+    pub(crate) unsafe fn write_header(
         at: NonNull<Self>,
-        state: T,
         runtime: RuntimeId,
+        flags: u8,
     ) -> NonNull<CownHeader> {
+        let header = at.cast::<CownHeader>();
         // SAFETY: by the caller's word.
-        unsafe {
-            at.write(Self { header: CownHeader::new(runtime), state: UnsafeCell::new(state) });
-        }
-        at.cast()
+        unsafe { header.write(CownHeader::stillborn(runtime, flags)) };
+        header
     }
 
     /// The state. Dereferencing it is for those who hold the cown.
