@@ -1,12 +1,13 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 10] = [
+pub const LAYERS: [(&str, &[&str]); 11] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-model", &[]),
     ("coact-core", &["coact-sim", "coact-sync"]),
-    ("coact", &["coact-core"]),
+    ("coact-actor", &["coact-core"]),
+    ("coact", &["coact-actor", "coact-core"]),
     ("coact-cli", &["coact"]),
     ("coact-examples", &["coact"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),

@@ -46,10 +46,16 @@
 
 #![forbid(unsafe_code)]
 
+pub use coact_actor::*;
 pub use coact_core::*;
 
 /// What most programs use: `use coact::prelude::*;`.
 pub mod prelude {
+    // Actors.
+    pub use coact_actor::{
+        Actor, ActorId, Addr, AnyAddr, Ask, AskError, Context, Down, ExitReason, Exited, Handler,
+        Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor, spawn,
+    };
     // What is spawned, and on what.
     pub use coact_core::{
         Batch, Checked, Cown, CownId, CownSet, Held, Members, Read, ReadAll, ReadMembers, Scope,

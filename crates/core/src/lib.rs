@@ -33,9 +33,10 @@ pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::set::{AsCown, Checked, CownSet, Read, ReadAll, Regardless, read_all};
 pub use credits::{Acquire, Credits, Permit};
-pub use panic::{Broken, Fault};
+pub use panic::{Broken, Fault, catch};
 pub use promise::{Promise, Resolver};
 pub use runtime::{
-    BuildError, Builder, EnterGuard, Home, Runtime, ShutdownReport, blocking, spawn_future,
+    BuildError, Builder, EnterGuard, Home, Outstanding, Runtime, ShutdownReport, blocking,
+    spawn_future,
 };
 pub use time::{Timer, after, every, sleep};

@@ -123,6 +123,16 @@ pub(crate) fn report_refused(why: &Broken, home: RuntimeId) {
     }
 }
 
+/// Runs foreign code for a layer above. A panic is reported as that of a behaviour is, and shows as
+/// [`Broken::Panicked`].
+///
+/// # Errors
+/// The panic.
+pub fn catch<R>(foreign: impl FnOnce() -> R) -> Result<R, Broken> {
+    catch_unwind(AssertUnwindSafe(foreign))
+        .map_err(|payload| caught(payload, runtime::current_id()))
+}
+
 /// Runs foreign code that is not a behaviour's body. A panic in it is reported, and goes no
 /// further.
 pub(crate) fn drop_quietly(foreign: impl FnOnce()) {

@@ -11,7 +11,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::sync::Mutex;
 use slab::Slab;
 
-use super::{RuntimeId, count_abandoned, current_id};
+use super::{Home, RuntimeId, count_abandoned, current_id};
 use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 use crate::panic::{self, Broken};
 use crate::promise::{Promise, Resolver};
@@ -104,6 +104,20 @@ where
         if let Some(resolver) = self.resolver.take() {
             panic::drop_quietly(move || resolver.fail(Broken::Cancelled));
         }
+    }
+}
+
+/// Something that is waited for, and that no queue shows: while it lives its runtime is not idle.
+pub struct Outstanding(#[expect(dead_code, reason = "it is there to be dropped")] Counted);
+
+impl Home {
+    /// Counts something as outstanding work until it is dropped. Should the runtime pass its
+    /// shutdown's deadline first, it wakes the waker, so that whoever waits can give up.
+    pub fn outstanding(self, cancelled: &Waker) -> Outstanding {
+        shared::get(self.0).begin_outstanding();
+        let mut counted = Counted { home: self.0, number: None };
+        counted.register(cancelled);
+        Outstanding(counted)
     }
 }
 

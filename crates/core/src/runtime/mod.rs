@@ -15,7 +15,7 @@ pub(crate) use builder::Config;
 #[cfg(feature = "sim")]
 pub(crate) use builder::new_simulated;
 pub use builder::{BuildError, Builder};
-pub use future::spawn_future;
+pub use future::{Outstanding, spawn_future};
 pub use handle::{EnterGuard, Runtime, ShutdownReport};
 pub use home::Home;
 

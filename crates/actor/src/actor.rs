@@ -1,0 +1,103 @@
+//! What users write: actors, messages, and what an actor does with a message.
+
+use crate::{Context, ExitReason, Reply};
+
+/// State with an address, messages and a life: the type of an actor.
+///
+/// All hooks have defaults, so the least is `impl Actor for Account {}`. They run as messages do:
+/// on the actor's host, one thing at a time. A hook that is to await something uses
+/// [`Context::hold`]: messages wait until its future has ended.
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Message, spawn};
+///
+/// struct Account { balance: i64 }
+/// impl Actor for Account {}
+///
+/// struct Deposit(i64);
+/// impl Message for Deposit { type Reply = i64; }
+///
+/// impl Handler<Deposit> for Account {
+///     fn handle(&mut self, message: Deposit, _: &mut Context<Self>) -> i64 {
+///         self.balance += message.0;
+///         self.balance
+///     }
+/// }
+///
+/// let account = spawn(Account { balance: 0 });
+/// account.send(Deposit(5))?;
+/// assert_eq!(account.ask(Deposit(7)).wait()?, 12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an actor",
+    label = "an actor is needed here",
+    note = "write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
+)]
+pub trait Actor: Sized + Send + 'static {
+    /// Called once, before the first message.
+    fn started(&mut self, context: &mut Context<Self>) {
+        let _ = context;
+    }
+
+    /// Called on the new state after a restart, before the next message. By default, as
+    /// [`started`](Self::started).
+    fn restarted(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
+        let _ = reason;
+        self.started(context);
+    }
+
+    /// Called before the state is dropped, at a stop as at a restart, unless the actor is
+    /// [killed](crate::Addr::kill). After a panic the state is as the panic left it.
+    fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
+        let _ = (reason, context);
+    }
+}
+
+/// What can be sent to actors.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message",
+    label = "a message is needed here",
+    note = "write `impl Message for {Self} {{ type Reply = (); }}`, or derive `Message`"
+)]
+pub trait Message: Send + 'static {
+    /// What the actor answers; `()` if nothing.
+    type Reply: Send + 'static;
+}
+
+/// An actor that answers a message at once.
+#[diagnostic::on_unimplemented(
+    message = "the actor `{Self}` does not handle `{M}`",
+    label = "`{M}` cannot be sent to this actor",
+    note = "write `impl Handler<{M}> for {Self}`"
+)]
+pub trait Handler<M: Message>: Actor {
+    /// Takes the message and answers it.
+    ///
+    /// A panic fails the actor: it stops, or its supervisor restarts it.
+    fn handle(&mut self, message: M, context: &mut Context<Self>) -> M::Reply;
+}
+
+/// An actor that takes a message, and answers it when and how it likes: the general form of
+/// [`Handler`], which every `Handler` has.
+///
+/// The [`Reply`] may be kept, sent to another actor, or given to a future
+/// ([`Context::detach`], [`Context::hold`]).
+#[diagnostic::on_unimplemented(
+    message = "the actor `{Self}` does not handle `{M}`",
+    label = "`{M}` cannot be sent to this actor",
+    note = "write `impl Handler<{M}> for {Self}`, or `impl Receive<{M}> for {Self}` to answer later"
+)]
+pub trait Receive<M: Message>: Actor {
+    /// Takes the message.
+    ///
+    /// A panic fails the actor: it stops, or its supervisor restarts it.
+    fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>);
+}
+
+impl<A: Handler<M>, M: Message> Receive<M> for A {
+    #[inline]
+    fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>) {
+        reply.send(self.handle(message, context));
+    }
+}

@@ -1,0 +1,436 @@
+//! Addresses: how actors are reached.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use coact_core::{AsCown, Cown, Home, Read, WeakCown, when};
+
+use crate::cell::Cell;
+use crate::directive::Directive;
+use crate::life::{Monitor, MonitorId};
+use crate::{
+    Actor, ActorId, AnyAddr, Ask, AskError, Down, ExitReason, Message, Receive, Recipient, Reply,
+    SendError, Stopped,
+};
+
+/// The address of an actor: one pointer, cheap to clone, to send from any thread.
+///
+/// Messages from one sender arrive in the order in which they were sent, and more: the order is
+/// causal, and one with that of behaviours. An address is a member of a behaviour's set, where it
+/// gives `&mut A`, or, with [`read`](Self::read), `&A`:
+///
+/// ```
+/// use coact_actor::{Actor, spawn};
+/// use coact_core::{ask, when};
+///
+/// struct Account { balance: i64 }
+/// impl Actor for Account {}
+///
+/// let (a, b) = (spawn(Account { balance: 100 }), spawn(Account { balance: 0 }));
+/// when((&a, &b), |(a, b)| {
+///     a.balance -= 30;
+///     b.balance += 30;
+/// });
+/// let sum = ask((a.read(), b.read()), |(a, b)| (a.balance, b.balance));
+/// assert_eq!(sum.wait(), Ok((70, 30)));
+/// ```
+///
+/// A behaviour that panics fails every actor that it held exclusively, once. One that names an actor
+/// that has ended is skipped ([`Broken::Closed`](coact_core::Broken::Closed)).
+///
+/// When the last address of an actor is dropped, the actor handles the messages that it has, and
+/// ends.
+pub struct Addr<A: Actor> {
+    /// `None` only while it is dropped.
+    cown: Option<Cown<Cell<A>>>,
+}
+
+/// An address that does not keep the actor alive.
+pub struct WeakAddr<A: Actor>(WeakCown<Cell<A>>);
+
+impl<A: Actor> Addr<A> {
+    #[inline]
+    pub(crate) fn new(cown: Cown<Cell<A>>) -> Self {
+        Self { cown: Some(cown) }
+    }
+
+    #[inline]
+    fn cown(&self) -> &Cown<Cell<A>> {
+        self.cown.as_ref().expect("taken at the end only")
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.cown().front().id
+    }
+
+    /// Sends a message. Returns at once; the actor handles it when its turn has come.
+    ///
+    /// **Cost.** That of a behaviour on one cown: one block from a pool and one atomic exchange.
+    ///
+    /// # Errors
+    /// The message is given back if the actor has ended, or if its mailbox is bounded and refuses
+    /// it. A message that is on its way when the actor ends is dropped, and reported as a dead
+    /// letter.
+    #[inline]
+    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        self.send_with_reply(message, Reply::unwanted())
+    }
+
+    /// Asks: sends a message, and returns what will be the answer.
+    ///
+    /// An actor that has ended fails the ask at once, and so does one that ends before it takes the
+    /// message.
+    ///
+    /// **Cost.** As [`send`](Self::send), and a promise.
+    #[inline]
+    pub fn ask<M>(&self, message: M) -> Ask<M::Reply>
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        let (reply, promise) = Reply::channel();
+        match self.send_with_reply(message, reply) {
+            Ok(()) | Err(SendError::Stopped(_)) => Ask::new(promise),
+            Err(SendError::Full(_)) => Ask::failed(AskError::Full),
+        }
+    }
+
+    /// Sends a message whose answer goes to whoever waits for that of another one.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); the reply fails.
+    #[inline]
+    pub fn send_with_reply<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        let cown = self.cown();
+        if !cown.is_plain() {
+            return self.send_elsewhere(message, reply);
+        }
+        when(cown.regardless(), move |cell| cell.receive(message, reply));
+        Ok(())
+    }
+
+    #[cold]
+    fn send_elsewhere<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        let end = self.cown().front().end();
+        reply.refuse(end.unwrap_or(&ExitReason::Normal));
+        Err(SendError::Stopped(message))
+    }
+
+    /// The actor as a member of a set that is held for reading: the closure gets `&A`, and readers
+    /// that stand next to each other in the actor's order run in parallel.
+    pub fn read(&self) -> Read<'_, A, Self>
+    where
+        A: Sync,
+    {
+        AsCown::read(self)
+    }
+
+    /// Stops the actor after its current message: messages that wait are dropped. A future that
+    /// [holds](crate::Context::hold) the actor is dropped at its await.
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn stop(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Stop(ExitReason::Shutdown))
+    }
+
+    /// Stops the actor after all messages that were sent before.
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn drain(&self) -> Result<(), Stopped> {
+        if self.has_ended() {
+            return Err(Stopped);
+        }
+        when(self.cown().regardless(), |cell| {
+            cell.call(|_, context| context.stop_with(ExitReason::Shutdown));
+        });
+        Ok(())
+    }
+
+    /// Ends the actor, after its current message, without a farewell: its
+    /// [`stopped`](Actor::stopped) is not called.
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn kill(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Kill(ExitReason::Killed))
+    }
+
+    /// Replaces the actor's state by a new one, after its current message. The address stays, and so
+    /// do the messages that wait. An actor that was not spawned with a
+    /// [way to make its state](crate::Spawn::restartable) ends.
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn restart(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Restart(ExitReason::Shutdown))
+    }
+
+    /// Lets messages and behaviours wait, from the end of the current one on, until the actor is
+    /// [resumed](Self::resume). Directives are obeyed all the while.
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn suspend(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Suspend)
+    }
+
+    /// Lets messages and behaviours come again.
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn resume(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Resume)
+    }
+
+    /// Calls a closure when the actor ends, whatever the reason; at once if it has ended. The
+    /// closure runs on the actor's host, and must not block.
+    pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> MonitorId {
+        let id = MonitorId::next();
+        let monitor = Directive::Monitor(Monitor { id, tell: Box::new(tell) });
+        self.leave(monitor);
+        id
+    }
+
+    /// Undoes [`on_down`](Self::on_down) or [`Context::monitor`](crate::Context::monitor).
+    pub fn demonitor(&self, monitor: MonitorId) {
+        self.leave(Directive::Demonitor(monitor));
+    }
+
+    /// Whether the actor has ended. Others may end it any time; that it has ended stays true.
+    pub fn has_ended(&self) -> bool {
+        self.cown().is_closed()
+    }
+
+    /// Why the actor has ended, if it has.
+    pub fn exit_reason(&self) -> Option<ExitReason> {
+        self.cown().front().end().cloned()
+    }
+
+    /// Waits for the actor's end; the promise brings the reason.
+    pub fn ended(&self) -> coact_core::Promise<ExitReason> {
+        let (resolver, promise) = coact_core::Promise::channel();
+        self.on_down(move |down| resolver.resolve(down.reason));
+        promise
+    }
+
+    /// The runtime that the actor belongs to.
+    pub fn home(&self) -> Home {
+        self.cown().home()
+    }
+
+    /// An address that does not keep the actor alive.
+    pub fn downgrade(&self) -> WeakAddr<A> {
+        WeakAddr(self.cown().downgrade())
+    }
+
+    /// The address without the actor's type, for links and lists.
+    pub fn any(&self) -> AnyAddr {
+        AnyAddr::new(self.downgrade())
+    }
+
+    /// The address for one kind of message, whatever the actor.
+    pub fn recipient<M>(&self) -> Recipient<M>
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        Recipient::new(self.clone())
+    }
+
+    fn direct(&self, directive: Directive) -> Result<(), Stopped> {
+        if self.has_ended() {
+            return Err(Stopped);
+        }
+        self.leave(directive);
+        Ok(())
+    }
+
+    /// Leaves a directive that is answered even by an actor that has ended.
+    pub(crate) fn leave(&self, directive: Directive) {
+        self.cown().front().leave(directive);
+        self.cown().alert();
+    }
+}
+
+impl<A: Actor> WeakAddr<A> {
+    pub(crate) fn new(cown: WeakCown<Cell<A>>) -> Self {
+        Self(cown)
+    }
+
+    /// The full address, unless nobody has one any more.
+    pub fn upgrade(&self) -> Option<Addr<A>> {
+        self.0.upgrade().map(Addr::new)
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.0.front().id
+    }
+
+    /// As [`Addr::send`].
+    ///
+    /// # Errors
+    /// As there; nobody having an address any more counts as the actor's end.
+    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        match self.upgrade() {
+            Some(address) => address.send(message),
+            None => Err(SendError::Stopped(message)),
+        }
+    }
+
+    /// The address without the actor's type.
+    pub fn any(&self) -> AnyAddr {
+        AnyAddr::new(self.clone())
+    }
+
+    pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
+        match self.upgrade() {
+            Some(address) => {
+                address.leave(directive);
+                Ok(())
+            }
+            None => Err(directive),
+        }
+    }
+
+    pub(crate) fn alert(&self) {
+        if let Some(address) = self.upgrade() {
+            address.cown().alert();
+        }
+    }
+
+    /// For the actor itself, at its end.
+    pub(crate) fn close(&self) {
+        if let Some(address) = self.upgrade() {
+            address.cown().close();
+        }
+    }
+}
+
+impl<A: Actor> Drop for Addr<A> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(last) = self.cown.take().and_then(Cown::drop_unless_last) {
+            end_unreachable(last);
+        }
+    }
+}
+
+/// Nobody has the actor's address any more: it ends after the messages that it has.
+fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
+    if last.is_closed() {
+        return;
+    }
+    when(last, |held| {
+        let (cell, cown) = held.into_parts();
+        // A weak address may have been upgraded meanwhile.
+        if cown.handles() == 1 {
+            cell.end_unreachable(cown.front());
+        }
+        drop(Addr::new(cown));
+    });
+}
+
+impl<A: Actor> AsCown for Addr<A> {
+    type State = Cell<A>;
+    type View = A;
+
+    #[inline]
+    fn as_cown(&self) -> &Cown<Cell<A>> {
+        self.cown()
+    }
+
+    #[inline]
+    fn view(state: &Cell<A>) -> &A {
+        state.actor()
+    }
+
+    #[inline]
+    fn view_mut(state: &mut Cell<A>) -> &mut A {
+        state.actor_mut()
+    }
+}
+
+/// An address in a set whose behaviour gets the whole cell.
+pub(crate) struct Inside<A: Actor>(pub(crate) Addr<A>);
+
+impl<A: Actor> Clone for Inside<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A: Actor> AsCown for Inside<A> {
+    type State = Cell<A>;
+    type View = Cell<A>;
+
+    fn as_cown(&self) -> &Cown<Cell<A>> {
+        self.0.cown()
+    }
+
+    fn view(state: &Cell<A>) -> &Cell<A> {
+        state
+    }
+
+    fn view_mut(state: &mut Cell<A>) -> &mut Cell<A> {
+        state
+    }
+}
+
+impl<A: Actor> Clone for Addr<A> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { cown: self.cown.clone() }
+    }
+}
+
+impl<A: Actor> Clone for WeakAddr<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A: Actor> PartialEq for Addr<A> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cown == other.cown
+    }
+}
+
+impl<A: Actor> Eq for Addr<A> {}
+
+impl<A: Actor> Hash for Addr<A> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.cown.hash(state);
+    }
+}
+
+impl<A: Actor> fmt::Debug for Addr<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Addr<{}>({})", std::any::type_name::<A>(), self.id())
+    }
+}
+
+impl<A: Actor> fmt::Debug for WeakAddr<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WeakAddr<{}>({})", std::any::type_name::<A>(), self.id())
+    }
+}

@@ -1,0 +1,91 @@
+//! Addresses of actors of any type.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::directive::Directive;
+use crate::{Actor, ActorId, ExitReason, Stopped, WeakAddr};
+
+/// The address of an actor of any type, for what concerns its life and not its messages: links,
+/// monitors, directives. It does not keep the actor alive.
+#[derive(Clone)]
+pub struct AnyAddr(Arc<dyn Erased>);
+
+/// What can be done with an actor without knowing its type.
+trait Erased: Send + Sync {
+    fn id(&self) -> ActorId;
+    fn direct(&self, directive: Directive) -> Result<(), Directive>;
+    fn type_name(&self) -> &'static str;
+}
+
+impl<A: Actor> Erased for WeakAddr<A> {
+    fn id(&self) -> ActorId {
+        WeakAddr::id(self)
+    }
+
+    fn direct(&self, directive: Directive) -> Result<(), Directive> {
+        WeakAddr::direct(self, directive)
+    }
+
+    fn type_name(&self) -> &'static str {
+        std::any::type_name::<A>()
+    }
+}
+
+impl AnyAddr {
+    pub(crate) fn new<A: Actor>(address: WeakAddr<A>) -> Self {
+        Self(Arc::new(address))
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.0.id()
+    }
+
+    /// The name of the actor's type.
+    pub fn type_name(&self) -> &'static str {
+        self.0.type_name()
+    }
+
+    /// As [`Addr::stop`](crate::Addr::stop).
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn stop(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Stop(ExitReason::Shutdown)).map_err(|_| Stopped)
+    }
+
+    /// As [`Addr::kill`](crate::Addr::kill).
+    ///
+    /// # Errors
+    /// The actor has ended.
+    pub fn kill(&self) -> Result<(), Stopped> {
+        self.direct(Directive::Kill(ExitReason::Killed)).map_err(|_| Stopped)
+    }
+
+    /// Gives the directive back if the actor is gone.
+    pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
+        self.0.direct(directive)
+    }
+}
+
+impl PartialEq for AnyAddr {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for AnyAddr {}
+
+impl Hash for AnyAddr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl fmt::Debug for AnyAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.type_name(), self.id())
+    }
+}

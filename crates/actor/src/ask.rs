@@ -1,0 +1,124 @@
+//! A question on its way.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use coact_core::{Broken, CownSet, Promise, Timer, after};
+
+use crate::AskError;
+use crate::reply::Answer;
+
+/// An answer that is yet to come: what [`Addr::ask`](crate::Addr::ask) returns.
+///
+/// It can be awaited on any executor, [waited](Self::wait) for on a plain thread, or
+/// [chained](Self::then) to actors and cowns. Inside of an actor, [`Context::ask`](crate::Context::ask)
+/// passes the answer to the actor itself.
+#[must_use = "an ask whose answer is not needed is a send"]
+pub struct Ask<R: Send + 'static> {
+    promise: Promise<Answer<R>>,
+    timeout: Option<Timeout>,
+}
+
+struct Timeout {
+    after: Duration,
+    alarm: Promise<()>,
+    timer: Timer,
+}
+
+impl Timeout {
+    fn new(duration: Duration) -> Self {
+        let (resolver, alarm) = Promise::channel();
+        let timer = after(duration, (), move |()| resolver.resolve(()));
+        Self { after: duration, alarm, timer }
+    }
+}
+
+impl Drop for Timeout {
+    fn drop(&mut self) {
+        self.timer.cancel();
+    }
+}
+
+impl<R: Send + 'static> Ask<R> {
+    pub(crate) fn new(promise: Promise<Answer<R>>) -> Self {
+        Self { promise, timeout: None }
+    }
+
+    pub(crate) fn failed(why: AskError) -> Self {
+        Self::new(Promise::ready(Err(why)))
+    }
+
+    /// Fails with [`AskError::Timeout`] if there is no answer when so much time has passed, counted
+    /// from now.
+    pub fn timeout(self, duration: Duration) -> Self {
+        Self { timeout: Some(Timeout::new(duration)), ..self }
+    }
+
+    /// Blocks the calling thread until the answer is there.
+    ///
+    /// # Errors
+    /// [`AskError`] says why there is no answer.
+    ///
+    /// # Panics
+    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
+    #[track_caller]
+    pub fn wait(self) -> Result<R, AskError> {
+        let Some(timeout) = self.timeout else { return flatten(self.promise.wait()) };
+        let after = timeout.after;
+        match self.promise.wait_timeout(after) {
+            Ok(result) => flatten(result),
+            Err(_) => Err(AskError::Timeout(after)),
+        }
+    }
+
+    /// Spawns a behaviour on `set` with the answer, once it is there: see [`Promise::then`].
+    ///
+    /// # Panics
+    /// If the set names a cown twice.
+    #[track_caller]
+    pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>, Result<R, AskError>) -> Q + Send + 'static,
+        Q: Send + 'static,
+    {
+        match self.timeout {
+            None => self.promise.then(set, move |access, result| closure(access, flatten(result))),
+            Some(_) => coact_core::spawn_future(self).then(set, move |access, result| {
+                closure(access, result.unwrap_or_else(|broken| Err(of_broken(&broken))))
+            }),
+        }
+    }
+}
+
+fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
+    result.unwrap_or_else(|broken| Err(of_broken(&broken)))
+}
+
+/// How it shows that a message was dropped before any handler saw it.
+fn of_broken(_: &Broken) -> AskError {
+    AskError::Cancelled
+}
+
+impl<R: Send + 'static> Future for Ask<R> {
+    type Output = Result<R, AskError>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        if let Poll::Ready(result) = Pin::new(&mut self.promise).poll(context) {
+            return Poll::Ready(flatten(result));
+        }
+        let Some(timeout) = &mut self.timeout else { return Poll::Pending };
+        Pin::new(&mut timeout.alarm).poll(context).map(|_| Err(AskError::Timeout(timeout.after)))
+    }
+}
+
+impl<R: Send + 'static> fmt::Debug for Ask<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask").field("promise", &self.promise).finish_non_exhaustive()
+    }
+}

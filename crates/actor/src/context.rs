@@ -1,0 +1,276 @@
+//! What a handler gets beside its actor and the message.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use coact_core::{Timer, after, every, spawn_future};
+use parking_lot::Mutex;
+
+use crate::address::Inside;
+use crate::directive::Directive;
+use crate::hold::{self, HeldFuture, HoldRequest};
+use crate::life::MonitorId;
+use crate::{
+    Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, Message, Receive,
+    Reply, WeakAddr,
+};
+
+/// An actor's view of itself: its address, and what it can ask of the runtime.
+pub struct Context<A: Actor> {
+    this: WeakAddr<A>,
+    /// What the running handler has asked for; seen to when it has ended.
+    wishes: Option<Box<Mutex<Wishes<A>>>>,
+}
+
+struct Wishes<A: Actor> {
+    stop: Option<ExitReason>,
+    holds: VecDeque<HoldRequest<A>>,
+}
+
+impl<A: Actor> Default for Wishes<A> {
+    fn default() -> Self {
+        Self { stop: None, holds: VecDeque::new() }
+    }
+}
+
+impl<A: Actor> Context<A> {
+    pub(crate) fn new(this: WeakAddr<A>) -> Self {
+        Self { this, wishes: None }
+    }
+
+    /// The actor's address.
+    pub fn address(&self) -> Addr<A> {
+        self.this.upgrade().expect("a running actor has an address, or was given one for its end")
+    }
+
+    /// The actor's address, without keeping it alive.
+    pub fn weak(&self) -> WeakAddr<A> {
+        self.this.clone()
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.this.id()
+    }
+
+    /// Stops the actor after the current message, with [`ExitReason::Normal`].
+    pub fn stop(&mut self) {
+        self.stop_with(ExitReason::Normal);
+    }
+
+    /// Stops the actor after the current message.
+    pub fn stop_with(&mut self, reason: ExitReason) {
+        self.wish(|wishes| {
+            wishes.stop.get_or_insert(reason);
+        });
+    }
+
+    /// Asks another actor, and has the answer brought back to this one, as a message is: the closure
+    /// gets the actor when it has its turn. Meanwhile the actor takes other messages, so this can
+    /// never deadlock. If this actor ends first, the closure is dropped.
+    pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)
+    where
+        B: Receive<M>,
+        M: Message,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        self.on_answer(of.ask(message), then);
+    }
+
+    /// Has the answer of an ask brought to this actor: as [`ask`](Self::ask).
+    pub fn on_answer<R, F>(&mut self, ask: Ask<R>, then: F)
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        let inside = Inside(self.address());
+        drop(ask.then(&inside, move |cell, answer| {
+            cell.call(|actor, context| then(actor, answer, context));
+        }));
+    }
+
+    /// Runs a future beside the actor, which goes on with other messages; its output is the answer.
+    /// The future borrows nothing of the actor's.
+    pub fn detach<R, F>(&mut self, reply: Reply<R>, future: F)
+    where
+        R: Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+    {
+        drop(spawn_future(async move { reply.send(future.await) }));
+    }
+
+    /// Runs a future beside the actor, and brings its output back, as a message is: the closure gets
+    /// the actor when it has its turn. If the future panics, or this actor ends first, the closure
+    /// is dropped.
+    pub fn spawn<R, F, T>(&mut self, future: F, then: T)
+    where
+        R: Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        T: FnOnce(&mut A, R, &mut Context<A>) + Send + 'static,
+    {
+        let inside = Inside(self.address());
+        drop(spawn_future(future).then(&inside, move |cell, output| {
+            if let Ok(output) = output {
+                cell.call(|actor, context| then(actor, output, context));
+            }
+        }));
+    }
+
+    /// Holds the actor, after the current handler, until a future has ended; its output is the
+    /// answer. The future may use the actor's state all the while. **Messages and behaviours wait**,
+    /// so asking an actor that in turn needs this one would wait for ever; see
+    /// [`ask`](Self::ask) for the form that cannot.
+    ///
+    /// Directives do not wait: a stop, a kill or a restart drops the future at its await.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Message, Receive, Reply, spawn};
+    ///
+    /// struct Counter(u32);
+    /// impl Actor for Counter {}
+    ///
+    /// struct Tick;
+    /// impl Message for Tick { type Reply = u32; }
+    ///
+    /// impl Receive<Tick> for Counter {
+    ///     fn receive(&mut self, _: Tick, reply: Reply<u32>, context: &mut Context<Self>) {
+    ///         context.hold(reply, |counter, _| Box::pin(async move {
+    ///             coact_core::sleep(std::time::Duration::from_millis(1)).await.ok();
+    ///             counter.0 += 1;
+    ///             counter.0
+    ///         }));
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(spawn(Counter(41)).ask(Tick).wait(), Ok(42));
+    /// ```
+    pub fn hold<R, F>(&mut self, reply: Reply<R>, body: F)
+    where
+        R: Send + 'static,
+        F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
+    {
+        self.wish(|wishes| wishes.holds.push_back(hold::request(reply, body)));
+    }
+
+    /// Sends this actor a message when so much time has passed. The timer does not keep the actor
+    /// alive.
+    pub fn send_later<M>(&mut self, delay: Duration, message: M) -> Timer
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        let this = self.weak();
+        after(delay, (), move |()| drop(this.send(message)))
+    }
+
+    /// Sends this actor a message each time so much time has passed, until the timer is cancelled or
+    /// the actor has ended. The timer does not keep the actor alive.
+    ///
+    /// # Panics
+    /// If the period is zero.
+    pub fn send_every<M, F>(&mut self, period: Duration, message: F) -> Timer
+    where
+        A: Receive<M>,
+        M: Message,
+        F: Fn() -> M + Send + Sync + 'static,
+    {
+        let this = self.weak();
+        let timer = Arc::new(Mutex::new(None::<Timer>));
+        let own = Arc::clone(&timer);
+        let set = every(period, (), move |()| {
+            if this.send(message()).is_err()
+                && let Some(timer) = own.lock().take()
+            {
+                timer.cancel();
+            }
+        });
+        *timer.lock() = Some(set.clone());
+        set
+    }
+
+    /// Links this actor with another one: when either ends for a reason that is not
+    /// [normal](ExitReason::is_normal), so does the other, unless it [traps](Self::trap_exits)
+    /// exits. Linking with an actor that has ended counts as its end.
+    pub fn link<B: Actor>(&mut self, other: &Addr<B>) {
+        self.link_any(&other.any());
+    }
+
+    /// As [`link`](Self::link), with an actor of any type.
+    pub fn link_any(&mut self, other: &AnyAddr) {
+        let this = self.this.any();
+        if this == *other {
+            return;
+        }
+        // Ours first: should the other one have ended, its answer finds the link.
+        self.direct(Directive::Link(other.clone()));
+        if other.direct(Directive::Link(this)).is_err() {
+            self.direct(Directive::Exit { from: other.id(), reason: ExitReason::NoActor });
+        }
+    }
+
+    /// Undoes a link, on both sides.
+    pub fn unlink(&mut self, other: &AnyAddr) {
+        self.direct(Directive::Unlink(other.id()));
+        // Whoever has ended has no links.
+        let _ = other.direct(Directive::Unlink(self.id()));
+    }
+
+    /// From now on the ends of linked actors are told to this actor as messages, and do not end it.
+    pub fn trap_exits(&mut self)
+    where
+        A: Receive<Exited>,
+    {
+        let this = self.weak();
+        let tell = move |exited| drop(this.send(exited));
+        self.direct(Directive::TrapExits(Some(Box::new(tell))));
+    }
+
+    /// The ends of linked actors end this one again.
+    pub fn end_with_links(&mut self) {
+        self.direct(Directive::TrapExits(None));
+    }
+
+    /// Has this actor told when another one ends, whatever the reason; at once if it has ended.
+    pub fn monitor<B: Actor>(&mut self, other: &Addr<B>) -> MonitorId
+    where
+        A: Receive<Down>,
+    {
+        let this = self.weak();
+        other.on_down(move |down| drop(this.send(down)))
+    }
+
+    /// Spawns an actor that is [linked](Self::link) with this one.
+    pub fn spawn_linked<B: Actor>(&mut self, child: B) -> Addr<B> {
+        let child = crate::spawn(child);
+        self.link(&child);
+        child
+    }
+
+    fn direct(&self, directive: Directive) {
+        // The actor runs, so it is there.
+        let _ = self.this.direct(directive);
+    }
+
+    /// Notes a wish. The alert sees to it that it is looked at before the next message.
+    fn wish(&mut self, note: impl FnOnce(&mut Wishes<A>)) {
+        note(self.wishes.get_or_insert_default().get_mut());
+        self.this.alert();
+    }
+
+    pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {
+        self.wishes.as_mut()?.get_mut().stop.take()
+    }
+
+    pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
+        self.wishes.as_mut()?.get_mut().holds.pop_front()
+    }
+}
+
+impl<A: Actor> fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({:?})", self.this)
+    }
+}

@@ -1,0 +1,93 @@
+//! What can go wrong with a message.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::ExitReason;
+
+/// A message that was not delivered; it is given back.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendError<M> {
+    /// The actor has ended.
+    Stopped(M),
+    /// The actor's mailbox is full, and its policy is to refuse.
+    Full(M),
+}
+
+impl<M> SendError<M> {
+    /// The message.
+    pub fn into_message(self) -> M {
+        match self {
+            SendError::Stopped(message) | SendError::Full(message) => message,
+        }
+    }
+}
+
+impl<M> fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SendError::Stopped(_) => "the actor has ended: the message is given back",
+            SendError::Full(_) => "the actor's mailbox is full: the message is given back",
+        })
+    }
+}
+
+impl<M> fmt::Debug for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            SendError::Stopped(_) => "Stopped",
+            SendError::Full(_) => "Full",
+        };
+        f.debug_tuple(name).field(&format_args!("{}", std::any::type_name::<M>())).finish()
+    }
+}
+
+impl<M> std::error::Error for SendError<M> {}
+
+/// Why an ask has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The actor had ended when it was asked, or ended before it took the message.
+    Stopped(ExitReason),
+    /// The actor's mailbox was full.
+    Full,
+    /// The actor panicked while it handled the message.
+    Panicked,
+    /// The time was over. The answer, should it still come, is dropped and counted.
+    Timeout(Duration),
+    /// The actor dropped the [`Reply`](crate::Reply) without an answer.
+    NoReply,
+    /// The runtime was shut down first.
+    Cancelled,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskError::Stopped(reason) => write!(f, "the actor has ended: {reason}"),
+            AskError::Full => f.write_str("the actor's mailbox is full"),
+            AskError::Panicked => f.write_str("the actor panicked while it handled the message"),
+            AskError::Timeout(after) => write!(f, "no answer came within {after:?}"),
+            AskError::NoReply => f.write_str("the actor dropped the message without an answer"),
+            AskError::Cancelled => {
+                f.write_str("the runtime was shut down before there was an answer")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+/// The actor has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the actor has ended")
+    }
+}
+
+impl std::error::Error for Stopped {}

@@ -1,0 +1,55 @@
+//! What everybody who has an actor's address can see of it, whatever the actor is doing.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
+use parking_lot::Mutex;
+
+use crate::directive::Directive;
+use crate::{ActorId, ExitReason};
+
+/// The front of every actor: 16 bytes, and a block for those that need it.
+pub struct Front {
+    pub(crate) id: ActorId,
+    control: OnceBox<Control>,
+}
+
+/// What most actors never need.
+#[derive(Default)]
+pub(crate) struct Control {
+    /// Directives that wait for the actor's attention.
+    directives: Mutex<VecDeque<Directive>>,
+    /// Why the actor has ended.
+    end: OnceLock<ExitReason>,
+}
+
+impl Front {
+    pub(crate) fn new(id: ActorId) -> Self {
+        Self { id, control: OnceBox::new() }
+    }
+
+    fn control(&self) -> &Control {
+        self.control.get_or_init(Box::default)
+    }
+
+    /// Leaves a directive. The actor must be alerted after this.
+    pub(crate) fn leave(&self, directive: Directive) {
+        self.control().directives.lock().push_back(directive);
+    }
+
+    /// The directive that has waited longest.
+    pub(crate) fn take_directive(&self) -> Option<Directive> {
+        self.control.get()?.directives.lock().pop_front()
+    }
+
+    /// Why the actor has ended, if it has.
+    pub(crate) fn end(&self) -> Option<&ExitReason> {
+        self.control.get()?.end.get()
+    }
+
+    pub(crate) fn set_end(&self, reason: ExitReason) {
+        // An actor ends once.
+        let _ = self.control().end.set(reason);
+    }
+}

@@ -1,0 +1,101 @@
+//! Futures that hold their actor.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
+
+use coact_core::{Home, Outstanding, catch};
+use parking_lot::Mutex;
+
+use crate::cell::Body;
+use crate::{Actor, Context, Reply, WeakAddr};
+
+/// The future of a handler that holds its actor; see [`Context::hold`].
+pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
+
+/// What a handler has asked to be run while the actor is held.
+pub(crate) type HoldRequest<A> = Box<dyn FnOnce(Loan<A>) -> HeldFuture<'static, ()> + Send>;
+
+/// A future that takes the actor's state along, and brings it back with its end.
+pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>
+where
+    A: Actor,
+    R: Send + 'static,
+    F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
+{
+    Box::new(move |mut loan| {
+        Box::pin(async move {
+            let Body { actor, context } = loan.body();
+            reply.send(body(actor, context).await);
+        })
+    })
+}
+
+/// Where the actor's state comes back to.
+type Returned<A> = Arc<Mutex<Option<Body<A>>>>;
+
+/// The state of an actor, as the future has it that holds the actor. It comes back when the future
+/// ends, is dropped, or panics.
+pub(crate) struct Loan<A: Actor> {
+    body: Option<Body<A>>,
+    returned: Returned<A>,
+}
+
+impl<A: Actor> Loan<A> {
+    fn body(&mut self) -> &mut Body<A> {
+        self.body.as_mut().expect("given back at the end only")
+    }
+}
+
+impl<A: Actor> Drop for Loan<A> {
+    fn drop(&mut self) {
+        *self.returned.lock() = self.body.take();
+    }
+}
+
+/// A future that holds its actor, and is polled by it.
+pub(crate) struct Hold<A: Actor> {
+    future: HeldFuture<'static, ()>,
+    returned: Returned<A>,
+    waker: Waker,
+    /// While it lives the runtime is not idle, and wakes us when it gives up.
+    _outstanding: Outstanding,
+}
+
+impl<A: Actor> Hold<A> {
+    pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
+        let waker = Waker::from(Arc::new(Alert(body.context.weak())));
+        let outstanding = Home::current().outstanding(&waker);
+        let returned = Returned::default();
+        let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
+        Self { future: request(loan), returned, waker, _outstanding: outstanding }
+    }
+
+    /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.
+    pub(crate) fn poll(&mut self) -> Poll<()> {
+        self.future.as_mut().poll(&mut TaskContext::from_waker(&self.waker))
+    }
+
+    /// Drops the future, ended or not, and takes the state out of it.
+    pub(crate) fn take_back(self) -> Option<Body<A>> {
+        let Self { future, returned, .. } = self;
+        // A destructor that panics leaves the state behind all the same.
+        let _ = catch(move || drop(future));
+        let body = returned.lock().take();
+        body
+    }
+}
+
+/// Wakes a held actor: an alert makes it poll.
+struct Alert<A: Actor>(WeakAddr<A>);
+
+impl<A: Actor> Wake for Alert<A> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.alert();
+    }
+}
