@@ -1,0 +1,128 @@
+//! What overtakes messages.
+
+use coact::prelude::*;
+use coact_tests::{check, finally};
+
+use crate::world::{Diary, Do, Note};
+
+/// Keeps the actor busy until the gate is opened, so that messages pile up behind.
+fn block(diary: &Addr<Diary>) -> std::sync::mpsc::Sender<()> {
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let wait = move |_: &mut Diary, _: &mut Context<Diary>| {
+        let _ = gate.recv();
+    };
+    diary.send(Do(wait)).unwrap();
+    open
+}
+
+#[test]
+fn a_stop_overtakes_messages_and_a_drain_does_not() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let gate = block(&diary);
+        diary.send(Note("unread")).unwrap();
+        diary.stop().unwrap();
+        drop(gate);
+        let (other, drained) = Diary::spawn();
+        other.send(Note("read")).unwrap();
+        other.drain().unwrap();
+        other.send(Note("too late")).ok();
+        finally(move || {
+            let end = "stopped: it was told to stop";
+            assert_eq!(log.take(), ["started", end, "dropped"]);
+            assert_eq!(drained.take(), ["started", "read", end, "dropped"]);
+            drop((diary, other));
+        });
+    });
+}
+
+#[test]
+fn a_kill_says_no_farewell() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let gate = block(&diary);
+        diary.send(Note("unread")).unwrap();
+        diary.kill().unwrap();
+        drop(gate);
+        finally(move || {
+            assert_eq!(log.take(), ["started", "dropped"]);
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn a_restart_keeps_the_address_and_the_messages() {
+    check(|| {
+        let (diary, log) = Diary::new();
+        let again = log.clone();
+        let diary = actor(diary).restartable(move || Diary { log: again.clone() }).spawn();
+        let gate = block(&diary);
+        diary.send(Note("one")).unwrap();
+        diary.restart().unwrap();
+        diary.send(Note("two")).unwrap();
+        drop(gate);
+        finally(move || {
+            let reason = "it was told to stop";
+            let (stopped, restarted) =
+                (format!("stopped: {reason}"), format!("restarted: {reason}"));
+            let expected = ["started", &stopped, "dropped", &restarted, "one", "two"];
+            assert_eq!(log.take(), expected);
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn a_suspended_actor_lets_messages_and_behaviours_wait() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.suspend().unwrap();
+        diary.send(Note("one")).unwrap();
+        let other = Cown::new(0);
+        when((&diary, &other), |(diary, other)| {
+            diary.log.push("both".into());
+            *other += 1;
+        });
+        let after = ask(&other, |other| *other);
+        let (witness, _) = Diary::spawn();
+        witness.ask(Note("time passes")).wait().unwrap();
+        log.push("resume".into());
+        diary.resume().unwrap();
+        assert_eq!(after.wait(), Ok(1));
+        finally(move || {
+            let log = log.take();
+            let at = |entry: &str| log.iter().position(|e| e == entry).expect(entry);
+            assert!(at("resume") < at("one") && at("one") < at("both"), "{log:?}");
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn a_suspended_actor_can_be_stopped() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.suspend().unwrap();
+        let unread = diary.ask(Note("unread"));
+        diary.stop().unwrap();
+        assert_eq!(unread.wait(), Err(AskError::Stopped(ExitReason::Shutdown)));
+        finally(move || assert_eq!(log.take().last().unwrap(), "dropped"));
+    });
+}
+
+#[test]
+fn directives_are_obeyed_in_their_order() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let gate = block(&diary);
+        diary.suspend().unwrap();
+        diary.resume().unwrap();
+        diary.send(Note("one")).unwrap();
+        drop(gate);
+        finally(move || {
+            assert_eq!(log.take(), ["started", "one"]);
+            drop(diary);
+        });
+    });
+}

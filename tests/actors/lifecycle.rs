@@ -1,0 +1,169 @@
+//! From the first address to the last.
+
+use coact::prelude::*;
+use coact_tests::{check, check_with_faults, finally};
+
+use crate::world::{Bomb, Diary, Enough, Note};
+
+#[test]
+fn the_start_comes_before_the_first_message() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.send(Note("one")).unwrap();
+        finally(move || {
+            drop(diary);
+            assert_eq!(log.take()[..2], ["started", "one"]);
+        });
+    });
+}
+
+#[test]
+fn an_actor_starts_without_messages() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        finally(move || {
+            assert_eq!(log.take(), ["started"]);
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn the_last_address_ends_it_after_its_messages() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.send(Note("one")).unwrap();
+        diary.send(Note("two")).unwrap();
+        drop(diary);
+        let expected = ["started", "one", "two", "stopped: it was done", "dropped"];
+        finally(move || assert_eq!(log.take(), expected));
+    });
+}
+
+#[test]
+fn an_address_that_was_upgraded_in_time_keeps_it_alive() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let weak = diary.downgrade();
+        drop(diary);
+        let kept = weak.upgrade();
+        if let Some(kept) = &kept {
+            // It may have ended before, of course.
+            let _ = kept.send(Note("late"));
+        }
+        finally(move || {
+            drop(kept);
+            let log = log.take();
+            let ends = log.iter().filter(|entry| entry.starts_with("stopped")).count();
+            assert!(ends <= 1, "{log:?}");
+        });
+    });
+}
+
+#[test]
+fn it_stops_itself_after_the_message() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.send(Enough).unwrap();
+        let unread = diary.ask(Note("unread"));
+        let refused = unread.wait();
+        assert_eq!(refused, Err(AskError::Stopped(ExitReason::Normal)));
+        finally(move || {
+            assert_eq!(log.take(), ["started", "stopped: it was done", "dropped"]);
+            assert!(diary.has_ended());
+            assert_eq!(diary.exit_reason(), Some(ExitReason::Normal));
+        });
+    });
+}
+
+#[test]
+fn an_actor_that_has_ended_gives_messages_back() {
+    check(|| {
+        let (diary, _) = Diary::spawn();
+        diary.kill().unwrap();
+        assert_eq!(diary.ended().wait(), Ok(ExitReason::Killed));
+        let error = diary.send(Note("back")).unwrap_err();
+        assert!(matches!(error, SendError::Stopped(Note("back"))));
+        let asked = diary.ask(Note("lost")).wait();
+        assert_eq!(asked, Err(AskError::Stopped(ExitReason::Killed)));
+        assert_eq!(diary.stop(), Err(Stopped));
+    });
+}
+
+#[test]
+fn a_panic_ends_it() {
+    check_with_faults(|faults| {
+        let (diary, log) = Diary::spawn();
+        let asked = diary.ask(Bomb);
+        diary.send(Note("unread")).ok();
+        assert_eq!(asked.wait(), Err(AskError::Panicked));
+        let faults = faults.clone();
+        finally(move || {
+            let end = "stopped: it panicked: boom";
+            assert_eq!(log.take(), ["started", end, "dropped"]);
+            assert_eq!(diary.exit_reason(), Some(ExitReason::Panicked("boom".into())));
+            assert_eq!(faults.len(), 1);
+        });
+    });
+}
+
+#[test]
+fn a_panic_in_a_behaviour_over_several_ends_each_that_was_held_exclusively() {
+    check_with_faults(|_| {
+        let [(a, _), (b, _), (c, kept)] = [Diary::spawn(), Diary::spawn(), Diary::spawn()];
+        when((&a, &b, c.read()), |_| panic!("together"));
+        let reason = ExitReason::Panicked("together".into());
+        assert_eq!(a.ended().wait(), Ok(reason.clone()));
+        assert_eq!(b.ended().wait(), Ok(reason));
+        assert_eq!(c.ask(Note("alive")).wait(), Ok(2));
+        finally(move || {
+            assert_eq!(kept.take(), ["started", "alive"]);
+            drop(c);
+        });
+    });
+}
+
+#[test]
+fn a_behaviour_on_an_actor_that_has_ended_is_skipped() {
+    check_with_faults(|_| {
+        let (diary, _) = Diary::spawn();
+        diary.kill().unwrap();
+        diary.ended().wait().unwrap();
+        let other = Cown::new(1);
+        let skipped = ask((&other, &diary), |_| ()).wait();
+        assert_eq!(skipped, Err(Broken::Closed { position: 1 }));
+        assert_eq!(ask(&other, |other| *other).wait(), Ok(1));
+    });
+}
+
+#[test]
+fn a_hook_that_panics_ends_it() {
+    struct Fragile;
+    impl Actor for Fragile {
+        fn started(&mut self, _: &mut Context<Self>) {
+            panic!("no start");
+        }
+        fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
+            panic!("no stop either");
+        }
+    }
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            panic!("nor a drop");
+        }
+    }
+    check_with_faults(|faults| {
+        let fragile = spawn(Fragile);
+        assert_eq!(fragile.ended().wait(), Ok(ExitReason::Panicked("no start".into())));
+        let faults = faults.clone();
+        finally(move || assert_eq!(faults.len(), 3));
+    });
+}
+
+#[test]
+fn an_idle_actor_is_small() {
+    let state = size_of::<Diary>();
+    // The front, the guard, the header: see `an_idle_actor_costs` in the benchmarks for the whole.
+    let cell = size_of::<coact::Cell<Diary>>() - state;
+    assert!(16 + 24 + 32 + cell <= 128, "{cell} bytes in the cell");
+}

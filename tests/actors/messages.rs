@@ -1,0 +1,184 @@
+//! Sending, asking, answering.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{check, finally};
+
+use crate::world::{Diary, Do, Note};
+
+/// Doubles numbers, at once or by somebody else.
+struct Doubler {
+    helper: Option<Addr<Doubler>>,
+}
+
+impl Actor for Doubler {}
+
+struct Double(u64);
+
+impl Message for Double {
+    type Reply = u64;
+}
+
+impl Receive<Double> for Doubler {
+    fn receive(&mut self, message: Double, reply: Reply<u64>, _: &mut Context<Self>) {
+        match &self.helper {
+            Some(helper) => reply.delegate(helper, message).unwrap(),
+            None => reply.send(message.0 * 2),
+        }
+    }
+}
+
+/// Drops the question.
+struct Shrug;
+
+impl Message for Shrug {
+    type Reply = u64;
+}
+
+impl Receive<Shrug> for Doubler {
+    fn receive(&mut self, _: Shrug, _: Reply<u64>, _: &mut Context<Self>) {}
+}
+
+/// Answers from another thread.
+struct Slowly(u64);
+
+impl Message for Slowly {
+    type Reply = u64;
+}
+
+impl Receive<Slowly> for Doubler {
+    fn receive(&mut self, message: Slowly, reply: Reply<u64>, context: &mut Context<Self>) {
+        context.detach(reply, async move {
+            sleep(Duration::from_millis(2)).await.unwrap();
+            message.0 * 2
+        });
+    }
+}
+
+fn doubler() -> Addr<Doubler> {
+    spawn(Doubler { helper: None })
+}
+
+#[test]
+fn an_ask_is_answered() {
+    check(|| assert_eq!(doubler().ask(Double(21)).wait(), Ok(42)));
+}
+
+#[test]
+fn an_answer_may_be_left_to_another_actor() {
+    check(|| {
+        let front = spawn(Doubler { helper: Some(doubler()) });
+        assert_eq!(front.ask(Double(21)).wait(), Ok(42));
+    });
+}
+
+#[test]
+fn an_answer_may_come_later() {
+    check(|| {
+        let doubler = doubler();
+        let slow = doubler.ask(Slowly(1));
+        assert_eq!(doubler.ask(Double(2)).wait(), Ok(4));
+        assert_eq!(slow.wait(), Ok(2));
+    });
+}
+
+#[test]
+fn a_question_that_is_dropped_fails() {
+    check(|| assert_eq!(doubler().ask(Shrug).wait(), Err(AskError::NoReply)));
+}
+
+#[test]
+fn an_ask_is_over_in_time() {
+    check(|| {
+        let doubler = doubler();
+        let soon = Duration::from_micros(100);
+        assert_eq!(doubler.ask(Slowly(1)).timeout(soon).wait(), Err(AskError::Timeout(soon)));
+        let long = Duration::from_secs(600);
+        assert_eq!(doubler.ask(Slowly(1)).timeout(long).wait(), Ok(2));
+        let awaited = spawn_future(async move {
+            let timeout = doubler.ask(Slowly(1)).timeout(soon).await;
+            (timeout, doubler.ask(Slowly(1)).timeout(long).await)
+        });
+        assert_eq!(awaited.wait().unwrap(), (Err(AskError::Timeout(soon)), Ok(2)));
+    });
+}
+
+#[test]
+fn an_answer_is_brought_to_the_actor_that_asked() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let doubler = doubler();
+        diary
+            .send(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+                context.ask(&doubler, Slowly(4), |diary, answer, _| {
+                    diary.log.push(format!("answer {answer:?}"));
+                });
+                context.ask(&doubler, Shrug, |diary, answer, _| {
+                    diary.log.push(format!("answer {answer:?}"));
+                });
+            }))
+            .unwrap();
+        diary.send(Note("meanwhile")).unwrap();
+        drop(diary);
+        finally(move || {
+            let log = log.take();
+            let at = |entry: &str| log.iter().position(|e| e == entry).expect(entry);
+            assert!(at("meanwhile") < at("answer Ok(8)"), "{log:?}");
+            assert!(at("answer Err(NoReply)") < at("stopped: it was done"), "{log:?}");
+        });
+    });
+}
+
+#[test]
+fn messages_come_later_and_again() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary
+            .send(Do(|_: &mut Diary, context: &mut Context<Diary>| {
+                context.send_later(Duration::from_millis(3), Note("later"));
+                let ticks = context.send_every(Duration::from_millis(1), || Note("tick"));
+                context.spawn(sleep(Duration::from_millis(10)), move |diary, _, _| {
+                    ticks.cancel();
+                    diary.log.push("enough".into());
+                });
+            }))
+            .unwrap();
+        finally(move || {
+            let log = log.take();
+            assert!(log.iter().filter(|entry| *entry == "tick").count() > 1, "{log:?}");
+            assert!(log.contains(&"later".into()), "{log:?}");
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn a_periodic_message_ends_with_its_actor() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary
+            .send(Do(|_: &mut Diary, context: &mut Context<Diary>| {
+                context.send_every(Duration::from_millis(1), || Note("tick"));
+            }))
+            .unwrap();
+        drop(diary);
+        // The program ends: the timer is no work that is left for ever.
+        finally(move || assert_eq!(log.take().last().unwrap(), "dropped"));
+    });
+}
+
+#[test]
+fn a_recipient_is_any_actor_that_takes_the_message() {
+    check(|| {
+        let (diary, _) = Diary::spawn();
+        let recipient: Recipient<Note> = diary.recipient();
+        assert_eq!(recipient.ask(Note("one")).wait(), Ok(2));
+        recipient.send(Note("two")).unwrap();
+        assert_eq!(recipient.ask(Note("three")).wait(), Ok(4));
+        assert_eq!(recipient.id(), diary.id());
+        diary.kill().unwrap();
+        diary.ended().wait().unwrap();
+        assert!(recipient.send(Note("back")).is_err());
+    });
+}
