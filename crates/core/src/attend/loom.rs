@@ -1,1 +1,159 @@
+//! Models of alerts: none is lost, and whoever has the token is alone.
 
+use std::sync::Arc;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::{Attended, Door};
+use crate::behaviour::when::when;
+use crate::cown::handle::Cown;
+use crate::panic::Broken;
+use crate::runtime::Home;
+use crate::sched::loom::{Log, check, run_ready};
+
+/// What is written for a call of `attend`.
+const CALL: u8 = 100;
+
+/// State whose door is shut until it has seen so many orders.
+struct State {
+    log: Log,
+    opens_after: usize,
+}
+
+/// Orders that were given; what an alert is to make visible.
+type Orders = AtomicUsize;
+
+impl Attended for State {
+    type Front = Arc<Orders>;
+
+    fn attend(&mut self, orders: &Arc<Orders>) -> Door {
+        self.log.push(CALL);
+        if orders.load(Ordering::Relaxed) >= self.opens_after { Door::Open } else { Door::Shut }
+    }
+
+    fn cancel(&mut self, _: &Arc<Orders>) {}
+
+    fn failed(&mut self, _: &Arc<Orders>, _: &Broken) {}
+}
+
+fn attended(opens_after: usize) -> Cown<State> {
+    let orders = Arc::new(Orders::new(0));
+    Cown::attended(Home::current(), orders, |_| State { log: Log::default(), opens_after })
+}
+
+/// Gives an order, which the next call must see.
+fn order(cown: &Cown<State>) {
+    cown.front().fetch_add(1, Ordering::Relaxed);
+    cown.alert();
+}
+
+fn push(cown: &Cown<State>, who: u8) {
+    when(cown, move |state| state.log.push(who));
+}
+
+fn written(cown: Cown<State>) -> Vec<u8> {
+    let state = cown.into_inner().expect("no behaviour is left, and no other handle");
+    state.log.read()
+}
+
+fn count(log: &[u8], who: u8) -> usize {
+    log.iter().filter(|entry| **entry == who).count()
+}
+
+/// Two threads alert an idle cown: the state is called at least once, and at the most once for each;
+/// the last call sees both orders, for the door is open in the end.
+///
+/// Fails if the exchange in `alert_inside` or the one in `run` is `Relaxed`.
+#[test]
+fn alert_against_alert() {
+    check(|| {
+        let cown = attended(2);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        order(&cown);
+        run_ready();
+        other.join().unwrap();
+        let calls = count(&written(cown), CALL);
+        assert!((1..=3).contains(&calls), "{calls} calls");
+    });
+}
+
+/// An alert comes while a behaviour is spawned and runs: the behaviour runs once, and the state is
+/// called.
+#[test]
+fn alert_against_behaviour() {
+    check(|| {
+        let cown = attended(0);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                push(&cown, 1);
+                drop(cown);
+                run_ready();
+            }
+        });
+        order(&cown);
+        run_ready();
+        other.join().unwrap();
+        let log = written(cown);
+        assert_eq!(count(&log, 1), 1);
+        assert_eq!(count(&log, CALL), 1);
+    });
+}
+
+/// A behaviour waits at a door that another thread opens: it runs once, and after the call that
+/// opened.
+///
+/// Fails if `park` does not look at the alert, or parks with a `Relaxed` exchange.
+#[test]
+fn a_door_is_opened() {
+    check(|| {
+        let cown = attended(2);
+        order(&cown);
+        run_ready();
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        push(&cown, 1);
+        run_ready();
+        other.join().unwrap();
+        let log = written(cown);
+        assert_eq!(log.last(), Some(&1), "{log:?}");
+        assert_eq!(count(&log, 1), 1);
+    });
+}
+
+/// A reader, and an alert that must wait for its end.
+#[test]
+fn alert_against_reader() {
+    check(|| {
+        let cown = attended(0);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                when(cown.read(), |state| drop(state.log.read()));
+                drop(cown);
+                run_ready();
+            }
+        });
+        order(&cown);
+        push(&cown, 1);
+        run_ready();
+        other.join().unwrap();
+        let log = written(cown);
+        assert_eq!(count(&log, CALL), 1);
+        assert_eq!(count(&log, 1), 1);
+    });
+}
