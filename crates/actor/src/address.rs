@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, Home, Read, WeakCown, when};
+use coact_core::{AsCown, Cown, Home, Read, Survey, WeakCown, when};
 
 use crate::cell::Cell;
+use crate::cycle::{self, Wait};
 use crate::directive::Directive;
 use crate::life::{Monitor, MonitorId};
 use crate::{
@@ -78,7 +80,12 @@ impl<A: Actor> Addr<A> {
         A: Receive<M>,
         M: Message,
     {
-        self.send_with_reply(message, Reply::unwanted())
+        let cown = self.cown();
+        if !cown.is_plain() {
+            return self.send_elsewhere(message, Reply::unwanted());
+        }
+        when(cown.regardless(), move |cell| cell.receive(message, Reply::unwanted()));
+        Ok(())
     }
 
     /// Asks: sends a message, and returns what will be the answer.
@@ -94,8 +101,16 @@ impl<A: Actor> Addr<A> {
         M: Message,
     {
         let (reply, promise) = Reply::channel();
+        let ask = Ask::new(promise);
+        let (reply, ask) = match cycle::holder() {
+            None => (reply, ask),
+            Some(holder) => {
+                let wait = Wait::new(holder, self.any());
+                (reply.tracked(&wait), ask.tracked(wait))
+            }
+        };
         match self.send_with_reply(message, reply) {
-            Ok(()) | Err(SendError::Stopped(_)) => Ask::new(promise),
+            Ok(()) | Err(SendError::Stopped(_)) => ask,
             Err(SendError::Full(_)) => Ask::failed(AskError::Full),
         }
     }
@@ -114,8 +129,31 @@ impl<A: Actor> Addr<A> {
         if !cown.is_plain() {
             return self.send_elsewhere(message, reply);
         }
-        when(cown.regardless(), move |cell| cell.receive(message, reply));
+        if reply.is_tracked() {
+            self.send_tracked(message, reply);
+        } else {
+            when(cown.regardless(), move |cell| cell.receive(message, reply));
+        }
         Ok(())
+    }
+
+    /// Sends what somebody waits for who is held: where the message stands is noted.
+    #[cold]
+    fn send_tracked<M>(&self, message: M, reply: Reply<M::Reply>)
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
+        let cown = self.cown();
+        let place = cown.spawn_placed(move |cell| {
+            if reply.wait().is_none_or(|wait| wait.begin()) {
+                cell.receive(message, reply);
+            }
+        });
+        if let Some((hops, wait)) = wait {
+            wait.placed(hops, cown.id(), place);
+        }
     }
 
     #[cold]
@@ -316,6 +354,10 @@ impl<A: Actor> WeakAddr<A> {
         if let Some(address) = self.upgrade() {
             address.cown().alert();
         }
+    }
+
+    pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
+        self.upgrade().is_some_and(|address| address.cown().survey(limit, look).is_some())
     }
 
     /// For the actor itself, at its end.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use coact_core::Survey;
+
 use crate::directive::Directive;
 use crate::{Actor, ActorId, ExitReason, Stopped, WeakAddr};
 
@@ -17,6 +19,8 @@ trait Erased: Send + Sync {
     fn id(&self) -> ActorId;
     fn direct(&self, directive: Directive) -> Result<(), Directive>;
     fn type_name(&self) -> &'static str;
+    fn alert(&self);
+    fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool;
 }
 
 impl<A: Actor> Erased for WeakAddr<A> {
@@ -30,6 +34,14 @@ impl<A: Actor> Erased for WeakAddr<A> {
 
     fn type_name(&self) -> &'static str {
         std::any::type_name::<A>()
+    }
+
+    fn alert(&self) {
+        WeakAddr::alert(self);
+    }
+
+    fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
+        WeakAddr::survey(self, limit, look)
     }
 }
 
@@ -62,6 +74,15 @@ impl AnyAddr {
     /// The actor has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
         self.direct(Directive::Kill(ExitReason::Killed)).map_err(|_| Stopped)
+    }
+
+    pub(crate) fn alert(&self) {
+        self.0.alert();
+    }
+
+    /// Looks at what waits for an actor that is held; returns whether it is.
+    pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
+        self.0.survey(limit, look)
     }
 
     /// Gives the directive back if the actor is gone.

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use coact_core::{Broken, CownSet, Promise, Timer, after};
 
 use crate::AskError;
+use crate::cycle::{Wait, Waiting};
 use crate::reply::Answer;
 
 /// An answer that is yet to come: what [`Addr::ask`](crate::Addr::ask) returns.
@@ -20,6 +22,8 @@ use crate::reply::Answer;
 pub struct Ask<R: Send + 'static> {
     promise: Promise<Answer<R>>,
     timeout: Option<Timeout>,
+    /// Of an ask by an actor that is held until the answer comes.
+    waiting: Option<Waiting>,
 }
 
 struct Timeout {
@@ -44,7 +48,11 @@ impl Drop for Timeout {
 
 impl<R: Send + 'static> Ask<R> {
     pub(crate) fn new(promise: Promise<Answer<R>>) -> Self {
-        Self { promise, timeout: None }
+        Self { promise, timeout: None, waiting: None }
+    }
+
+    pub(crate) fn tracked(self, wait: Arc<Wait>) -> Self {
+        Self { waiting: Some(Waiting::new(wait)), ..self }
     }
 
     pub(crate) fn failed(why: AskError) -> Self {
@@ -111,6 +119,12 @@ impl<R: Send + 'static> Future for Ask<R> {
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         if let Poll::Ready(result) = Pin::new(&mut self.promise).poll(context) {
             return Poll::Ready(flatten(result));
+        }
+        if let Some(waiting) = &mut self.waiting {
+            if let Some(cycle) = waiting.failure() {
+                return Poll::Ready(Err(AskError::Cycle(cycle)));
+            }
+            waiting.goes_on();
         }
         let Some(timeout) = &mut self.timeout else { return Poll::Pending };
         Pin::new(&mut timeout.alarm).poll(context).map(|_| Err(AskError::Timeout(timeout.after)))

@@ -120,9 +120,9 @@ impl<A: Actor> Context<A> {
     }
 
     /// Holds the actor, after the current handler, until a future has ended; its output is the
-    /// answer. The future may use the actor's state all the while. **Messages and behaviours wait**,
-    /// so asking an actor that in turn needs this one would wait for ever; see
-    /// [`ask`](Self::ask) for the form that cannot.
+    /// answer. The future may use the actor's state all the while. **Messages and behaviours wait.**
+    /// An ask in it whose answer needs this actor in turn fails, with the circle:
+    /// [`AskError::Cycle`]; see [`ask`](Self::ask) for the form that needs not wait.
     ///
     /// Directives do not wait: a stop, a kill or a restart drops the future at its await.
     ///
@@ -152,6 +152,7 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
+        reply.held_by(self.id());
         self.wish(|wishes| wishes.holds.push_back(hold::request(reply, body)));
     }
 

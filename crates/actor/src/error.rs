@@ -1,9 +1,10 @@
 //! What can go wrong with a message.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ExitReason;
+use crate::{AskCycle, ExitReason};
 
 /// A message that was not delivered; it is given back.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,6 +60,9 @@ pub enum AskError {
     Timeout(Duration),
     /// The actor dropped the [`Reply`](crate::Reply) without an answer.
     NoReply,
+    /// The answer could never have come: the actor that asked is held until it does, and the one
+    /// that is to answer waits, by way of others perhaps, for the one that asked.
+    Cycle(Arc<AskCycle>),
     /// The runtime was shut down first.
     Cancelled,
 }
@@ -71,6 +75,7 @@ impl fmt::Display for AskError {
             AskError::Panicked => f.write_str("the actor panicked while it handled the message"),
             AskError::Timeout(after) => write!(f, "no answer came within {after:?}"),
             AskError::NoReply => f.write_str("the actor dropped the message without an answer"),
+            AskError::Cycle(cycle) => write!(f, "the ask would have waited for ever: {cycle}"),
             AskError::Cancelled => {
                 f.write_str("the runtime was shut down before there was an answer")
             }

@@ -9,7 +9,7 @@ use coact_core::{Home, Outstanding, catch};
 use parking_lot::Mutex;
 
 use crate::cell::Body;
-use crate::{Actor, Context, Reply, WeakAddr};
+use crate::{Actor, AnyAddr, Context, Reply, cycle};
 
 /// The future of a handler that holds its actor; see [`Context::hold`].
 pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
@@ -59,22 +59,25 @@ pub(crate) struct Hold<A: Actor> {
     future: HeldFuture<'static, ()>,
     returned: Returned<A>,
     waker: Waker,
+    holder: AnyAddr,
     /// While it lives the runtime is not idle, and wakes us when it gives up.
     _outstanding: Outstanding,
 }
 
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
-        let waker = Waker::from(Arc::new(Alert(body.context.weak())));
+        let holder = body.context.weak().any();
+        let waker = Waker::from(Arc::new(Alert(holder.clone())));
         let outstanding = Home::current().outstanding(&waker);
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        Self { future: request(loan), returned, waker, _outstanding: outstanding }
+        Self { future: request(loan), returned, waker, holder, _outstanding: outstanding }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.
     pub(crate) fn poll(&mut self) -> Poll<()> {
-        self.future.as_mut().poll(&mut TaskContext::from_waker(&self.waker))
+        let Self { future, waker, holder, .. } = self;
+        cycle::as_holder(holder, || future.as_mut().poll(&mut TaskContext::from_waker(waker)))
     }
 
     /// Drops the future, ended or not, and takes the state out of it.
@@ -88,9 +91,9 @@ impl<A: Actor> Hold<A> {
 }
 
 /// Wakes a held actor: an alert makes it poll.
-struct Alert<A: Actor>(WeakAddr<A>);
+struct Alert(AnyAddr);
 
-impl<A: Actor> Wake for Alert<A> {
+impl Wake for Alert {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

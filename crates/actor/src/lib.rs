@@ -15,6 +15,7 @@ mod any;
 mod ask;
 mod cell;
 mod context;
+mod cycle;
 mod directive;
 mod error;
 mod exit;
@@ -33,6 +34,7 @@ pub use ask::Ask;
 #[doc(hidden)]
 pub use cell::Cell;
 pub use context::Context;
+pub use cycle::{AskCycle, CycleAsk};
 pub use error::{AskError, SendError, Stopped};
 pub use exit::ExitReason;
 pub use hold::HeldFuture;

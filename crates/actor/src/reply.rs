@@ -1,11 +1,13 @@
 //! The right, and the duty, to answer a message.
 
 use std::fmt;
+use std::sync::Arc;
 use std::thread;
 
 use coact_core::{Promise, Resolver};
 
-use crate::{Addr, AskError, ExitReason, Message, Receive, SendError};
+use crate::cycle::Wait;
+use crate::{ActorId, Addr, AskError, ExitReason, Message, Receive, SendError};
 
 /// What an ask's promise brings.
 pub(crate) type Answer<R> = Result<R, AskError>;
@@ -16,39 +18,43 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 /// ([`is_wanted`](Self::is_wanted) tells). A reply that is dropped without an answer fails the ask,
 /// at once.
 #[must_use = "dropping a reply fails the ask that waits for it"]
-pub struct Reply<R: Send + 'static>(Option<Resolver<Answer<R>>>);
+pub struct Reply<R: Send + 'static> {
+    resolver: Option<Resolver<Answer<R>>>,
+    /// Of an ask that holds its actor.
+    wait: Option<Arc<Wait>>,
+}
 
 impl<R: Send + 'static> Reply<R> {
     /// The reply to a message that was sent, not asked.
     #[inline]
     pub(crate) fn unwanted() -> Self {
-        Self(None)
+        Self { resolver: None, wait: None }
     }
 
     #[inline]
     pub(crate) fn channel() -> (Self, Promise<Answer<R>>) {
         let (resolver, promise) = Promise::channel();
-        (Self(Some(resolver)), promise)
+        (Self { resolver: Some(resolver), wait: None }, promise)
     }
 
     /// Answers.
     #[inline]
     pub fn send(mut self, answer: R) {
-        if let Some(resolver) = self.0.take() {
+        if let Some(resolver) = self.resolver.take() {
             resolver.resolve(Ok(answer));
         }
     }
 
     /// Says that there will be no answer, and why.
     pub fn fail(mut self, why: AskError) {
-        if let Some(resolver) = self.0.take() {
+        if let Some(resolver) = self.resolver.take() {
             resolver.resolve(Err(why));
         }
     }
 
     /// Whether somebody waits for the answer (still).
     pub fn is_wanted(&self) -> bool {
-        self.0.as_ref().is_some_and(|resolver| !resolver.is_abandoned())
+        self.resolver.as_ref().is_some_and(|resolver| !resolver.is_abandoned())
     }
 
     /// Leaves the answer to another actor: it is sent a message whose answer goes to whoever waits
@@ -61,12 +67,38 @@ impl<R: Send + 'static> Reply<R> {
         A: Receive<M>,
         M: Message<Reply = R>,
     {
+        if let Some(wait) = &self.wait {
+            wait.delegated(to.any());
+        }
         to.send_with_reply(message, self)
+    }
+
+    /// Makes it the reply of an ask that holds its actor.
+    pub(crate) fn tracked(self, wait: &Arc<Wait>) -> Self {
+        let mut this = self;
+        this.wait = Some(Arc::clone(wait));
+        this
+    }
+
+    #[inline]
+    pub(crate) fn is_tracked(&self) -> bool {
+        self.wait.is_some()
+    }
+
+    pub(crate) fn wait(&self) -> Option<&Arc<Wait>> {
+        self.wait.as_ref()
+    }
+
+    /// The answer is given to a future that holds an actor.
+    pub(crate) fn held_by(&self, actor: ActorId) {
+        if let Some(wait) = &self.wait {
+            wait.held_by(actor);
+        }
     }
 
     /// Fails a reply whose message came to an actor that has ended.
     pub(crate) fn refuse(self, reason: &ExitReason) {
-        if self.0.is_some() {
+        if self.resolver.is_some() {
             self.fail(AskError::Stopped(reason.clone()));
         }
     }
@@ -75,7 +107,7 @@ impl<R: Send + 'static> Reply<R> {
 impl<R: Send + 'static> Drop for Reply<R> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(resolver) = self.0.take() {
+        if let Some(resolver) = self.resolver.take() {
             let panicked = thread::panicking();
             resolver.resolve(Err(if panicked { AskError::Panicked } else { AskError::NoReply }));
         }

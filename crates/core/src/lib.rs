@@ -23,7 +23,7 @@ pub mod sim;
 mod sim;
 mod time;
 
-pub use attend::{Attended, Door};
+pub use attend::{Attended, Door, Place, Survey};
 pub use behaviour::batch::{Batch, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, when_here};
 pub use behaviour::scope::{Scope, scope};
@@ -39,4 +39,4 @@ pub use runtime::{
     BuildError, Builder, EnterGuard, Home, Outstanding, Runtime, ShutdownReport, blocking,
     spawn_future,
 };
-pub use time::{Timer, after, every, sleep};
+pub use time::{Sleep, Timer, after, every, sleep};

@@ -36,6 +36,7 @@
 //! alerts after that, one finds PARKED without ALERT, and takes it.
 
 pub(crate) mod guard;
+mod survey;
 
 use std::ptr::NonNull;
 
@@ -54,6 +55,7 @@ use crate::runtime::{Home, RuntimeId};
 use crate::sched::{Successor, context, guest, schedule};
 use crate::sim;
 use guard::Guard;
+pub use survey::{Place, Survey};
 
 /// State that is called between two behaviours once its cown was [alerted](Cown::alert).
 pub trait Attended: Send + Sized + 'static {

@@ -7,10 +7,11 @@ use coact_sync::prefetch;
 use smallvec::SmallVec;
 
 use super::append::{Request, append_all};
-use super::body::{Body, Completion};
+use super::body::{Body, Completion, Forget};
 use super::claim;
 use super::multi::{Multi, Prepared};
 use super::single::{Single, SingleBehaviour};
+use crate::attend::Place;
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::runtime::{self, RuntimeId};
@@ -131,6 +132,27 @@ where
         return Ok(());
     }
     spawn_multi(set, closure, completion)
+}
+
+/// Spawns on one cown, and tells where the behaviour stands in its queue.
+pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Place
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send,
+{
+    let spawn = || {
+        let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
+        let node = SingleBehaviour::allocate(only_member(set), body);
+        let place = Place::of(Single::slot(node));
+        // SAFETY: the node is ours, and the set's handle keeps the cown alive.
+        unsafe { Single::spawn(node) };
+        place
+    };
+    if context::worker().is_some() {
+        return spawn();
+    }
+    sim::point();
+    guest::visit(home_of(set), spawn)
 }
 
 fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>

@@ -70,6 +70,12 @@ unsafe impl<T: Send> Sync for WeakCown<T> {}
 /// Beyond this number of handles the count could wrap; nobody gets there but by leaking them.
 const MAX_HANDLES: u32 = u32::MAX / 2;
 
+impl CownId {
+    pub(crate) fn of(header: NonNull<CownHeader>) -> Self {
+        Self(header.as_ptr().addr())
+    }
+}
+
 impl<T: Send + 'static> Cown<T> {
     /// Makes a cown of the current runtime: that of the worker that runs the caller, that which
     /// the thread has [entered](crate::Runtime::enter), or else the

@@ -4,8 +4,11 @@ mod wheel;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -86,11 +89,82 @@ where
     current_timers().set(period, Entry::Every { period: nanos(period), fire: Box::new(fire) })
 }
 
-/// A promise that is kept when `delay` has passed: to await, or to chain cowns to.
-pub fn sleep(delay: Duration) -> Promise<()> {
+/// A future that is ready when `delay` has passed, counted from now: to await, or to chain cowns to.
+/// Dropping it cancels the timer.
+///
+/// ```
+/// use coact_core::{Cown, sleep};
+/// use std::time::Duration;
+///
+/// let log = Cown::new(Vec::new());
+/// let done = sleep(Duration::from_millis(1)).then(&log, |log, _| log.push("late"));
+/// done.wait().unwrap();
+/// ```
+pub fn sleep(delay: Duration) -> Sleep {
     let (resolver, promise) = Promise::channel();
-    current_timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
-    promise
+    let timer = current_timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
+    Sleep { promise: Some(promise), timer }
+}
+
+/// What [`sleep`] returns.
+#[derive(Debug)]
+#[must_use = "dropping it cancels the timer"]
+pub struct Sleep {
+    /// `None` once it was passed on.
+    promise: Option<Promise<()>>,
+    timer: Timer,
+}
+
+impl Sleep {
+    /// Blocks the calling thread until the time has come.
+    ///
+    /// # Errors
+    /// The runtime was shut down first.
+    ///
+    /// # Panics
+    /// As [`Promise::wait`].
+    #[track_caller]
+    pub fn wait(self) -> Result<(), Broken> {
+        self.into_promise().wait()
+    }
+
+    /// Spawns a behaviour on `set` once the time has come: see [`Promise::then`].
+    ///
+    /// # Panics
+    /// If the set names a cown twice.
+    #[track_caller]
+    pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>, Result<(), Broken>) -> Q + Send + 'static,
+        Q: Send + 'static,
+    {
+        self.into_promise().then(set, closure)
+    }
+
+    /// The same as a promise, whose end does not cancel the timer.
+    pub fn into_promise(mut self) -> Promise<()> {
+        self.promise.take().expect("passed on once")
+    }
+}
+
+impl Future for Sleep {
+    type Output = Result<(), Broken>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let promise = self.promise.as_mut().expect("passed on by value only");
+        Pin::new(promise).poll(context)
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if self.promise.is_some() {
+            self.timer.cancel();
+        }
+    }
 }
 
 /// One tick's behaviour has run, or was skipped.

@@ -1,0 +1,273 @@
+//! Asks that could never be answered.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{check, finally};
+
+/// Asks the next one, held, and adds its own number to the answer.
+struct Link {
+    number: u64,
+    next: Option<Addr<Link>>,
+}
+
+impl Actor for Link {}
+
+/// Asked of the first, asks so many further on.
+struct Sum(u32);
+
+impl Message for Sum {
+    type Reply = Result<u64, AskError>;
+}
+
+impl Receive<Sum> for Link {
+    fn receive(
+        &mut self,
+        sum: Sum,
+        reply: Reply<Result<u64, AskError>>,
+        context: &mut Context<Self>,
+    ) {
+        context.hold(reply, move |link, _| {
+            Box::pin(async move {
+                match &link.next {
+                    Some(next) if sum.0 > 0 => Ok(link.number + next.ask(Sum(sum.0 - 1)).await??),
+                    _ => Ok(link.number),
+                }
+            })
+        });
+    }
+}
+
+struct SetNext(Option<Addr<Link>>);
+
+impl Message for SetNext {
+    type Reply = ();
+}
+
+impl Handler<SetNext> for Link {
+    fn handle(&mut self, next: SetNext, _: &mut Context<Self>) {
+        self.next = next.0;
+    }
+}
+
+/// So many, each the next of the one before.
+fn chain(count: u64) -> Vec<Addr<Link>> {
+    let links: Vec<_> = (0..count).map(|number| spawn(Link { number, next: None })).collect();
+    for pair in links.windows(2) {
+        pair[0].send(SetNext(Some(pair[1].clone()))).unwrap();
+    }
+    links
+}
+
+/// The addresses that the actors have of one another would keep them alive.
+fn untie(links: Vec<Addr<Link>>) {
+    links.iter().for_each(|link| link.send(SetNext(None)).unwrap());
+}
+
+#[track_caller]
+fn cycle_of(answer: Result<Result<u64, AskError>, AskError>) -> std::sync::Arc<AskCycle> {
+    match answer {
+        Ok(Err(AskError::Cycle(cycle))) => cycle,
+        other => panic!("no circle was found: {other:?}"),
+    }
+}
+
+#[test]
+fn a_chain_of_held_asks_is_no_cycle() {
+    check(|| {
+        let links = chain(5);
+        assert_eq!(links[0].ask(Sum(10)).wait(), Ok(Ok(10)));
+        untie(links);
+    });
+}
+
+#[test]
+fn an_actor_that_asks_itself() {
+    check(|| {
+        let links = chain(1);
+        links[0].send(SetNext(Some(links[0].clone()))).unwrap();
+        let cycle = cycle_of(links[0].ask(Sum(1)).wait());
+        let name = format!("{:?}", links[0].any());
+        assert_eq!(cycle.to_string(), format!("{name} waits for {name}"));
+        untie(links);
+    });
+}
+
+#[test]
+fn actors_that_ask_in_a_ring() {
+    check(|| {
+        let links = chain(3);
+        links[2].send(SetNext(Some(links[0].clone()))).unwrap();
+        let cycle = cycle_of(links[0].ask(Sum(3)).wait());
+        let names: Vec<_> = links.iter().map(|link| format!("{:?}", link.any())).collect();
+        let [a, b, c] = &names[..] else { unreachable!() };
+        let told = format!("{c} waits for {a}, {a} waits for {b}, {b} waits for {c}");
+        assert_eq!(cycle.to_string(), told);
+        // And they go on.
+        assert_eq!(links[0].ask(Sum(2)).wait(), Ok(Ok(3)));
+        untie(links);
+    });
+}
+
+/// Two that ask each other at the same time: one of them fails at least, and nobody waits for ever.
+#[test]
+fn two_that_ask_each_other_at_once() {
+    check(|| {
+        let links = chain(2);
+        links[1].send(SetNext(Some(links[0].clone()))).unwrap();
+        let (one, two) = (links[0].ask(Sum(1)), links[1].ask(Sum(1)));
+        let answers = [one.wait().unwrap(), two.wait().unwrap()];
+        for answer in &answers {
+            assert!(matches!(answer, Ok(1) | Err(AskError::Cycle(_))), "{answer:?}");
+        }
+        untie(links);
+    });
+}
+
+/// A holds itself and asks B, in whose queue a behaviour over both stands before the message.
+#[test]
+fn a_cycle_through_a_behaviour() {
+    check(|| {
+        let links = chain(2);
+        let (held, go) = Promise::<()>::channel();
+        let peer = links[1].clone();
+        let asked = links[0].ask(Ahead(go, peer));
+        // Behind A's handler, and before its message to B.
+        let passed = ask((&links[0], &links[1]), |(a, b)| a.number + b.number);
+        held.resolve(());
+        let cycle = cycle_of(asked.wait());
+        let (a, b) = (links[0].any(), links[1].any());
+        let told =
+            format!("{a:?} waits for {b:?} (which stands behind a behaviour that needs {a:?})");
+        assert_eq!(cycle.to_string(), told);
+        assert_eq!(passed.wait(), Ok(1));
+        untie(links);
+    });
+}
+
+/// The same with another actor on the way, that waits for a cown only.
+#[test]
+fn a_cycle_through_a_chain_of_behaviours() {
+    check(|| {
+        let links = chain(2);
+        let between = Cown::new(0);
+        let (held, go) = Promise::<()>::channel();
+        let asked = links[0].ask(Ahead(go, links[1].clone()));
+        let first = ask((&links[0], &between), |(a, between)| *between += a.number);
+        let second = ask((&between, &links[1]), |(between, b)| *between + b.number);
+        held.resolve(());
+        cycle_of(asked.wait());
+        first.wait().unwrap();
+        assert_eq!(second.wait(), Ok(1));
+        untie(links);
+    });
+}
+
+/// Behaviours that stand behind the message are in nobody's way.
+#[test]
+fn behaviours_behind_the_message_are_no_cycle() {
+    check(|| {
+        let links = chain(2);
+        let slow = links[0].ask(Slow(links[1].clone()));
+        let passed = ask((&links[0], &links[1]), |(a, b)| a.number + b.number);
+        let answer = slow.wait().unwrap();
+        assert!(matches!(answer, Ok(_) | Err(AskError::Cycle(_))), "{answer:?}");
+        assert_eq!(passed.wait(), Ok(1));
+        untie(links);
+    });
+}
+
+/// The one that asks first waits for a promise, held.
+struct Ahead(Promise<()>, Addr<Link>);
+
+impl Message for Ahead {
+    type Reply = Result<u64, AskError>;
+}
+
+impl Receive<Ahead> for Link {
+    fn receive(
+        &mut self,
+        ahead: Ahead,
+        reply: Reply<Result<u64, AskError>>,
+        context: &mut Context<Self>,
+    ) {
+        let Ahead(go, peer) = ahead;
+        context.hold(reply, move |_, _| {
+            Box::pin(async move {
+                go.await.unwrap();
+                peer.ask(Sum(0)).await?
+            })
+        });
+    }
+}
+
+/// Asks the peer, which takes its time.
+struct Slow(Addr<Link>);
+
+impl Message for Slow {
+    type Reply = Result<u64, AskError>;
+}
+
+impl Receive<Slow> for Link {
+    fn receive(
+        &mut self,
+        slow: Slow,
+        reply: Reply<Result<u64, AskError>>,
+        context: &mut Context<Self>,
+    ) {
+        context.hold(reply, move |_, _| Box::pin(async move { slow.0.ask(Nap).await }));
+    }
+}
+
+struct Nap;
+
+impl Message for Nap {
+    type Reply = u64;
+}
+
+impl Receive<Nap> for Link {
+    fn receive(&mut self, _: Nap, reply: Reply<u64>, context: &mut Context<Self>) {
+        context.detach(reply, async {
+            sleep(Duration::from_millis(3)).await.unwrap();
+            7
+        });
+    }
+}
+
+/// An answer that is left to an actor that waits for the one that asks.
+#[test]
+fn a_cycle_through_a_delegate() {
+    struct Front(Option<Addr<Link>>);
+    impl Actor for Front {}
+    impl Receive<Sum> for Front {
+        fn receive(
+            &mut self,
+            sum: Sum,
+            reply: Reply<Result<u64, AskError>>,
+            _: &mut Context<Self>,
+        ) {
+            reply.delegate(self.0.as_ref().unwrap(), sum).unwrap();
+        }
+    }
+    struct Through(Addr<Front>);
+    impl Message for Through {
+        type Reply = Result<u64, AskError>;
+    }
+    impl Receive<Through> for Link {
+        fn receive(
+            &mut self,
+            through: Through,
+            reply: Reply<Result<u64, AskError>>,
+            context: &mut Context<Self>,
+        ) {
+            context.hold(reply, move |_, _| Box::pin(async move { through.0.ask(Sum(0)).await? }));
+        }
+    }
+    check(|| {
+        let links = chain(1);
+        let front = spawn(Front(Some(links[0].clone())));
+        let asked = links[0].ask(Through(front));
+        cycle_of(asked.wait());
+        finally(move || untie(links));
+    });
+}
