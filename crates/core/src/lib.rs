@@ -36,6 +36,7 @@ pub use credits::{Acquire, Credits, Permit};
 pub use panic::{Broken, Fault};
 pub use promise::{Promise, Resolver};
 pub use runtime::{
-    BuildError, Builder, EnterGuard, Home, Runtime, ShutdownReport, blocking, spawn_future,
+    BuildError, Builder, Busy, EnterGuard, Home, OnCancel, Runtime, ShutdownReport, blocking,
+    spawn_future,
 };
 pub use time::{Timer, after, every, sleep};

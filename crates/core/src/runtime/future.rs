@@ -131,18 +131,19 @@ impl Drop for Counted {
     }
 }
 
-/// The futures of a runtime that have begun and not ended.
+/// Whom a runtime tells that it is past its deadline: the futures that have begun and not ended, and
+/// [others](super::busy) that asked for it.
 ///
 /// A future's waker stays the same for its life: that of its task.
 #[derive(Default)]
 pub(crate) struct Futures(Mutex<Slab<Waker>>);
 
 impl Futures {
-    fn insert(&self, waker: Waker) -> usize {
+    pub(crate) fn insert(&self, waker: Waker) -> usize {
         self.0.lock().insert(waker)
     }
 
-    fn remove(&self, number: usize) {
+    pub(crate) fn remove(&self, number: usize) {
         // The waker may be the last to know the task: it is dropped without the lock.
         let waker = self.0.lock().remove(number);
         drop(waker);
@@ -151,7 +152,7 @@ impl Futures {
     /// Wakes them all: a runtime that is past its deadline drops what it wakes.
     pub(crate) fn wake_all(&self) {
         let wakers: Vec<Waker> = self.0.lock().iter().map(|(_, waker)| waker.clone()).collect();
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(|waker| panic::drop_quietly(|| waker.wake()));
     }
 }
 

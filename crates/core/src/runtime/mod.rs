@@ -2,6 +2,7 @@
 
 pub(crate) mod blocking;
 mod builder;
+mod busy;
 pub(crate) mod future;
 mod handle;
 pub(crate) mod home;
@@ -15,6 +16,7 @@ pub(crate) use builder::Config;
 #[cfg(feature = "sim")]
 pub(crate) use builder::new_simulated;
 pub use builder::{BuildError, Builder};
+pub use busy::{Busy, OnCancel};
 pub use future::spawn_future;
 pub use handle::{EnterGuard, Runtime, ShutdownReport};
 pub use home::Home;
