@@ -27,7 +27,7 @@ pub use attend::{Attended, Door};
 pub use behaviour::batch::{Batch, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, when_here};
 pub use behaviour::scope::{Scope, scope};
-pub use behaviour::spawn::{Overlap, Refusal, WhenError};
+pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
@@ -36,7 +36,7 @@ pub use credits::{Acquire, Credits, Permit};
 pub use panic::{Broken, Fault};
 pub use promise::{Promise, Resolver};
 pub use runtime::{
-    BuildError, Builder, Busy, EnterGuard, Home, OnCancel, Runtime, ShutdownReport, blocking,
-    spawn_future,
+    BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
+    ShutdownReport, blocking, spawn_future,
 };
 pub use time::{Timer, after, every, sleep};

@@ -94,7 +94,9 @@ impl<T: Attended> Cown<T> {
     pub fn attended(front: T::Front, state: T, home: Home) -> Self {
         let header = guard::allocate(front, state, home.0);
         // SAFETY: a fresh cown of `T`, with one handle.
-        unsafe { Self::from_header(header) }
+        let this = unsafe { Self::from_header(header) };
+        this.header().pin_if(home.is_pumped());
+        this
     }
 
     /// Sees to it that [`Attended::attend`] is called before the next behaviour, or at once if there
@@ -252,6 +254,11 @@ fn park(header: &CownHeader) -> bool {
 /// The caller is alone with the state, which is a `T` that is attended to.
 unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
     let mut door = Door::Open;
+    // SAFETY: the cown is alive.
+    if !unsafe { cown.as_ref() }.is_within_reach() {
+        // What a pump has left behind is cancelled by others, who must not touch the state.
+        return door;
+    }
     // SAFETY: by the caller's word.
     drop_quietly(|| unsafe {
         let state = &mut *CownBox::<T>::state(cown);
