@@ -19,7 +19,7 @@ fn serve(ball: usize, court: &Arc<Court>, ended: &Arc<AtomicUsize>) {
             ended.fetch_add(1, Ordering::Relaxed);
         }
         // Where no queue shows it: the job sends it on, and leaves nothing behind.
-        _ if ball % 7 == 0 => drop(blocking(move || serve(ball - 1, &next, &ended))),
+        _ if ball.is_multiple_of(7) => drop(blocking(move || serve(ball - 1, &next, &ended))),
         _ => serve(ball - 1, &next, &ended),
     });
 }

@@ -217,7 +217,8 @@ fn a_pump_runs_one_behaviour_at_a_time_and_only_when_it_is_pumped() {
             assert!(!coact_core::when_here(&far, |n| *n += 10));
             drop(far);
         });
-        (spawn(&a), spawn(&b));
+        spawn(&a);
+        spawn(&b);
         sleep(Duration::from_secs(1)).wait().unwrap();
         assert_eq!(thread.wait(), Ok(()));
         // Nobody has pumped.
