@@ -56,6 +56,13 @@ fn auto_traits() {
         WeakCown<NoSync>: "Send" "Sync" "Unpin";
         CownId: "Send" "Sync" "Unpin";
 
+        // Hosts: a pump stays on its thread.
+        Pump: "" "" "Unpin";
+        PumpHandle: "Send" "Sync" "Unpin";
+        Home: "Send" "Sync" "Unpin";
+        coact::Busy: "Send" "Sync" "Unpin";
+        coact::OnCancel: "Send" "Sync" "Unpin";
+
         // Sets, which borrow handles.
         Read<'static, u8>: "Send" "Sync" "Unpin";
         Checked<'static, NoSync>: "Send" "Sync" "Unpin";

@@ -1,10 +1,15 @@
 //! The runtime: building, stopping, scheduling, timers, credits, blocking jobs and futures.
 
 mod blocking;
+mod blocking_threads;
 mod builder;
 mod credits;
 mod fairness;
 mod futures;
+mod held_open;
 mod lifecycle;
+mod moving;
+mod pump;
+mod quiescence;
 mod sharing;
 mod timers;

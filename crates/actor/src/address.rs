@@ -382,10 +382,10 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     if last.is_closed() {
         return;
     }
-    when(last, |held| {
+    when(last.into_regardless(), |held| {
         let (cell, cown) = held.into_parts();
-        // A weak address may have been upgraded meanwhile.
-        if cown.handles() == 1 {
+        // It may have ended meanwhile, or a weak address may have been upgraded.
+        if !cown.is_closed() && cown.handles() == 1 {
             cell.end_unreachable(cown.front());
         }
         drop(Addr::new(cown));
@@ -424,6 +424,7 @@ impl<A: Actor> Clone for Inside<A> {
 impl<A: Actor> AsCown for Inside<A> {
     type State = Cell<A>;
     type View = Cell<A>;
+    const REGARDLESS: bool = true;
 
     fn as_cown(&self) -> &Cown<Cell<A>> {
         self.0.cown()

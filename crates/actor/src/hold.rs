@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::{Home, Outstanding, catch};
+use coact_core::{Busy, Home, OnCancel, catch};
 use parking_lot::Mutex;
 
 use crate::cell::Body;
@@ -60,18 +60,21 @@ pub(crate) struct Hold<A: Actor> {
     returned: Returned<A>,
     waker: Waker,
     holder: AnyAddr,
-    /// While it lives the runtime is not idle, and wakes us when it gives up.
-    _outstanding: Outstanding,
+    /// While it lives the runtime is not idle.
+    _busy: Busy,
+    /// Wakes us should the runtime give up.
+    _on_cancel: OnCancel,
 }
 
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
         let holder = body.context.weak().any();
         let waker = Waker::from(Arc::new(Alert(holder.clone())));
-        let outstanding = Home::current().outstanding(&waker);
+        let home = Home::current();
+        let (busy, on_cancel) = (home.hold_open(), home.on_cancel(waker.clone()));
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        Self { future: request(loan), returned, waker, holder, _outstanding: outstanding }
+        Self { future: request(loan), returned, waker, holder, _busy: busy, _on_cancel: on_cancel }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.

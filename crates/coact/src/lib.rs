@@ -31,6 +31,8 @@
 //! | block, or await | [`blocking`], [`spawn_future`] |
 //! | go on after a panic | [`Cown::checked`], [`Poisoned`], [`Fault`] |
 //! | choose workers and hooks, wait for the end of all work, shut down | [`Runtime`], [`Builder`] |
+//! | keep state on one thread, that of a user interface or a test | [`Pump`] |
+//! | let behaviours block | [`Builder::on_blocking_threads`] |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! # Features
@@ -65,7 +67,7 @@ pub mod prelude {
     pub use coact_core::{Broken, Fault, Overlap, Poisoned, Promise, Refusal, Resolver, WhenError};
     // Where, when, and how much of it.
     pub use coact_core::{
-        Acquire, BuildError, Builder, Credits, EnterGuard, Permit, Runtime, ShutdownReport, Timer,
-        after, blocking, every, sleep, spawn_future,
+        Acquire, BuildError, Builder, Credits, EnterGuard, Home, MoveError, Permit, Pump,
+        PumpHandle, Runtime, ShutdownReport, Timer, after, blocking, every, sleep, spawn_future,
     };
 }

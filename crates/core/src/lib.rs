@@ -27,16 +27,18 @@ pub use attend::{Attended, Door, Place, Survey};
 pub use behaviour::batch::{Batch, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, when_here};
 pub use behaviour::scope::{Scope, scope};
-pub use behaviour::spawn::{Overlap, Refusal, WhenError};
+pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::handle::{Cown, CownId, WeakCown};
-pub use cown::set::{AsCown, Checked, CownSet, Read, ReadAll, Regardless, read_all};
+pub use cown::set::{
+    AsCown, Checked, CownSet, Read, ReadAll, Regardless, RegardlessHeld, read_all,
+};
 pub use credits::{Acquire, Credits, Permit};
 pub use panic::{Broken, Fault, catch};
 pub use promise::{Promise, Resolver};
 pub use runtime::{
-    BuildError, Builder, EnterGuard, Home, Outstanding, Runtime, ShutdownReport, blocking,
-    spawn_future,
+    BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
+    ShutdownReport, blocking, spawn_future,
 };
 pub use time::{Sleep, Timer, after, every, sleep};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact_core::sim::{self, Bounds, Config, Method, Sim};
-use coact_core::{Cown, ask, blocking, every, scope, sleep, spawn_future, when};
+use coact_core::{Cown, Runtime, ask, blocking, every, scope, sleep, spawn_future, when};
 
 fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
@@ -169,4 +169,97 @@ fn a_panic_is_told_unless_it_is_allowed() {
     let failure = Sim::new().run(program).unwrap_err();
     assert!(failure.cause().contains("on purpose"), "{failure}");
     Sim::new().allow_faults(true).check(program);
+}
+
+#[test]
+fn runtimes_that_a_program_builds_are_simulated() {
+    let orders = results(exhaustive(), || {
+        let [one, two] = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
+        let (a, b, log) = (one.run(|| Cown::new(())), two.run(|| Cown::new(())), Cown::new(vec![]));
+        for (cown, name) in [(&a, 'a'), (&b, 'b')] {
+            let log = log.clone();
+            when(cown, move |()| when(&log, move |log| log.push(name)));
+        }
+        Runtime::wait_idle_all(&[one.home(), two.home(), log.home()]);
+        assert!(one.shutdown(Duration::ZERO).is_complete());
+        log.into_inner().unwrap().into_iter().collect::<String>()
+    });
+    assert_eq!(orders, ["ab", "ba"].map(String::from).into());
+}
+
+/// More of them than a process has ids for.
+#[test]
+fn the_ids_of_simulated_runtimes_are_used_again() {
+    let config = Config::new().method(Method::Random).runs(70_000);
+    Sim::new().config(config).check(|| drop(Runtime::builder().workers(1).build().unwrap()));
+}
+
+#[test]
+fn a_pump_runs_one_behaviour_at_a_time_and_only_when_it_is_pumped() {
+    sim::check(|| {
+        let pump = Runtime::builder().build_pumped().unwrap();
+        let (a, b) = {
+            let _entered = pump.enter();
+            (Cown::new(0), Cown::new(0))
+        };
+        let running = Arc::new(Mutex::new(()));
+        let spawn = |cown: &Cown<i32>| {
+            let (running, plain) = (Arc::clone(&running), Cown::new(()));
+            when(cown, move |n| {
+                let _alone = running.try_lock().expect("two behaviours on one thread");
+                // Here others may go on: but none of the pump's.
+                when(&plain, |()| ());
+                *n += 1;
+            });
+        };
+        let far = a.clone();
+        let thread = sim::thread(move || {
+            assert!(!coact_core::when_here(&far, |n| *n += 10));
+            drop(far);
+        });
+        spawn(&a);
+        spawn(&b);
+        sleep(Duration::from_secs(1)).wait().unwrap();
+        assert_eq!(thread.wait(), Ok(()));
+        // Nobody has pumped.
+        assert_eq!(pump.run_pending(), 2);
+        pump.run_until_idle();
+        assert_eq!(pump.run_future(ask((&a, &b), |(a, b)| (*a, *b))), Ok((11, 1)));
+        let woken = Arc::new(Mutex::new(false));
+        let (handle, flag) = (pump.handle(), Arc::clone(&woken));
+        drop(sim::thread(move || {
+            *flag.lock().unwrap() = true;
+            handle.wake();
+        }));
+        pump.run_until(|| *woken.lock().unwrap());
+        let before = sim::elapsed();
+        pump.run_for(Duration::from_secs(60));
+        assert_eq!(sim::elapsed() - before, Duration::from_secs(60));
+    });
+}
+
+#[test]
+fn a_pump_that_nobody_wakes_is_a_deadlock() {
+    let failure = Sim::new()
+        .run(|| Runtime::builder().build_pumped().unwrap().run_until(|| false))
+        .unwrap_err();
+    assert!(failure.cause().contains("deadlock"), "{failure}");
+}
+
+#[test]
+fn behaviours_on_blocking_threads_may_wait() {
+    sim::check(|| {
+        let files = Runtime::builder().on_blocking_threads(2).build().unwrap();
+        let (here, there) = (files.run(|| Cown::new(1)), Cown::new(2));
+        let sum = ask(&here, move |n| *n + ask(&there, |n| *n).wait().unwrap());
+        assert_eq!(sum.wait(), Ok(3));
+        // Each needs a thread, and the third waits for one of the two.
+        let (resolver, promise) = coact_core::Promise::channel();
+        let waiting = files.run(|| {
+            let first = ask(&Cown::new(()), move |()| promise.wait());
+            when(&Cown::new(()), move |()| resolver.resolve(5));
+            first
+        });
+        assert_eq!(waiting.wait(), Ok(Ok(5)));
+    });
 }

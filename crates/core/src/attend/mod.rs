@@ -49,7 +49,7 @@ use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
-use crate::cown::set::Regardless;
+use crate::cown::set::{Regardless, RegardlessHeld};
 use crate::panic::{Broken, drop_quietly};
 use crate::runtime::{Home, RuntimeId};
 use crate::sched::{Successor, context, guest, schedule};
@@ -101,7 +101,9 @@ impl<T: Attended> Cown<T> {
     ) -> Self {
         let header = guard::allocate(home.0, front, make_state);
         // SAFETY: a fresh cown of `T`, with one handle.
-        unsafe { Self::from_header(header) }
+        let this = unsafe { Self::from_header(header) };
+        this.header().pin_if(home.is_pumped());
+        this
     }
 
     /// Sees to it that [`Attended::attend`] is called before the next behaviour, or at once if there
@@ -147,6 +149,11 @@ impl<T: Attended> Cown<T> {
     #[inline]
     pub fn regardless(&self) -> Regardless<'_, T> {
         Regardless(self)
+    }
+
+    /// The same by value: the behaviour takes the handle along.
+    pub fn into_regardless(self) -> RegardlessHeld<T> {
+        RegardlessHeld(self)
     }
 
     /// Closes the cown for good: behaviours that name it are refused ([`Broken::Closed`]), unless
@@ -259,6 +266,11 @@ fn park(header: &CownHeader) -> bool {
 /// The caller is alone with the state, which is a `T` that is attended to.
 unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
     let mut door = Door::Open;
+    // SAFETY: the cown is alive.
+    if !unsafe { cown.as_ref() }.is_within_reach() {
+        // What a pump has left behind is cancelled by others, who must not touch the state.
+        return door;
+    }
     // SAFETY: by the caller's word.
     drop_quietly(|| unsafe {
         let state = &mut *CownBox::<T>::state(cown);

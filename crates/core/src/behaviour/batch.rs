@@ -55,7 +55,7 @@ impl Batch {
     /// Adds a behaviour. As [`when`](crate::when), but nothing happens before [`spawn`](Self::spawn).
     ///
     /// # Panics
-    /// If the set names a cown twice.
+    /// If the set names a cown twice, or cowns of different pumps.
     #[track_caller]
     pub fn when<S, F>(self, set: S, closure: F) -> Self
     where
@@ -73,18 +73,15 @@ impl Batch {
     /// Like [`when`](Self::when), but says so if the set cannot be used.
     ///
     /// # Errors
-    /// The set names a cown twice, or its runtime is shut down. The batch is given back without the
+    /// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The batch is given back without the
     /// behaviour, and the behaviour's closure.
     pub fn try_when<S, F>(mut self, set: S, closure: F) -> Result<Self, (Self, WhenError<F>)>
     where
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        let refusal = match spawn::overlap_in(&set) {
-            Some(overlap) => Some(Refusal::Overlap(overlap)),
-            None => spawn::is_closed(&set).then_some(Refusal::Closed),
-        };
-        if let Some(refusal) = refusal {
+        let closed = || spawn::is_closed(&set).then_some(Refusal::Closed);
+        if let Some(refusal) = spawn::refusal_of(&set).or_else(closed) {
             return Err((self, WhenError { refusal, closure }));
         }
         let mut requests = |request| self.requests.push(request);

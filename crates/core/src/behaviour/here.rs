@@ -14,7 +14,7 @@ use crate::cown::access::Cursor;
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::runtime::RuntimeId;
-use crate::sched::{context, guest, schedule};
+use crate::sched::{context, guest, schedule, shared};
 use crate::sim;
 
 /// How many bodies may lie on top of each other on one stack.
@@ -30,6 +30,9 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// **Cost.** With free cowns, two atomic operations a cown and no allocation: about what locking
 /// and unlocking a mutex for each costs. With a busy cown, that attempt on top of `when`.
 ///
+/// If one of the cowns belongs to a [`Pump`](crate::Pump), it runs at once on that pump's thread only,
+/// and is spawned elsewhere.
+///
 /// Calls from inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
 ///
 /// ```
@@ -42,7 +45,7 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice. A panic of the closure is caught as in `when`.
+/// If the set names a cown twice, or cowns of different pumps. A panic of the closure is caught as in `when`.
 #[inline]
 #[track_caller]
 pub fn when_here<S, F>(set: S, closure: F) -> bool
@@ -68,12 +71,26 @@ where
     if context::nested_bodies() >= MAX_NESTED_HERE || spawn::is_closed(&set) {
         return Some((set, closure));
     }
-    let home = spawn::home_of(&set);
+    // What is refused is refused by `when`.
+    let Ok(home) = spawn::place_of(&set) else { return Some((set, closure)) };
+    if !can_run_here(home) {
+        return Some((set, closure));
+    }
     if context::worker().is_some() {
         return claim_and_run(set, home, closure);
     }
     sim::point();
     guest::visit(home, || claim_and_run(set, home, closure))
+}
+
+/// Whether the current thread may run behaviours of the runtime.
+fn can_run_here(home: RuntimeId) -> bool {
+    // The runtime of a model does not exist.
+    if cfg!(loom) {
+        return true;
+    }
+    let shared = shared::get(home);
+    !shared.is_pumped() || shared.is_pump_thread()
 }
 
 /// Gives the set and the closure back if some cown is not free.

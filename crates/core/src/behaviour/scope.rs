@@ -69,7 +69,7 @@ impl<'scope> Scope<'scope, '_> {
     /// [`when`](crate::when).
     ///
     /// # Panics
-    /// If the set names a cown twice.
+    /// If the set names a cown twice, or cowns of different pumps.
     #[track_caller]
     pub fn when<S, F>(&'scope self, set: S, closure: F)
     where
@@ -90,10 +90,10 @@ impl<'scope> Scope<'scope, '_> {
         };
         // The node that holds the closure is erased in type, so nothing checks that it is gone
         // before `'scope` ends: `wait` does, which counts this completion.
-        if let Err((overlap, closure, end)) = spawn::spawn(set, closure, End(state)) {
+        if let Err((refusal, closure, end)) = spawn::spawn(set, closure, End(state)) {
             drop(closure);
             end.done(());
-            panic!("{overlap}");
+            panic!("{refusal}");
         }
     }
 }

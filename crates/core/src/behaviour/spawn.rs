@@ -40,12 +40,36 @@ impl fmt::Display for Overlap {
 
 impl std::error::Error for Overlap {}
 
+/// A set names cowns of different [pumps](crate::Pump): no thread may touch all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PinnedApart {
+    /// The position of a cown of one pump, counting all cowns of the set from 0.
+    pub first: usize,
+    /// The position of a cown of another.
+    pub second: usize,
+}
+
+impl fmt::Display for PinnedApart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, second } = self;
+        write!(
+            f,
+            "members {first} and {second} of the set belong to different pumps: no thread may touch \
+             both"
+        )
+    }
+}
+
+impl std::error::Error for PinnedApart {}
+
 /// Why a behaviour was not spawned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The set names a cown twice.
     Overlap(Overlap),
+    /// The set names cowns of different pumps.
+    PinnedApart(PinnedApart),
     /// The runtime that the cowns belong to is shut down.
     Closed,
 }
@@ -54,6 +78,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Overlap(overlap) => overlap.fmt(f),
+            Refusal::PinnedApart(apart) => apart.fmt(f),
             Refusal::Closed => f.write_str("the runtime that the cowns belong to is shut down"),
         }
     }
@@ -86,9 +111,9 @@ impl<F> std::error::Error for WhenError<F> {}
 /// Spawns a behaviour.
 ///
 /// # Errors
-/// An overlap gives the closure and the completion back.
+/// A set that cannot be used gives the closure and the completion back.
 #[inline]
-pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -103,7 +128,7 @@ where
 }
 
 #[inline]
-fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -118,7 +143,7 @@ where
 }
 
 #[inline]
-fn spawn_inside<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+fn spawn_inside<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -155,20 +180,24 @@ where
     guest::visit(home_of(set), spawn)
 }
 
-fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Overlap, F, C)>
+fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
     prefetch_cowns(set);
+    let home = match place_of(set) {
+        Ok(home) => home,
+        Err(apart) => return Err((Refusal::PinnedApart(apart), closure, completion)),
+    };
     let mut requests = Requests::new();
     let mut collect = |request| requests.push(request);
-    let behaviour = Prepared::new(set, home_of(set), closure, completion, &mut collect);
+    let behaviour = Prepared::new(set, home, closure, completion, &mut collect);
     sort(&mut requests);
     if let Some(overlap) = find_overlap(set, &requests) {
         let (closure, completion) = behaviour.dismantle();
-        return Err((overlap, closure, completion));
+        return Err((Refusal::Overlap(overlap), closure, completion));
     }
     let node = behaviour.into_node();
     // SAFETY: prepared above; the set's handles keep the cowns alive, which are distinct.
@@ -212,14 +241,36 @@ fn only_member<S: CownSet>(set: &S) -> Member {
     only.expect("a single set has one member")
 }
 
-/// The runtime that a behaviour on the set runs on: that of its first cown.
-pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
-    let mut home = None;
+/// The runtime that a behaviour on the set runs on: that of its pinned cowns, and if it has none,
+/// that of its first cown.
+///
+/// # Errors
+/// Cowns that are pinned to different places.
+pub(crate) fn place_of<S: CownSet>(set: &S) -> Result<RuntimeId, PinnedApart> {
+    let (mut at, mut first, mut pinned, mut apart) = (0, None, None, None);
     set.visit(&mut Visitor(&mut |member: Member| {
         // SAFETY: the set's handle keeps the cown alive.
-        home.get_or_insert_with(|| unsafe { member.header() }.home());
+        let header = unsafe { member.header() };
+        if header.is_pinned() {
+            let (before, home) = *pinned.get_or_insert((at, header.home()));
+            if home != header.home() {
+                apart.get_or_insert(PinnedApart { first: before, second: at });
+            }
+        } else {
+            first.get_or_insert_with(|| header.home());
+        }
+        at += 1;
     }));
-    home.unwrap_or_else(runtime::current_id)
+    match (apart, pinned) {
+        (Some(apart), _) => Err(apart),
+        (None, Some((_, home))) => Ok(home),
+        (None, None) => Ok(first.unwrap_or_else(runtime::current_id)),
+    }
+}
+
+/// The same for a set that may still be refused: then it does not matter.
+pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
+    place_of(set).unwrap_or_else(|_| runtime::current_id())
 }
 
 /// Looks for a cown that sorted requests of one behaviour name twice.
@@ -245,11 +296,19 @@ fn positions_of<S: CownSet>(
     Some(Overlap { first: found[0], second: found[1] })
 }
 
-/// The overlap in a set, if there is one.
-pub(crate) fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
+/// Why no behaviour can ever be spawned on the set, if there is a reason.
+pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
     if S::SINGLE {
         return None;
     }
+    if let Err(apart) = place_of(set) {
+        return Some(Refusal::PinnedApart(apart));
+    }
+    overlap_in(set).map(Refusal::Overlap)
+}
+
+/// The overlap in a set, if there is one.
+fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
     let mut members = SmallVec::<[_; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| members.push(member.header_ptr())));
     members.sort_unstable();
@@ -258,11 +317,12 @@ pub(crate) fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
 }
 
 /// # Panics
-/// If the set names a cown twice.
+/// If the set names a cown twice, or cowns of different pumps. (A set that passes does so for good:
+/// no cown is pinned later.)
 #[track_caller]
-pub(crate) fn assert_distinct<S: CownSet>(set: &S) {
-    if let Some(overlap) = overlap_in(set) {
-        panic!("{overlap}");
+pub(crate) fn assert_spawnable<S: CownSet>(set: &S) {
+    if let Some(refusal) = refusal_of(set) {
+        panic!("{refusal}");
     }
 }
 
@@ -274,7 +334,7 @@ pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
         && shared::get(home_of(set)).phase() != Phase::Running
 }
 
-/// Spawns on a set with handles of its own, which is known to be distinct.
+/// Spawns on a set with handles of its own that has passed [`assert_spawnable`].
 pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
     S: CownSet,
@@ -282,6 +342,6 @@ where
     C: Completion,
 {
     if spawn(set, closure, completion).is_err() {
-        unreachable!("the set was found to be distinct before");
+        unreachable!("the set was found to be spawnable before");
     }
 }

@@ -15,7 +15,7 @@ use crate::promise::Promise;
 /// * Readers (`cown.read()`) that stand next to each other in a cown's order run in parallel.
 ///
 /// This returns at once. The closure runs on a worker of the runtime that the first cown of the set
-/// belongs to; a set without cowns runs at once on the current runtime. To have the result, use
+/// belongs to, or, if one of them belongs to a [`Pump`](crate::Pump), on that pump's thread; a set without cowns runs at once on the current runtime. To have the result, use
 /// [`ask`].
 ///
 /// If the closure panics, the cowns that it held exclusively are poisoned, and later behaviours on
@@ -40,7 +40,7 @@ use crate::promise::Promise;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice: nothing is spawned then.
+/// If the set names a cown twice, or cowns of different pumps: nothing is spawned then.
 #[inline]
 #[track_caller]
 pub fn when<S, F>(set: S, closure: F)
@@ -48,15 +48,15 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    if let Err((overlap, ..)) = spawn::spawn(set, closure, Forget) {
-        panic!("{overlap}");
+    if let Err((refusal, ..)) = spawn::spawn(set, closure, Forget) {
+        panic!("{refusal}");
     }
 }
 
 /// Like [`when`], but says so if it cannot spawn.
 ///
 /// # Errors
-/// The set names a cown twice, or its runtime is shut down. The closure is given back.
+/// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The closure is given back.
 ///
 /// ```
 /// use coact_core::{Cown, Refusal, try_when};
@@ -74,7 +74,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     spawn::spawn(set, closure, Forget)
-        .map_err(|(overlap, closure, _)| WhenError { refusal: Refusal::Overlap(overlap), closure })
+        .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }
 
 /// Spawns a behaviour with a result: as [`when`], and returns a promise of what the closure
@@ -90,7 +90,7 @@ where
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice.
+/// If the set names a cown twice, or cowns of different pumps.
 #[inline]
 #[track_caller]
 pub fn ask<S, F, R>(set: S, closure: F) -> Promise<R>
@@ -100,8 +100,8 @@ where
     R: Send + 'static,
 {
     let (resolver, promise) = Promise::channel();
-    if let Err((overlap, ..)) = spawn::spawn(set, closure, resolver) {
-        panic!("{overlap}");
+    if let Err((refusal, ..)) = spawn::spawn(set, closure, resolver) {
+        panic!("{refusal}");
     }
     promise
 }
@@ -122,8 +122,6 @@ where
     let (resolver, promise) = Promise::channel();
     match spawn::spawn(set, closure, resolver) {
         Ok(()) => Ok(promise),
-        Err((overlap, closure, _)) => {
-            Err(WhenError { refusal: Refusal::Overlap(overlap), closure })
-        }
+        Err((refusal, closure, _)) => Err(WhenError { refusal, closure }),
     }
 }

@@ -25,7 +25,8 @@ use crate::runtime;
 /// run on that runtime's workers.
 ///
 /// The state is dropped when the last handle is gone and the last behaviour on it has run: on the
-/// thread that drops the last handle if nothing is queued, on a worker otherwise.
+/// thread that drops the last handle if nothing is queued, on a worker otherwise. (That of a cown
+/// of a [`Pump`](crate::Pump) is dropped on the pump's thread, or not at all.)
 ///
 /// ```
 /// use coact_core::{Cown, when, ask};
@@ -84,7 +85,10 @@ impl<T: Send + 'static> Cown<T> {
     /// Costs one block of 32 bytes and the state, and no atomic operation.
     #[inline]
     pub fn new(state: T) -> Self {
-        Self { header: CownBox::allocate(state, runtime::current_id()), state: PhantomData }
+        let (home, pumped) = runtime::current_place();
+        let this = Self { header: CownBox::allocate(state, home), state: PhantomData };
+        this.header().pin_if(pumped);
+        this
     }
 
     /// This cown as a member of a set that is held for reading: the closure gets `&T`, and readers
@@ -157,8 +161,8 @@ impl<T: Send + 'static> Cown<T> {
     /// Takes the state out.
     ///
     /// # Errors
-    /// The handle is given back if it is not the last one, or if a behaviour on the cown is still
-    /// queued or running.
+    /// The handle is given back if it is not the last one, if a behaviour on the cown is still queued
+    /// or running, or if the cown belongs to a [`Pump`](crate::Pump) and this is not its thread.
     pub fn into_inner(self) -> Result<T, Self> {
         let header = self.header();
         // ORDERING: Acquire pairs with the release of the other handles' ends. While the count is 0
@@ -167,7 +171,7 @@ impl<T: Send + 'static> Cown<T> {
         if header.strong.compare_exchange(1, 0, ok, failed).is_err() {
             return Err(self);
         }
-        if !is_idle(header) {
+        if !is_idle(header) || !header.is_within_reach() {
             // ORDERING: Relaxed. Nothing was read or written under the count.
             header.strong.store(1, Ordering::Relaxed);
             return Err(self);
@@ -309,7 +313,8 @@ impl<T: Send + 'static> Drop for Cown<T> {
 /// The last handle is gone, and this is called once.
 unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the handles' weak count keeps the block alive.
-    if is_idle(unsafe { cown.as_ref() }) {
+    let header = unsafe { cown.as_ref() };
+    if is_idle(header) && header.is_within_reach() {
         // SAFETY: without handles the queue stays empty: the state is ours.
         return unsafe { destroy::<T>(cown) };
     }
@@ -340,10 +345,14 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
     None
 }
 
+/// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten
+/// instead: no thread is left that may touch it.
+///
 /// # Safety
 /// No handle and no behaviour can reach the state any more.
 unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    if std::mem::needs_drop::<T>() {
+    // SAFETY: the handles' weak count keeps the block alive.
+    if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
         let Some(_depth) = Depth::enter() else {
             // SAFETY: nobody else reaches the cown, so the request holds it.
             return unsafe { depth::put_aside(last_request::<T>(cown).cast()) };

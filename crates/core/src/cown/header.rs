@@ -51,6 +51,8 @@ impl Flags {
     pub(crate) const PARKED: u8 = 1 << 4;
     /// For the layer above: something that a sender must look at.
     pub(crate) const MARKED: u8 = 1 << 5;
+    /// The state is touched by one thread only, that of its home's pump. Constant, as is the home.
+    pub(crate) const PINNED: u8 = 1 << 6;
 }
 
 /// The states of [`CownHeader::append`].

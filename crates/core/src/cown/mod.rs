@@ -5,4 +5,5 @@ mod depth;
 pub(crate) mod handle;
 pub(crate) mod header;
 pub(crate) mod layout;
+mod pin;
 pub(crate) mod set;

@@ -111,6 +111,9 @@ pub trait AsCown: Clone + Send + 'static {
     /// The part of it that behaviours see.
     type View: 'static;
 
+    /// Whether behaviours come [regardless](Cown::regardless) of the cown's condition.
+    const REGARDLESS: bool = false;
+
     /// The cown.
     fn as_cown(&self) -> &Cown<Self::State>;
 
@@ -162,6 +165,10 @@ pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 #[derive(Debug)]
 pub struct Regardless<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
+/// A cown by value whose behaviour runs in any case; see [`Cown::into_regardless`].
+#[derive(Debug)]
+pub struct RegardlessHeld<T: Send + 'static>(pub(crate) Cown<T>);
+
 /// A slice of cowns held for reading; see [`read_all`].
 #[derive(Debug)]
 pub struct ReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
@@ -193,6 +200,12 @@ pub mod owned {
     pub struct Regardless<T: Send + 'static>(pub(super) Cown<T>);
     pub struct Slice<H>(pub(super) Box<[H]>);
     pub struct ReadAll<H>(pub(super) Box<[H]>);
+}
+
+/// How a handle names its cown for a behaviour that changes it.
+#[inline]
+fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> Member {
+    if H::REGARDLESS { Member::checked(cown) } else { Member::exclusive(cown) }
 }
 
 /// The view of a held cown.
@@ -266,9 +279,9 @@ macro_rules! one_cown {
 }
 
 one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, |this| *this,
-    own: owned::Exclusive, member: Member::exclusive, |cown| view_mut::<H>(cown));
+    own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
 one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true,
-    |this| this.0, own: owned::Exclusive, member: Member::exclusive, |cown| view_mut::<H>(cown));
+    |this| this.0, own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
 one_cown!([H: AsCown<State: Sync>] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false,
     |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
 one_cown!([H: AsCown<State: Sync>] owned::Read<H>, owned::Read<H>, &'a H::View, single: false,
@@ -327,6 +340,45 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     unsafe fn abandon((): (), members: &mut Cursor<'_>) {
         // SAFETY: `give` has left a handle to us.
         drop(unsafe { Cown::<T>::from_header(members.advance().header_ptr()) });
+    }
+}
+
+impl<T: Send + 'static> Sealed for RegardlessHeld<T> {}
+
+/// As a cown by value, but for what it is named as.
+impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
+    type Access<'a> = Held<'a, T>;
+    type Shape = ();
+    type Owned = Self;
+    const SINGLE: bool = true;
+    const HAS_READS: bool = false;
+
+    fn member_count(&self) -> usize {
+        1
+    }
+
+    fn shape(&self) {}
+
+    fn to_owned_set(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.member(Member::checked(self.0.header_ptr()));
+    }
+
+    fn give(self) {
+        self.0.give();
+    }
+
+    unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
+        // SAFETY: by the caller's word.
+        unsafe { Cown::<T>::access((), members) }
+    }
+
+    unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+        // SAFETY: by the caller's word.
+        unsafe { Cown::<T>::abandon((), members) };
     }
 }
 
@@ -389,10 +441,10 @@ macro_rules! slice_of_cowns {
     };
 }
 
-slice_of_cowns!([H: AsCown] &[H], Slice, Members, |this| this, member: Member::exclusive);
-slice_of_cowns!([H: AsCown] &Vec<H>, Slice, Members, |this| this, member: Member::exclusive);
-slice_of_cowns!([H: AsCown, const N: usize] &[H; N], Slice, Members, |this| this, member: Member::exclusive);
-slice_of_cowns!([H: AsCown] owned::Slice<H>, Slice, Members, |this| this.0, member: Member::exclusive);
+slice_of_cowns!([H: AsCown] &[H], Slice, Members, |this| this, member: exclusive::<H>);
+slice_of_cowns!([H: AsCown] &Vec<H>, Slice, Members, |this| this, member: exclusive::<H>);
+slice_of_cowns!([H: AsCown, const N: usize] &[H; N], Slice, Members, |this| this, member: exclusive::<H>);
+slice_of_cowns!([H: AsCown] owned::Slice<H>, Slice, Members, |this| this.0, member: exclusive::<H>);
 slice_of_cowns!([H: AsCown<State: Sync>] ReadAll<'_, H::View, H>, ReadAll, ReadMembers, |this| this.0, member: Member::read);
 slice_of_cowns!([H: AsCown<State: Sync>] owned::ReadAll<H>, ReadAll, ReadMembers, |this| this.0, member: Member::read);
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use cell::{Consumer, Producer};
 
 use crate::behaviour::body::Completion;
-use crate::behaviour::spawn::{self, assert_distinct};
+use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
 use crate::panic::Broken;
 use crate::sched::context::assert_may_block;
@@ -129,7 +129,7 @@ impl<R: Send + 'static> Promise<R> {
     /// ```
     ///
     /// # Panics
-    /// If the set names a cown twice.
+    /// If the set names a cown twice, or cowns of different pumps.
     #[track_caller]
     pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
     where
@@ -137,7 +137,7 @@ impl<R: Send + 'static> Promise<R> {
         F: for<'a> FnOnce(S::Access<'a>, Result<R, Broken>) -> Q + Send + 'static,
         Q: Send + 'static,
     {
-        assert_distinct(&set);
+        assert_spawnable(&set);
         let set = set.to_owned_set();
         let (resolver, promise) = Promise::channel();
         self.0.on_ready(move |result| {

@@ -8,8 +8,11 @@ use std::time::Duration;
 use super::RuntimeId;
 use super::handle::Runtime;
 use super::home::{Companions, Home};
+use super::host::Host;
+use super::pump::Pump;
 use crate::panic::Fault;
 use crate::sched::shared;
+use crate::sim;
 
 type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
@@ -27,6 +30,9 @@ pub(crate) struct Config {
     pub(crate) panic_hook: Option<PanicHook>,
     pub(crate) on_start: Option<ThreadHook>,
     pub(crate) on_stop: Option<ThreadHook>,
+    /// What is told of work that arrives while nobody pumps.
+    pub(crate) on_ready: Option<ThreadHook>,
+    pub(crate) host: Host,
     /// Whether its tasks are run by a simulation instead of workers.
     pub(crate) simulated: bool,
     pub(crate) companions: Companions,
@@ -103,6 +109,8 @@ impl Default for Builder {
             panic_hook: None,
             on_start: None,
             on_stop: None,
+            on_ready: None,
+            host: Host::Workers,
             simulated: false,
             companions: Companions::default(),
         })
@@ -148,6 +156,40 @@ impl Builder {
         self
     }
 
+    /// How long a thread for [`blocking`](crate::blocking) jobs, or for behaviours that [may
+    /// block](Self::on_blocking_threads), is kept while it has nothing to do (default: 10 s).
+    pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
+        self.0.blocking_keep_alive = time;
+        self
+    }
+
+    /// Runs the behaviours on up to so many threads that may be **blocked**, instead of workers: they
+    /// are started as they are needed, and end when they have had nothing to do for a while
+    /// ([`blocking_keep_alive`](Self::blocking_keep_alive)). For cowns around something that blocks: a
+    /// file, a socket, a database's connection.
+    ///
+    /// A behaviour there may call [`Promise::wait`](crate::Promise::wait),
+    /// [`Credits::acquire_blocking`](crate::Credits::acquire_blocking) and the like. It keeps its
+    /// cowns meanwhile: what it waits for must not need them, nor the last of the threads.
+    ///
+    /// Its [`blocking`](crate::blocking) jobs run on the same threads. A behaviour costs a lock more
+    /// than on workers, and a switch of threads unless it follows another on the same cown.
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime, ask};
+    ///
+    /// let files = Runtime::builder().on_blocking_threads(8).build()?;
+    /// let (reader, cown) = (files.run(|| Cown::new(())), Cown::new(20));
+    /// let sum = ask(&reader, move |()| ask(&cown, |n| *n + 1).wait());
+    /// assert_eq!(sum.wait(), Ok(Ok(21)));
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    pub fn on_blocking_threads(mut self, max: usize) -> Self {
+        self.0.host = Host::Blocking;
+        self.0.workers = max;
+        self
+    }
+
     /// Makes the runtime a sibling of another one: they share what layers above keep for a runtime
     /// ([`Home::companion`]).
     pub fn sibling_of(mut self, home: Home) -> Self {
@@ -175,20 +217,66 @@ impl Builder {
         self
     }
 
+    /// What is called when work arrives at a [`Pump`] while nobody pumps, on the thread that brings
+    /// the work: to post an event to the loop that is to call [`Pump::run_pending`]. It is called
+    /// once until the pump is next run, and also when a run leaves work behind.
+    ///
+    /// The hook may run in the middle of another runtime's work, so it must be short: it must not
+    /// block, nor work on cowns. Other runtimes have no use for it.
+    pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.0.on_ready = Some(Arc::new(hook));
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
     /// [`BuildError`] names the setting that is at fault, or the operating system's refusal.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let Self(config) = self;
+        self.build_as(sim::is_active())
+    }
+
+    /// The same, outside of the simulation that may go on on this thread.
+    pub(super) fn build_unsimulated(self) -> Result<Runtime, BuildError> {
+        self.build_as(false)
+    }
+
+    fn build_as(self, simulated: bool) -> Result<Runtime, BuildError> {
+        let (id, config) = self.check(simulated)?;
+        Runtime::start(id, config).map_err(BuildError::Thread)
+    }
+
+    /// Makes a runtime whose behaviours run on the calling thread, when it says so; see [`Pump`].
+    ///
+    /// The number of workers, their stacks and cores have no meaning for it.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_pumped(mut self) -> Result<Pump, BuildError> {
+        self.0.workers = 1;
+        self.0.host = Host::Pump;
+        let (id, config) = self.check(sim::is_active())?;
+        Ok(Pump::new(id, config))
+    }
+
+    fn check(self, simulated: bool) -> Result<(RuntimeId, Config), BuildError> {
+        let Self(mut config) = self;
         if !(1..=MAX_WORKERS).contains(&config.workers) {
             return Err(BuildError::Workers(config.workers));
         }
         if config.throughput == 0 {
             return Err(BuildError::Throughput);
         }
-        let id = next_id().ok_or(BuildError::TooMany)?;
-        Runtime::start(id, config).map_err(BuildError::Thread)
+        if config.host == Host::Blocking {
+            config.max_blocking = config.workers;
+        }
+        if simulated {
+            config.simulated = true;
+            config.panic_hook = Some(telling_the_simulation(config.panic_hook));
+        }
+        let used = if simulated { sim::free_id() } else { None };
+        let id = used.or_else(next_id).ok_or(BuildError::TooMany)?;
+        Ok((id, config))
     }
 }
 
@@ -202,6 +290,16 @@ impl fmt::Debug for Builder {
             .field("pin", &self.0.pin)
             .finish_non_exhaustive()
     }
+}
+
+/// In a simulation a fault fails the run, whatever hook there is.
+fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
+    Arc::new(move |fault| {
+        sim::tell(fault);
+        if let Some(hook) = &hook {
+            hook(fault);
+        }
+    })
 }
 
 /// Ids are not given out twice: a cown that outlives its runtime must not end up in another.

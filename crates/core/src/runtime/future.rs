@@ -11,7 +11,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::sync::Mutex;
 use slab::Slab;
 
-use super::{Home, RuntimeId, count_abandoned, current_id};
+use super::{RuntimeId, count_abandoned, current_id};
 use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 use crate::panic::{self, Broken};
 use crate::promise::{Promise, Resolver};
@@ -107,20 +107,6 @@ where
     }
 }
 
-/// Something that is waited for, and that no queue shows: while it lives its runtime is not idle.
-pub struct Outstanding(#[expect(dead_code, reason = "it is there to be dropped")] Counted);
-
-impl Home {
-    /// Counts something as outstanding work until it is dropped. Should the runtime pass its
-    /// shutdown's deadline first, it wakes the waker, so that whoever waits can give up.
-    pub fn outstanding(self, cancelled: &Waker) -> Outstanding {
-        shared::get(self.0).begin_outstanding();
-        let mut counted = Counted { home: self.0, number: None };
-        counted.register(cancelled);
-        Outstanding(counted)
-    }
-}
-
 /// Counts a future as outstanding work, and knows how to wake it for a shutdown, until it is
 /// dropped.
 struct Counted {
@@ -145,18 +131,19 @@ impl Drop for Counted {
     }
 }
 
-/// The futures of a runtime that have begun and not ended.
+/// Whom a runtime tells that it is past its deadline: the futures that have begun and not ended, and
+/// [others](super::busy) that asked for it.
 ///
 /// A future's waker stays the same for its life: that of its task.
 #[derive(Default)]
 pub(crate) struct Futures(Mutex<Slab<Waker>>);
 
 impl Futures {
-    fn insert(&self, waker: Waker) -> usize {
+    pub(crate) fn insert(&self, waker: Waker) -> usize {
         self.0.lock().insert(waker)
     }
 
-    fn remove(&self, number: usize) {
+    pub(crate) fn remove(&self, number: usize) {
         // The waker may be the last to know the task: it is dropped without the lock.
         let waker = self.0.lock().remove(number);
         drop(waker);
@@ -165,7 +152,7 @@ impl Futures {
     /// Wakes them all: a runtime that is past its deadline drops what it wakes.
     pub(crate) fn wake_all(&self) {
         let wakers: Vec<Waker> = self.0.lock().iter().map(|(_, waker)| waker.clone()).collect();
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(|waker| panic::drop_quietly(|| waker.wake()));
     }
 }
 

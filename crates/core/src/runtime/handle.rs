@@ -12,18 +12,24 @@ use coact_sync::asym;
 use coact_sync::shim::sync::Mutex;
 use parking::Parker;
 
+use super::blocking::BlockingPool;
+use super::home::Home;
+use super::host::Host;
 use super::{Builder, Config, RuntimeId};
 use crate::panic::drop_quietly;
 use crate::sched::context;
+use crate::sched::quiet::{self, Runtimes};
 use crate::sched::shared::{self, Phase, Shared};
 use crate::sched::worker::Worker;
+use crate::sim;
 
 /// A set of workers with everything that belongs to them.
 ///
 /// Most programs need none: the first cown that is made starts the [global](Runtime::global)
 /// runtime. Make one explicitly for other settings, to know when all work is done
 /// ([`run`](Runtime::run)), or to stop it ([`shutdown`](Runtime::shutdown)). Runtimes live side by
-/// side; a behaviour over cowns of several runs on that of the first member of its set.
+/// side; a behaviour over cowns of several runs on that of the first member of its set (or on the
+/// [`Pump`](super::Pump) that one of them belongs to).
 ///
 /// Dropping the handle shuts the runtime down without waiting for queued work: as
 /// `shutdown(Duration::ZERO)`.
@@ -73,6 +79,13 @@ pub struct EnterGuard<'a> {
     not_send: PhantomData<*const ()>,
 }
 
+impl EnterGuard<'_> {
+    pub(super) fn new(runtime: RuntimeId) -> Self {
+        let before = context::enter(runtime);
+        Self { before, runtime: PhantomData, not_send: PhantomData }
+    }
+}
+
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
         context::enter(self.before);
@@ -80,7 +93,7 @@ impl Drop for EnterGuard<'_> {
 }
 
 /// After a deadline, queued bodies are dropped and not run; so long may the dropping take.
-const CANCEL_GRACE: Duration = Duration::from_secs(1);
+pub(super) const CANCEL_GRACE: Duration = Duration::from_secs(1);
 
 impl Runtime {
     /// A runtime with the default settings.
@@ -103,7 +116,7 @@ impl Runtime {
     /// If the operating system refuses to start its threads.
     pub fn global() -> &'static Runtime {
         static GLOBAL: OnceLock<Runtime> = OnceLock::new();
-        GLOBAL.get_or_init(|| match Runtime::new() {
+        GLOBAL.get_or_init(|| match Self::builder().build_unsimulated() {
             Ok(runtime) => runtime,
             Err(error) => panic!("the global runtime could not be started: {error}"),
         })
@@ -115,6 +128,11 @@ impl Runtime {
         let shared: &'static Shared = Box::leak(Box::new(shared));
         shared::register(shared);
         let runtime = Self { shared, threads: Mutex::new(Vec::new()) };
+        if shared.config.simulated {
+            sim::adopt(shared);
+            return Ok(runtime);
+        }
+        // A runtime on blocking threads has no workers: its threads come with the work.
         for (index, parker) in parkers.into_iter().enumerate() {
             match start_worker(shared, index, parker) {
                 Ok(thread) => runtime.threads.lock().push(thread),
@@ -131,16 +149,16 @@ impl Runtime {
         self.shared.id
     }
 
-    /// How many workers it has.
+    /// How many workers it has; of one [on blocking threads](Builder::on_blocking_threads), how many
+    /// threads it may have.
     pub fn workers(&self) -> usize {
-        self.shared.workers.len()
+        self.shared.config.workers
     }
 
     /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread, until
     /// the guard is dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
-        let before = context::enter(self.id());
-        EnterGuard { before, runtime: PhantomData, not_send: PhantomData }
+        EnterGuard::new(self.id())
     }
 
     /// Runs `main` on the calling thread, inside this runtime, then waits until no work is left:
@@ -166,12 +184,54 @@ impl Runtime {
     ///
     /// # Panics
     /// If it is called from a behaviour.
+    #[track_caller]
     pub fn wait_idle(&self) {
-        context::assert_may_block(
-            "`Runtime::wait_idle`",
-            "spawn what is to come after the work on its cowns",
-        );
+        assert_may_wait_idle();
         self.shared.wait_idle();
+    }
+
+    /// Waits until no work is left in any of the runtimes, at one moment: for those that send work to
+    /// each other, of which each may be idle while the next has something for it.
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime, when};
+    ///
+    /// let [one, two] = [Runtime::new()?, Runtime::new()?];
+    /// let (ping, pong) = (one.run(|| Cown::new(0)), two.run(|| Cown::new(0)));
+    /// fn serve(ball: u32, from: Cown<u32>, to: Cown<u32>) {
+    ///     if ball > 0 {
+    ///         let (back, next) = (from.clone(), to.clone());
+    ///         when(&to, move |seen| {
+    ///             *seen += 1;
+    ///             serve(ball - 1, next, back);
+    ///         });
+    ///     }
+    /// }
+    /// serve(100, ping.clone(), pong.clone());
+    /// Runtime::wait_idle_all(&[one.home(), two.home()]);
+    /// assert_eq!((ping.into_inner().unwrap(), pong.into_inner().unwrap()), (50, 50));
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// A [`Pump`](crate::Pump) among them must be pumped meanwhile; its own thread waits with
+    /// [`Pump::run_until_all_idle`](crate::Pump::run_until_all_idle).
+    ///
+    /// # Panics
+    /// If it is called from a behaviour.
+    #[track_caller]
+    pub fn wait_idle_all(homes: &[Home]) {
+        assert_may_wait_idle();
+        quiet::wait(&runtimes(homes), None);
+    }
+
+    /// The same for so long at the most; returns whether there was such a moment.
+    ///
+    /// # Panics
+    /// If it is called from a behaviour.
+    #[track_caller]
+    pub fn wait_idle_all_timeout(homes: &[Home], timeout: Duration) -> bool {
+        assert_may_wait_idle();
+        quiet::wait(&runtimes(homes), Some(timeout))
     }
 
     /// Stops the runtime: waits up to `deadline` for its work to end, then drops what is still
@@ -193,10 +253,10 @@ impl Runtime {
     fn stop(&self, deadline: Duration) -> ShutdownReport {
         let shared = self.shared;
         if shared.phase() != Phase::Stopped {
-            if !shared.wait_idle_until(Instant::now() + deadline) {
+            if !shared.wait_idle_for(deadline) {
                 shared.set_phase(Phase::Cancelling);
                 shared.cancel_hidden();
-                shared.wait_idle_until(Instant::now() + CANCEL_GRACE);
+                shared.wait_idle_for(CANCEL_GRACE);
             }
             shared.set_phase(Phase::Stopped);
             shared.unpark_all();
@@ -204,6 +264,7 @@ impl Runtime {
         }
         let stuck_workers = self.join();
         shared.cancel_inboxes();
+        BlockingPool::cancel_tasks(shared);
         ShutdownReport { abandoned: shared.abandoned.load(Ordering::Relaxed), stuck_workers }
     }
 
@@ -211,7 +272,15 @@ impl Runtime {
     fn join(&self) -> usize {
         let until = Instant::now() + CANCEL_GRACE;
         self.shared.timers.join();
-        self.shared.blocking.join(until);
+        let blocked = self.shared.blocking.join(until);
+        if self.shared.config.simulated {
+            return sim::bodies_of(self.id());
+        }
+        if self.shared.config.host == Host::Blocking {
+            *self.shared.alive.lock() = 0;
+            self.shared.changed.notify_all();
+            return blocked;
+        }
         let alive = self.shared.wait_workers_ended(until);
         for thread in self.threads.lock().drain(..) {
             if alive == 0 {
@@ -221,6 +290,18 @@ impl Runtime {
         }
         alive
     }
+}
+
+#[track_caller]
+fn assert_may_wait_idle() {
+    context::assert_may_block(
+        "waiting until a runtime is idle",
+        "spawn what is to come after the work on its cowns",
+    );
+}
+
+fn runtimes(homes: &[Home]) -> Runtimes {
+    homes.iter().map(|home| shared::get(home.0)).collect()
 }
 
 impl Drop for Runtime {
@@ -266,7 +347,7 @@ fn start_worker(
     })
 }
 
-fn call_hook(hook: Option<&(dyn Fn() + Send + Sync)>) {
+pub(super) fn call_hook(hook: Option<&(dyn Fn() + Send + Sync)>) {
     if let Some(hook) = hook {
         drop_quietly(hook);
     }

@@ -54,12 +54,43 @@ impl<T: Send + 'static> Cown<T> {
 
     /// Moves the cown to another runtime: behaviours that are spawned after this run there, those
     /// before where they would have, and their order stays. (Which runtime runs a behaviour on
-    /// several cowns is the first one's when it is spawned.)
-    pub fn move_to(&self, home: Home) {
+    /// several cowns is decided when it is spawned.)
+    ///
+    /// # Errors
+    /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it.
+    pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
+        if self.header().is_pinned() {
+            return Err(MoveError::Pinned);
+        }
+        if home.is_pumped() {
+            return Err(MoveError::ToPump);
+        }
         let cown = self.clone();
         crate::when(self, move |_| cown.header().set_home(home.0));
+        Ok(())
     }
 }
+
+/// Why a cown cannot be [moved](Cown::move_to).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MoveError {
+    /// The cown belongs to a pump, whose thread alone touches its state.
+    Pinned,
+    /// The new home is a pump's: its cowns are made there.
+    ToPump,
+}
+
+impl fmt::Display for MoveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MoveError::Pinned => "the cown belongs to a pump, and stays on its thread",
+            MoveError::ToPump => "a pump's cowns are made in it: none can be moved to it",
+        })
+    }
+}
+
+impl std::error::Error for MoveError {}
 
 impl fmt::Debug for Home {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

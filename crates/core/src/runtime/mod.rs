@@ -2,9 +2,12 @@
 
 pub(crate) mod blocking;
 mod builder;
+mod busy;
 pub(crate) mod future;
 mod handle;
 pub(crate) mod home;
+pub(crate) mod host;
+mod pump;
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -15,9 +18,11 @@ pub(crate) use builder::Config;
 #[cfg(feature = "sim")]
 pub(crate) use builder::new_simulated;
 pub use builder::{BuildError, Builder};
-pub use future::{Outstanding, spawn_future};
+pub use busy::{Busy, OnCancel};
+pub use future::spawn_future;
 pub use handle::{EnterGuard, Runtime, ShutdownReport};
-pub use home::Home;
+pub use home::{Home, MoveError};
+pub use pump::{Pump, PumpHandle};
 
 use crate::panic::Fault;
 use crate::sched::{context, shared};
@@ -60,6 +65,19 @@ pub(crate) fn current_id() -> RuntimeId {
     match context::worker() {
         Some(worker) => worker.id(),
         None => current_id_outside(),
+    }
+}
+
+/// The same, and whether its cowns are pinned to a pump's thread.
+#[inline]
+pub(crate) fn current_place() -> (RuntimeId, bool) {
+    match context::worker() {
+        Some(worker) => (worker.id(), worker.is_pump()),
+        None => {
+            let id = current_id_outside();
+            // The runtime of a model does not exist.
+            (id, !cfg!(loom) && shared::get(id).is_pumped())
+        }
     }
 }
 

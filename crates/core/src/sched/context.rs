@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ptr::null;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::worker::Worker;
 use crate::runtime::RuntimeId;
@@ -11,6 +12,18 @@ thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(null()) };
     static ENTERED: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static BODIES: Cell<u32> = const { Cell::new(0) };
+    static THREAD: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number for the current thread that no other one ever has. It can be had in destructors of
+/// thread-locals, too.
+pub(crate) fn thread() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    if THREAD.get() == 0 {
+        // ORDERING: Relaxed. Only distinct.
+        THREAD.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+    THREAD.get()
 }
 
 /// The worker that this thread is, if it is one.
@@ -22,16 +35,15 @@ pub(crate) fn worker<'a>() -> Option<&'a Worker> {
 }
 
 /// Makes this thread the worker while `main` runs.
-pub(crate) fn with_worker(worker: &Worker, main: impl FnOnce()) {
-    struct Leave;
+pub(crate) fn with_worker<R>(worker: &Worker, main: impl FnOnce() -> R) -> R {
+    struct Leave(*const Worker);
     impl Drop for Leave {
         fn drop(&mut self) {
-            WORKER.set(null());
+            WORKER.set(self.0);
         }
     }
-    WORKER.set(worker);
-    let _leave = Leave;
-    main();
+    let _leave = Leave(WORKER.replace(worker));
+    main()
 }
 
 /// The runtime that this thread has entered, without being a worker.
@@ -77,19 +89,30 @@ impl Drop for Nested {
 pub(crate) struct Snapshot {
     entered: RuntimeId,
     bodies: u32,
+    thread: u64,
 }
 
 #[cfg(feature = "sim")]
 impl Snapshot {
     /// That of a thread that has done nothing yet.
     pub(crate) fn new() -> Self {
-        Self { entered: RuntimeId::NONE, bodies: 0 }
+        Self { entered: RuntimeId::NONE, bodies: 0, thread: 0 }
     }
 
     /// Makes this what the current thread is, and returns what it was.
     pub(crate) fn swap_in(&self) -> Self {
-        Self { entered: ENTERED.replace(self.entered), bodies: BODIES.replace(self.bodies) }
+        Self {
+            entered: ENTERED.replace(self.entered),
+            bodies: BODIES.replace(self.bodies),
+            thread: THREAD.replace(self.thread),
+        }
     }
+}
+
+/// Makes a simulated thread take the part of another one.
+#[cfg(feature = "sim")]
+pub(crate) fn act_as(thread: u64) {
+    THREAD.set(thread);
 }
 
 /// Refuses to block where that could stop the work that is waited for.

@@ -83,9 +83,14 @@ pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
 
 /// Whether a thread is a guest of the runtime right now.
 pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
+    are_there_any_of(&|id| id == runtime)
+}
+
+/// Whether a thread is a guest of one of these runtimes right now.
+pub(crate) fn are_there_any_of(runtimes: &dyn Fn(RuntimeId) -> bool) -> bool {
     asym::heavy();
     let guests = GUESTS.lock();
     // ORDERING: Acquire pairs with the release of a guest that leaves.
-    let mut runtimes = guests.iter().map(|cell| cell.load(Ordering::Acquire) & (DEEPER - 1));
-    runtimes.any(|id| id == u32::from(runtime.get()))
+    let visited = guests.iter().map(|cell| cell.load(Ordering::Acquire) as u16);
+    visited.filter(|id| *id != 0).any(|id| runtimes(RuntimeId::from_raw(id)))
 }

@@ -7,6 +7,10 @@ pub(crate) fn visit<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
     work()
 }
 
+pub(crate) fn are_there_any_of(_: &dyn Fn(RuntimeId) -> bool) -> bool {
+    false
+}
+
 pub(crate) fn are_there_any(_: RuntimeId) -> bool {
     false
 }

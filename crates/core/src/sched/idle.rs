@@ -127,6 +127,11 @@ impl Idle {
         true
     }
 
+    /// Whether so many workers sleep: all that there are. What they did before is visible then.
+    pub(crate) fn are_asleep(&self, workers: usize) -> bool {
+        self.sleepers.lock().len() == workers
+    }
+
     /// How many workers sleep.
     pub(crate) fn sleeping(&self) -> usize {
         // ORDERING: Relaxed. Those who must be exact put a heavy barrier before.

@@ -8,6 +8,8 @@ pub(crate) mod inbox;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
+pub(crate) mod pump;
+pub(crate) mod quiet;
 pub(crate) mod shared;
 pub(crate) mod worker;
 

@@ -13,9 +13,12 @@ use super::guest;
 use super::idle::Idle;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
+use super::pump::PumpState;
+use super::quiet;
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
 use crate::runtime::blocking::BlockingPool;
 use crate::runtime::future::Futures;
+use crate::runtime::host::Host;
 use crate::runtime::{Config, RuntimeId};
 use crate::sim;
 use crate::time::Timers;
@@ -41,18 +44,27 @@ pub(crate) struct Shared {
     pub(crate) blocking: BlockingPool,
     pub(crate) futures: Futures,
     phase: CachePadded<AtomicU8>,
-    /// Work that no queue shows: pending timers, blocking jobs, futures.
-    outstanding: CachePadded<AtomicUsize>,
+    /// Work that no queue shows: pending timers, blocking jobs, futures. How much there is in the low
+    /// half, and in the high half how much has ever begun.
+    outstanding: CachePadded<AtomicU64>,
+    /// What a pumped runtime has beside its worker.
+    pub(super) pump: Option<PumpState>,
     /// Bodies that were dropped instead of run.
     pub(crate) abandoned: AtomicUsize,
-    /// How many workers have not ended yet.
+    /// How many workers, or what stands for them, have not ended yet.
     pub(crate) alive: Mutex<usize>,
     /// Signals idleness, and workers that end.
     pub(crate) changed: Condvar,
 }
 
 /// How long a waiter for idleness sleeps while only guests are at work.
-const GUEST_PATIENCE: Duration = Duration::from_millis(1);
+pub(super) const GUEST_PATIENCE: Duration = Duration::from_millis(1);
+
+/// More than anybody waits.
+const FOREVER: Duration = Duration::from_secs(1 << 31);
+
+/// What one more piece of outstanding work adds.
+const ONE_BEGUN: u64 = (1 << 32) + 1;
 
 /// The phases of a runtime's life, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,7 +80,18 @@ pub(crate) enum Phase {
 impl Shared {
     /// A runtime's shared part, and the parkers for its workers.
     pub(crate) fn new(id: RuntimeId, config: Config) -> (Self, Vec<Parker>) {
-        let count = config.workers;
+        // Only workers sleep and wake up here: other hosts have their own ways.
+        let count = match config.host {
+            Host::Workers | Host::Pump => config.workers,
+            Host::Blocking => 0,
+        };
+        let alive = match config.host {
+            _ if config.simulated => 0,
+            Host::Workers => config.workers,
+            // The pump, the pool: as long as they serve.
+            Host::Pump | Host::Blocking => 1,
+        };
+        let pump = (config.host == Host::Pump).then(PumpState::new);
         let (parkers, workers) = (0..count)
             .map(|_| {
                 let (parker, unparker) = parking::pair();
@@ -89,9 +112,10 @@ impl Shared {
             blocking: BlockingPool::new(&config),
             futures: Futures::default(),
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
-            outstanding: CachePadded::new(AtomicUsize::new(0)),
+            outstanding: CachePadded::new(AtomicU64::new(0)),
+            pump,
             abandoned: AtomicUsize::new(0),
-            alive: Mutex::new(count),
+            alive: Mutex::new(alive),
             changed: Condvar::new(),
             config,
         };
@@ -135,6 +159,7 @@ impl Shared {
         fence(Ordering::SeqCst);
         if let Some(worker) = self.idle.choose_sleeper() {
             self.unpark(worker);
+            self.tell_pump();
         }
     }
 
@@ -163,9 +188,13 @@ impl Shared {
     }
 
     /// Leaves a ready task from a thread that is no worker of this runtime.
-    fn submit(&self, task: TaskPtr) {
+    fn submit(&'static self, task: TaskPtr) {
         if self.config.simulated {
-            return sim::ready(task);
+            sim::ready(task, self);
+            return self.tell_pump_once();
+        }
+        if self.config.host == Host::Blocking {
+            return BlockingPool::submit_task(self, task);
         }
         let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
         // SAFETY: ready, and given to us.
@@ -180,28 +209,37 @@ impl Shared {
 
     /// Runs what is left in the inboxes of a stopped runtime, without the bodies.
     pub(crate) fn cancel_inboxes(&self) {
-        let context = RunContext { home: self.id, mode: Mode::Cancel };
         for worker in &self.workers {
             for task in worker.inbox.take_all() {
-                let mut task = Some(task);
-                while let Some(ready) = task {
-                    // SAFETY: ready, and taken by us alone.
-                    task = unsafe { run_task(ready, &context) };
-                }
+                // SAFETY: ready, and taken by us alone.
+                unsafe { self.cancel(task) };
             }
+        }
+    }
+
+    /// Runs a task, and those that follow it, without their bodies.
+    ///
+    /// # Safety
+    /// The task is ready, and the caller's.
+    pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
+        let context = RunContext { home: self.id, mode: Mode::Cancel };
+        let mut task = Some(task);
+        while let Some(ready) = task {
+            // SAFETY: by the caller's word, and that of the task for its successor.
+            task = unsafe { run_task(ready, &context) };
         }
     }
 
     /// Counts work that no queue shows.
     pub(crate) fn begin_outstanding(&self) {
         // ORDERING: Relaxed. Whoever begins it is itself work that is seen.
-        self.outstanding.fetch_add(1, Ordering::Relaxed);
+        self.outstanding.fetch_add(ONE_BEGUN, Ordering::Relaxed);
     }
 
     /// Ends it, after whatever it leads to was submitted.
     pub(crate) fn end_outstanding(&self) {
         // ORDERING: Release pairs with the acquire in `is_idle`: what was submitted before is seen.
-        if self.outstanding.fetch_sub(1, Ordering::Release) == 1 {
+        if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
             self.tell_if_idle();
         }
     }
@@ -209,7 +247,7 @@ impl Shared {
     /// Whether no work is left: exact if nobody outside brings new work.
     pub(crate) fn is_idle(&self) -> bool {
         if self.config.simulated {
-            return sim::is_quiet();
+            return sim::is_quiet(self);
         }
         // A guest may leave a task, and a worker may take it, while we look: so look at the guests
         // between two looks at the queues.
@@ -219,7 +257,7 @@ impl Shared {
     /// Whether no work is left that no queue shows.
     pub(crate) fn has_nothing_outstanding(&self) -> bool {
         // ORDERING: Acquire, see `end_outstanding`.
-        self.outstanding.load(Ordering::Acquire) == 0
+        self.outstanding.load(Ordering::Acquire) as u32 == 0
     }
 
     /// Whether no work is left but, perhaps, that of guests.
@@ -232,9 +270,26 @@ impl Shared {
     /// Tells those who wait for idleness to look for themselves.
     pub(crate) fn tell_if_idle(&self) {
         if self.is_quiet() {
-            let _alive = self.alive.lock();
+            let alive = self.alive.lock();
             self.changed.notify_all();
+            drop(alive);
+            quiet::tell();
         }
+    }
+
+    /// Whether no work is left but, perhaps, that of guests; for a look that must be exact.
+    pub(super) fn is_quiet_exactly(&self) -> bool {
+        self.has_nothing_outstanding()
+            && self.idle.are_asleep(self.workers.len())
+            && !self.has_tasks()
+    }
+
+    /// How much work has been taken and begun: the same at two times between which the runtime has
+    /// not done anything. README.md, "Several runtimes".
+    pub(super) fn stamp(&self) -> (u64, u64) {
+        // ORDERING: Relaxed, both. `are_asleep` and `has_nothing_outstanding` order them.
+        let ticks = self.workers.iter().map(|worker| worker.ticks.load(Ordering::Relaxed));
+        (ticks.sum(), self.outstanding.load(Ordering::Relaxed) >> 32)
     }
 
     /// Blocks until no work is left.
@@ -242,11 +297,16 @@ impl Shared {
         if sim::block_until(&|| self.is_idle()) {
             return;
         }
-        while !self.wait_idle_until(Instant::now() + Duration::from_secs(3600)) {}
+        while !self.wait_idle_for(Duration::from_secs(3600)) {}
     }
 
-    /// Blocks until no work is left, or until the time has come; returns whether none is left.
-    pub(crate) fn wait_idle_until(&self, until: Instant) -> bool {
+    /// Blocks until no work is left, for so long at the most; returns whether none is left.
+    pub(crate) fn wait_idle_for(&self, time: Duration) -> bool {
+        if self.config.simulated && sim::is_active() {
+            return sim::block_for(Some(time), &|| self.is_idle());
+        }
+        let start = Instant::now();
+        let until = start.checked_add(time).unwrap_or(start + FOREVER);
         let mut alive = self.alive.lock();
         loop {
             if *alive == 0 || self.is_idle() {

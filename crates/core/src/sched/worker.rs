@@ -31,11 +31,12 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 const WATCH_LAST: u32 = 10;
 
 pub(crate) struct Worker {
-    shared: &'static Shared,
+    pub(super) shared: &'static Shared,
     me: &'static WorkerShared,
     index: usize,
     id: RuntimeId,
-    parker: Parker,
+    pub(super) parker: Parker,
+    pumped: bool,
     /// How many tasks have been taken.
     ticks: Cell<u32>,
     /// How many tasks have been taken or put aside since some were shared.
@@ -55,6 +56,7 @@ impl Worker {
             index,
             id: shared.id,
             parker,
+            pumped: shared.is_pumped(),
             ticks: Cell::new(0),
             unshared: Cell::new(SHARE_EVERY),
             from_next: Cell::new(0),
@@ -66,6 +68,12 @@ impl Worker {
     #[inline]
     pub(crate) fn id(&self) -> RuntimeId {
         self.id
+    }
+
+    /// Whether it is the thread that pumps.
+    #[inline]
+    pub(crate) fn is_pump(&self) -> bool {
+        self.pumped
     }
 
     /// Queues a task that this thread has made ready. It runs next; what was to run next is moved
@@ -133,7 +141,7 @@ impl Worker {
     }
 
     #[inline]
-    fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
+    pub(super) fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
         // SAFETY: `me` is this worker's queue, the worker stays on its thread (it is not `Sync`),
         // and no `work` in this module calls back.
         unsafe { self.me.local.own(work) }
@@ -148,29 +156,45 @@ impl Worker {
         });
     }
 
-    /// Runs a task, and those that follow it on the same cown, up to the throughput.
+    /// Runs a task, and those that follow it on the same cown, up to the throughput. Returns how
+    /// many it has run.
     #[inline]
-    fn run_chain(&self, task: TaskPtr) {
+    pub(super) fn run_chain(&self, task: TaskPtr) -> u32 {
         let mut next = task;
-        for _ in 0..self.shared.config.throughput {
-            // Looked up each time: the task before may have run past a shutdown's deadline.
-            let context = self.shared.run_context();
-            // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
-            match unsafe { run_task(next, &context) } {
+        let throughput = self.shared.config.throughput;
+        for run in 1..=throughput {
+            match self.run_one(next) {
                 Some(successor) => next = successor,
-                None => return,
+                None => return run,
             }
         }
         self.push_aged(next);
+        throughput
+    }
+
+    /// Runs a task; returns the one that it would best be followed by.
+    #[inline]
+    pub(super) fn run_one(&self, task: TaskPtr) -> Option<TaskPtr> {
+        // Looked up each time: the task before may have run past a shutdown's deadline.
+        let context = self.shared.run_context();
+        // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
+        unsafe { run_task(task, &context) }
+    }
+
+    /// Counts that tasks are looked for. A worker that has done anything does so before it sleeps.
+    #[inline]
+    pub(super) fn tick(&self) -> u32 {
+        let tick = self.ticks.get().wrapping_add(1);
+        self.ticks.set(tick);
+        // ORDERING: Relaxed. A hint for the watcher; who must be exact finds us asleep first.
+        self.me.ticks.store(u64::from(tick), Ordering::Relaxed);
+        tick
     }
 
     /// Takes the next task of the worker's own.
     #[inline]
-    fn take(&self) -> Option<TaskPtr> {
-        let tick = self.ticks.get().wrapping_add(1);
-        self.ticks.set(tick);
-        // ORDERING: Relaxed. A hint for the watcher.
-        self.me.ticks.store(u64::from(tick), Ordering::Relaxed);
+    pub(super) fn take(&self) -> Option<TaskPtr> {
+        let tick = self.tick();
         if tick % OLDEST_EVERY < OLDEST_OF
             && tick.is_multiple_of(2)
             && let Some(task) = self.take_oldest(tick)
@@ -215,7 +239,7 @@ impl Worker {
     }
 
     /// Moves an inbox's tasks to the end of the own queue, and takes the first.
-    fn take_from_inbox(&self, index: usize) -> Option<TaskPtr> {
+    pub(super) fn take_from_inbox(&self, index: usize) -> Option<TaskPtr> {
         let inbox = &self.shared.workers[index].inbox;
         if inbox.is_empty() {
             return None;
@@ -370,13 +394,13 @@ impl Worker {
 
 /// Parks for so long at the most; returns whether there was a permit.
 #[cfg(not(loom))]
-fn park_for(parker: &Parker, time: Duration) -> bool {
+pub(super) fn park_for(parker: &Parker, time: Duration) -> bool {
     parker.park_timeout(time)
 }
 
 /// In a model no worker runs, and a parker knows no time.
 #[cfg(loom)]
-fn park_for(parker: &Parker, _: Duration) -> bool {
+pub(super) fn park_for(parker: &Parker, _: Duration) -> bool {
     parker.park();
     true
 }

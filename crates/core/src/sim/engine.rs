@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::rc::Rc;
+use std::time::Duration;
 
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::fiber::{self, Fiber, Left, leave};
 use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{Fault, message};
-use crate::runtime;
+use crate::runtime::host::Host;
+use crate::runtime::{self, RuntimeId};
 use crate::sched::context;
-use crate::sched::shared::Shared;
+use crate::sched::shared::{self, Shared};
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -30,14 +32,21 @@ impl Default for Settings {
 
 /// One run of one program.
 struct Engine<'a> {
+    /// The runtime that the program begins in.
     shared: &'static Shared,
+    /// Those that the program has built.
+    built: RefCell<Vec<&'static Shared>>,
+    /// How many tasks may yet begin, of each pump that is being pumped.
+    pumps: RefCell<BTreeMap<u16, usize>>,
+    /// When somebody who waits has waited long enough.
+    alarms: RefCell<Vec<u64>>,
     explorer: RefCell<&'a mut Explorer>,
     settings: &'a Settings,
     /// Tasks that are ready and have not begun.
-    ready: RefCell<BTreeMap<TaskId, TaskPtr>>,
+    ready: RefCell<BTreeMap<TaskId, Ready>>,
     /// Fibers that were left and have not ended.
     fibers: RefCell<BTreeMap<TaskId, Fiber>>,
-    /// Whether the fiber that runs now is a behaviour.
+    /// Whether the fiber that runs now must not wait.
     in_body: Cell<bool>,
     next_task: Cell<u32>,
     clock: RefCell<VirtualClock>,
@@ -45,10 +54,19 @@ struct Engine<'a> {
     fault: RefCell<Option<String>>,
 }
 
+#[derive(Clone, Copy)]
+struct Ready {
+    task: TaskPtr,
+    home: &'static Shared,
+}
+
 thread_local! {
     static ENGINE: Cell<*const Engine<'static>> = const { Cell::new(ptr::null()) };
     /// The simulated runtime of this thread; one serves all runs that come to a good end.
     static RUNTIME: Cell<Option<&'static Shared>> = const { Cell::new(None) };
+    /// The ids of runtimes that programs have built in runs that came to a good end: a process has
+    /// not enough ids for an exploration that takes new ones in each run.
+    static FREE_IDS: RefCell<Vec<RuntimeId>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The run that goes on on this thread.
@@ -97,30 +115,96 @@ pub(crate) fn block_until(condition: &dyn Fn() -> bool) -> bool {
     true
 }
 
+/// Waits, in a simulation, until the condition holds, or for so long of virtual time. Returns whether it
+/// holds.
+pub(crate) fn block_for(time: Option<Duration>, condition: &dyn Fn() -> bool) -> bool {
+    let nanos = time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    let until = nanos.and_then(|nanos| now()?.checked_add(nanos));
+    if !fiber::is_in_fiber() {
+        // The program has ended, and drops what it has left behind.
+        return condition();
+    }
+    let engine = expect_engine();
+    engine.alarms.borrow_mut().extend(until);
+    let is_over = || until.is_some_and(|until| now() >= Some(until));
+    block_until(&|| condition() || is_over());
+    if let Some(until) = until {
+        let mut alarms = engine.alarms.borrow_mut();
+        let at = alarms.iter().position(|alarm| *alarm == until).expect("it was put there");
+        alarms.swap_remove(at);
+    }
+    condition()
+}
+
+/// Makes a runtime that the program has built part of the run.
+pub(crate) fn adopt(shared: &'static Shared) {
+    expect_engine().built.borrow_mut().push(shared);
+}
+
+/// An id of a runtime of an earlier run.
+pub(crate) fn free_id() -> Option<RuntimeId> {
+    FREE_IDS.with_borrow_mut(Vec::pop)
+}
+
+/// How many of a pump's tasks are ready.
+pub(crate) fn count_ready(home: RuntimeId) -> usize {
+    engine().map_or(0, |engine| engine.ready_of(home))
+}
+
+/// Lets so many tasks of a pump begin, one after the other, until the condition holds between two
+/// of them, for so long at the most. Returns whether it has come to that. The condition is asked by
+/// the engine: it only looks.
+pub(super) fn pump(
+    home: RuntimeId,
+    tasks: usize,
+    time: Option<Duration>,
+    condition: &dyn Fn() -> bool,
+) -> bool {
+    let engine = expect_engine();
+    engine.pumps.borrow_mut().insert(home.get(), tasks);
+    let left = || engine.pumps.borrow().get(&home.get()).copied().unwrap_or(0);
+    let done = block_for(time, &|| engine.bodies_of(home) == 0 && (left() == 0 || condition()));
+    engine.pumps.borrow_mut().insert(home.get(), 0);
+    // The time may have passed in the middle of a task.
+    block_until(&|| engine.bodies_of(home) == 0);
+    engine.pumps.borrow_mut().remove(&home.get());
+    done
+}
+
+/// How many bodies of a runtime have begun and not ended.
+pub(crate) fn bodies_of(home: RuntimeId) -> usize {
+    engine().map_or(0, |engine| engine.bodies_of(home))
+}
+
 /// The virtual time, in a simulation.
 pub(crate) fn now() -> Option<u64> {
     engine().map(|engine| engine.clock.borrow().now())
 }
 
 /// Takes a task that is ready.
-pub(crate) fn ready(task: TaskPtr) {
+pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
     let Some(engine) = engine() else {
         panic!("a behaviour on a simulated cown was spawned outside of its simulation");
     };
     let id = engine.new_task();
-    engine.ready.borrow_mut().insert(id, task);
+    engine.ready.borrow_mut().insert(id, Ready { task, home });
 }
 
 #[track_caller]
-pub(crate) fn spawn_outside(main: Box<dyn FnOnce()>) {
+pub(crate) fn spawn_outside(home: RuntimeId, main: Box<dyn FnOnce()>) {
     let engine = expect_engine();
-    let home = engine.shared.id;
     let main = Box::new(move || {
         context::enter(home);
         main();
     });
     let id = engine.new_task();
-    engine.fibers.borrow_mut().insert(id, Fiber::new(false, main));
+    engine.fibers.borrow_mut().insert(id, Fiber::new(None, main));
+}
+
+/// The runtime that the program begins in.
+#[track_caller]
+pub(super) fn home() -> RuntimeId {
+    expect_engine().shared.id
 }
 
 #[track_caller]
@@ -143,6 +227,9 @@ pub(super) fn run(
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
     let engine = Engine {
         shared,
+        built: RefCell::default(),
+        pumps: RefCell::default(),
+        alarms: RefCell::default(),
         explorer: RefCell::new(explorer),
         settings,
         ready: RefCell::default(),
@@ -159,6 +246,8 @@ pub(super) fn run(
     ENGINE.set(ptr::null());
     if result.is_ok() {
         RUNTIME.set(Some(shared));
+        let built = engine.built.borrow();
+        FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().map(|shared| shared.id)));
     }
     result
 }
@@ -173,11 +262,14 @@ impl Engine<'_> {
     fn run_program(&self, program: Box<dyn FnOnce()>) -> Result<(), String> {
         let panicked = Rc::new(RefCell::new(None));
         let seen = Rc::clone(&panicked);
-        spawn_outside(Box::new(move || {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(program)) {
-                *seen.borrow_mut() = Some(message(&*payload).to_string());
-            }
-        }));
+        spawn_outside(
+            self.shared.id,
+            Box::new(move || {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(program)) {
+                    *seen.borrow_mut() = Some(message(&*payload).to_string());
+                }
+            }),
+        );
         let driven = self.drive();
         if let Some(message) = panicked.take() {
             return Err(message);
@@ -214,23 +306,44 @@ impl Engine<'_> {
         }
     }
 
-    /// Who could go on: fibers whose condition holds, and, if a worker is free, tasks.
+    /// Who could go on: fibers whose condition holds, and, if their host has room, tasks.
     fn runnable(&self) -> Vec<TaskId> {
         let fibers = self.fibers.borrow();
-        let bodies = fibers.values().filter(|fiber| fiber.is_body).count();
         let ready = self.ready.borrow();
-        let startable = ready.keys().filter(|_| bodies < self.settings.workers).copied();
+        let startable =
+            ready.iter().filter(|(_, ready)| self.has_room(ready.home)).map(|(id, _)| *id);
         let going = fibers.iter().filter(|(_, fiber)| fiber.can_go_on()).map(|(id, _)| *id);
         let mut runnable: Vec<TaskId> = startable.chain(going).collect();
         runnable.sort_unstable();
         runnable
     }
 
+    /// Whether a task of the runtime can begin.
+    fn has_room(&self, home: &'static Shared) -> bool {
+        let bodies = self.bodies_of(home.id);
+        match home.config.host {
+            Host::Pump => {
+                let left = self.pumps.borrow().get(&home.id.get()).copied();
+                bodies == 0 && left.is_some_and(|left| left > 0)
+            }
+            _ if home.id == self.shared.id => bodies < self.settings.workers,
+            _ => bodies < home.config.workers,
+        }
+    }
+
+    fn bodies_of(&self, home: RuntimeId) -> usize {
+        self.fibers.borrow().values().filter(|fiber| fiber.body_of == Some(home)).count()
+    }
+
+    fn ready_of(&self, home: RuntimeId) -> usize {
+        self.ready.borrow().values().filter(|ready| ready.home.id == home).count()
+    }
+
     fn go_on(&self, id: TaskId) {
-        let started = self.ready.borrow_mut().remove(&id).map(|task| self.fiber_of(task));
+        let started = self.ready.borrow_mut().remove(&id).map(|ready| self.fiber_of(ready));
         let left = started.or_else(|| self.fibers.borrow_mut().remove(&id));
         let mut fiber = left.expect("the strategy chooses among those that are runnable");
-        self.in_body.set(fiber.is_body);
+        self.in_body.set(fiber.body_of.is_some_and(|home| !may_block(home)));
         let left = fiber.resume();
         self.in_body.set(false);
         match left {
@@ -241,25 +354,34 @@ impl Engine<'_> {
 
     /// A fiber that runs a task as a worker would. What it makes ready is not run next, but put up
     /// for choice.
-    fn fiber_of(&self, task: TaskPtr) -> Fiber {
-        let shared = self.shared;
+    fn fiber_of(&self, Ready { task, home }: Ready) -> Fiber {
+        if let Some(left) = self.pumps.borrow_mut().get_mut(&home.id.get()) {
+            *left -= 1;
+        }
         Fiber::new(
-            true,
+            Some(home.id),
             Box::new(move || {
-                context::enter(shared.id);
+                context::enter(home.id);
+                home.act_as_pump_thread();
                 // SAFETY: ready, and taken by us alone.
-                if let Some(successor) = unsafe { run_task(task, &shared.run_context()) } {
-                    ready(successor);
+                if let Some(successor) = unsafe { run_task(task, &home.run_context()) } {
+                    ready(successor, home);
                 }
             }),
         )
     }
 
-    /// Jumps to the next timer. Returns whether there is one.
+    /// Jumps to the next timer, or to the end of somebody's patience. Returns whether there is one.
     fn advance_time(&self) -> bool {
-        let Some(deadline) = self.shared.timers.next_deadline() else { return false };
-        self.clock.borrow_mut().advance_to(deadline);
-        self.shared.timers.fire_due(deadline);
+        let runtimes: Vec<_> =
+            [self.shared].into_iter().chain(self.built.borrow().iter().copied()).collect();
+        let timers = runtimes.iter().filter_map(|shared| shared.timers.next_deadline());
+        let now = self.clock.borrow().now();
+        let alarms = self.alarms.borrow();
+        let alarms = alarms.iter().copied().filter(|alarm| *alarm > now);
+        let Some(next) = timers.chain(alarms).min() else { return false };
+        self.clock.borrow_mut().advance_to(next);
+        runtimes.iter().for_each(|shared| shared.timers.fire_due(next));
         true
     }
 
@@ -279,17 +401,21 @@ impl Engine<'_> {
         self.ready.borrow_mut().clear();
     }
 
-    fn is_quiet(&self) -> bool {
-        let fibers = self.fibers.borrow();
-        self.ready.borrow().is_empty()
-            && !fibers.values().any(|fiber| fiber.is_body)
-            && self.shared.has_nothing_outstanding()
+    fn is_quiet(&self, home: &Shared) -> bool {
+        self.ready_of(home.id) == 0
+            && self.bodies_of(home.id) == 0
+            && home.has_nothing_outstanding()
     }
 }
 
+/// Whether behaviours of the runtime may wait.
+fn may_block(home: RuntimeId) -> bool {
+    shared::get(home).config.host == Host::Blocking
+}
+
 /// Whether no work of the simulated runtime is left.
-pub(crate) fn is_quiet() -> bool {
-    engine().is_none_or(Engine::is_quiet)
+pub(crate) fn is_quiet(home: &Shared) -> bool {
+    engine().is_none_or(|engine| engine.is_quiet(home))
 }
 
 /// Keeps the first fault, to fail the run with.

@@ -6,6 +6,7 @@ use std::ptr;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use crate::runtime::RuntimeId;
 use crate::sched::context;
 
 /// Enough for test programs that format and print.
@@ -25,8 +26,8 @@ pub(super) enum Left {
 pub(super) struct Fiber {
     coroutine: Coroutine<(), Left, ()>,
     context: context::Snapshot,
-    /// Whether it runs a behaviour: then it must not wait.
-    pub(super) is_body: bool,
+    /// The runtime of which it runs a task, if it is no plain thread.
+    pub(super) body_of: Option<RuntimeId>,
     pub(super) until: Option<*const dyn Fn() -> bool>,
 }
 
@@ -36,7 +37,7 @@ thread_local! {
 }
 
 impl Fiber {
-    pub(super) fn new(is_body: bool, main: Box<dyn FnOnce()>) -> Self {
+    pub(super) fn new(body_of: Option<RuntimeId>, main: Box<dyn FnOnce()>) -> Self {
         let stack = STACKS.with_borrow_mut(Vec::pop);
         let stack = stack.unwrap_or_else(|| {
             DefaultStack::new(STACK_BYTES).expect("the system has no memory for a fiber's stack")
@@ -45,7 +46,7 @@ impl Fiber {
             YIELDER.set(yielder);
             main();
         });
-        Self { coroutine, context: context::Snapshot::new(), is_body, until: None }
+        Self { coroutine, context: context::Snapshot::new(), body_of, until: None }
     }
 
     /// Goes on until the fiber is left again.

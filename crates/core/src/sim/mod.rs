@@ -22,6 +22,10 @@
 //! on. What the strategy decides is the schedule; the seed decides what the strategy decides.
 //! Time stands still while anything can run, and then jumps to the next timer.
 //!
+//! Runtimes that the program builds are part of the run, and so have no threads. Each has the room that
+//! it was built with: so many workers, so many threads that may block, or a pump's one thread while
+//! somebody pumps. Their hooks for threads are not called, but that of a pump is.
+//!
 //! # When a run fails
 //!
 //! A run fails if the program panics, if a behaviour panics (unless [`Sim::allow_faults`]), or if
@@ -40,6 +44,7 @@
 
 mod engine;
 mod fiber;
+mod pump;
 
 use std::time::Duration;
 
@@ -47,8 +52,10 @@ pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
 use engine::Settings;
 pub(crate) use engine::{
-    block_until, is_active, is_inside, is_quiet, now, point, ready, spawn_outside, tell,
+    adopt, block_for, block_until, bodies_of, free_id, is_active, is_inside, is_quiet, now, point,
+    ready, spawn_outside, tell,
 };
+pub(crate) use pump::{pump_pending, pump_until, pump_until_idle};
 
 use crate::promise::Promise;
 
@@ -153,7 +160,7 @@ impl Sim {
 #[track_caller]
 pub fn thread<R: Send + 'static>(main: impl FnOnce() -> R + Send + 'static) -> Promise<R> {
     let (resolver, promise) = Promise::channel();
-    engine::spawn_outside(Box::new(move || resolver.resolve(main())));
+    engine::spawn_outside(engine::home(), Box::new(move || resolver.resolve(main())));
     promise
 }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use coact_sync::shim::sync::{Condvar, Mutex};
 
 use crate::behaviour::body::{Completion, Forget};
-use crate::behaviour::spawn::{self, assert_distinct};
+use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
 use crate::panic::{Broken, drop_quietly};
 use crate::promise::Promise;
@@ -46,14 +46,14 @@ use wheel::{Key, Wheel};
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice.
+/// If the set names a cown twice, or cowns of different pumps.
 #[track_caller]
 pub fn after<S, F>(delay: Duration, set: S, closure: F) -> Timer
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    assert_distinct(&set);
+    assert_spawnable(&set);
     let set = set.to_owned_set();
     let fire = move || spawn::with_owned::<S, _, _>(set, closure, Forget);
     current_timers().set(delay, Entry::Once(Box::new(fire)))
@@ -66,7 +66,7 @@ where
 /// flooded.
 ///
 /// # Panics
-/// If the set names a cown twice, or the period is zero.
+/// If the set names a cown twice, or cowns of different pumps, or if the period is zero.
 #[track_caller]
 pub fn every<S, F>(period: Duration, set: S, closure: F) -> Timer
 where
@@ -75,7 +75,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert!(!period.is_zero(), "a timer with a period of zero would never stop firing");
-    assert_distinct(&set);
+    assert_spawnable(&set);
     let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
     let waiting = Arc::new(AtomicBool::new(false));
     let fire = move || {

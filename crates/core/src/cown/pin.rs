@@ -1,0 +1,33 @@
+//! Cowns that belong to a pump: their states are touched by its thread only.
+
+use super::header::{CownHeader, Flags};
+use crate::runtime::Home;
+use crate::sched::shared;
+
+impl CownHeader {
+    /// Binds a cown that nobody has yet to its home, if that is a pump's.
+    #[inline]
+    pub(crate) fn pin_if(&self, pumped: bool) {
+        if pumped {
+            self.set(Flags::PINNED, true);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.has(Flags::PINNED)
+    }
+
+    /// Whether the current thread may touch the state, once it has it for itself.
+    #[inline]
+    pub(crate) fn is_within_reach(&self) -> bool {
+        !self.is_pinned() || shared::get(self.home()).is_pump_thread()
+    }
+}
+
+impl Home {
+    /// Whether its cowns are pinned: whether it is the home of a [`Pump`](crate::Pump).
+    pub fn is_pumped(self) -> bool {
+        shared::get(self.0).is_pumped()
+    }
+}

@@ -1,0 +1,313 @@
+//! A runtime that has no threads: behaviours run when its owner says so.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use coact_sync::asym;
+
+use super::handle::{CANCEL_GRACE, call_hook};
+use super::home::Home;
+use super::{Config, EnterGuard, RuntimeId, ShutdownReport};
+use crate::sched::context;
+use crate::sched::quiet::{self, Runtimes, Watch};
+use crate::sched::shared::{self, Phase, Shared};
+use crate::sched::worker::Worker;
+use crate::sim;
+
+/// A runtime whose behaviours run on one thread that the program has already: that which made it,
+/// and in its own time, whenever it calls [`run_until`](Self::run_until) and its like. For what must
+/// stay on one thread: a user interface, a test's main thread, a library that is not thread-safe.
+///
+/// Cowns that are made in it are **pinned**: their states are touched by this thread only. A
+/// behaviour over several cowns of which one is pinned runs here, whatever the others are; one over
+/// cowns of two pumps is [refused](crate::Refusal::PinnedApart). Handles go everywhere, as all do, and
+/// everybody may spawn. When the last handle is dropped elsewhere, the state is dropped here, when the
+/// thread next pumps.
+///
+/// Dropping the pump stops the runtime: what is queued is dropped. States of cowns whose handles live
+/// on are **forgotten** with their last handle, unless that is dropped by this thread: no thread is
+/// left that might touch them.
+///
+/// ```
+/// use coact_core::{Cown, Runtime, when};
+/// use std::thread;
+///
+/// let pump = Runtime::builder().build_pumped()?;
+/// let here = thread::current().id();
+/// let window = pump.run(|| Cown::new(Vec::new()));
+/// let far = window.clone();
+/// let other = thread::spawn(move || {
+///     when(&far, move |lines| {
+///         assert_eq!(thread::current().id(), here);
+///         lines.push("drawn");
+///     });
+/// });
+/// other.join().unwrap();
+/// assert_eq!(pump.run_pending(), 1);
+/// assert_eq!(window.into_inner().unwrap(), ["drawn"]);
+/// # Ok::<(), coact_core::BuildError>(())
+/// ```
+///
+/// The methods that run behaviours panic if they are called from one: a pump does not run inside of
+/// itself.
+pub struct Pump {
+    shared: &'static Shared,
+    worker: Worker,
+    not_send: PhantomData<*const ()>,
+}
+
+/// What other threads hold of a [`Pump`]; it is [`Send`] and can be copied.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PumpHandle(RuntimeId);
+
+impl Pump {
+    pub(super) fn new(id: RuntimeId, config: Config) -> Self {
+        asym::init();
+        let (shared, parkers) = Shared::new(id, config);
+        let shared: &'static Shared = Box::leak(Box::new(shared));
+        shared::register(shared);
+        let parker = parkers.into_iter().next().expect("a pump is one worker");
+        let worker = Worker::new(shared, 0, parker);
+        worker.rest();
+        if shared.config.simulated {
+            sim::adopt(shared);
+        }
+        call_hook(shared.config.on_start.as_deref());
+        Self { shared, worker, not_send: PhantomData }
+    }
+
+    /// The runtime as the home of cowns.
+    pub fn home(&self) -> Home {
+        Home(self.shared.id)
+    }
+
+    /// What other threads may hold of it.
+    pub fn handle(&self) -> PumpHandle {
+        PumpHandle(self.shared.id)
+    }
+
+    /// Makes this the runtime of new cowns, futures, jobs and timers on this thread, until the guard
+    /// is dropped.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard::new(self.shared.id)
+    }
+
+    /// Runs `main` inside this runtime, then behaviours until no work is left, as
+    /// [`Runtime::run`](crate::Runtime::run) does.
+    ///
+    /// # Panics
+    /// If `main` panics (afterwards), or in a behaviour.
+    #[track_caller]
+    pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
+        assert_outside();
+        let result = {
+            let _entered = self.enter();
+            catch_unwind(AssertUnwindSafe(main))
+        };
+        self.run_until_idle();
+        result.unwrap_or_else(|payload| resume_unwind(payload))
+    }
+
+    /// Runs what is ready at this moment, and returns how many tasks that were: behaviours, turns of
+    /// futures, and ends of states whose last handle is gone. It does not wait for work, and what becomes ready meanwhile is left for the next call,
+    /// except behaviours that follow each other on one cown: up to the
+    /// [throughput](crate::Builder::throughput).
+    ///
+    /// # Panics
+    /// In a behaviour.
+    #[track_caller]
+    pub fn run_pending(&self) -> usize {
+        assert_outside();
+        self.pump_pending()
+    }
+
+    /// Runs behaviours for so long, and waits for more while there are none.
+    ///
+    /// # Panics
+    /// In a behaviour.
+    #[track_caller]
+    pub fn run_for(&self, time: Duration) {
+        assert_outside();
+        self.pump_until(Some(time), || false);
+    }
+
+    /// Runs behaviours, and waits for more while there are none, until the condition holds. It is
+    /// looked at in the beginning, after each behaviour, and when the thread is woken: by work, or by
+    /// [`PumpHandle::wake`].
+    ///
+    /// # Panics
+    /// In a behaviour, and if the condition panics.
+    #[track_caller]
+    pub fn run_until(&self, condition: impl FnMut() -> bool) {
+        assert_outside();
+        self.pump_until(None, condition);
+    }
+
+    /// Runs behaviours until the future is ready, and returns its output: how to wait for a
+    /// [`Promise`](crate::Promise) on this thread, whose `wait` would stop the pump. The future is
+    /// polled here, and need not be [`Send`].
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime, ask};
+    ///
+    /// let pump = Runtime::builder().build_pumped()?;
+    /// let cown = pump.run(|| Cown::new(20));
+    /// assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// In a behaviour, and if the future panics.
+    #[track_caller]
+    pub fn run_future<F: Future>(&self, future: F) -> F::Output {
+        assert_outside();
+        let (mut future, waker) = (pin!(future), self.handle().waker());
+        let mut output = None;
+        self.run_until(|| {
+            if let Poll::Ready(ready) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                output = Some(ready);
+            }
+            output.is_some()
+        });
+        output.expect("the pump runs until it is there")
+    }
+
+    /// Runs behaviours until no work is left: every behaviour has run, and so have all futures,
+    /// blocking jobs and timers that were started.
+    ///
+    /// # Panics
+    /// In a behaviour.
+    #[track_caller]
+    pub fn run_until_idle(&self) {
+        self.run_until_all_idle(&[]);
+    }
+
+    /// Runs behaviours until no work is left here nor in any of the others, at one moment: as
+    /// [`Runtime::wait_idle_all`](crate::Runtime::wait_idle_all), on this thread.
+    ///
+    /// # Panics
+    /// In a behaviour.
+    #[track_caller]
+    pub fn run_until_all_idle(&self, others: &[Home]) {
+        assert_outside();
+        self.pump_until_idle(None, others);
+    }
+
+    fn pump_pending(&self) -> usize {
+        if self.is_simulated() {
+            return sim::pump_pending(self.shared);
+        }
+        self.worker.pump_pending()
+    }
+
+    fn pump_until(&self, time: Option<Duration>, stop: impl FnMut() -> bool) -> bool {
+        if self.is_simulated() {
+            return sim::pump_until(self.shared, time, stop);
+        }
+        self.worker.pump_until(after(time), stop)
+    }
+
+    fn pump_until_idle(&self, time: Option<Duration>, others: &[Home]) -> bool {
+        let homes = [self.home()];
+        let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
+        if self.is_simulated() {
+            return sim::pump_until_idle(self.shared, time, &all);
+        }
+        let _watch = Watch::new(self.handle().waker());
+        self.worker.pump_until_idle(after(time), || quiet::are_idle(&all))
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.shared.config.simulated && sim::is_active()
+    }
+
+    /// Runs behaviours for up to `deadline`, until no work is left, then stops the runtime as dropping
+    /// it does, and tells what was left undone.
+    ///
+    /// # Panics
+    /// In a behaviour.
+    #[track_caller]
+    pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
+        assert_outside();
+        self.pump_until_idle(Some(deadline), &[]);
+        self.stop()
+    }
+
+    /// Drops what is queued.
+    fn stop(&self) -> ShutdownReport {
+        let shared = self.shared;
+        if shared.phase() != Phase::Stopped {
+            shared.set_phase(Phase::Cancelling);
+            shared.cancel_hidden();
+            // The tasks of a runtime that is past its deadline run without their bodies.
+            self.pump_until_idle(Some(CANCEL_GRACE), &[]);
+            shared.set_phase(Phase::Stopped);
+            shared.cancel_hidden();
+            shared.timers.join();
+            shared.blocking.join(Instant::now() + CANCEL_GRACE);
+            while self.pump_pending() > 0 {}
+            call_hook(shared.config.on_stop.as_deref());
+            *shared.alive.lock() = 0;
+            shared.changed.notify_all();
+            quiet::tell();
+        }
+        ShutdownReport { abandoned: shared.abandoned.load(Ordering::Relaxed), stuck_workers: 0 }
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn after(time: Option<Duration>) -> Option<Instant> {
+    Instant::now().checked_add(time?)
+}
+
+#[track_caller]
+fn assert_outside() {
+    context::assert_may_block("running a `Pump`", "let the behaviour end: the pump goes on then");
+}
+
+impl PumpHandle {
+    /// The runtime as the home of cowns.
+    pub fn home(self) -> Home {
+        Home(self.0)
+    }
+
+    /// Has the thread look at the condition of [`Pump::run_until`] if it waits in there, for what
+    /// makes it hold may be no work of the pump's.
+    pub fn wake(self) {
+        shared::get(self.0).wake_pump();
+    }
+
+    /// The same as a [`Waker`].
+    pub fn waker(self) -> Waker {
+        Arc::new(self).into()
+    }
+}
+
+impl Wake for PumpHandle {
+    fn wake(self: Arc<Self>) {
+        PumpHandle::wake(*self);
+    }
+}
+
+impl fmt::Debug for Pump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pump").field("name", &self.shared.config.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PumpHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PumpHandle").field(&self.home()).finish()
+    }
+}

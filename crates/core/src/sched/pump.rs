@@ -1,0 +1,282 @@
+//! A worker that is no thread of its own: the thread that pumps is the worker while it does.
+//!
+//! Between two calls such a worker counts as asleep if there is nothing to do, and as on its way if
+//! there is. So all that holds for sleeping workers holds for it: who leaves a task for it finds it on
+//! the list of sleepers, once, takes it off, and tells it; here that means to call the hook.
+
+use std::time::{Duration, Instant};
+
+use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::worker::{Worker, park_for};
+use super::{context, guest};
+use crate::panic::drop_quietly;
+use crate::sched::shared::{GUEST_PATIENCE, Phase, Shared};
+
+/// What a pumped runtime has beside its worker.
+pub(crate) struct PumpState {
+    /// The thread that pumps.
+    thread: u64,
+    /// Whether it does right now: then it needs no hook to see what comes.
+    pumping: AtomicBool,
+    /// How often it was woken to look at its condition; for simulations.
+    wakes: AtomicU64,
+    /// Whether the hook was called since it last pumped; for simulations.
+    told: AtomicBool,
+}
+
+impl PumpState {
+    /// The pump of the current thread.
+    pub(super) fn new() -> Self {
+        Self {
+            thread: context::thread(),
+            pumping: AtomicBool::new(false),
+            wakes: AtomicU64::new(0),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_pumping(&self) -> bool {
+        // ORDERING: Relaxed. Ordered by the list of sleepers: who has taken the worker off it, after
+        // it has left, sees that it has. A hook that is called without need does no harm.
+        self.pumping.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_pumping(&self, pumping: bool) {
+        // ORDERING: Relaxed. As above.
+        self.pumping.store(pumping, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    /// Whether its behaviours run on a thread that pumps.
+    #[inline]
+    pub(crate) fn is_pumped(&self) -> bool {
+        self.pump.is_some()
+    }
+
+    /// Whether this is the thread that pumps.
+    pub(crate) fn is_pump_thread(&self) -> bool {
+        self.pump.as_ref().is_some_and(|pump| pump.thread == context::thread())
+    }
+
+    fn pump(&self) -> &PumpState {
+        self.pump.as_ref().expect("only a pumped runtime is pumped")
+    }
+
+    /// Called when a pump that has slept has work: calls the hook, if nobody pumps.
+    pub(super) fn tell_pump(&self) {
+        if let (Some(pump), Some(hook)) = (&self.pump, &self.config.on_ready)
+            && !pump.is_pumping()
+            && self.phase() == Phase::Running
+        {
+            // Cowns may be held around this: what would block is refused.
+            let _nested = context::Nested::enter();
+            drop_quietly(&**hook);
+        }
+    }
+
+    /// Has the thread look at its condition.
+    pub(crate) fn wake_pump(&self) {
+        // ORDERING: Relaxed. Counted for simulations, which have one thread.
+        self.pump().wakes.fetch_add(1, Ordering::Relaxed);
+        self.unpark(0);
+    }
+}
+
+/// What stands for the list of sleepers in a simulation.
+#[cfg_attr(not(feature = "sim"), allow(dead_code))]
+impl Shared {
+    pub(crate) fn set_pumping(&self, pumping: bool) {
+        self.pump().set_pumping(pumping);
+        // ORDERING: Relaxed, here and below. Simulations have one thread.
+        self.pump().told.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn pump_wakes(&self) -> u64 {
+        self.pump().wakes.load(Ordering::Relaxed)
+    }
+
+    /// As [`tell_pump`](Self::tell_pump), once until it is pumped again.
+    pub(crate) fn tell_pump_once(&self) {
+        if let Some(pump) = &self.pump
+            && !pump.is_pumping()
+            && !pump.told.swap(true, Ordering::Relaxed)
+        {
+            self.tell_pump();
+        }
+    }
+
+    /// Lets the current simulated thread stand for the one that pumps.
+    #[cfg(feature = "sim")]
+    pub(crate) fn act_as_pump_thread(&self) {
+        if let Some(pump) = &self.pump {
+            context::act_as(pump.thread);
+        }
+    }
+}
+
+impl Worker {
+    /// Goes to sleep for the first time: nobody pumps yet.
+    pub(crate) fn rest(&self) {
+        self.shared.idle.start_searching();
+        self.shared.idle.fall_asleep(0);
+    }
+
+    /// Runs what is ready at this moment: each task, and those that follow it on the same cown up to
+    /// the throughput. Returns how many that were.
+    pub(crate) fn pump_pending(&self) -> usize {
+        self.pump(|| {
+            let first = self.take_from_inbox(0);
+            let ready = self.own(|tasks| {
+                let aged = tasks.aged.drain(..);
+                let mut ready: Vec<_> = aged.chain(tasks.fresh.drain(..)).collect();
+                ready.extend(tasks.next.take());
+                ready
+            });
+            ready.into_iter().chain(first).map(|task| self.run_chain(task) as usize).sum()
+        })
+    }
+
+    /// Runs tasks, and sleeps while there are none, until `stop` says so, or the time has come.
+    /// Returns whether `stop` has. It is asked after each task and when the thread wakes up.
+    pub(crate) fn pump_until(
+        &self,
+        until: Option<Instant>,
+        mut stop: impl FnMut() -> bool,
+    ) -> bool {
+        self.pump(|| {
+            loop {
+                if stop() {
+                    return true;
+                }
+                if is_over(until) {
+                    return false;
+                }
+                match self.take() {
+                    Some(task) => self.run_and_follow(task),
+                    None => self.doze(until),
+                }
+            }
+        })
+    }
+
+    /// The same until `is_idle` says so, which is asked while this worker sleeps.
+    pub(crate) fn pump_until_idle(
+        &self,
+        until: Option<Instant>,
+        is_idle: impl Fn() -> bool,
+    ) -> bool {
+        self.pump(|| {
+            while !is_over(until) {
+                match self.take() {
+                    Some(task) => self.run_and_follow(task),
+                    None if self.doze_until(until, &is_idle) => return true,
+                    None => {}
+                }
+            }
+            false
+        })
+    }
+
+    /// Runs a task, and puts the one that follows it where it runs next.
+    fn run_and_follow(&self, task: crate::behaviour::task::TaskPtr) {
+        if let Some(successor) = self.run_one(task) {
+            self.push(successor);
+        }
+    }
+
+    /// Makes this thread the worker for a while.
+    fn pump<R>(&self, work: impl FnOnce() -> R) -> R {
+        /// The work may be left by a panic of the user's condition.
+        struct Leave<'a>(&'a Worker);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.leave_pump();
+            }
+        }
+        context::with_worker(self, || {
+            self.shared.pump().set_pumping(true);
+            self.get_up();
+            let _leave = Leave(self);
+            work()
+        })
+    }
+
+    /// Is no sleeper any more, whoever has woken it. What was left for it by those who saw it on its
+    /// way is visible from here on.
+    fn get_up(&self) {
+        self.shared.idle.wake_up(0);
+        self.shared.idle.found_work();
+    }
+
+    /// Goes to sleep until the next call. If there is something left, the worker stays on its way
+    /// instead, and the hook is told.
+    fn leave_pump(&self) {
+        // What is in `next` is not seen by those who ask whether there are tasks.
+        self.own(|tasks| tasks.aged.extend(tasks.next.take()));
+        self.tick();
+        self.shared.pump().set_pumping(false);
+        self.rest();
+        if !self.shared.has_tasks() {
+            return self.shared.tell_if_idle();
+        }
+        // A waker that came first tells the hook itself.
+        if self.shared.idle.wake_up(0) {
+            self.shared.tell_pump();
+        }
+    }
+
+    /// Sleeps until woken, or until the time has come, unless there is a task.
+    fn doze(&self, until: Option<Instant>) {
+        self.fall_asleep();
+        if !self.shared.has_tasks() {
+            self.park(left(until));
+        }
+        self.get_up();
+    }
+
+    /// Sleeps until there is a task, or the time has come, or `is_idle` says so; returns whether it
+    /// did. The worker does not get up to ask: others ask the same, and must not miss each other.
+    fn doze_until(&self, until: Option<Instant>, is_idle: impl Fn() -> bool) -> bool {
+        self.fall_asleep();
+        let mut idle = false;
+        while !self.shared.has_tasks() && self.shared.idle.are_asleep(1) && !is_over(until) {
+            idle = is_idle();
+            if idle {
+                break;
+            }
+            // Guests do not tell when they leave.
+            let guests = guest::are_there_any_of(&|_| true).then_some(GUEST_PATIENCE);
+            self.park([guests, left(until)].into_iter().flatten().min());
+        }
+        self.get_up();
+        idle
+    }
+
+    fn fall_asleep(&self) {
+        coact_sync::pool::flush_thread();
+        self.rest();
+        if !self.shared.has_tasks() {
+            self.shared.tell_if_idle();
+        }
+    }
+
+    /// A permit that is left over from before makes this a short one.
+    fn park(&self, patience: Option<Duration>) {
+        match patience {
+            None => self.parker.park(),
+            Some(patience) => {
+                park_for(&self.parker, patience);
+            }
+        }
+    }
+}
+
+fn left(until: Option<Instant>) -> Option<Duration> {
+    until.map(|until| until.saturating_duration_since(Instant::now()))
+}
+
+fn is_over(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() >= until)
+}

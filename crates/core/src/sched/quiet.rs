@@ -1,0 +1,112 @@
+//! Whether several runtimes are idle at one moment. README.md, "Several runtimes", has the argument.
+
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use coact_sync::shim::process::Mutex;
+use slab::Slab;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use super::guest;
+use super::shared::{GUEST_PATIENCE, Phase, Shared};
+use crate::sim;
+
+/// Runtimes, of which there are few.
+pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
+
+/// Whether there was a moment, during this call, at which none of the runtimes had any work: exact if
+/// nobody outside of them brings new work.
+pub(crate) fn are_idle(runtimes: &[&'static Shared]) -> bool {
+    if let [runtime] = runtimes {
+        return is_stopped(runtime) || runtime.is_idle();
+    }
+    if runtimes.iter().any(|runtime| runtime.config.simulated) {
+        // One thread: nothing happens while it looks.
+        return runtimes.iter().all(|runtime| is_stopped(runtime) || runtime.is_idle());
+    }
+    let stamps = || runtimes.iter().map(|runtime| runtime.stamp()).collect::<SmallVec<[_; 8]>>();
+    let are_quiet =
+        || runtimes.iter().all(|runtime| is_stopped(runtime) || runtime.is_quiet_exactly());
+    let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
+    let before = stamps();
+    are_quiet() && !guest::are_there_any_of(&is_one_of_them) && are_quiet() && stamps() == before
+}
+
+fn is_stopped(runtime: &Shared) -> bool {
+    runtime.phase() == Phase::Stopped
+}
+
+/// Who waits until runtimes are idle, in some combination.
+static WATCHERS: Mutex<Slab<Waker>> = Mutex::new(Slab::new());
+/// How many they are: read without the lock.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Is told when any runtime has become idle, until it is dropped.
+pub(crate) struct Watch(usize);
+
+impl Watch {
+    pub(crate) fn new(waker: Waker) -> Self {
+        let number = WATCHERS.lock().insert(waker);
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
+        // see what it has seen.
+        fence(Ordering::SeqCst);
+        Self(number)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        COUNT.fetch_sub(1, Ordering::Relaxed);
+        let waker = WATCHERS.lock().remove(self.0);
+        drop(waker);
+    }
+}
+
+/// Called when a runtime has become idle.
+pub(crate) fn tell() {
+    // ORDERING: SeqCst, see `Watch::new`.
+    fence(Ordering::SeqCst);
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let watchers: Vec<Waker> = WATCHERS.lock().iter().map(|(_, waker)| waker.clone()).collect();
+    watchers.into_iter().for_each(Waker::wake);
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Blocks until all of the runtimes are idle at one moment, for so long at the most; returns whether
+/// they were.
+pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {
+    if sim::is_active() {
+        return sim::block_for(timeout, &|| are_idle(runtimes));
+    }
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let _watch = Watch::new(Arc::new(Unpark(thread::current())).into());
+    loop {
+        if are_idle(runtimes) {
+            return true;
+        }
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return false;
+        }
+        // Guests do not tell when they leave: theirs are a few instructions, or one body.
+        let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
+        let guests = guest::are_there_any_of(&is_one_of_them).then_some(GUEST_PATIENCE);
+        match [guests, left].into_iter().flatten().min() {
+            None => thread::park(),
+            Some(patience) => thread::park_timeout(patience),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Runtimes whose behaviours may block.
+
+use std::collections::HashSet;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Log, Meeting, PATIENCE};
+
+fn runtime(threads: usize) -> Runtime {
+    Runtime::builder().name("files").on_blocking_threads(threads).build().unwrap()
+}
+
+#[test]
+fn behaviours_on_different_cowns_block_side_by_side() {
+    let runtime = runtime(20);
+    let all = Meeting::of(20);
+    let met = runtime.run(|| {
+        let meet = |_| {
+            let all = all.clone();
+            ask(&Cown::new(()), move |_| all.attend())
+        };
+        (0..20).map(meet).collect::<Vec<_>>()
+    });
+    assert!(met.into_iter().all(|met| met.wait() == Ok(true)));
+}
+
+#[test]
+fn waiting_is_allowed() {
+    let (runtime, workers) = (runtime(2), Runtime::builder().workers(1).build().unwrap());
+    let there = workers.run(|| Cown::new(20));
+    let credits = Credits::new(1);
+    let permit = credits.acquire_blocking(1);
+    let here = runtime.run(|| Cown::new(0));
+    let sum = ask(&here, {
+        let credits = credits.clone();
+        move |n| {
+            *n = ask(&there, |n| *n + 1).wait().unwrap();
+            drop(credits.acquire_blocking(1));
+            *n * 2
+        }
+    });
+    drop(permit);
+    assert_eq!(sum.wait(), Ok(42));
+}
+
+#[test]
+fn the_order_of_a_cown_is_kept_and_the_bound_too() {
+    let (runtime, threads) = (runtime(3), Log::new());
+    let cowns = runtime.run(|| (0..8).map(|_| Cown::new(Vec::new())).collect::<Vec<_>>());
+    runtime.run(|| {
+        for n in 0..500 {
+            for cown in &cowns {
+                let threads = threads.clone();
+                when(cown, move |seen| {
+                    threads.push(thread::current().id());
+                    seen.push(n);
+                });
+            }
+        }
+    });
+    for cown in cowns {
+        assert_eq!(cown.into_inner().unwrap(), (0..500).collect::<Vec<_>>());
+    }
+    assert!(threads.take().into_iter().collect::<HashSet<_>>().len() <= 3);
+}
+
+#[test]
+fn sets_over_hosts_run_where_their_first_member_is_at_home() {
+    let (runtime, workers) = (runtime(2), Runtime::builder().name("w").build().unwrap());
+    let (here, there) = (runtime.run(|| Cown::new(())), workers.run(|| Cown::new(())));
+    let name = |_: &mut ()| thread::current().name().unwrap().to_owned();
+    let on_both = ask((&here, &there), move |(here, _)| name(here)).wait().unwrap();
+    assert!(on_both.starts_with("files-blocking-"), "{on_both}");
+    assert!(ask((&there, &here), move |(there, _)| name(there)).wait().unwrap().starts_with("w-"));
+}
+
+#[test]
+fn idle_threads_end() {
+    let (send, ended) = mpsc::channel();
+    let runtime = Runtime::builder()
+        .on_blocking_threads(4)
+        .blocking_keep_alive(Duration::from_millis(1))
+        .on_stop(move || {
+            let _ = send.send(());
+        })
+        .build()
+        .unwrap();
+    for _ in 0..3 {
+        let cown = runtime.run(|| {
+            let cown = Cown::new(0);
+            when(&cown, |n| *n += 1);
+            cown
+        });
+        ended.recv_timeout(PATIENCE).expect("the thread has nothing to do, and does not end");
+        assert_eq!(cown.into_inner(), Ok(1));
+    }
+}
+
+#[test]
+fn a_shutdown_waits_then_cancels_and_tells_who_is_stuck() {
+    let runtime = runtime(1);
+    let cown = runtime.run(|| Cown::new(0));
+    let ((release, gate), (started, has_started)) = (mpsc::channel::<()>(), Promise::channel());
+    let stuck = ask(&cown, move |_| {
+        started.resolve(());
+        gate.recv_timeout(PATIENCE).is_err()
+    });
+    has_started.wait().unwrap();
+    let behind = [ask(&cown, |n| *n), ask(&cown, |n| *n)];
+    let report = runtime.shutdown(Duration::ZERO);
+    assert_eq!(report.stuck_workers, 1);
+    drop(release);
+    assert_eq!(stuck.wait(), Ok(true));
+    assert_eq!(behind.map(Promise::wait), [Err(Broken::Cancelled), Err(Broken::Cancelled)]);
+    assert!(try_when(&cown, |_| ()).is_err());
+    assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+}
+
+#[test]
+fn what_is_queued_is_dropped_by_a_shutdown() {
+    let runtime = runtime(1);
+    let (a, b) = runtime.run(|| (Cown::new(0), Cown::new(0)));
+    let ((release, gate), (started, has_started)) = (mpsc::channel::<()>(), Promise::channel());
+    when(&a, move |_| {
+        started.resolve(());
+        let _ = gate.recv_timeout(PATIENCE);
+    });
+    has_started.wait().unwrap();
+    let waiting: Vec<_> = (0..100).map(|_| ask((&a, &b), |_| ())).collect();
+    let stopper = thread::spawn(move || runtime.shutdown(Duration::from_millis(1)));
+    while !b.home().is_cancelled() {
+        thread::yield_now();
+    }
+    drop(release);
+    let report = stopper.join().unwrap();
+    assert_eq!((report.abandoned, report.stuck_workers), (100, 0));
+    assert!(waiting.into_iter().all(|promise| promise.wait() == Err(Broken::Cancelled)));
+}

@@ -1,0 +1,348 @@
+//! Pumps: behaviours on a thread that the program has already, and only there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Faults, Log, Meeting, PATIENCE, fail, panic_of, runtime};
+
+fn pump() -> Pump {
+    Runtime::builder().name("pump").build_pumped().unwrap()
+}
+
+fn make<T: Send + 'static>(pump: &Pump, state: T) -> Cown<T> {
+    let _entered = pump.enter();
+    Cown::new(state)
+}
+
+/// A state that no other thread may touch, not even to drop it.
+struct Here {
+    thread: ThreadId,
+    touched: usize,
+    dropped: Log<ThreadId>,
+}
+
+impl Here {
+    fn new(dropped: &Log<ThreadId>) -> Self {
+        Self { thread: thread::current().id(), touched: 0, dropped: dropped.clone() }
+    }
+
+    fn touch(&mut self) {
+        assert_eq!(thread::current().id(), self.thread);
+        self.touched += 1;
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        self.dropped.push(thread::current().id());
+    }
+}
+
+#[test]
+fn behaviours_run_when_the_pump_says_so() {
+    let pump = pump();
+    let cown = make(&pump, 0);
+    when(&cown, |n| *n += 1);
+    when(&cown, |n| *n += 1);
+    let other = make(&pump, ());
+    when(&other, |()| ());
+    let seen = ask(&cown, |n| *n).try_wait().unwrap_err();
+    assert_eq!(pump.run_pending(), 4);
+    assert_eq!(seen.try_wait().unwrap(), Ok(2));
+    assert_eq!(pump.run_pending(), 0);
+}
+
+/// A behaviour that spawns itself again and again does not keep the caller.
+#[test]
+fn what_becomes_ready_meanwhile_is_left_for_the_next_call() {
+    fn again(count: Arc<AtomicUsize>) {
+        when((), move |()| {
+            count.fetch_add(1, Ordering::Relaxed);
+            again(count);
+        });
+    }
+    let (pump, count) = (pump(), Arc::new(AtomicUsize::new(0)));
+    {
+        let _entered = pump.enter();
+        again(Arc::clone(&count));
+    }
+    for round in 1..=10 {
+        assert_eq!(pump.run_pending(), 1);
+        assert_eq!(count.load(Ordering::Relaxed), round);
+    }
+}
+
+#[test]
+fn the_state_is_touched_by_one_thread_only() {
+    let (workers, pump, dropped) = (runtime(2, &Faults::new()), pump(), Log::new());
+    let cown = make(&pump, Here::new(&dropped));
+    let plain = workers.run(|| Cown::new(0));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..250 {
+                    when(&cown, Here::touch);
+                    // Whatever its place in the set.
+                    when((&plain, &cown), |(n, here)| {
+                        *n += 1;
+                        here.touch();
+                    });
+                    when((&cown, &plain), |(here, n)| {
+                        here.touch();
+                        *n += 1;
+                    });
+                    when_here(&cown, Here::touch);
+                    when(&plain, |n| *n += 1);
+                }
+            });
+        }
+        pump.run_for(Duration::from_millis(1));
+    });
+    pump.run_until_all_idle(&[workers.home()]);
+    assert_eq!(plain.into_inner().unwrap(), 3000);
+    let touched = ask(&cown, |here| here.touched);
+    assert_eq!(pump.run_future(touched), Ok(4000));
+    thread::spawn(move || drop(cown)).join().unwrap();
+    assert!(dropped.is_empty(), "dropped elsewhere");
+    assert_eq!(pump.run_pending(), 1);
+    assert_eq!(dropped.take(), [thread::current().id()]);
+}
+
+#[test]
+fn readers_of_a_pinned_cown_run_on_its_thread() {
+    let (workers, pump, here) = (runtime(2, &Faults::new()), pump(), thread::current().id());
+    let (pinned, plain) = (make(&pump, 1), workers.run(|| Cown::new(2)));
+    let sum = ask((plain.read(), pinned.read()), move |(a, b)| {
+        assert_eq!(thread::current().id(), here);
+        a + b
+    });
+    assert_eq!(pump.run_future(sum), Ok(3));
+}
+
+#[test]
+fn two_pumps_do_not_mix() {
+    let (one, two) = (pump(), pump());
+    let (a, b) = (make(&one, 0), make(&two, 0));
+    let plain = Cown::new(0);
+    let error = try_when((&plain, &a, &b), |_| ()).unwrap_err();
+    let Refusal::PinnedApart(apart) = error.refusal else { panic!("{error}") };
+    assert_eq!((apart.first, apart.second), (1, 2));
+    assert!(try_ask((&b, &a), |_| ()).is_err());
+    assert!(batch().try_when((&a, &b), |_| ()).is_err());
+    let message = "members 0 and 1 of the set belong to different pumps: no thread may touch both";
+    assert_eq!(panic_of(|| when((&a, &b), |_| ())), message);
+    assert_eq!(panic_of(|| when_here((&a, &b), |_| ())), message);
+    assert_eq!(panic_of(|| after(Duration::ZERO, (&a, &b), |_| ())), message);
+    // Nothing was queued.
+    assert_eq!((one.run_pending(), two.run_pending()), (0, 0));
+    assert_eq!((a.into_inner(), b.into_inner(), plain.into_inner()), (Ok(0), Ok(0), Ok(0)));
+}
+
+#[test]
+fn here_is_at_once_on_the_pumps_thread_only() {
+    let (pump, dropped) = (pump(), Log::new());
+    let cown = make(&pump, Here::new(&dropped));
+    assert!(when_here(&cown, Here::touch));
+    let far = cown.clone();
+    assert!(!thread::spawn(move || when_here(&far, Here::touch)).join().unwrap());
+    pump.run_until_idle();
+    assert_eq!(cown.into_inner().map(|here| here.touched).unwrap_or_default(), 2);
+}
+
+#[test]
+fn pinned_cowns_are_not_moved() {
+    let (workers, pump) = (runtime(1, &Faults::new()), pump());
+    let (pinned, plain) = (make(&pump, 0), workers.run(|| Cown::new(0)));
+    assert_eq!(pinned.move_to(workers.home()), Err(MoveError::Pinned));
+    assert_eq!(plain.move_to(pump.home()), Err(MoveError::ToPump));
+    assert!(pump.home().is_pumped() && !workers.home().is_pumped());
+    let (pinned, plain) =
+        thread::spawn(|| (pinned.into_inner(), plain.into_inner())).join().unwrap();
+    assert_eq!(plain, Ok(0));
+    assert_eq!(pinned.unwrap_err().into_inner(), Ok(0));
+}
+
+/// Each question finds it asleep, or about to sleep.
+#[test]
+fn it_sleeps_until_work_comes() {
+    let pump = pump();
+    let (cown, done) = (make(&pump, 0), Arc::new(AtomicUsize::new(0)));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..2000 {
+                assert_eq!(ask(&cown, |n| std::mem::replace(n, *n + 1)).wait(), Ok(n));
+            }
+            let done = Arc::clone(&done);
+            when(&cown, move |_| done.store(1, Ordering::Relaxed));
+        });
+        pump.run_until(|| done.load(Ordering::Relaxed) == 1);
+    });
+    assert_eq!(cown.into_inner(), Ok(2000));
+}
+
+#[test]
+fn a_handle_wakes_it_to_look() {
+    let (pump, asked) = (pump(), Meeting::of(2));
+    let (handle, done) = (pump.handle(), Arc::new(AtomicUsize::new(0)));
+    let other = thread::spawn({
+        let (done, asked) = (Arc::clone(&done), asked.clone());
+        move || {
+            // The condition was looked at, and did not hold.
+            assert!(asked.attend());
+            done.store(1, Ordering::Relaxed);
+            handle.wake();
+        }
+    });
+    let mut looks = 0;
+    pump.run_until(|| {
+        looks += 1;
+        if looks == 1 {
+            asked.count();
+            return false;
+        }
+        done.load(Ordering::Relaxed) == 1
+    });
+    other.join().unwrap();
+}
+
+/// The hook's events are all that a loop needs to run everything.
+#[test]
+fn a_loop_is_told_of_work() {
+    let (send, events) = mpsc::channel();
+    let hook = move || {
+        let _ = send.send(());
+    };
+    let pump = Runtime::builder().on_ready(hook).build_pumped().unwrap();
+    let (far, rounds) = (make(&pump, ()), 300);
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&count);
+    let spawner = thread::spawn(move || {
+        for n in 0..rounds {
+            let count = Arc::clone(&counter);
+            // What it spawns is left behind by the run.
+            when(&far, move |()| {
+                when(&Cown::new(()), move |()| {
+                    count.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+            if n % 3 == 0 {
+                thread::yield_now();
+            }
+        }
+    });
+    while count.load(Ordering::Relaxed) < rounds {
+        events.recv_timeout(PATIENCE).expect("work that nobody is told of");
+        pump.run_pending();
+    }
+    spawner.join().unwrap();
+}
+
+#[test]
+fn the_hook_is_called_once_until_the_pump_runs() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&calls);
+    let hook = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    let pump = Runtime::builder().on_ready(hook).build_pumped().unwrap();
+    let cown = make(&pump, 0);
+    for round in 1..=5 {
+        for _ in 0..10 {
+            when(&cown, |n| *n += 1);
+        }
+        assert_eq!(calls.load(Ordering::Relaxed), round);
+        pump.run_until_idle();
+    }
+    // What comes while it runs needs no hook.
+    pump.run(|| when(&cown, |_| ()));
+    assert_eq!(calls.load(Ordering::Relaxed), 6);
+}
+
+#[test]
+fn idle_means_futures_jobs_and_timers_too() {
+    let (pump, log, here) = (pump(), Log::new(), thread::current().id());
+    let cown = pump.run(|| {
+        let cown = Cown::new(());
+        let (on_timer, on_job, on_future) = (log.clone(), log.clone(), log.clone());
+        after(Duration::from_millis(5), &cown, move |()| on_timer.push(thread::current().id()));
+        drop(blocking(|| ()).then(&cown, move |(), _| on_job.push(thread::current().id())));
+        drop(spawn_future(async move { on_future.push(thread::current().id()) }));
+        cown
+    });
+    assert_eq!(log.take(), [here; 3]);
+    assert_eq!(cown.into_inner(), Ok(()));
+}
+
+#[test]
+fn others_can_wait_until_it_is_idle() {
+    let pump = pump();
+    let (cown, home) = (make(&pump, 0), pump.home());
+    when(&cown, |n| *n = 1);
+    assert!(!Runtime::wait_idle_all_timeout(&[home], Duration::from_millis(1)));
+    let far = cown.clone();
+    let waiter = thread::spawn(move || {
+        Runtime::wait_idle_all(&[home]);
+        far
+    });
+    while !waiter.is_finished() {
+        pump.run_for(Duration::from_millis(1));
+    }
+    drop(waiter.join().unwrap());
+    assert_eq!(cown.into_inner(), Ok(1));
+}
+
+#[test]
+fn it_does_not_run_inside_of_itself() {
+    thread_local!(static PUMP: Pump = pump());
+    let message = PUMP.with(|pump| {
+        let inside = ask(&make(pump, ()), |()| panic_of(|| PUMP.with(Pump::run_until_idle)));
+        pump.run_future(inside).unwrap()
+    });
+    assert!(message.starts_with("running a `Pump`"), "{message}");
+}
+
+#[test]
+fn panics_are_caught_and_those_of_conditions_passed_on() {
+    let faults = Faults::new();
+    let hook = faults.clone();
+    let pump = Runtime::builder()
+        .panic_hook(move |fault| hook.push(fault.clone()))
+        .build_pumped()
+        .unwrap();
+    let cown = make(&pump, 0);
+    when(&cown, |_| fail("in a behaviour"));
+    pump.run_until_idle();
+    assert!(cown.is_poisoned());
+    assert_eq!(faults.take().len(), 1);
+    assert_eq!(panic_of(|| pump.run_until(|| fail("in a condition"))), "in a condition");
+    // It still works, and its idleness is still known.
+    cown.clear_poison();
+    assert_eq!(pump.run_future(ask(&cown, |n| *n)), Ok(0));
+    pump.run_until_idle();
+}
+
+#[test]
+fn dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
+    let (pump, dropped) = (pump(), Log::new());
+    let [queued, late, own] = [(); 3].map(|()| make(&pump, Here::new(&dropped)));
+    let promise = ask(&queued, Here::touch);
+    thread::spawn(move || drop(queued)).join().unwrap();
+    let report = pump.shutdown(Duration::ZERO);
+    // The deadline was over before the first look.
+    assert_eq!((report.abandoned, promise.wait()), (1, Err(Broken::Cancelled)));
+    assert_eq!(dropped.take(), [thread::current().id()]);
+    assert!(matches!(
+        try_when(&late, Here::touch),
+        Err(WhenError { refusal: Refusal::Closed, .. })
+    ));
+    // It does not get stuck, either.
+    assert_eq!(ask(&late, Here::touch).wait(), Err(Broken::Cancelled));
+    thread::spawn(move || drop(late)).join().unwrap();
+    assert!(dropped.is_empty(), "no thread was left that could drop it");
+    drop(own);
+    assert_eq!(dropped.take(), [thread::current().id()]);
+}
