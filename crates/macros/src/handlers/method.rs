@@ -72,6 +72,9 @@ impl Method {
         }
         let held = options.held.as_ref();
         let form = output.and_then(|output| form(signature, held, &arguments, output, &mut errors));
+        if matches!(form, Some((Form::Detached, _))) {
+            output::check_body(method.block.to_token_stream(), &mut errors);
+        }
         let method = form.zip(name).map(|((form, reply), name)| Self {
             attrs: carried_attributes(&method.attrs),
             vis: method.vis.clone(),

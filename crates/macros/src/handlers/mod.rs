@@ -55,11 +55,10 @@ pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let options = errors.keep(syn::parse2::<HandlersOptions>(options)).unwrap_or_default();
-    let before = errors.count();
-    check(&block, &mut errors);
+    let is_sound = check(&block, &mut errors);
     let marked = take_marks(&mut block, &mut errors);
     // What is wrong with the block would be said again for each of its methods.
-    let written = (errors.count() == before).then(|| {
+    let written = is_sound.then(|| {
         let methods = methods(&mut block, &marked, &mut errors);
         write(options, &block, &methods, &mut errors)
     });
@@ -72,8 +71,9 @@ fn first_line(input: &TokenStream) -> TokenStream {
     input.clone().into_iter().take(1).collect()
 }
 
-/// Looks whether the block is one that can have messages at all.
-fn check(block: &ItemImpl, errors: &mut Errors) {
+/// Whether the block is one that can have messages at all.
+fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
+    let before = errors.count();
     if let Some((path, _)) = &block.trait_ {
         errors.at(path, "messages are methods of the actor itself: move them to an `impl` block without a trait");
     }
@@ -83,6 +83,7 @@ fn check(block: &ItemImpl, errors: &mut Errors) {
     if let Some(lifetime) = block.generics.lifetimes().next() {
         errors.at(lifetime, borrows("an actor"));
     }
+    errors.count() == before
 }
 
 /// Takes the marks away; gives them with the places of their methods in the block.

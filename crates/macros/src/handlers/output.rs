@@ -1,6 +1,6 @@
 //! What a marked method returns: the reply, or a future of it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
     CapturedParam, GenericArgument, GenericParam, Generics, PathArguments, ReturnType, Type,
@@ -75,6 +75,33 @@ fn check_captures(opaque: &TypeImplTrait, errors: &mut Errors) {
             errors.at(bound, "the actor goes on while this future runs, so it can borrow nothing: move what it needs into it, or write an `async fn` with `#[message(held)]`");
         }
     }
+}
+
+/// Looks for futures in the body that use the actor, which is the mistake that is easily made.
+pub fn check_body(body: TokenStream, errors: &mut Errors) {
+    let mut in_future = false;
+    for token in body {
+        match token {
+            TokenTree::Ident(word) => in_future = word == "async" || (in_future && word == "move"),
+            TokenTree::Group(group) if in_future => {
+                if let Some(word) = actor_in(group.stream()) {
+                    errors.at(word, "the actor goes on while this future runs, so it cannot use `self`: take what it needs out of `self` before the `async move`, or write an `async fn` with `#[message(held)]`");
+                }
+                in_future = false;
+            }
+            TokenTree::Group(group) => check_body(group.stream(), errors),
+            _ => in_future = false,
+        }
+    }
+}
+
+/// The first `self` in `tokens`.
+fn actor_in(tokens: TokenStream) -> Option<Ident> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if word == "self" => Some(word),
+        TokenTree::Group(group) => actor_in(group.stream()),
+        _ => None,
+    })
 }
 
 /// Completes `impl Future<..>` with what any such future has to be: `Send`, and without a borrow of
