@@ -30,8 +30,9 @@
 //!
 //! What they write can be written by hand, and mixed with what is: they add no mechanism.
 //!
-//! **Cost.** None at run time. To build an actor with a hundred messages takes as long as with the
-//! same code written by hand, and some 0.1 s for the macros (see [`handlers`]).
+//! **Cost.** None at run time. To build, what the code costs that they write: an actor with a hundred
+//! messages, each sent and asked, takes 3.1 s in a debug build with the macros and as long without
+//! them, and 14 s each as an optimised one with link-time optimisation. The macros' own part is 0.03 s.
 
 #![forbid(unsafe_code)]
 
