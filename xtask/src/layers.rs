@@ -1,13 +1,15 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 11] = [
+pub const LAYERS: [(&str, &[&str]); 12] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-model", &[]),
     ("coact-core", &["coact-sim", "coact-sync"]),
+    // Its examples alone: what a macro writes cannot be compiled without what it names.
+    ("coact-macros", &["coact"]),
     ("coact-actor", &["coact-core"]),
-    ("coact", &["coact-actor", "coact-core"]),
+    ("coact", &["coact-actor", "coact-core", "coact-macros"]),
     ("coact-cli", &["coact"]),
     ("coact-examples", &["coact"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),

@@ -50,6 +50,7 @@
 
 pub use coact_actor::*;
 pub use coact_core::*;
+pub use coact_macros::*;
 
 /// What most programs use: `use coact::prelude::*;`.
 pub mod prelude {
@@ -58,6 +59,7 @@ pub mod prelude {
         Actor, ActorId, Addr, AnyAddr, Ask, AskCycle, AskError, Context, Down, ExitReason, Exited,
         Handler, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor, spawn,
     };
+    pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{
         Batch, Checked, Cown, CownId, CownSet, Held, Members, Read, ReadAll, ReadMembers, Scope,

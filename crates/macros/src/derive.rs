@@ -1,0 +1,53 @@
+//! The derives: `Actor` and `Message`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DeriveInput, Generics, parse_quote};
+
+use crate::options::DeriveOptions;
+
+/// `impl Actor`, with nothing in it.
+pub fn actor(input: TokenStream) -> syn::Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(input)?;
+    let DeriveOptions { root, .. } = DeriveOptions::of(&input.attrs, "actor", false)?;
+    let generics = owned(input.generics, "an actor")?;
+    let (params, arguments, predicates) = generics.split_for_impl();
+    let name = &input.ident;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #params #root::Actor for #name #arguments #predicates {}
+    })
+}
+
+/// `impl Message`, with the reply that the attribute names.
+pub fn message(input: TokenStream) -> syn::Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(input)?;
+    let DeriveOptions { root, reply } = DeriveOptions::of(&input.attrs, "message", true)?;
+    let reply = reply.unwrap_or_else(|| parse_quote!(()));
+    let generics = owned(input.generics, "a message")?;
+    let (params, arguments, predicates) = generics.split_for_impl();
+    let name = &input.ident;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #params #root::Message for #name #arguments #predicates {
+            type Reply = #reply;
+        }
+    })
+}
+
+/// The generics, each of them `Send + 'static` as the whole has to be.
+fn owned(mut generics: Generics, what: &str) -> syn::Result<Generics> {
+    if let Some(lifetime) = generics.lifetimes().next() {
+        return Err(syn::Error::new_spanned(lifetime, borrows(what)));
+    }
+    for param in generics.type_params_mut() {
+        param.bounds.push(parse_quote!(::core::marker::Send));
+        param.bounds.push(parse_quote!('static));
+    }
+    Ok(generics)
+}
+
+/// Why there may be no lifetime.
+pub fn borrows(what: &str) -> String {
+    format!("{what} outlives the code that makes it, so it can borrow nothing: own the values")
+}

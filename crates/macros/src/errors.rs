@@ -1,0 +1,46 @@
+//! Errors of one macro call: all of them, each where it belongs.
+
+use quote::ToTokens;
+
+/// What is wrong so far.
+#[derive(Default)]
+pub struct Errors(Vec<syn::Error>);
+
+impl Errors {
+    /// Adds an error that points at `tokens`.
+    pub fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    pub fn push(&mut self, error: syn::Error) {
+        self.0.push(error);
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The value, or the error in its place.
+    pub fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    /// All errors as one, if there are any.
+    pub fn combined(self) -> Option<syn::Error> {
+        self.0.into_iter().reduce(|mut all, error| {
+            all.combine(error);
+            all
+        })
+    }
+
+    /// The value if nothing is wrong.
+    ///
+    /// # Panics
+    /// If there is neither an error nor a value.
+    pub fn or<T>(self, value: Option<T>) -> syn::Result<T> {
+        match self.combined() {
+            Some(errors) => Err(errors),
+            None => Ok(value.expect("what is missing has left an error")),
+        }
+    }
+}

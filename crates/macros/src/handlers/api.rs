@@ -1,0 +1,79 @@
+//! The trait that gives an address a method for each message.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{Attribute, Visibility};
+
+use super::Block;
+use super::arguments::Field;
+use super::message::{Message, names};
+use super::method::Method;
+use crate::options::{Api, default_api_name};
+
+/// Writes the trait, and its implementation for the actor's address.
+pub fn write(api: &Api, block: &Block<'_>, methods: &[Method]) -> syn::Result<TokenStream> {
+    let reach = reach(&api.vis);
+    let methods: Vec<&Method> =
+        methods.iter().filter(|method| self::reach(&method.vis) >= reach).collect();
+    if methods.is_empty() {
+        let text = "no message can be seen as far as this trait: make it, or a method, more or less visible";
+        return Err(syn::Error::new(api.span, text));
+    }
+    let Block { root, actor, generics } = block;
+    let (params, arguments, predicates) = generics.split_for_impl();
+    let signatures: Vec<TokenStream> =
+        methods.iter().map(|method| signature(block, method)).collect();
+    let bodies = methods.iter().map(|method| Message::new(block, method).made());
+    let conditions: Vec<Vec<&Attribute>> =
+        methods.iter().map(|method| method.conditions().collect()).collect();
+    let docs = methods.iter().map(|method| method_docs(method));
+    let vis = &api.vis;
+    let name = name(api, block);
+    let about =
+        format!("The messages of `{}`, as methods of its address that ask.", block.actor_name());
+    Ok(quote! {
+        #[doc = #about]
+        #vis trait #name #generics #predicates {
+            #(#docs #(#conditions)* #signatures;)*
+        }
+
+        #[automatically_derived]
+        impl #params #name #arguments for #root::Addr<#actor> #predicates {
+            #(#(#conditions)* #signatures { #root::Addr::ask(self, #bodies) })*
+        }
+    })
+}
+
+fn name(api: &Api, block: &Block<'_>) -> Ident {
+    api.name.clone().unwrap_or_else(|| {
+        let mut name = default_api_name(block.actor_name());
+        name.set_span(api.span);
+        name
+    })
+}
+
+fn signature(block: &Block<'_>, method: &Method) -> TokenStream {
+    let root = &block.root;
+    let Method { ident, fields, reply, .. } = method;
+    let (names, types) = (names(fields), fields.iter().map(|field: &Field| &field.ty));
+    quote!(fn #ident(&self, #(#names: #types),*) -> #root::Ask<#reply>)
+}
+
+fn method_docs(method: &Method) -> TokenStream {
+    let docs: Vec<&Attribute> = method.docs().collect();
+    if docs.is_empty() {
+        let text = format!("Asks with `{}`.", method.name);
+        return quote!(#[doc = #text]);
+    }
+    quote!(#(#docs)*)
+}
+
+/// How far something can be seen, in steps.
+fn reach(vis: &Visibility) -> u8 {
+    match vis {
+        Visibility::Public(_) => 3,
+        Visibility::Restricted(within) if within.path.is_ident("crate") => 2,
+        Visibility::Restricted(_) => 1,
+        Visibility::Inherited => 0,
+    }
+}

@@ -1,0 +1,218 @@
+//! The parameters of a marked method: which are the message's fields, and what the rest are.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, FnArg, GenericArgument, Pat, PatType, PathArguments, Receiver, ReceiverKind,
+    Signature, Token, Type,
+};
+
+use super::outside;
+use crate::errors::Errors;
+
+/// A field of the message.
+pub struct Field {
+    /// The parameter's own documentation.
+    pub docs: Vec<Attribute>,
+    pub name: Ident,
+    pub ty: TokenStream,
+}
+
+/// What the method is called with.
+pub enum Argument {
+    Actor,
+    Field(Ident),
+    Context,
+    Reply,
+    Address,
+    WeakAddress,
+}
+
+/// The parameters, once read.
+#[derive(Default)]
+pub struct Arguments {
+    pub has_receiver: bool,
+    pub fields: Vec<Field>,
+    /// In the order of the parameters.
+    pub call: Vec<Argument>,
+    /// The parameter of the context.
+    pub context: Option<PatType>,
+    /// The parameter by which the reply goes, and the reply's type.
+    pub reply: Option<(PatType, TokenStream)>,
+}
+
+/// Reads the parameters.
+pub fn read(signature: &Signature, actor: &Type, errors: &mut Errors) -> Arguments {
+    let mut arguments = Arguments::default();
+    for (index, input) in signature.inputs.iter().enumerate() {
+        match input {
+            FnArg::Receiver(receiver) => {
+                check_receiver(receiver, errors);
+                arguments.has_receiver = true;
+                arguments.call.push(Argument::Actor);
+            }
+            FnArg::Typed(parameter) => {
+                let own_address = (index == 0 && signature.asyncness.is_some())
+                    .then(|| address(peeled(&parameter.ty), actor))
+                    .flatten();
+                match own_address {
+                    Some(address) => arguments.call.push(address),
+                    None => arguments.add(parameter, actor, errors),
+                }
+            }
+        }
+    }
+    arguments
+}
+
+/// Takes the documentation of parameters away, which the compiler would refuse.
+pub fn strip_docs(inputs: &mut Punctuated<FnArg, Token![,]>) {
+    for input in inputs {
+        if let FnArg::Typed(parameter) = input {
+            parameter.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+        }
+    }
+}
+
+impl Arguments {
+    fn add(&mut self, parameter: &PatType, actor: &Type, errors: &mut Errors) {
+        let ty = peeled(&parameter.ty);
+        if is_context(referent(ty), actor) {
+            self.add_context(parameter, errors);
+        } else if let Some(reply) = argument_of(ty, "Reply") {
+            self.add_reply(parameter, reply, actor, errors);
+        } else if let Some(field) = field(parameter, actor, errors) {
+            self.call.push(Argument::Field(field.name.clone()));
+            self.fields.push(field);
+        }
+    }
+
+    fn add_context(&mut self, parameter: &PatType, errors: &mut Errors) {
+        if !matches!(peeled(&parameter.ty), Type::Reference(_)) {
+            errors.at(&parameter.ty, "the context is lent: take `&mut Context<Self>`");
+        } else if self.context.is_some() {
+            errors.at(parameter, "there is one context: take it once");
+        } else {
+            self.context = Some(parameter.clone());
+            self.call.push(Argument::Context);
+        }
+    }
+
+    fn add_reply(&mut self, parameter: &PatType, reply: &Type, actor: &Type, errors: &mut Errors) {
+        if self.reply.is_some() {
+            errors.at(parameter, "a message has one reply: take one `Reply`");
+        } else if let Some(reply) = errors.keep(outside::written(reply, actor)) {
+            self.reply = Some((parameter.clone(), reply));
+            self.call.push(Argument::Reply);
+        }
+    }
+}
+
+fn check_receiver(receiver: &Receiver, errors: &mut Errors) {
+    let is_reference = match &receiver.kind {
+        ReceiverKind::Reference(..) => true,
+        ReceiverKind::Typed(_, ty) => match peeled(ty) {
+            Type::Reference(ty) => ty.elem.to_token_stream().to_string() == "Self",
+            _ => false,
+        },
+        _ => false,
+    };
+    if !is_reference {
+        errors.at(receiver, "an actor outlives its messages: take `&mut self` or `&self`");
+    }
+}
+
+fn field(parameter: &PatType, actor: &Type, errors: &mut Errors) -> Option<Field> {
+    let (docs, others): (Vec<Attribute>, Vec<Attribute>) =
+        parameter.attrs.iter().cloned().partition(|attribute| attribute.path().is_ident("doc"));
+    if let Some(attribute) = others.first() {
+        errors.at(attribute, "a parameter of a message may have documentation only: put other attributes on the method");
+    }
+    check_field_type(&parameter.ty, errors);
+    let ty = errors.keep(outside::written(&parameter.ty, actor))?;
+    let name = field_name(&parameter.pat, errors)?;
+    Some(Field { docs, name, ty })
+}
+
+fn field_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
+    if let Pat::Ident(name) = pattern
+        && name.by_ref.is_none()
+        && name.subpat.is_none()
+    {
+        return Some(name.ident.clone());
+    }
+    errors.at(
+        pattern,
+        "the parameter becomes a field of the message: give it a plain name, and take it apart in the body",
+    );
+    None
+}
+
+fn check_field_type(ty: &Type, errors: &mut Errors) {
+    match peeled(ty) {
+        Type::Reference(reference) if !is_static(reference) => errors.at(
+            ty,
+            "a message outlives the call that sends it, so it can borrow nothing: own the value (`String` for `&str`, `Vec<T>` for `&[T]`, `Arc<T>` to share)",
+        ),
+        Type::ImplTrait(_) => errors.at(
+            ty,
+            "a field of a message has one type: name it, or make it a parameter of the whole `impl` block",
+        ),
+        _ => {}
+    }
+}
+
+/// Whether a reference lives for ever.
+pub fn is_static(reference: &syn::TypeReference) -> bool {
+    reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
+}
+
+/// A type without the invisible or superfluous parentheses around it.
+pub fn peeled(mut ty: &Type) -> &Type {
+    loop {
+        ty = match ty {
+            Type::Group(group) => &group.elem,
+            Type::Paren(paren) => &paren.elem,
+            _ => return ty,
+        }
+    }
+}
+
+fn referent(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(reference) => peeled(&reference.elem),
+        _ => ty,
+    }
+}
+
+fn is_context(ty: &Type, actor: &Type) -> bool {
+    argument_of(ty, "Context").is_some_and(|of| is_actor(of, actor))
+}
+
+fn address(ty: &Type, actor: &Type) -> Option<Argument> {
+    let of_actor = |name| argument_of(ty, name).is_some_and(|of| is_actor(of, actor));
+    if of_actor("Addr") {
+        Some(Argument::Address)
+    } else if of_actor("WeakAddr") {
+        Some(Argument::WeakAddress)
+    } else {
+        None
+    }
+}
+
+fn is_actor(ty: &Type, actor: &Type) -> bool {
+    let ty = peeled(ty).to_token_stream().to_string();
+    ty == "Self" || ty == actor.to_token_stream().to_string()
+}
+
+/// The `T` of `path::name<T>`.
+fn argument_of<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(ty)) if arguments.args.len() == 1 => Some(ty),
+        _ => None,
+    }
+}

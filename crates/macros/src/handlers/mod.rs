@@ -1,0 +1,146 @@
+//! `#[handlers]`: messages from the methods of an actor.
+//!
+//! `method` reads a marked method (its parameters in `arguments`, its return type in `output`),
+//! `message` writes what comes of it, `api` the trait over all of them.
+
+mod api;
+mod arguments;
+mod generics;
+mod message;
+mod method;
+mod name;
+mod output;
+mod outside;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{Attribute, Generics, ImplItem, ItemImpl, Type};
+
+use crate::derive::borrows;
+use crate::errors::Errors;
+use crate::options::{HandlersOptions, Root};
+use message::Message;
+use method::{Form, Method};
+
+/// What the messages of one block have in common.
+pub struct Block<'a> {
+    pub root: Root,
+    pub actor: &'a Type,
+    pub generics: &'a Generics,
+}
+
+impl Block<'_> {
+    /// The name of the actor's type.
+    ///
+    /// # Panics
+    /// If it has none; `check` has looked.
+    fn actor_name(&self) -> &Ident {
+        name_of(self.actor).expect("an actor's type has a name")
+    }
+}
+
+fn name_of(ty: &Type) -> Option<&Ident> {
+    match arguments::peeled(ty) {
+        Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
+        _ => None,
+    }
+}
+
+/// The block without marks, what comes of those, and what is wrong with them.
+pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
+    let Ok(mut block) = syn::parse2::<ItemImpl>(input.clone()) else {
+        let text = "`#[handlers]` stands on an `impl` block: `impl Account { .. }`";
+        let error = syn::Error::new_spanned(first_line(&input), text).into_compile_error();
+        return quote!(#error #input);
+    };
+    let mut errors = Errors::default();
+    let options = errors.keep(syn::parse2::<HandlersOptions>(options)).unwrap_or_default();
+    let is_sound = check(&block, &mut errors);
+    let marked = take_marks(&mut block, &mut errors);
+    // What is wrong with the block would be said again for each of its methods.
+    let written = is_sound.then(|| {
+        let methods = methods(&mut block, &marked, &mut errors);
+        write(options, &block, &methods, &mut errors)
+    });
+    let errors = errors.combined().map(syn::Error::into_compile_error);
+    quote!(#block #written #errors)
+}
+
+/// The tokens at which an error points if all of them would be too much.
+fn first_line(input: &TokenStream) -> TokenStream {
+    input.clone().into_iter().take(1).collect()
+}
+
+/// Whether the block is one that can have messages at all.
+fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
+    let before = errors.count();
+    if let Some((path, _)) = &block.trait_ {
+        errors.at(path, "messages are methods of the actor itself: move them to an `impl` block without a trait");
+    }
+    if name_of(&block.self_ty).is_none() {
+        errors.at(&block.self_ty, "an actor is a type with a name: a struct or an enum");
+    }
+    if let Some(lifetime) = block.generics.lifetimes().next() {
+        errors.at(lifetime, borrows("an actor"));
+    }
+    errors.count() == before
+}
+
+/// Takes the marks away; gives them with the places of their methods in the block.
+fn take_marks(block: &mut ItemImpl, errors: &mut Errors) -> Vec<(usize, Attribute)> {
+    let mut marked = Vec::new();
+    for (place, item) in block.items.iter_mut().enumerate() {
+        let ImplItem::Fn(method) = item else { continue };
+        let marks = method.attrs.extract_if(.., |attribute| is_mark(attribute));
+        let marks: Vec<Attribute> = marks.collect();
+        if let Some(second) = marks.get(1) {
+            errors.at(second, "this method is a message already: one `#[message]` is enough");
+        }
+        marked.extend(marks.into_iter().take(1).map(|mark| (place, mark)));
+    }
+    if marked.is_empty() {
+        errors.at(&block.self_ty, "nothing here is a message: mark methods with `#[message]`");
+    }
+    marked
+}
+
+fn is_mark(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "message")
+}
+
+/// Reads the marked methods, and completes what they leave out.
+fn methods(
+    block: &mut ItemImpl,
+    marked: &[(usize, Attribute)],
+    errors: &mut Errors,
+) -> Vec<Method> {
+    let mut methods = Vec::new();
+    for (place, mark) in marked {
+        let ImplItem::Fn(method) = &mut block.items[*place] else { continue };
+        let read = errors.keep(Method::read(method, mark, &block.self_ty));
+        arguments::strip_docs(&mut method.sig.inputs);
+        if read.as_ref().is_some_and(|read| read.form == Form::Detached) {
+            output::complete(&mut method.sig.output, &block.generics);
+        }
+        methods.extend(read);
+    }
+    methods
+}
+
+fn write(
+    options: HandlersOptions,
+    block: &ItemImpl,
+    methods: &[Method],
+    errors: &mut Errors,
+) -> TokenStream {
+    let HandlersOptions { root, api } = options;
+    let block = Block { root, actor: &block.self_ty, generics: &block.generics };
+    let messages = methods.iter().map(|method| Message::new(&block, method).write());
+    let mut written: TokenStream = messages.collect();
+    if let Some(api) = api
+        && !methods.is_empty()
+    {
+        written.extend(errors.keep(api::write(&api, &block, methods)));
+    }
+    written
+}

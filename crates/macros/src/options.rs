@@ -1,0 +1,189 @@
+//! What stands in the parentheses of the attributes.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Ident, Meta, Path, Token, Type, Visibility, parenthesized, parse_quote};
+
+/// The path under which the generated code finds the runtime.
+pub struct Root(Path);
+
+impl Default for Root {
+    fn default() -> Self {
+        Self(parse_quote!(::coact))
+    }
+}
+
+impl Root {
+    /// The path as if it stood at `site`, so that errors point there.
+    pub fn at(&self, site: Span) -> TokenStream {
+        let located = |mut token: TokenTree| {
+            token.set_span(token.span().located_at(site));
+            token
+        };
+        self.0.to_token_stream().into_iter().map(located).collect()
+    }
+}
+
+impl ToTokens for Root {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+/// The trait that gives an address a method for each message.
+pub struct Api {
+    pub vis: Visibility,
+    /// None: named after the actor.
+    pub name: Option<Ident>,
+    /// Where the option stands.
+    pub span: Span,
+}
+
+/// `#[handlers(..)]`
+#[derive(Default)]
+pub struct HandlersOptions {
+    pub root: Root,
+    pub api: Option<Api>,
+}
+
+impl Parse for HandlersOptions {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut options = Self::default();
+        each_option(input, |key, input| {
+            match key.to_string().as_str() {
+                "crate" => options.root = Root(value(input)?),
+                "api" => options.api = Some(api(key, input)?),
+                _ => {
+                    return Err(unknown(
+                        key,
+                        "`#[handlers]`",
+                        "`api`, `api = Name` and `crate = path`",
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(options)
+    }
+}
+
+fn api(key: &Ident, input: ParseStream<'_>) -> syn::Result<Api> {
+    let span = key.span();
+    if !input.peek(Token![=]) {
+        return Ok(Api { vis: Visibility::Inherited, name: None, span });
+    }
+    input.parse::<Token![=]>()?;
+    Ok(Api { vis: input.parse()?, name: Some(input.parse()?), span })
+}
+
+/// `#[message(..)]` on a method
+#[derive(Default)]
+pub struct MethodOptions {
+    pub name: Option<Ident>,
+    /// The word `held`, if it is there.
+    pub held: Option<Ident>,
+    /// What the message derives.
+    pub derives: TokenStream,
+}
+
+impl MethodOptions {
+    /// What `#[message]`, `#[message(..)]` says.
+    pub fn of(attribute: &Attribute) -> syn::Result<Self> {
+        match &attribute.meta {
+            Meta::Path(_) => Ok(Self::default()),
+            _ => attribute.parse_args(),
+        }
+    }
+}
+
+impl Parse for MethodOptions {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut options = Self::default();
+        each_option(input, |key, input| {
+            match key.to_string().as_str() {
+                "name" => options.name = Some(value(input)?),
+                "held" => options.held = Some(key.clone()),
+                "derive" => {
+                    let traits;
+                    parenthesized!(traits in input);
+                    options.derives = traits.parse()?;
+                }
+                "reply" => {
+                    let text = "the reply of a method is what it returns: take `reply` away";
+                    return Err(syn::Error::new(key.span(), text));
+                }
+                _ => {
+                    let known = "`name = Name`, `held` and `derive(Trait, ..)`";
+                    return Err(unknown(key, "`#[message]` on a method", known));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(options)
+    }
+}
+
+/// `#[actor(..)]` and `#[message(..)]` on a type that derives
+#[derive(Default)]
+pub struct DeriveOptions {
+    pub root: Root,
+    pub reply: Option<Type>,
+}
+
+impl DeriveOptions {
+    /// What the helper attributes named `helper` say; `reply` if the trait has one.
+    pub fn of(attributes: &[Attribute], helper: &str, has_reply: bool) -> syn::Result<Self> {
+        let mut options = Self::default();
+        let known = if has_reply { "`reply = Type` and `crate = path`" } else { "`crate = path`" };
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(helper)) {
+            attribute.parse_args_with(|input: ParseStream<'_>| {
+                each_option(input, |key, input| {
+                    match key.to_string().as_str() {
+                        "crate" => options.root = Root(value(input)?),
+                        "reply" if has_reply => options.reply = Some(value(input)?),
+                        _ => return Err(unknown(key, &format!("`#[{helper}]` on a type"), known)),
+                    }
+                    Ok(())
+                })
+            })?;
+        }
+        Ok(options)
+    }
+}
+
+/// Reads `key ..` with commas between; no key twice.
+fn each_option(
+    input: ParseStream<'_>,
+    mut read: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    let mut seen = Vec::new();
+    while !input.is_empty() {
+        let key = input.call(Ident::parse_any)?;
+        if seen.contains(&key) {
+            return Err(syn::Error::new(key.span(), format_args!("`{key}` is said twice")));
+        }
+        read(&key, input)?;
+        seen.push(key);
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(())
+}
+
+/// The value after the key.
+fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
+fn unknown(key: &Ident, what: &str, known: &str) -> syn::Error {
+    syn::Error::new(key.span(), format_args!("{what} has no option `{key}`: it has {known}"))
+}
+
+/// The name of an actor's `api` that has none of its own.
+pub fn default_api_name(actor: &Ident) -> Ident {
+    format_ident!("{}Messages", actor.unraw())
+}
