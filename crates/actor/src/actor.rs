@@ -32,7 +32,7 @@ use crate::{Context, ExitReason, Reply};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an actor",
     label = "an actor is needed here",
-    note = "write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
+    note = "derive it: `#[derive(Actor)]`, or write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
 )]
 pub trait Actor: Sized + Send + 'static {
     /// Called once, before the first message.
@@ -58,7 +58,7 @@ pub trait Actor: Sized + Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "a message is needed here",
-    note = "write `impl Message for {Self} {{ type Reply = (); }}`, or derive `Message`"
+    note = "derive it: `#[derive(Message)]`, with `#[message(reply = R)]` if it has an answer"
 )]
 pub trait Message: Send + 'static {
     /// What the actor answers; `()` if nothing.
@@ -69,7 +69,7 @@ pub trait Message: Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` does not handle `{M}`",
     label = "`{M}` cannot be sent to this actor",
-    note = "write `impl Handler<{M}> for {Self}`"
+    note = "write `impl Handler<{M}> for {Self}`, or mark a method `#[message]` in an `impl` block under `#[handlers]`"
 )]
 pub trait Handler<M: Message>: Actor {
     /// Takes the message and answers it.
@@ -86,7 +86,8 @@ pub trait Handler<M: Message>: Actor {
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` does not handle `{M}`",
     label = "`{M}` cannot be sent to this actor",
-    note = "write `impl Handler<{M}> for {Self}`, or `impl Receive<{M}> for {Self}` to answer later"
+    note = "write `impl Handler<{M}> for {Self}`, or mark a method `#[message]` in an `impl` block under `#[handlers]`",
+    note = "or `impl Receive<{M}> for {Self}`, to answer later"
 )]
 pub trait Receive<M: Message>: Actor {
     /// Takes the message.
@@ -99,5 +100,29 @@ impl<A: Handler<M>, M: Message> Receive<M> for A {
     #[inline]
     fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>) {
         reply.send(self.handle(message, context));
+    }
+}
+
+/// The messages that an actor takes: those that can be sent to an [`Addr<A>`](crate::Addr). Every
+/// message has it for every actor that [receives](Receive) it.
+///
+/// This is [`Receive`] the other way round, so that the compiler, which knows what is sent, says
+/// that the actor does not handle it, instead of looking for what it does handle.
+#[diagnostic::on_unimplemented(
+    message = "the actor `{A}` does not handle `{Self}`",
+    label = "`{Self}` cannot be sent to this actor",
+    note = "write `impl Handler<{Self}> for {A}`, or mark a method `#[message]` in an `impl` block under `#[handlers]`",
+    note = "or `impl Receive<{Self}> for {A}`, to answer later"
+)]
+pub trait MessageTo<A: Actor>: Message {
+    /// Gives the message to the actor.
+    #[doc(hidden)]
+    fn give(self, actor: &mut A, reply: Reply<Self::Reply>, context: &mut Context<A>);
+}
+
+impl<A: Receive<M>, M: Message> MessageTo<A> for M {
+    #[inline]
+    fn give(self, actor: &mut A, reply: Reply<M::Reply>, context: &mut Context<A>) {
+        actor.receive(self, reply, context);
     }
 }

@@ -11,7 +11,7 @@ use crate::cycle::{self, Wait};
 use crate::directive::Directive;
 use crate::life::{Monitor, MonitorId};
 use crate::{
-    Actor, ActorId, AnyAddr, Ask, AskError, Down, ExitReason, Message, Receive, Recipient, Reply,
+    Actor, ActorId, AnyAddr, Ask, AskError, Down, ExitReason, MessageTo, Recipient, Reply,
     SendError, Stopped,
 };
 
@@ -77,8 +77,7 @@ impl<A: Actor> Addr<A> {
     #[inline]
     pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         let cown = self.cown();
         if !cown.is_plain() {
@@ -97,8 +96,7 @@ impl<A: Actor> Addr<A> {
     #[inline]
     pub fn ask<M>(&self, message: M) -> Ask<M::Reply>
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         let (reply, promise) = Reply::channel();
         let ask = Ask::new(promise);
@@ -122,8 +120,7 @@ impl<A: Actor> Addr<A> {
     #[inline]
     pub fn send_with_reply<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         let cown = self.cown();
         if !cown.is_plain() {
@@ -141,8 +138,7 @@ impl<A: Actor> Addr<A> {
     #[cold]
     fn send_tracked<M>(&self, message: M, reply: Reply<M::Reply>)
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
         let cown = self.cown();
@@ -159,8 +155,7 @@ impl<A: Actor> Addr<A> {
     #[cold]
     fn send_elsewhere<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         let end = self.cown().front().end();
         reply.refuse(end.unwrap_or(&ExitReason::Normal));
@@ -284,8 +279,7 @@ impl<A: Actor> Addr<A> {
     /// The address for one kind of message, whatever the actor.
     pub fn recipient<M>(&self) -> Recipient<M>
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         Recipient::new(self.clone())
     }
@@ -326,8 +320,7 @@ impl<A: Actor> WeakAddr<A> {
     /// As there; nobody having an address any more counts as the actor's end.
     pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         match self.upgrade() {
             Some(address) => address.send(message),

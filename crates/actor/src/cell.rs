@@ -10,7 +10,7 @@ use crate::directive::Directive;
 use crate::front::Front;
 use crate::hold::Hold;
 use crate::life::Ties;
-use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, Receive, Reply, WeakAddr};
+use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {
@@ -68,11 +68,10 @@ impl<A: Actor> Cell<A> {
     #[inline]
     pub(crate) fn receive<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         match &mut self.body {
-            Some(body) => body.actor.receive(message, reply, &mut body.context),
+            Some(body) => message.give(&mut body.actor, reply, &mut body.context),
             None => self.bury(message, reply),
         }
     }

@@ -14,7 +14,7 @@ use crate::directive::Directive;
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
 use crate::{
-    Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, Message, Receive,
+    Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, MessageTo, Receive,
     Reply, WeakAddr,
 };
 
@@ -73,8 +73,8 @@ impl<A: Actor> Context<A> {
     /// never deadlock. If this actor ends first, the closure is dropped.
     pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)
     where
-        B: Receive<M>,
-        M: Message,
+        B: Actor,
+        M: MessageTo<B>,
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
         self.on_answer(of.ask(message), then);
@@ -127,7 +127,7 @@ impl<A: Actor> Context<A> {
     /// Directives do not wait: a stop, a kill or a restart drops the future at its await.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Message, Receive, Reply, spawn};
+    /// use coact_actor::{Actor, Context, Message, MessageTo, Receive, Reply, spawn};
     ///
     /// struct Counter(u32);
     /// impl Actor for Counter {}
@@ -160,8 +160,7 @@ impl<A: Actor> Context<A> {
     /// alive.
     pub fn send_later<M>(&mut self, delay: Duration, message: M) -> Timer
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
     {
         let this = self.weak();
         after(delay, (), move |()| drop(this.send(message)))
@@ -174,8 +173,7 @@ impl<A: Actor> Context<A> {
     /// If the period is zero.
     pub fn send_every<M, F>(&mut self, period: Duration, message: F) -> Timer
     where
-        A: Receive<M>,
-        M: Message,
+        M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
         let this = self.weak();

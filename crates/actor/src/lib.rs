@@ -27,7 +27,7 @@ mod recipient;
 mod reply;
 mod spawn;
 
-pub use actor::{Actor, Handler, Message, Receive};
+pub use actor::{Actor, Handler, Message, MessageTo, Receive};
 pub use address::{Addr, WeakAddr};
 pub use any::AnyAddr;
 pub use ask::Ask;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Actor, ActorId, Addr, Ask, Message, Receive, SendError};
+use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, SendError};
 
 /// The address of any actor that takes `M`: for what does not care who answers.
 pub struct Recipient<M: Message>(Arc<dyn Takes<M>>);
@@ -15,7 +15,7 @@ trait Takes<M: Message>: Send + Sync {
     fn has_ended(&self) -> bool;
 }
 
-impl<A: Receive<M>, M: Message> Takes<M> for Addr<A> {
+impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         Addr::send(self, message)
     }
@@ -34,7 +34,10 @@ impl<A: Receive<M>, M: Message> Takes<M> for Addr<A> {
 }
 
 impl<M: Message> Recipient<M> {
-    pub(crate) fn new<A: Receive<M>>(address: Addr<A>) -> Self {
+    pub(crate) fn new<A: Actor>(address: Addr<A>) -> Self
+    where
+        M: MessageTo<A>,
+    {
         Self(Arc::new(address))
     }
 
@@ -62,7 +65,7 @@ impl<M: Message> Recipient<M> {
     }
 }
 
-impl<A: Actor + Receive<M>, M: Message> From<Addr<A>> for Recipient<M> {
+impl<A: Actor, M: MessageTo<A>> From<Addr<A>> for Recipient<M> {
     fn from(address: Addr<A>) -> Self {
         Self::new(address)
     }

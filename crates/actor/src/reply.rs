@@ -7,7 +7,7 @@ use std::thread;
 use coact_core::{Promise, Resolver};
 
 use crate::cycle::Wait;
-use crate::{ActorId, Addr, AskError, ExitReason, Message, Receive, SendError};
+use crate::{Actor, ActorId, Addr, AskError, ExitReason, MessageTo, SendError};
 
 /// What an ask's promise brings.
 pub(crate) type Answer<R> = Result<R, AskError>;
@@ -64,8 +64,8 @@ impl<R: Send + 'static> Reply<R> {
     /// Gives the message back if it cannot be delivered; the ask fails.
     pub fn delegate<A, M>(self, to: &Addr<A>, message: M) -> Result<(), SendError<M>>
     where
-        A: Receive<M>,
-        M: Message<Reply = R>,
+        A: Actor,
+        M: MessageTo<A, Reply = R>,
     {
         if let Some(wait) = &self.wait {
             wait.delegated(to.any());
