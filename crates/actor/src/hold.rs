@@ -88,8 +88,7 @@ impl<A: Actor> Hold<A> {
         let Self { future, returned, .. } = self;
         // A destructor that panics leaves the state behind all the same.
         let _ = catch(move || drop(future));
-        let body = returned.lock().take();
-        body
+        returned.lock().take()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{ActorId, AnyAddr, ExitReason, Message};
 
-/// Tells that an actor that was [monitored](crate::Addr::monitor) has ended.
+/// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Down {

@@ -226,13 +226,15 @@ impl<T: Send + 'static> DerefMut for Held<'_, T> {
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
 pub struct Members<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
-    states: PhantomData<(&'a mut T, fn() -> H)>,
+    states: PhantomData<&'a mut T>,
+    handles: PhantomData<fn() -> H>,
 }
 
 /// Read access to the states of a slice of cowns, in the slice's order.
 pub struct ReadMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
-    states: PhantomData<(&'a T, fn() -> H)>,
+    states: PhantomData<&'a T>,
+    handles: PhantomData<fn() -> H>,
 }
 
 // SAFETY: `Members` is used like `Vec<&mut T>`: it gives out each state at most once at a time, to
@@ -249,7 +251,7 @@ impl<'a, H: AsCown> Members<'a, H::View, H> {
     /// # Safety
     /// The cowns that the cursor runs over are those of `H`'s, distinct, and held exclusively for `'a`.
     pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
-        Self { cursor, states: PhantomData }
+        Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
     /// How many cowns the slice has.
@@ -309,7 +311,7 @@ impl<H: AsCown> IndexMut<usize> for Members<'_, H::View, H> {
 
 impl<T, H> Clone for ReadMembers<'_, T, H> {
     fn clone(&self) -> Self {
-        Self { cursor: self.cursor.clone(), states: PhantomData }
+        Self { cursor: self.cursor.clone(), states: PhantomData, handles: PhantomData }
     }
 }
 
@@ -317,7 +319,7 @@ impl<'a, H: AsCown> ReadMembers<'a, H::View, H> {
     /// # Safety
     /// The cowns that the cursor runs over are those of `H`'s, and held at least for reading for `'a`.
     pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
-        Self { cursor, states: PhantomData }
+        Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
     /// How many cowns the slice has.
