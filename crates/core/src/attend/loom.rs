@@ -1,4 +1,4 @@
-//! Models of alerts: none is lost, and whoever has the token is alone.
+//! Models of alerts and surveys: no alert is lost, and whoever has the token is alone.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::panic::Broken;
 use crate::runtime::Home;
-use crate::sched::loom::{Log, check, run_ready};
+use crate::sched::loom::{Log, check, log, run_ready};
 
 /// What is written for a call of `attend`.
 const CALL: u8 = 100;
@@ -155,5 +155,63 @@ fn alert_against_reader() {
         let log = written(cown);
         assert_eq!(count(&log, CALL), 1);
         assert_eq!(count(&log, 1), 1);
+    });
+}
+
+/// A survey looks at the queue of a cown whose door is shut, while a behaviour over it and another
+/// one is appended: it is seen or not, and runs once the door is open.
+///
+/// Fails if `successor` takes a request without a link for the last one.
+#[test]
+fn survey_against_append() {
+    check(|| {
+        let (cown, plain) = (attended(2), log());
+        order(&cown);
+        run_ready();
+        let other = thread::spawn({
+            let (cown, plain) = (cown.clone(), plain.clone());
+            move || {
+                when((&cown, &plain), |(state, plain)| {
+                    state.log.push(1);
+                    plain.push(1);
+                });
+                when(&plain, |plain| plain.push(2));
+                drop((cown, plain));
+                run_ready();
+            }
+        });
+        let seen = cown.survey(10, |survey| survey.blocked.len()).expect("the door is shut");
+        assert!((1..=3).contains(&seen), "{seen} behaviours");
+        run_ready();
+        order(&cown);
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        assert_eq!(plain.into_inner().unwrap().read(), [1, 2]);
+        assert_eq!(count(&written(cown), 1), 1);
+    });
+}
+
+/// A survey and an alert at the same time: one of them has the token, and the other's wish is not
+/// lost.
+#[test]
+fn survey_against_alert() {
+    check(|| {
+        let cown = attended(2);
+        order(&cown);
+        run_ready();
+        push(&cown, 1);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        cown.survey(10, |survey| assert!(survey.is_complete));
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(count(&written(cown), 1), 1);
     });
 }
