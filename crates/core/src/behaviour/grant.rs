@@ -26,7 +26,7 @@ use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
-    if member.is_read() && !header.wants_attention() {
+    if member.is_read() && !header.wants_attention() && !header.is_grouped() {
         // SAFETY: the token is passed on.
         return unsafe { grant_readers(cown, head, ready) };
     }
@@ -52,30 +52,30 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     unsafe {
         if header.wants_attention() {
             attend::enter(cown, head, ready);
-        } else if member.is_read() {
+        } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {
-            grant_exclusive(head, ready);
+            grant_exclusive(header, head, ready);
         }
     }
 }
 
-/// Hands the token to an exclusive request.
+/// Hands the token of the queue to an exclusive request. (A group is held as a whole, so those that
+/// read its members are exclusive.)
 ///
 /// # Safety
 /// The caller has the token, `head` is the head, and no reader of the cown is left.
 #[inline]
-unsafe fn grant_exclusive(head: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: a queued request is live.
     let member = unsafe { head.as_ref() }.member;
     if member.is_multi() {
         // SAFETY: the member says that the slot lies in a `Multi`, which misses this grant.
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
     } else {
-        // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now, and
-        // keeps the cown alive.
-        let (task, home) = unsafe { (single_task(head), member.header().home()) };
-        ready.ready(task, home);
+        let home = header.home_of_queue();
+        // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now.
+        ready.ready(unsafe { single_task(head) }, home);
     }
 }
 

@@ -57,6 +57,11 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the slot is live, and the cown is held.
     let member = unsafe { slot.as_ref() }.member;
     let cown = member.header_ptr();
+    // SAFETY: held, so alive.
+    if let Some(leader) = unsafe { cown.as_ref() }.leader() {
+        // SAFETY: by the caller's word.
+        return unsafe { release_grouped(leader, slot, ready) };
+    }
     if member.is_read() {
         // SAFETY: a granted reader, which ends here.
         return unsafe { drop_reader(cown, ready) };
@@ -65,5 +70,27 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
     if let Some(next) = unsafe { leave(cown.as_ref(), slot) } {
         // SAFETY: the token belongs to the new head.
         unsafe { grant(cown, next, ready) };
+    }
+}
+
+/// The same for a member of a group: the group is let go with the one request that stands for all
+/// of the behaviour's members.
+///
+/// # Safety
+/// As [`release`].
+#[cold]
+unsafe fn release_grouped(
+    leader: NonNull<CownHeader>,
+    slot: NonNull<Slot>,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: the slot is live; if it stands in the queue it is the head, and has the token.
+    unsafe {
+        if slot.as_ref().is_joined() {
+            return;
+        }
+        if let Some(next) = leave(leader.as_ref(), slot) {
+            grant(leader, next, ready);
+        }
     }
 }

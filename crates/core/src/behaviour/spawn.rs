@@ -13,6 +13,7 @@ use super::multi::{Multi, Prepared};
 use super::single::{Single, SingleBehaviour};
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::group::spawn as group;
 use crate::runtime::{self, RuntimeId};
 use crate::sched::shared::{self, Phase};
 use crate::sched::{context, guest, schedule};
@@ -124,10 +125,15 @@ where
     C: Completion,
 {
     if S::SINGLE {
-        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
-        let node = SingleBehaviour::allocate(only_member(set), body);
-        // SAFETY: the node is ours, and the set's handle keeps the cown alive.
-        unsafe { Single::spawn(node) };
+        let (member, shape) = (only_member(set), set.shape());
+        let body = Body::<S, F, C> { shape, closure, completion };
+        // SAFETY: the set's handle keeps the cown alive; a new node is ours.
+        unsafe {
+            match member.header().leader() {
+                None => Single::spawn(SingleBehaviour::allocate(member, body)),
+                Some(leader) => group::spawn_single(leader, member, body),
+            }
+        }
         return Ok(());
     }
     spawn_multi(set, closure, completion)
@@ -148,10 +154,18 @@ where
         let (closure, completion) = behaviour.dismantle();
         return Err((overlap, closure, completion));
     }
+    let all_queued = requests.len() == set.member_count();
+    if let Some(leader) = behaviour.group() {
+        // SAFETY: prepared above; the set's handles keep the cowns alive.
+        unsafe { behaviour.spawn_in_group(leader) };
+        return Ok(());
+    }
     let node = behaviour.into_node();
     // SAFETY: prepared above; the set's handles keep the cowns alive, which are distinct.
     unsafe {
-        if !S::HAS_READS && claim::take_all(Multi::requests(node)) || requests.is_empty() {
+        if !S::HAS_READS && all_queued && claim::take_all(Multi::requests(node))
+            || requests.is_empty()
+        {
             schedule(node.cast(), Multi::home(node));
         } else {
             append_all(&mut requests, &mut schedule);
@@ -203,6 +217,10 @@ pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
 /// Looks for a cown that sorted requests of one behaviour name twice.
 #[inline]
 fn find_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> Option<Overlap> {
+    if sorted.len() < set.member_count() {
+        // Members of one group are joined, and those that are named twice with them.
+        return overlap_in(set);
+    }
     let twice = sorted.windows(2).find(|pair| pair[0].header == pair[1].header)?;
     positions_of(set, twice[0].header)
 }
