@@ -66,10 +66,23 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
         // SAFETY: a granted reader, which ends here.
         return unsafe { drop_reader(cown, ready) };
     }
-    // SAFETY: an exclusive holder has the token, and its request is the head.
-    if let Some(next) = unsafe { leave(cown.as_ref(), slot) } {
-        // SAFETY: the token belongs to the new head.
-        unsafe { grant(cown, next, ready) };
+    // SAFETY: exclusive, and not a member of a group.
+    unsafe { release_exclusive(slot, ready) };
+}
+
+/// The same for a behaviour that holds a cown exclusively which is in no group.
+///
+/// # Safety
+/// As [`release`].
+#[inline]
+pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: an exclusive holder has the token, and its request is the head. The token belongs to the
+    // new head.
+    unsafe {
+        let cown = slot.as_ref().member.header_ptr();
+        if let Some(next) = leave(cown.as_ref(), slot) {
+            grant(cown, next, ready);
+        }
     }
 }
 

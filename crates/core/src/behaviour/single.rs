@@ -13,7 +13,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 use super::append::append_single;
 use super::body::{Body, Completion, take};
 use super::grant::grant;
-use super::release::release;
+use super::release::release_exclusive;
 use super::slot::Slot;
 use super::task::{RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
@@ -150,7 +150,7 @@ where
         let ended = unsafe {
             let body = take(&mut (*node.as_ptr()).body);
             let ended = body.execute(Cursor::single(&slot.as_ref().member), context);
-            release(slot, &mut successor);
+            release_exclusive(slot, &mut successor);
             pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
             ended
         };
@@ -169,7 +169,7 @@ where
         unsafe {
             let member = &slot.as_ref().member;
             turn::run(member.queue_ptr(), Anchor::new(slot, task, Self::dispose), context, || {
-                take(&mut (*node.as_ptr()).body).execute(Cursor::single(member), context)
+                take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(member), context)
             })
         }
     }

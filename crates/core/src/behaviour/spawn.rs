@@ -109,6 +109,16 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    if S::SINGLE {
+        let member = only_member(set);
+        // SAFETY: the set's handle keeps the cown alive.
+        if let Some(leader) = unsafe { member.header() }.leader() {
+            let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+            // SAFETY: as above; the member is of the leader's group, and the body for it.
+            unsafe { group::spawn_single(leader, member, body) };
+            return Ok(());
+        }
+    }
     if context::worker().is_some() {
         return spawn_inside(set, closure, completion);
     }
@@ -125,15 +135,10 @@ where
     C: Completion,
 {
     if S::SINGLE {
-        let (member, shape) = (only_member(set), set.shape());
-        let body = Body::<S, F, C> { shape, closure, completion };
-        // SAFETY: the set's handle keeps the cown alive; a new node is ours.
-        unsafe {
-            match member.header().leader() {
-                None => Single::spawn(SingleBehaviour::allocate(member, body)),
-                Some(leader) => group::spawn_single(leader, member, body),
-            }
-        }
+        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+        let node = SingleBehaviour::allocate(only_member(set), body);
+        // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
+        unsafe { Single::spawn(node) };
         return Ok(());
     }
     spawn_multi(set, closure, completion)

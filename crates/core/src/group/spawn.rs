@@ -15,7 +15,8 @@ use crate::behaviour::task::RunContext;
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
-use crate::sched::schedule;
+use crate::sched::{context, guest, schedule};
+use crate::sim;
 
 /// Spawns a behaviour on one member, held exclusively.
 ///
@@ -31,15 +32,36 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: by the caller's word. A new node is ours.
+    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
             push(leader, member, body, run_single::<S, F, C>);
         } else {
-            let slot = SingleBehaviour::allocate_in_group(member, body);
-            spawn_request(leader, slot);
+            queue_single(leader, member, body);
         }
     }
+}
+
+/// Spawns the behaviour by the queue.
+///
+/// # Safety
+/// As [`spawn_single`].
+#[inline(never)]
+unsafe fn queue_single<S, F, C>(leader: NonNull<CownHeader>, member: Member, body: Body<S, F, C>)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let slot = SingleBehaviour::allocate_in_group(member, body);
+    // SAFETY: the request is ours; and by the caller's word.
+    let spawn = || unsafe { spawn_request(leader, slot) };
+    if context::worker().is_some() {
+        return spawn();
+    }
+    sim::point();
+    // SAFETY: alive, by the caller's word.
+    guest::visit(unsafe { leader.as_ref() }.home_of_queue(), spawn);
 }
 
 /// Puts the one request of a behaviour on members of one group into the queue.
