@@ -47,7 +47,7 @@ pub(crate) struct Kind {
 struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Attended> Block<T> {
-    const VTABLE: TaskVTable = TaskVTable { run: super::run::<T>, link };
+    const VTABLE: TaskVTable = TaskVTable { run: super::run::<T>, link, in_group: None };
     const KIND: Kind =
         Kind { failed: super::fail::<T>, attend: super::attend::<T>, free: Self::free };
 

@@ -15,8 +15,8 @@ use crate::sched::schedule;
 /// The slots then stand in their queues as those of a behaviour that has all its cowns.
 ///
 /// # Safety
-/// The slots are not queued and their cowns distinct and alive, no two of them of one group. Where this succeeds the slots stay
-/// where they are until they are released.
+/// The slots are not queued and their cowns distinct and alive, no two of them of one group. Where this
+/// succeeds the slots stay where they are until they are released.
 #[inline]
 pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
     let in_use = |slot: &Slot| {

@@ -12,7 +12,7 @@ use super::multi::Multi;
 use super::release::leave;
 use super::single::single_task;
 use super::slot::Slot;
-use super::task::Ready;
+use super::task::{InGroup, Ready, TaskPtr};
 use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 
@@ -76,6 +76,22 @@ unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut 
         let home = header.home_of_queue();
         // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now.
         ready.ready(unsafe { single_task(head) }, home);
+    }
+}
+
+/// The task that a request in a leader's queue belongs to, with its halves, if it holds the group and
+/// nothing else.
+///
+/// # Safety
+/// The caller has the token, and the request is queued.
+pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGroup)> {
+    // SAFETY: a queued request is live, and the member says what it lies in.
+    unsafe {
+        let task = match slot.as_ref().member.is_multi() {
+            true => Multi::of(slot).cast(),
+            false => single_task(slot),
+        };
+        task.as_ref().vtable.in_group.map(|halves| (task, halves))
     }
 }
 

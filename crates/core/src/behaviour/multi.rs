@@ -14,7 +14,7 @@ use super::append::Request;
 use super::body::{Body, Completion, Ended, take};
 use super::release::release;
 use super::slot::Slot;
-use super::task::{Ready, RunContext, Task, TaskPtr, TaskVTable};
+use super::task::{InGroup, Ready, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::CownHeader;
 use crate::cown::set::{CownSet, sealed::Visitor};
@@ -161,8 +161,10 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable = TaskVTable { run: Self::run, link };
-    const VTABLE_IN_GROUP: TaskVTable = TaskVTable { run: Self::run_in_group, link };
+    const VTABLE: TaskVTable = TaskVTable { run: Self::run, link, in_group: None };
+    const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
+    const VTABLE_IN_GROUP: TaskVTable =
+        TaskVTable { run: Self::run_in_group, link, in_group: Some(Self::HALVES) };
 
     /// Makes the behaviour, and passes its requests on in the order of the members.
     ///
@@ -287,6 +289,13 @@ where
             let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
             body.execute(Multi::cursor(node), context)
         }
+    }
+
+    /// # Safety
+    /// As for every [`InGroup::body`].
+    unsafe fn run_body(task: TaskPtr, context: &RunContext) {
+        // SAFETY: by the caller's word.
+        unsafe { Self::execute(task.cast(), context) }.deliver();
     }
 
     /// Runs a behaviour on members of one group, and what it leaves in the ring.

@@ -34,6 +34,17 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
     Some(wait_for_link(slot))
 }
 
+/// What stands behind a request that is not the last of its queue.
+///
+/// # Safety
+/// The caller has the token, and has taken all requests up to this one.
+pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
+    // SAFETY: a queued request is live.
+    let slot = unsafe { slot.as_ref() };
+    // ORDERING: Acquire, as in `leave`.
+    NonNull::new(slot.next.load(Ordering::Acquire)).unwrap_or_else(|| wait_for_link(slot))
+}
+
 /// A successor has swapped itself in, and is about to link itself.
 #[cold]
 fn wait_for_link(slot: &Slot) -> NonNull<Slot> {

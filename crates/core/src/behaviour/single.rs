@@ -11,11 +11,11 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::append::append_single;
-use super::body::{Body, Completion, take};
+use super::body::{Body, Completion, Ended, take};
 use super::grant::grant;
 use super::release::release_exclusive;
 use super::slot::Slot;
-use super::task::{RunContext, Task, TaskPtr, TaskVTable};
+use super::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::Member;
 use crate::cown::set::CownSet;
@@ -125,7 +125,11 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    pub(crate) const VTABLE: TaskVTable = TaskVTable { run: Self::run, link };
+    pub(crate) const VTABLE: TaskVTable = TaskVTable { run: Self::run, link, in_group: None };
+
+    const VTABLE_IN_GROUP: TaskVTable =
+        TaskVTable { run: Self::run_in_group, link: link_in_group, in_group: Some(Self::HALVES) };
+    const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]
     pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
@@ -135,7 +139,7 @@ where
     /// The same on a member of a group; returns the request.
     #[inline]
     pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
-        let vtable = const { &TaskVTable { run: Self::run_in_group, link: link_in_group } };
+        let vtable = &Self::VTABLE_IN_GROUP;
         Single::slot(Single::allocate(member, vtable, body))
     }
 
@@ -167,11 +171,28 @@ where
         let slot = Single::slot(node);
         // SAFETY: as in `run`; the request of a task that is ready is the head of the leader's queue.
         unsafe {
-            let member = &slot.as_ref().member;
-            turn::run(member.queue_ptr(), Anchor::new(slot, task, Self::dispose), context, || {
-                take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(member), context)
+            let leader = slot.as_ref().member.queue_ptr();
+            turn::run(leader, Anchor::new(slot, task, Self::dispose), context, || {
+                Self::execute(node, context)
             })
         }
+    }
+
+    /// # Safety
+    /// The node's behaviour holds its cown, and is run once.
+    unsafe fn execute(node: NonNull<Single<Body<S, F, C>>>, context: &RunContext) -> Ended<C> {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let member = Single::slot(node).as_ref().member;
+            take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(&member), context)
+        }
+    }
+
+    /// # Safety
+    /// As for every [`InGroup::body`].
+    unsafe fn run_body(task: TaskPtr, context: &RunContext) {
+        // SAFETY: by the caller's word.
+        unsafe { Self::execute(task.cast(), context) }.deliver();
     }
 
     /// # Safety

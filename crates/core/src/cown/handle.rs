@@ -16,7 +16,7 @@ use super::set::{Checked, Read};
 use crate::behaviour::body::{Ended, Forget};
 use crate::behaviour::single::{self, Single};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable};
+use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
 use crate::group::turn::{self, Anchor};
@@ -331,14 +331,17 @@ unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// The request that drops a cown's state.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const { &TaskVTable { run: run_destroy::<T>, link: single::link } };
+    let vtable =
+        const { &TaskVTable { run: run_destroy::<T>, link: single::link, in_group: None } };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 
 /// The same for a request that is put aside, and never queued.
 #[cold]
 fn request_put_aside<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const { &TaskVTable { run: run_destroy::<T>, link: single::link_unqueued } };
+    let vtable = const {
+        &TaskVTable { run: run_destroy::<T>, link: single::link_unqueued, in_group: None }
+    };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 
@@ -367,8 +370,14 @@ fn last_request_in_group<T: Send + 'static>(
     cown: NonNull<CownHeader>,
     leader: NonNull<CownHeader>,
 ) -> NonNull<Slot> {
-    let vtable =
-        const { &TaskVTable { run: run_destroy_in_group::<T>, link: single::link_in_group } };
+    let vtable = const {
+        let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
+        &TaskVTable {
+            run: run_destroy_in_group::<T>,
+            link: single::link_in_group,
+            in_group: Some(in_group),
+        }
+    };
     Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))
 }
 
@@ -381,16 +390,27 @@ unsafe fn run_destroy_in_group<T: Send + 'static>(
     context: &RunContext,
 ) -> Option<TaskPtr> {
     let slot = Single::slot(task.cast::<LastInGroup>());
-    // SAFETY: the request is the head of the queue. No other will be for the cown, which keeps the
-    // leader alive until it is gone; from then on our own count does.
+    // SAFETY: the request is the head of the queue; the cown is alive until the body has run.
     unsafe {
-        let cown = slot.as_ref().member.header_ptr();
-        let leader = Leader::retain(slot.as_ref().member.queue_ptr().cast());
-        let anchor = Anchor::new(slot, task, dispose_of_last);
-        turn::run(leader, anchor, context, || {
-            destroy::<T>(cown);
+        let leader = slot.as_ref().member.queue_ptr();
+        turn::run(leader, Anchor::new(slot, task, dispose_of_last), context, || {
+            destroy_in_group::<T>(task, context);
             Ended::Done(Forget, ())
         })
+    }
+}
+
+/// The body of the last request of a member of a group.
+///
+/// # Safety
+/// As for every [`InGroup::body`].
+unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
+    // SAFETY: the cown keeps the leader alive until it is gone; from then on our own count does, up to
+    // `dispose_of_last`. No other request will be for the cown.
+    unsafe {
+        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member;
+        Leader::retain(member.queue_ptr().cast());
+        destroy::<T>(member.header_ptr());
     }
 }
 

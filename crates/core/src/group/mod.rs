@@ -48,8 +48,12 @@ use leader::Leader;
 /// * [`Cown::into_inner`] gives the state out only if nothing is queued or running in the group.
 /// * [`Cown::move_to`] moves the whole group.
 /// * A member that is [attended to](Attended) and whose door is shut shuts the whole group.
-/// * The promise of a behaviour is kept when the behaviour has ended, but the group may go on to the
-///   next one before other threads find it free.
+/// * The promise of a behaviour is kept when the behaviour has ended; the group is not released
+///   before if others of the group wait behind it.
+///
+/// **Cost.** From a behaviour on one member to another: a copy of the closure, and no atomic
+/// read-modify-write; about half of what two cowns of their own cost, or less. What comes from outside
+/// is queued as on any cown. In deterministic mode all goes through the queue.
 ///
 /// The handle is cheap to clone. Neither it nor the members need the others to live on.
 ///

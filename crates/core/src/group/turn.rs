@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::AtomicPtr;
+use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 use super::alert;
 use super::current::{self, Current};
@@ -10,8 +10,8 @@ use super::leader::{HeldGroup, Leader};
 use super::ring::Entry;
 use crate::attend::{Door, park};
 use crate::behaviour::body::{Completion, Ended};
-use crate::behaviour::grant::grant;
-use crate::behaviour::release::leave;
+use crate::behaviour::grant::{grant, task_in_group};
+use crate::behaviour::release::{leave, successor};
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Ready, RunContext, TaskPtr, TaskVTable};
 use crate::cown::header::CownHeader;
@@ -19,7 +19,8 @@ use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule_last};
 
 /// The functions of the group as a task: it goes on where its holder has left it.
-pub(super) const VTABLE: TaskVTable = TaskVTable { run: go_on, link: link_of_group };
+pub(super) const VTABLE: TaskVTable =
+    TaskVTable { run: go_on, link: link_of_group, in_group: None };
 
 /// The request that holds a group, with the task that it belongs to.
 ///
@@ -68,14 +69,14 @@ pub(crate) unsafe fn run<C: Completion>(
     unsafe {
         with(leader, |held| held.anchor = Some(anchor));
         let ended = body();
-        if with(leader, |held| held.ring.is_empty()) {
+        if with(leader, |held| held.ring.is_empty()) && leader.as_ref().is_unfollowed() {
             drop(entered);
             let mut successor = Successor::new(context.home);
             finish(leader, &mut successor);
             ended.deliver();
             return successor.take();
         }
-        // The ring may run for long, and whoever waits for the result has no part in it.
+        // The group goes on, perhaps for long, and whoever waits for the result has no part in it.
         ended.deliver();
         with(leader, |held| held.renew_budget(worker));
         drive(leader, worker, context)
@@ -128,6 +129,7 @@ unsafe fn drive(
                     schedule_last(Leader::task(leader), home);
                     return None;
                 }
+                Next::Finish if adopt(leader) => {}
                 Next::Finish => {
                     let mut successor = Successor::new(context.home);
                     finish(leader, &mut successor);
@@ -181,6 +183,63 @@ impl HeldGroup {
                 (self.budget, self.budget_of) = (worker.throughput(), worker.ticks());
             }
             Some(_) => {}
+        }
+    }
+}
+
+/// How many requests are taken out of the queue in one go.
+const BULK: usize = 256;
+
+/// Moves what stands in the queue into the ring, as far as it needs nothing but the group. The last
+/// that is moved is the new anchor. Returns whether there is any.
+///
+/// So a group in which many messages are under way has them in the ring, wherever they came from.
+///
+/// # Safety
+/// The caller has the token; the anchor is set, and the ring is empty.
+unsafe fn adopt(leader: NonNull<Leader>) -> bool {
+    // ORDERING: Acquire. What is found through the links is as new as this at least.
+    // SAFETY: the anchor keeps the leader alive.
+    let last = unsafe { leader.as_ref() }.header.tail.load(Ordering::Acquire);
+    for _ in 0..BULK {
+        // SAFETY: the token; all requests up to the anchor are taken. The block of the one that was the
+        // anchor is its own again: it has run, or runs from the ring and is told.
+        unsafe {
+            let slot = with(leader, |held| held.anchor.as_ref().unwrap_unchecked().slot);
+            if std::ptr::eq(slot.as_ptr(), last) {
+                break;
+            }
+            let next = successor(slot);
+            let Some((task, halves)) = task_in_group(next) else { break };
+            let anchor = Anchor::new(next, task, halves.dispose);
+            let before = with(leader, |held| {
+                let has_run = held.ring.is_empty();
+                held.ring.push(next.as_ref().member, task, run_adopted);
+                held.anchor.replace(anchor).filter(|_| has_run)
+            });
+            if let Some(before) = before {
+                (before.dispose)(before.task);
+            }
+        }
+    }
+    // SAFETY: the token.
+    unsafe { !with(leader, |held| held.ring.is_empty()) }
+}
+
+/// Runs a behaviour that was moved into the ring. If it is the anchor, its block stays.
+///
+/// # Safety
+/// As for every [`RunEntry`](super::ring::RunEntry); the entry was pushed by [`adopt`].
+unsafe fn run_adopted(entry: NonNull<Entry>, context: &RunContext) {
+    // SAFETY: taken before anything can be pushed. The leader is alive: the anchor's request keeps
+    // it, or its count if it is the last of a member.
+    unsafe {
+        let (member, task) = Entry::take::<TaskPtr>(entry);
+        let leader = member.queue_ptr().cast::<Leader>();
+        let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
+        (halves.body)(task, context);
+        if !with(leader, |held| held.anchor.as_ref().is_some_and(|anchor| anchor.task == task)) {
+            (halves.dispose)(task);
         }
     }
 }
