@@ -1,6 +1,7 @@
 //! Models of what threads do to a group at the same time: the queue of the leader beside the ring.
 //!
-//! The ring is a cell that loom knows: a model fails if two threads are at it without an order.
+//! The ring is a cell that loom knows: a model fails if two threads are at it without an order. With a
+//! `Relaxed` success in `leave` the run of this file's models ends with an abort.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -39,9 +40,6 @@ fn position(log: &[u8], who: u8) -> usize {
 
 /// A thread appends to one member while another one runs the ring of the group and lets it go: all run
 /// once, and each holder sees what the one before wrote, on whichever member.
-///
-/// Fails with a `Relaxed` success in `leave`, and if `finish` leaves the queue before it has taken the
-/// anchor.
 #[test]
 fn append_against_drain() {
     check(|| {
@@ -72,7 +70,7 @@ fn append_against_drain() {
 /// What a thread has spawned on the group before it tells a behaviour that holds it is not overtaken by
 /// what that behaviour sends.
 ///
-/// Fails with a `Relaxed` load of the tail in `is_unfollowed` and nothing that is acquired before.
+/// Fails if `is_unfollowed` does not look at the tail.
 #[test]
 fn sends_against_what_came_before() {
     check(|| {
