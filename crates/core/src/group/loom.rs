@@ -8,8 +8,10 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::Group;
+use crate::attend::{Attended, Door};
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
+use crate::panic::Broken;
 use crate::sched::loom::{Log, check, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {
@@ -195,5 +197,45 @@ fn sets_over_the_group_cross() {
         assert_eq!(written(x).len(), 2);
         assert_eq!(written(outside).len(), 2);
         assert_eq!(written(y), [2]);
+    });
+}
+
+/// State that is attended to, and notes it.
+struct Bell(Log);
+
+impl Attended for Bell {
+    type Front = ();
+
+    fn attend(&mut self, (): &()) -> Door {
+        self.0.push(9);
+        Door::Open
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+/// A member is alerted, and its handle dropped, while another one works and lets the group go: it is
+/// attended to, by whoever has the token.
+#[test]
+fn alert_against_leave() {
+    check(|| {
+        let group = Group::new();
+        let (x, y) = (group.attended((), |_| Bell(Log::default())), member(&group));
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                x.alert();
+                drop(x);
+                run_ready();
+            }
+        });
+        push(&y, 1);
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(written(y), [1]);
+        let bell = x.into_inner().ok().expect("nothing is queued");
+        assert_eq!(bell.0.read(), [9]);
     });
 }
