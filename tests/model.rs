@@ -42,7 +42,7 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
         let run = Run {
             program: Arc::new(program.clone()),
             recorder: Recorder::new(),
-            cowns: (0..program.cowns()).map(|_| Cown::new(0)).collect(),
+            cowns: cowns(program.cowns(), seed),
             seed,
         };
         thread::scope(|scope| {
@@ -63,7 +63,7 @@ fn run_simulated(program: &Program, seed: u64, config: sim::Config) -> Result<Tr
     let run = {
         let (program, recorder) = (Arc::new(program.clone()), recorder.clone());
         move || {
-            let cowns = (0..program.cowns()).map(|_| Cown::new(0)).collect();
+            let cowns = cowns(program.cowns(), seed);
             let (program, recorder) = (Arc::clone(&program), recorder.clone());
             let run = Run { program, recorder, cowns, seed };
             for (thread, ops) in run.program.threads().iter().enumerate() {
@@ -91,13 +91,26 @@ fn assert_allowed_simulated(program: &Program, seed: u64) -> Result<(), TestCase
     Ok(())
 }
 
+/// The cowns of a program. The seed puts some of them, or all, or none, into one of two groups: the model
+/// knows no groups, and what they do must be what it allows.
+fn cowns(count: usize, seed: u64) -> Arc<[Cown<u64>]> {
+    let groups = [Group::new(), Group::new()];
+    let shape = seed.wrapping_mul(0xD134_2543_DE82_EF95) >> 32;
+    let of = |cown: usize| match shape % 4 {
+        0 => None,
+        1 => groups.first(),
+        _ => groups.get((shape >> (2 + 2 * (cown % 15)) & 3) as usize),
+    };
+    (0..count).map(|cown| of(cown).map_or_else(|| Cown::new(0), |group| group.cown(0))).collect()
+}
+
 /// The interpreter: all that the bodies of one run share.
 #[derive(Clone)]
 struct Run {
     program: Arc<Program>,
     recorder: Recorder,
     cowns: Arc<[Cown<u64>]>,
-    /// Decides which behaviours are spawned by `when_here`.
+    /// Decides which behaviours are spawned by `when_here`, and which cowns are in groups.
     seed: u64,
 }
 
@@ -358,6 +371,34 @@ fn one_program_many_times() {
     };
     let program = Program::over(3).thread(ops()).thread(ops()).thread(ops());
     for seed in 0..100 {
+        for runtime in RUNTIMES.iter() {
+            let trace = run(runtime, &program, seed);
+            assert_eq!(check(&program, &trace), Ok(()), "{program}\n{trace:?}");
+        }
+    }
+}
+
+/// Behaviours of a group that send to each other, to a cown outside, and back, beside steps over both.
+#[test]
+fn one_program_of_groups_many_times() {
+    let send = |set: Vec<_>| Op::from(Spawn::on(set));
+    let ops = || {
+        [
+            Spawn::on([write(0)])
+                .body([
+                    send(vec![write(3)]),
+                    Spawn::on([write(1)]).body([send(vec![write(3)]), send(vec![write(0)])]).into(),
+                    send(vec![write(1), read(2)]),
+                    send(vec![write(3), write(0)]),
+                ])
+                .into(),
+            Spawn::on([write(3), write(1)]).body([send(vec![write(0)])]).into(),
+            Spawn::on([write(3)]).body([send(vec![write(1)]), send(vec![write(2)])]).into(),
+            Spawn::on([read(2), write(0)]).body([send(vec![write(2)]), send(vec![read(1)])]).into(),
+        ]
+    };
+    let program = Program::over(4).thread(ops()).thread(ops());
+    for seed in 0..200 {
         for runtime in RUNTIMES.iter() {
             let trace = run(runtime, &program, seed);
             assert_eq!(check(&program, &trace), Ok(()), "{program}\n{trace:?}");

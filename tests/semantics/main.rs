@@ -9,6 +9,7 @@ mod atomicity;
 mod batches;
 mod deadlock;
 mod failure;
+mod groups;
 mod handles;
 mod here;
 mod order;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, Home, Read, Survey, WeakCown, when};
+use coact_core::{AsCown, Cown, CownId, Home, Read, Survey, WeakCown, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
@@ -147,7 +147,7 @@ impl<A: Actor> Addr<A> {
                 cell.receive(message, reply);
             }
         });
-        if let Some((hops, wait)) = wait {
+        if let (Some((hops, wait)), Some(place)) = (wait, place) {
             wait.placed(hops, cown.id(), place);
         }
     }
@@ -351,6 +351,11 @@ impl<A: Actor> WeakAddr<A> {
 
     pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
         self.upgrade().is_some_and(|address| address.cown().survey(limit, look).is_some())
+    }
+
+    /// The queue that its messages stand in, if it is there.
+    pub(crate) fn queue_id(&self) -> Option<CownId> {
+        self.upgrade().map(|address| address.cown().queue_id())
     }
 
     /// For the actor itself, at its end.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::Survey;
+use coact_core::{CownId, Survey};
 
 use crate::directive::Directive;
 use crate::{Actor, ActorId, ExitReason, Stopped, WeakAddr};
@@ -20,6 +20,7 @@ trait Erased: Send + Sync {
     fn direct(&self, directive: Directive) -> Result<(), Directive>;
     fn type_name(&self) -> &'static str;
     fn alert(&self);
+    fn queue_id(&self) -> Option<CownId>;
     fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool;
 }
 
@@ -38,6 +39,10 @@ impl<A: Actor> Erased for WeakAddr<A> {
 
     fn alert(&self) {
         WeakAddr::alert(self);
+    }
+
+    fn queue_id(&self) -> Option<CownId> {
+        WeakAddr::queue_id(self)
     }
 
     fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
@@ -78,6 +83,11 @@ impl AnyAddr {
 
     pub(crate) fn alert(&self) {
         self.0.alert();
+    }
+
+    /// The queue that its messages stand in: its own, or that of its group.
+    pub(crate) fn queue_id(&self) -> Option<CownId> {
+        self.0.queue_id()
     }
 
     /// Looks at what waits for an actor that is held; returns whether it is.

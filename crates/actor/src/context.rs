@@ -152,7 +152,7 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
-        reply.held_by(self.id());
+        reply.held_by(&self.this);
         self.wish(|wishes| wishes.holds.push_back(hold::request(reply, body)));
     }
 

@@ -116,8 +116,8 @@ struct Whereabouts {
 enum Stage {
     /// On its way to a handler; where, if it stands in a queue by itself.
     Queued(Option<(CownId, Place)>),
-    /// A future has the answer that holds this actor.
-    HeldBy(ActorId),
+    /// A future has the answer that holds the actor of this queue.
+    HeldBy(CownId),
     /// Somebody has the answer, and nobody knows when he will give it.
     Loose,
 }
@@ -149,8 +149,8 @@ impl Wait {
     }
 
     /// A future has the answer that holds an actor.
-    pub(crate) fn held_by(&self, actor: ActorId) {
-        self.message.lock().stage = Stage::HeldBy(actor);
+    pub(crate) fn held_by(&self, queue: CownId) {
+        self.message.lock().stage = Stage::HeldBy(queue);
     }
 
     /// The answer is left to another actor, which gets a message for it.
@@ -164,17 +164,19 @@ impl Wait {
         search_soon(self);
     }
 
-    /// Whether the wait can end only after `actor`, which has been surveyed, has gone on.
-    fn is_blocked_by(&self, actor: ActorId, blocked: &HashSet<(CownId, Place)>) -> bool {
+    /// Whether the wait can end only after an actor has gone on, which has been surveyed: it stands in
+    /// that actor's queue (whose other actors, if it is a group's, wait with it), or is blocked.
+    fn is_blocked_by(&self, queue: Option<CownId>, blocked: &HashSet<(CownId, Place)>) -> bool {
         if self.failure.get().is_some() {
             return false;
         }
         let message = self.message.lock();
         match message.stage {
             Stage::Queued(place) => {
-                message.of.id() == actor || place.is_some_and(|place| blocked.contains(&place))
+                message.of.queue_id() == queue
+                    || place.is_some_and(|place| blocked.contains(&place))
             }
-            Stage::HeldBy(holder) => holder == actor,
+            Stage::HeldBy(holder) => Some(holder) == queue,
             Stage::Loose => false,
         }
     }
@@ -291,7 +293,7 @@ impl Search<'_> {
             }
             let blocked = survey.blocked.into_iter().collect();
             found = waits.iter().any(|wait| {
-                let is_next = wait.is_blocked_by(actor.id(), &blocked)
+                let is_next = wait.is_blocked_by(actor.queue_id(), &blocked)
                     && (Arc::ptr_eq(wait, self.goal) || self.explore(&wait.by, waits));
                 if is_next {
                     self.circle.push(Arc::clone(wait));

@@ -7,7 +7,7 @@ use std::thread;
 use coact_core::{Promise, Resolver};
 
 use crate::cycle::Wait;
-use crate::{Actor, ActorId, Addr, AskError, ExitReason, MessageTo, SendError};
+use crate::{Actor, Addr, AskError, ExitReason, MessageTo, SendError, WeakAddr};
 
 /// What an ask's promise brings.
 pub(crate) type Answer<R> = Result<R, AskError>;
@@ -90,9 +90,9 @@ impl<R: Send + 'static> Reply<R> {
     }
 
     /// The answer is given to a future that holds an actor.
-    pub(crate) fn held_by(&self, actor: ActorId) {
-        if let Some(wait) = &self.wait {
-            wait.held_by(actor);
+    pub(crate) fn held_by<A: Actor>(&self, actor: &WeakAddr<A>) {
+        if let Some((wait, queue)) = self.wait.as_ref().zip(actor.queue_id()) {
+            wait.held_by(queue);
         }
     }
 

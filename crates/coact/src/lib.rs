@@ -22,6 +22,7 @@
 //! | work on one or several cowns | [`when`]; what can stand in front of the closure: [`CownSet`] |
 //! | read them, in parallel with other readers | [`Cown::read`], [`read_all`] |
 //! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
+//! | let cowns talk to each other at the least cost | [`Group`]: one queue for all of them |
 //! | have a result | [`ask`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
 //! | run right here if nobody is in the way | [`when_here`] |
 //! | spawn several behaviours as one step | [`batch`] |
@@ -62,8 +63,8 @@ pub mod prelude {
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{
-        Batch, Checked, Cown, CownId, CownSet, Held, Members, Read, ReadAll, ReadMembers, Scope,
-        WeakCown, ask, batch, read_all, scope, try_ask, try_when, when, when_here,
+        Batch, Checked, Cown, CownId, CownSet, Group, Held, Members, Read, ReadAll, ReadMembers,
+        Scope, WeakCown, ask, batch, read_all, scope, try_ask, try_when, when, when_here,
     };
     // What comes of it.
     pub use coact_core::{Broken, Fault, Overlap, Poisoned, Promise, Refusal, Resolver, WhenError};

@@ -3,7 +3,7 @@
 //! Users take the crate `coact`, which exports all of this.
 //!
 //! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
-//! the protocol), `attend` (what happens between two behaviours), `sched` (who runs it; README), `promise`, `runtime`, `time`.
+//! the protocol), `attend` (what happens between two behaviours), `group` (cowns with one queue), `sched` (who runs it; README), `promise`, `runtime`, `time`.
 
 // In a model there are no workers.
 #![cfg_attr(all(test, loom), allow(dead_code))]
@@ -12,6 +12,7 @@ mod attend;
 mod behaviour;
 mod cown;
 mod credits;
+mod group;
 mod panic;
 mod promise;
 mod runtime;
@@ -35,6 +36,7 @@ pub use cown::set::{
     AsCown, Checked, CownSet, Read, ReadAll, Regardless, RegardlessHeld, read_all,
 };
 pub use credits::{Acquire, Credits, Permit};
+pub use group::Group;
 pub use panic::{Broken, Fault, catch};
 pub use promise::{Promise, Resolver};
 pub use runtime::{

@@ -1,6 +1,6 @@
-//! A cown a node; a behaviour on the next node is a hop.
+//! A cown a node; a behaviour on the next node is a hop. The nodes of a ring may be one group.
 
-use coact::prelude::{Cown, when};
+use coact::prelude::{Cown, Group, when};
 
 use super::super::runtime;
 use super::Size;
@@ -27,15 +27,31 @@ impl Node {
     }
 }
 
-/// Closes the rings, lets the tokens go, and opens the rings again so that they can be freed.
+/// How the cowns of a ring are made.
+type Make = fn(&Group, Node) -> Cown<Node>;
+
+/// Each node has a queue of its own.
 pub fn run(setup: &Setup, size: Size) -> Measured {
+    run_with(setup, size, |_, node| Cown::new(node))
+}
+
+/// The nodes of a ring are a group.
+pub fn run_grouped(setup: &Setup, size: Size) -> Measured {
+    run_with(setup, size, |group, node| group.cown(node))
+}
+
+/// Closes the rings, lets the tokens go, and opens the rings again so that they can be freed.
+fn run_with(setup: &Setup, size: Size, make: Make) -> Measured {
     let runtime = runtime::coact(setup);
     let _entered = runtime.enter();
     let finish = Finish::after(size.all_tokens());
     let stopwatch = Stopwatch::default();
-    let nodes: Vec<Cown<Node>> = (0..size.rings * size.nodes)
-        .map(|_| Cown::new(Node { next: None, finish: finish.clone() }))
-        .collect();
+    let mut nodes: Vec<Cown<Node>> = Vec::with_capacity(size.rings * size.nodes);
+    for _ in 0..size.rings {
+        let group = Group::new();
+        let ring = (0..size.nodes).map(|_| Node { next: None, finish: finish.clone() });
+        nodes.extend(ring.map(|node| make(&group, node)));
+    }
     for ring in nodes.chunks(size.nodes) {
         for (node, next) in ring.iter().zip(ring.iter().cycle().skip(1)) {
             let next = next.clone();

@@ -82,6 +82,11 @@ macro_rules! workload {
                         run: |setup| coact::run(setup, $size(setup)),
                     },
                     Implementation {
+                        name: "coact-grouped",
+                        about: "the same, with the nodes of a ring in one group",
+                        run: |setup| coact::run_grouped(setup, $size(setup)),
+                    },
+                    Implementation {
                         name: "tokio",
                         about: "a task and an unbounded mpsc a node",
                         run: |setup| tokio::run(setup, $size(setup)),

@@ -7,9 +7,9 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::Attended;
+use super::{Attended, Door};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{Task, TaskPtr, TaskVTable};
+use crate::behaviour::task::{Mode, Task, TaskPtr, TaskVTable};
 use crate::cown::handle::WeakCown;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
@@ -23,7 +23,8 @@ use crate::runtime::RuntimeId;
 pub(crate) struct Guard {
     task: Task,
     kind: &'static Kind,
-    /// The request for which the token was left here; the token holder's alone.
+    /// The request for which the token was left here; the token holder's alone. In a member of a group,
+    /// for which the token is left with the leader, the next one in the leader's list of alerts.
     pub(super) head: *mut Slot,
 }
 
@@ -32,6 +33,9 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller holds the cown exclusively.
     pub(super) failed: unsafe fn(NonNull<CownHeader>, &Broken),
+    /// # Safety
+    /// The caller is alone with the state.
+    pub(crate) attend: unsafe fn(NonNull<CownHeader>, Mode) -> Door,
     /// Drops the front and frees the block.
     ///
     /// # Safety
@@ -43,8 +47,9 @@ pub(crate) struct Kind {
 struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Attended> Block<T> {
-    const VTABLE: TaskVTable = TaskVTable { run: super::run::<T>, link };
-    const KIND: Kind = Kind { failed: super::fail::<T>, free: Self::free };
+    const VTABLE: TaskVTable = TaskVTable { run: super::run::<T>, link, in_group: None };
+    const KIND: Kind =
+        Kind { failed: super::fail::<T>, attend: super::attend::<T>, free: Self::free };
 
     /// How far behind the block's start its header lies.
     const fn offset() -> usize {
@@ -67,6 +72,7 @@ impl<T: Attended> Block<T> {
 
     fn allocate(
         runtime: RuntimeId,
+        leader: Option<NonNull<CownHeader>>,
         front: T::Front,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> NonNull<CownHeader> {
@@ -82,7 +88,10 @@ impl<T: Attended> Block<T> {
             block.cast().write(front);
             let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
             cown.cast::<Guard>().sub(1).write(guard);
-            let header = CownBox::write_header(cown, runtime, Flags::ATTENDED);
+            let mut header = CownBox::write_header(cown, runtime, Flags::ATTENDED);
+            if let Some(leader) = leader {
+                header.as_mut().join(leader);
+            }
             let all_handles = WeakCown::<T>::of_stillborn(header);
             let state = make_state(all_handles.clone());
             CownBox::<T>::state(header).write(state);
@@ -101,20 +110,22 @@ impl<T: Attended> Block<T> {
     }
 }
 
-/// A new cown with one handle, a front and a guard.
-pub(super) fn allocate<T: Attended>(
+/// A new cown with one handle, a front and a guard; a member of the leader's group, if one is given
+/// (with a count for it).
+pub(crate) fn allocate<T: Attended>(
     runtime: RuntimeId,
+    leader: Option<NonNull<CownHeader>>,
     front: T::Front,
     make_state: impl FnOnce(WeakCown<T>) -> T,
 ) -> NonNull<CownHeader> {
-    Block::<T>::allocate(runtime, front, make_state)
+    Block::<T>::allocate(runtime, leader, front, make_state)
 }
 
 /// The guard of a cown.
 ///
 /// # Safety
 /// The cown is attended to.
-pub(super) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<Guard> {
+pub(crate) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<Guard> {
     // SAFETY: it lies there, by the caller's word.
     unsafe { cown.cast::<Guard>().sub(1) }
 }
@@ -129,16 +140,34 @@ pub(super) unsafe fn task_of(cown: NonNull<CownHeader>) -> TaskPtr {
 }
 
 /// The cown of a guard.
-pub(super) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
+pub(crate) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
     // SAFETY: every guard lies straight in front of a header.
     unsafe { guard.add(1) }.cast()
 }
 
 /// # Safety
 /// The cown is attended to.
-pub(super) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
+pub(crate) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
     // SAFETY: by the caller's word; constant.
     unsafe { (*of(cown).as_ptr()).kind }
+}
+
+/// What comes behind a member in its leader's list of alerts.
+///
+/// # Safety
+/// The guard is that of a member which is in the list, and the caller has taken that.
+pub(crate) unsafe fn next(guard: NonNull<Guard>) -> *mut Guard {
+    // SAFETY: by the caller's word.
+    unsafe { (*guard.as_ptr()).head.cast() }
+}
+
+/// Says what will come behind a member in that list.
+///
+/// # Safety
+/// The guard is that of a member, and the caller has just set its ALERT.
+pub(crate) unsafe fn set_next(guard: NonNull<Guard>, next: *mut Guard) {
+    // SAFETY: by the caller's word.
+    unsafe { (*guard.as_ptr()).head = next.cast() };
 }
 
 /// The front of a cown.

@@ -50,6 +50,7 @@ use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
 use crate::cown::set::{Regardless, RegardlessHeld};
+use crate::group::alert as group;
 use crate::panic::{Broken, drop_quietly};
 use crate::runtime::{Home, RuntimeId};
 use crate::sched::{Successor, context, guest, schedule};
@@ -99,7 +100,7 @@ impl<T: Attended> Cown<T> {
         front: T::Front,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> Self {
-        let header = guard::allocate(home.0, front, make_state);
+        let header = guard::allocate(home.0, None, front, make_state);
         // SAFETY: a fresh cown of `T`, with one handle.
         let this = unsafe { Self::from_header(header) };
         this.header().pin_if(home.is_pumped());
@@ -122,6 +123,13 @@ impl<T: Attended> Cown<T> {
     }
 
     fn alert_inside(&self, home: RuntimeId) {
+        if let Some(leader) = self.header().leader() {
+            // SAFETY: attended to, alive, and a member of the leader's group.
+            if unsafe { group::alert(self.header_ptr(), leader) } {
+                when(Regardless(self), |_| {});
+            }
+            return;
+        }
         // ORDERING: AcqRel. Release publishes what the caller did to the exchange in `run` that
         // clears the bit. Acquire pairs with the release in `park`: the token, the state.
         let before = self.header().flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
@@ -204,11 +212,16 @@ impl<T: Attended> WeakCown<T> {
 /// The caller has the token, gives it away, and has seen an alert; no reader of the cown is left.
 #[cold]
 pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: the request keeps the cown alive.
+    if unsafe { cown.as_ref() }.is_grouped() {
+        // SAFETY: by the caller's word.
+        return unsafe { group::enter(cown, head, ready) };
+    }
     // SAFETY: only cowns that are attended to are alerted; and with the token we are alone.
     unsafe {
         let guard = guard::of(cown);
         (*guard.as_ptr()).head = head.as_ptr();
-        ready.ready(guard.cast(), cown.as_ref().home());
+        ready.ready(guard.cast(), cown.as_ref().home_of_queue());
     }
 }
 
@@ -253,7 +266,7 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
 
 /// Leaves the token at the door. Returns false if there was an alert, and the token is kept. After
 /// `true` the cown may be gone.
-fn park(header: &CownHeader) -> bool {
+pub(crate) fn park(header: &CownHeader) -> bool {
     let quiet = |flags: u8| (flags & Flags::ALERT == 0).then_some(flags | Flags::PARKED);
     // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
     // `alert_inside`). Relaxed where nothing is given away.

@@ -11,9 +11,12 @@ use super::{Attended, guard};
 use crate::behaviour::multi::Multi;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::spawn;
+use crate::behaviour::task::TaskPtr;
+use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, CownId};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::set::Regardless;
+use crate::group::alert as group;
 use crate::sched::{guest, schedule};
 use crate::sim;
 
@@ -30,9 +33,31 @@ impl Place {
 
 impl<T: Attended> Cown<T> {
     /// Spawns a behaviour on this cown alone, [regardless](Cown::regardless) of its condition, and
-    /// tells where it stands in the queue.
-    pub fn spawn_placed(&self, closure: impl FnOnce(&mut T) + Send + 'static) -> Place {
-        spawn::spawn_placed(&Regardless(self), closure)
+    /// tells where it stands in the queue; nowhere that could be told, if the cown is in a group.
+    pub fn spawn_placed(&self, closure: impl FnOnce(&mut T) + Send + 'static) -> Option<Place> {
+        if self.header().is_grouped() {
+            when(Regardless(self), closure);
+            return None;
+        }
+        Some(spawn::spawn_placed(&Regardless(self), closure))
+    }
+
+    /// The identity of the queue that the cown's behaviours stand in: its own, or that of its group.
+    pub fn queue_id(&self) -> CownId {
+        CownId::of(self.queue())
+    }
+
+    /// The task that attends to the cown, or to its group.
+    fn door_keeper(&self) -> TaskPtr {
+        match self.header().leader() {
+            Some(leader) => group::task_of(leader),
+            // SAFETY: attended to.
+            None => unsafe { guard::task_of(self.header_ptr()) },
+        }
+    }
+
+    fn queue(&self) -> NonNull<CownHeader> {
+        self.header().leader().unwrap_or(self.header_ptr())
     }
 
     /// If the cown's door is [shut](super::Door::Shut): tells every behaviour that cannot run before
@@ -56,35 +81,49 @@ impl<T: Attended> Cown<T> {
             // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head. We
             // leave nothing for the state.
             let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            self.header().flags.fetch_update(ok, failed, parked).ok()?;
-            let token = Token(self);
+            self.header().queue().flags.fetch_update(ok, failed, parked).ok()?;
+            let token = Token { queue: self.queue(), task: self.door_keeper(), cown: self };
             Some(look(token.survey(limit)))
         })
     }
 }
 
-/// The token of a parked cown. It is given back by having the state attended to.
-struct Token<'c, T: Attended>(&'c Cown<T>);
+/// The token of a parked queue. It is given back by having the state attended to.
+struct Token<'c, T: Attended> {
+    queue: NonNull<CownHeader>,
+    /// What attends to it.
+    task: TaskPtr,
+    cown: &'c Cown<T>,
+}
 
 impl<T: Attended> Token<'_, T> {
     fn survey(&self, limit: usize) -> Survey<'_> {
-        let cown = self.0.header_ptr();
         let mut walk = Walk::new(limit);
         // SAFETY: with the token the head, and all that stands behind it, stays where it is.
         unsafe {
-            let head = NonNull::new_unchecked((*guard::of(cown).as_ptr()).head);
-            walk.note(cown, head);
-            walk.from.push((cown, head));
+            let head = self.head();
+            walk.note(self.queue, head);
+            walk.from.push((self.queue, head));
             walk.run();
         }
         Survey { is_complete: walk.from.is_empty(), blocked: walk.found, token: PhantomData }
+    }
+
+    /// The request for which the token was left.
+    fn head(&self) -> NonNull<Slot> {
+        // SAFETY: the token; the guard is there, as the cown is attended to.
+        unsafe {
+            NonNull::new_unchecked(match self.cown.header().leader() {
+                Some(leader) => group::head_at_door(leader),
+                None => (*guard::of(self.queue).as_ptr()).head,
+            })
+        }
     }
 }
 
 impl<T: Attended> Drop for Token<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: attended to; the token is ours, and given away.
-        schedule(unsafe { guard::task_of(self.0.header_ptr()) }, self.0.header().home());
+        schedule(self.task, self.cown.header().home());
     }
 }
 
@@ -133,8 +172,11 @@ impl Walk {
         // the others stand in their queues until it has run; but for readers, which leave theirs
         // when they are granted.
         for other in unsafe { Multi::requests(behaviour) } {
-            let of = other.member.header_ptr();
-            if of != cown && !other.member.is_read() {
+            // SAFETY: a behaviour that waits keeps its cowns alive.
+            let (of, grouped) =
+                unsafe { (other.member.queue_ptr(), other.member.header().is_grouped()) };
+            let leaves_early = other.member.is_read() && !grouped;
+            if of != cown && !leaves_early && !other.is_joined() {
                 self.from.push((of, NonNull::from(other)));
             }
         }

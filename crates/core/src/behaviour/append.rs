@@ -19,14 +19,16 @@ use crate::cown::header::{AppendState, CownHeader};
 /// append state", shows what would go wrong without.
 ///
 /// # Safety
-/// `slot` is a live, unqueued request for `header`, and the cown is alive: a handle of it lives until
+/// `slot` is a live, unqueued request for `header`, its cown or its group's leader, and the cown is alive: a handle of it lives until
 /// this returns, or the request is the one that ends the cown ([`retire`](crate::cown::handle)).
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     let previous = swap_tail(header, slot);
-    // ORDERING: Relaxed. If the exchange above came behind an appender's in this queue, its
-    // acquire makes the appender's earlier APPENDING store visible here.
-    if header.append.load(Ordering::Relaxed) == AppendState::APPENDING {
+    // ORDERING: Acquire. If the exchange above came behind an appender's in this queue, its acquire
+    // makes the appender's earlier APPENDING store visible here. If the appender is through already,
+    // this pairs with the release in `unlock`: a behaviour of a group looks at the tails of queues
+    // that the appender has exchanged, and must see it (README.md, "Groups").
+    if header.append.load(Ordering::Acquire) == AppendState::APPENDING {
         wait_for_appender(header);
     }
     let empty = previous.is_null();
@@ -182,6 +184,6 @@ fn lock_contended(header: &CownHeader) {
 
 #[inline]
 fn unlock(header: &CownHeader) {
-    // ORDERING: Release pairs with the acquires in `try_lock` and `wait_for_appender`.
+    // ORDERING: Release pairs with the acquires in `try_lock`, `append_single` and `wait_for_appender`.
     header.append.store(AppendState::FREE, Ordering::Release);
 }

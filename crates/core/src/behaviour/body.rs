@@ -67,7 +67,7 @@ where
     ///
     /// # Safety
     /// The behaviour holds the cowns that `members` runs over, and they match the shape.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
         let Body { shape, closure, completion } = self;
         let refused = match context.mode {
@@ -92,6 +92,27 @@ where
                 Ended::Failed(completion, why)
             }
         }
+    }
+}
+
+impl<S, F, C> Body<S, F, C>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
+    C: Completion,
+{
+    /// The same, where a call more does not matter.
+    ///
+    /// # Safety
+    /// As [`execute`](Self::execute).
+    #[inline(never)]
+    pub(crate) unsafe fn execute_outlined(
+        self,
+        members: Cursor<'_>,
+        context: &RunContext,
+    ) -> Ended<C> {
+        // SAFETY: by the caller's word.
+        unsafe { self.execute(members, context) }
     }
 }
 

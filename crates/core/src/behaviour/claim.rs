@@ -15,12 +15,15 @@ use crate::sched::schedule;
 /// The slots then stand in their queues as those of a behaviour that has all its cowns.
 ///
 /// # Safety
-/// The slots are not queued and their cowns distinct and alive. Where this succeeds the slots stay
-/// where they are until they are released.
+/// The slots are not queued and their cowns distinct and alive, no two of them of one group. Where this
+/// succeeds the slots stay where they are until they are released.
 #[inline]
 pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
-    // SAFETY: alive, by the caller's word.
-    if slots.clone().any(|slot| unsafe { slot.member.header() }.is_in_use(slot.member.is_read())) {
+    let in_use = |slot: &Slot| {
+        // SAFETY: alive, by the caller's word.
+        unsafe { slot.member.header() }.queue().is_in_use(slot.member.is_read())
+    };
+    if slots.clone().any(in_use) {
         return false;
     }
     for (index, slot) in slots.clone().enumerate() {
@@ -46,7 +49,7 @@ pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
 #[inline]
 unsafe fn take(slot: &Slot) -> bool {
     // SAFETY: alive, by the caller's word.
-    let header = unsafe { slot.member.header() };
+    let header = unsafe { slot.member.header() }.queue();
     let tail = std::ptr::from_ref(slot).cast_mut();
     // ORDERING: AcqRel, as the exchange in `append`, whose place this takes.
     let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -72,7 +75,7 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
     let others = slots.clone().count().saturating_sub(1);
     slots.take(others).all(|slot| {
         // SAFETY: alive: our slot stands in its queue.
-        let header = unsafe { slot.member.header() };
+        let header = unsafe { slot.member.header() }.queue();
         // ORDERING: Acquire. Not read before the last exchange, which is an acquire too.
         std::ptr::eq(header.tail.load(Ordering::Acquire), slot)
     })
@@ -85,9 +88,9 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
 #[cold]
 unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
     for slot in taken {
-        let cown = slot.member.header_ptr();
-        // SAFETY: the slot is the head of the queue, and the token ours.
+        // SAFETY: the slot is the head of the queue, and the token ours; it keeps the cown alive.
         unsafe {
+            let cown = slot.member.queue_ptr();
             if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
                 grant(cown, next, &mut schedule);
             }
@@ -100,7 +103,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
 /// Turns an exclusive hold into that of one reader among others.
 ///
 /// # Safety
-/// The slot holds its cown by the token.
+/// The slot holds its cown, which is in no group, by the token.
 #[cold]
 pub(super) unsafe fn become_reader(slot: &Slot) {
     let cown = slot.member.header_ptr();

@@ -12,7 +12,7 @@ use super::multi::Multi;
 use super::release::leave;
 use super::single::single_task;
 use super::slot::Slot;
-use super::task::Ready;
+use super::task::{InGroup, Ready, TaskPtr};
 use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 
@@ -26,7 +26,7 @@ use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
-    if member.is_read() && !header.wants_attention() {
+    if member.is_read() && !header.wants_attention() && !header.is_grouped() {
         // SAFETY: the token is passed on.
         return unsafe { grant_readers(cown, head, ready) };
     }
@@ -52,30 +52,46 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     unsafe {
         if header.wants_attention() {
             attend::enter(cown, head, ready);
-        } else if member.is_read() {
+        } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {
-            grant_exclusive(head, ready);
+            grant_exclusive(header, head, ready);
         }
     }
 }
 
-/// Hands the token to an exclusive request.
+/// Hands the token of the queue to an exclusive request. (A group is held as a whole, so those that
+/// read its members are exclusive.)
 ///
 /// # Safety
 /// The caller has the token, `head` is the head, and no reader of the cown is left.
 #[inline]
-unsafe fn grant_exclusive(head: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: a queued request is live.
     let member = unsafe { head.as_ref() }.member;
     if member.is_multi() {
         // SAFETY: the member says that the slot lies in a `Multi`, which misses this grant.
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
     } else {
-        // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now, and
-        // keeps the cown alive.
-        let (task, home) = unsafe { (single_task(head), member.header().home()) };
-        ready.ready(task, home);
+        let home = header.home_of_queue();
+        // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now.
+        ready.ready(unsafe { single_task(head) }, home);
+    }
+}
+
+/// The task that a request in a leader's queue belongs to, with its halves, if it holds the group and
+/// nothing else.
+///
+/// # Safety
+/// The caller has the token, and the request is queued.
+pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGroup)> {
+    // SAFETY: a queued request is live, and the member says what it lies in.
+    unsafe {
+        let task = match slot.as_ref().member.is_multi() {
+            true => Multi::of(slot).cast(),
+            false => single_task(slot),
+        };
+        task.as_ref().vtable.in_group.map(|halves| (task, halves))
     }
 }
 

@@ -13,6 +13,7 @@ use super::{claim, spawn};
 use crate::cown::access::Cursor;
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::group::join::Grouped;
 use crate::runtime::RuntimeId;
 use crate::sched::{context, guest, schedule, shared};
 use crate::sim;
@@ -104,12 +105,8 @@ where
     // From here on the slots do not move: they stand in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
-    if !unsafe { claim::take_all(slots.iter()) } {
+    if !unsafe { take_all(&slots) } {
         return Some((set, closure));
-    }
-    for slot in slots.iter().filter(|slot| slot.member.is_read()) {
-        // SAFETY: taken, and read from here on.
-        unsafe { claim::become_reader(slot) };
     }
     let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
     set.give();
@@ -128,6 +125,53 @@ where
     }
     ended.deliver();
     None
+}
+
+/// Takes the cowns of the slots if all of them are free.
+///
+/// # Safety
+/// As [`claim::take_all`]; but a cown may be named twice, and is not free then.
+#[inline]
+unsafe fn take_all(slots: &[Slot]) -> bool {
+    // SAFETY: alive, by the caller's word.
+    if slots.iter().any(|slot| unsafe { slot.member.header() }.is_grouped()) {
+        // SAFETY: by the caller's word.
+        return unsafe { take_groups(slots) };
+    }
+    // SAFETY: by the caller's word.
+    if !unsafe { claim::take_all(slots.iter()) } {
+        return false;
+    }
+    for slot in slots.iter().filter(|slot| slot.member.is_read()) {
+        // SAFETY: taken, and read from here on.
+        unsafe { claim::become_reader(slot) };
+    }
+    true
+}
+
+/// The same where some of the cowns are members of groups, each of which is taken once.
+///
+/// # Safety
+/// As [`take_all`].
+#[cold]
+unsafe fn take_groups(slots: &[Slot]) -> bool {
+    // SAFETY: alive, by the caller's word.
+    let is_grouped = |slot: &&Slot| unsafe { slot.member.header() }.is_grouped();
+    let mut grouped = Grouped::default();
+    slots.iter().filter(is_grouped).for_each(|slot| grouped.push(NonNull::from(slot)));
+    // SAFETY: not queued yet, and alive.
+    if unsafe { grouped.join(&mut |_, _| ()) }.overlaps {
+        return false;
+    }
+    // SAFETY: by the caller's word; one request of each group is left.
+    if !unsafe { claim::take_all(slots.iter().filter(|slot| !slot.is_joined())) } {
+        return false;
+    }
+    for slot in slots.iter().filter(|slot| slot.member.is_read() && !is_grouped(slot)) {
+        // SAFETY: taken, and read from here on.
+        unsafe { claim::become_reader(slot) };
+    }
+    true
 }
 
 fn cursor_over(slots: &[Slot]) -> Cursor<'_> {

@@ -11,12 +11,17 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 use coact_sync::{pool, prefetch};
 
 use super::append::Request;
-use super::body::{Body, Completion, take};
+use super::body::{Body, Completion, Ended, take};
 use super::release::release;
 use super::slot::Slot;
-use super::task::{Ready, RunContext, Task, TaskPtr, TaskVTable};
+use super::task::{InGroup, Ready, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
+use crate::cown::header::CownHeader;
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::group;
+use crate::group::join::Grouped;
+use crate::group::ring::Entry;
+use crate::group::turn::{self, Anchor};
 use crate::panic::drop_quietly;
 use crate::runtime::RuntimeId;
 use crate::sched::Successor;
@@ -145,6 +150,8 @@ fn layout_of<B>(len: usize) -> (Layout, usize) {
 /// A behaviour whose requests are not appended yet.
 pub(crate) struct Prepared<S: CownSet, F, C> {
     node: NonNull<Multi>,
+    /// All its cowns are members of one group.
+    in_group: bool,
     body: std::marker::PhantomData<Body<S, F, C>>,
 }
 
@@ -154,7 +161,10 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable = TaskVTable { run: Self::run, link };
+    const VTABLE: TaskVTable = TaskVTable { run: Self::run, link, in_group: None };
+    const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
+    const VTABLE_IN_GROUP: TaskVTable =
+        TaskVTable { run: Self::run_in_group, link, in_group: Some(Self::HALVES) };
 
     /// Makes the behaviour, and passes its requests on in the order of the members.
     ///
@@ -184,19 +194,146 @@ where
             node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body);
         }
         let (mut at, mut left) = (Multi::slots(node), len);
+        let mut grouped = Grouped::default();
         set.visit(&mut Visitor(&mut |member| {
             assert!(left > 0, "a cown set has more members than it said");
             let slot = Slot::new(member.in_multi());
-            // SAFETY: one of the `len` slots that the block was made for, not written before.
+            // SAFETY: one of the `len` slots that the block was made for, not written before. The
+            // set's handles keep the cowns alive.
             unsafe {
                 at.write(MultiSlot { slot, owner: node });
-                requests(Request::new(at.cast(), member.header_ptr()));
+                if member.header().is_grouped() {
+                    grouped.push(at.cast());
+                } else {
+                    requests(Request::new(at.cast(), member.header_ptr()));
+                }
                 at = at.add(1);
             }
             left -= 1;
         }));
         assert!(left == 0, "a cown set has fewer members than it said");
-        Self { node, body: std::marker::PhantomData }
+        // SAFETY: prepared above, and not appended; the set keeps its cowns alive.
+        let in_group = !grouped.is_empty() && unsafe { Self::join(node, grouped, requests) };
+        Self { node, in_group, body: std::marker::PhantomData }
+    }
+
+    /// Leaves one request for each group, and passes it on. Returns whether nothing else is left.
+    ///
+    /// # Safety
+    /// The behaviour is fresh, its slots are written, and its cowns alive.
+    #[cold]
+    unsafe fn join(
+        node: NonNull<Multi>,
+        grouped: Grouped,
+        requests: &mut dyn FnMut(Request),
+    ) -> bool {
+        let mut queue = |leader, slot| requests(Request::new(slot, leader));
+        // SAFETY: by the caller's word; the node is ours alone.
+        unsafe {
+            let joined = grouped.join(&mut queue);
+            let multi = &mut *node.as_ptr();
+            let queued = usize::from(multi.len) - joined.count;
+            // ORDERING: Relaxed. Published when it is appended.
+            multi.missing.store(queued as u32, Ordering::Relaxed);
+            let first = Self::queued_slot(node);
+            let in_group = queued == 1 && first.as_ref().member.header().is_grouped();
+            if in_group {
+                multi.task.vtable = &Self::VTABLE_IN_GROUP;
+            }
+            in_group
+        }
+    }
+
+    /// The first request that stands in a queue.
+    ///
+    /// # Safety
+    /// The behaviour is live, and has one.
+    unsafe fn queued_slot(node: NonNull<Multi>) -> NonNull<Slot> {
+        // SAFETY: by the caller's word.
+        let mut slots = unsafe { Multi::requests(node) };
+        NonNull::from(
+            slots.find(|slot| !slot.is_joined()).expect("one request of each group is left"),
+        )
+    }
+
+    /// The leader, if the behaviour is on members of one group and nothing else.
+    pub(crate) fn group(&self) -> Option<NonNull<CownHeader>> {
+        // SAFETY: the node is ours, and its cowns are alive.
+        self.in_group.then(|| unsafe { Self::queued_slot(self.node).as_ref().member.queue_ptr() })
+    }
+
+    /// Spawns such a behaviour.
+    ///
+    /// # Safety
+    /// The leader is its group's, and the members are alive.
+    pub(crate) unsafe fn spawn_in_group(self, leader: NonNull<CownHeader>) {
+        // SAFETY: by the caller's word; the node is ours, and given away.
+        unsafe {
+            let slot = Self::queued_slot(self.node);
+            if group::spawn::goes_into_ring(leader) {
+                group::spawn::push(leader, slot.as_ref().member, self.node, Self::run_in_ring);
+            } else {
+                group::spawn::spawn_request(leader, slot);
+            }
+        }
+    }
+
+    /// Runs the body of a behaviour that holds its cowns.
+    ///
+    /// # Safety
+    /// It does, and is run once.
+    unsafe fn execute(node: NonNull<Multi>, context: &RunContext) -> Ended<C> {
+        let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(node));
+        // SAFETY: by the caller's word; the body lies there.
+        unsafe {
+            let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
+            body.execute(Multi::cursor(node), context)
+        }
+    }
+
+    /// # Safety
+    /// As for every [`InGroup::body`].
+    unsafe fn run_body(task: TaskPtr, context: &RunContext) {
+        // SAFETY: by the caller's word.
+        unsafe { Self::execute(task.cast(), context) }.deliver();
+    }
+
+    /// Runs a behaviour on members of one group, and what it leaves in the ring.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+        let node = task.cast::<Multi>();
+        // SAFETY: the request of a task that is ready is the head of the leader's queue.
+        unsafe {
+            let slot = Self::queued_slot(node);
+            let leader = slot.as_ref().member.queue_ptr();
+            let anchor = Anchor::new(slot, task, Self::dispose);
+            turn::run(leader, anchor, context, || Self::execute(node, context))
+        }
+    }
+
+    /// # Safety
+    /// The task is of this type, has run, and its requests have left their queues.
+    unsafe fn dispose(task: TaskPtr) {
+        let (layout, _) = layout_of::<Body<S, F, C>>(Multi::len(task.cast()));
+        // SAFETY: the block is ours alone, and its body was taken.
+        unsafe { pool::dealloc(task.cast(), layout) };
+    }
+
+    /// Runs a behaviour from the ring.
+    ///
+    /// # Safety
+    /// As for every [`RunEntry`](group::ring::RunEntry); the entry was pushed with such a node.
+    unsafe fn run_in_ring(entry: NonNull<Entry>, context: &RunContext) {
+        // SAFETY: taken before anything can be pushed; the group is held, and so all members.
+        let ended = unsafe {
+            let (_, node) = Entry::take::<NonNull<Multi>>(entry);
+            let ended = Self::execute(node, context);
+            Self::dispose(node.cast());
+            ended
+        };
+        ended.deliver();
     }
 
     /// Drops the handles that the set gave; for a behaviour that is then dismantled.
@@ -224,9 +361,9 @@ where
     /// The reverse of [`Prepared::into_node`].
     ///
     /// # Safety
-    /// The node is of these types, and not appended.
+    /// The node is of these types, and not appended. What is made of it is only to be undone.
     pub(crate) unsafe fn from_node(node: NonNull<Multi>) -> Self {
-        Self { node, body: std::marker::PhantomData }
+        Self { node, in_group: false, body: std::marker::PhantomData }
     }
 
     /// The behaviour's front.
@@ -241,18 +378,16 @@ where
         let len = Multi::len(node);
         // SAFETY: the task is live.
         unsafe { Multi::prefetch_successors(node) };
-        let (layout, offset) = layout_of::<Body<S, F, C>>(len);
         let mut successor = Successor::new(context.home);
         // SAFETY: a ready behaviour holds all its cowns. Its exclusive requests stay in their
         // queues, where a successor may write to `next`, until they are released one by one; after
         // the last the block is ours alone.
         let ended = unsafe {
-            let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
-            let ended = body.execute(Multi::cursor(node), context);
+            let ended = Self::execute(node, context);
             for index in 0..len {
                 release(Multi::slots(node).add(index).cast(), &mut successor);
             }
-            pool::dealloc(node.cast(), layout);
+            Self::dispose(task);
             ended
         };
         ended.deliver();

@@ -34,6 +34,17 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
     Some(wait_for_link(slot))
 }
 
+/// What stands behind a request that is not the last of its queue.
+///
+/// # Safety
+/// The caller has the token, and has taken all requests up to this one.
+pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
+    // SAFETY: a queued request is live.
+    let slot = unsafe { slot.as_ref() };
+    // ORDERING: Acquire, as in `leave`.
+    NonNull::new(slot.next.load(Ordering::Acquire)).unwrap_or_else(|| wait_for_link(slot))
+}
+
 /// A successor has swapped itself in, and is about to link itself.
 #[cold]
 fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
@@ -57,13 +68,53 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the slot is live, and the cown is held.
     let member = unsafe { slot.as_ref() }.member;
     let cown = member.header_ptr();
+    // SAFETY: held, so alive.
+    if let Some(leader) = unsafe { cown.as_ref() }.leader() {
+        // SAFETY: by the caller's word.
+        return unsafe { release_grouped(leader, slot, ready) };
+    }
     if member.is_read() {
         // SAFETY: a granted reader, which ends here.
         return unsafe { drop_reader(cown, ready) };
     }
-    // SAFETY: an exclusive holder has the token, and its request is the head.
-    if let Some(next) = unsafe { leave(cown.as_ref(), slot) } {
-        // SAFETY: the token belongs to the new head.
-        unsafe { grant(cown, next, ready) };
+    // SAFETY: exclusive, and not a member of a group.
+    unsafe { release_exclusive(slot, ready) };
+}
+
+/// The same for a behaviour that holds a cown exclusively which is in no group.
+///
+/// # Safety
+/// As [`release`].
+#[inline]
+pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: an exclusive holder has the token, and its request is the head. The token belongs to the
+    // new head.
+    unsafe {
+        let cown = slot.as_ref().member.header_ptr();
+        if let Some(next) = leave(cown.as_ref(), slot) {
+            grant(cown, next, ready);
+        }
+    }
+}
+
+/// The same for a member of a group: the group is let go with the one request that stands for all
+/// of the behaviour's members.
+///
+/// # Safety
+/// As [`release`].
+#[cold]
+unsafe fn release_grouped(
+    leader: NonNull<CownHeader>,
+    slot: NonNull<Slot>,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: the slot is live; if it stands in the queue it is the head, and has the token.
+    unsafe {
+        if slot.as_ref().is_joined() {
+            return;
+        }
+        if let Some(next) = leave(leader.as_ref(), slot) {
+            grant(leader, next, ready);
+        }
     }
 }

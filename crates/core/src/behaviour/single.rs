@@ -11,14 +11,15 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::append::append_single;
-use super::body::{Body, Completion, take};
+use super::body::{Body, Completion, Ended, take};
 use super::grant::grant;
-use super::release::release;
+use super::release::release_exclusive;
 use super::slot::Slot;
-use super::task::{RunContext, Task, TaskPtr, TaskVTable};
+use super::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::Member;
 use crate::cown::set::CownSet;
+use crate::group::turn::{self, Anchor};
 use crate::sched::{Successor, schedule};
 
 /// The front of every one-cown behaviour, whatever its body.
@@ -76,7 +77,7 @@ impl<B> Single<B> {
         unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).front.slot) }
     }
 
-    /// Spawns the node's task on its cown.
+    /// Spawns the node's task on its cown, which is in no group.
     ///
     /// # Safety
     /// The node is the caller's alone, and is given away. The cown is alive.
@@ -102,6 +103,19 @@ pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member.header().waiter) }
 }
 
+/// The same for a member of a group: the group is held.
+pub(crate) unsafe fn link_in_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: as above; the leader's header has the queue.
+    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member.header().queue().waiter) }
+}
+
+/// The same for a request that stands in no queue: its own place in one.
+pub(crate) unsafe fn link_unqueued(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: a one-cown task begins with a `Front`; what the pointers point to is a matter of their
+    // users.
+    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.next).cast() }
+}
+
 /// A one-cown behaviour with its body type, which gives it its functions.
 pub(crate) struct SingleBehaviour<S: CownSet, F, C>(Single<Body<S, F, C>>);
 
@@ -111,11 +125,22 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    pub(crate) const VTABLE: TaskVTable = TaskVTable { run: Self::run, link };
+    pub(crate) const VTABLE: TaskVTable = TaskVTable { run: Self::run, link, in_group: None };
+
+    const VTABLE_IN_GROUP: TaskVTable =
+        TaskVTable { run: Self::run_in_group, link: link_in_group, in_group: Some(Self::HALVES) };
+    const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]
     pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
         Single::allocate(member, &Self::VTABLE, body)
+    }
+
+    /// The same on a member of a group; returns the request.
+    #[inline]
+    pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
+        let vtable = &Self::VTABLE_IN_GROUP;
+        Single::slot(Single::allocate(member, vtable, body))
     }
 
     /// # Safety
@@ -129,11 +154,51 @@ where
         let ended = unsafe {
             let body = take(&mut (*node.as_ptr()).body);
             let ended = body.execute(Cursor::single(&slot.as_ref().member), context);
-            release(slot, &mut successor);
+            release_exclusive(slot, &mut successor);
             pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
             ended
         };
         ended.deliver();
         successor.take()
+    }
+
+    /// Runs a behaviour on a member of a group, and what it leaves in the ring.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+        let node = task.cast::<Single<Body<S, F, C>>>();
+        let slot = Single::slot(node);
+        // SAFETY: as in `run`; the request of a task that is ready is the head of the leader's queue.
+        unsafe {
+            let leader = slot.as_ref().member.queue_ptr();
+            turn::run(leader, Anchor::new(slot, task, Self::dispose), context, || {
+                Self::execute(node, context)
+            })
+        }
+    }
+
+    /// # Safety
+    /// The node's behaviour holds its cown, and is run once.
+    unsafe fn execute(node: NonNull<Single<Body<S, F, C>>>, context: &RunContext) -> Ended<C> {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let member = Single::slot(node).as_ref().member;
+            take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(&member), context)
+        }
+    }
+
+    /// # Safety
+    /// As for every [`InGroup::body`].
+    unsafe fn run_body(task: TaskPtr, context: &RunContext) {
+        // SAFETY: by the caller's word.
+        unsafe { Self::execute(task.cast(), context) }.deliver();
+    }
+
+    /// # Safety
+    /// The task is of this type, and has run and left its queue.
+    unsafe fn dispose(task: TaskPtr) {
+        // SAFETY: the node is ours alone, and its body was taken.
+        unsafe { pool::dealloc(task.cast(), Single::<Body<S, F, C>>::LAYOUT) };
     }
 }

@@ -1,8 +1,8 @@
 //! A request's place in one cown's queue.
 
-use std::ptr::null_mut;
+use std::ptr::{null_mut, without_provenance_mut};
 
-use coact_sync::shim::atomic::AtomicPtr;
+use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 use crate::cown::header::Member;
 
@@ -22,5 +22,22 @@ impl Slot {
     #[inline]
     pub(crate) fn new(member: Member) -> Self {
         Self { next: AtomicPtr::new(null_mut()), member }
+    }
+
+    /// What `next` is in a request that stands in no queue.
+    const JOINED: *mut Slot = without_provenance_mut(align_of::<Slot>());
+
+    /// Says that another request of the same behaviour stands in the queue for this one too: their
+    /// cowns are of one group.
+    pub(crate) fn join(&self) {
+        // ORDERING: Relaxed. The behaviour is not appended yet.
+        self.next.store(Self::JOINED, Ordering::Relaxed);
+    }
+
+    /// Whether another request stands for this one.
+    #[inline]
+    pub(crate) fn is_joined(&self) -> bool {
+        // ORDERING: Relaxed. Written before the behaviour was appended, and never again.
+        std::ptr::eq(self.next.load(Ordering::Relaxed), Self::JOINED)
     }
 }

@@ -14,6 +14,7 @@ use super::single::{Single, SingleBehaviour};
 use crate::attend::Place;
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::group::spawn as group;
 use crate::runtime::{self, RuntimeId};
 use crate::sched::shared::{self, Phase};
 use crate::sched::{context, guest, schedule};
@@ -134,6 +135,16 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    if S::SINGLE {
+        let member = only_member(set);
+        // SAFETY: the set's handle keeps the cown alive.
+        if let Some(leader) = unsafe { member.header() }.leader() {
+            let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+            // SAFETY: as above; the member is of the leader's group, and the body for it.
+            unsafe { group::spawn_single(leader, member, body) };
+            return Ok(());
+        }
+    }
     if context::worker().is_some() {
         return spawn_inside(set, closure, completion);
     }
@@ -152,14 +163,14 @@ where
     if S::SINGLE {
         let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
         let node = SingleBehaviour::allocate(only_member(set), body);
-        // SAFETY: the node is ours, and the set's handle keeps the cown alive.
+        // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
         unsafe { Single::spawn(node) };
         return Ok(());
     }
     spawn_multi(set, closure, completion)
 }
 
-/// Spawns on one cown, and tells where the behaviour stands in its queue.
+/// Spawns on one cown that is in no group, and tells where the behaviour stands in its queue.
 pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Place
 where
     S: CownSet,
@@ -199,10 +210,18 @@ where
         let (closure, completion) = behaviour.dismantle();
         return Err((Refusal::Overlap(overlap), closure, completion));
     }
+    let all_queued = requests.len() == set.member_count();
+    if let Some(leader) = behaviour.group() {
+        // SAFETY: prepared above; the set's handles keep the cowns alive.
+        unsafe { behaviour.spawn_in_group(leader) };
+        return Ok(());
+    }
     let node = behaviour.into_node();
     // SAFETY: prepared above; the set's handles keep the cowns alive, which are distinct.
     unsafe {
-        if !S::HAS_READS && claim::take_all(Multi::requests(node)) || requests.is_empty() {
+        if !S::HAS_READS && all_queued && claim::take_all(Multi::requests(node))
+            || requests.is_empty()
+        {
             schedule(node.cast(), Multi::home(node));
         } else {
             append_all(&mut requests, &mut schedule);
@@ -276,6 +295,10 @@ pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
 /// Looks for a cown that sorted requests of one behaviour name twice.
 #[inline]
 fn find_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> Option<Overlap> {
+    if sorted.len() < set.member_count() {
+        // Members of one group are joined, and those that are named twice with them.
+        return overlap_in(set);
+    }
     let twice = sorted.windows(2).find(|pair| pair[0].header == pair[1].header)?;
     positions_of(set, twice[0].header)
 }

@@ -58,6 +58,23 @@ pub(crate) struct TaskVTable {
     /// # Safety
     /// The task is ready, and the word is used before the task runs only.
     pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
+    /// For a task that holds a group, and nothing else.
+    pub(crate) in_group: Option<InGroup>,
+}
+
+/// The two halves of a task that holds a group: what its holder runs, and what is left of it.
+#[derive(Clone, Copy)]
+pub(crate) struct InGroup {
+    /// Runs the body, and delivers its result. The request stays in the queue.
+    ///
+    /// # Safety
+    /// The group is held, and the task is run once.
+    pub(crate) body: unsafe fn(TaskPtr, &RunContext),
+    /// Gives the block back.
+    ///
+    /// # Safety
+    /// The body has run, and the request has left the queue.
+    pub(crate) dispose: unsafe fn(TaskPtr),
 }
 
 /// Runs a task.

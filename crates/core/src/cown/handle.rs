@@ -13,8 +13,13 @@ use super::depth::{self, Depth};
 use super::header::{CownHeader, Flags, Member};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
+use crate::behaviour::body::{Ended, Forget};
 use crate::behaviour::single::{self, Single};
-use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable};
+use crate::behaviour::slot::Slot;
+use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
+use crate::group::leader::Leader;
+use crate::group::spawn as group;
+use crate::group::turn::{self, Anchor};
 use crate::panic::drop_quietly;
 use crate::runtime;
 
@@ -274,8 +279,15 @@ impl<T: Send + 'static> WeakCown<T> {
     }
 }
 
-/// Whether nothing is queued on, and nobody reads, a cown without handles.
+/// Whether nothing is queued on, and nobody reads, a cown without handles; if it is in a group, then
+/// in the whole group.
 fn is_idle(header: &CownHeader) -> bool {
+    // ORDERING: Acquire pairs with the release in `attend_to_all`: a member that is in the list of its
+    // leader's alerts has the flag; when it is cleared, a request stands in the leader's queue.
+    if header.is_grouped() && header.flags.load(Ordering::Acquire) & Flags::ALERT != 0 {
+        return false;
+    }
+    let header = header.queue();
     // ORDERING: Acquire, both: pair with the releases in `leave` and `drop_reader`, so that the
     // last behaviours' work comes before what is done with the state now. The queue first: a
     // reader is counted before it leaves it.
@@ -318,21 +330,36 @@ unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
         // SAFETY: without handles the queue stays empty: the state is ours.
         return unsafe { destroy::<T>(cown) };
     }
-    // SAFETY: the node is ours; the block lives until it has run.
-    unsafe { Single::spawn(last_request::<T>(cown)) };
+    // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
+    unsafe {
+        match cown.as_ref().leader() {
+            None => Single::spawn(last_request::<T>(cown)),
+            Some(leader) => group::spawn_request(leader, last_request_in_group::<T>(cown, leader)),
+        }
+    }
 }
 
 /// The request that drops a cown's state.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const { &TaskVTable { run: run_destroy::<T>, link: single::link } };
+    let vtable =
+        const { &TaskVTable { run: run_destroy::<T>, link: single::link, in_group: None } };
+    Single::allocate(Member::exclusive(cown), vtable, ())
+}
+
+/// The same for a request that is put aside, and never queued.
+#[cold]
+fn request_put_aside<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
+    let vtable = const {
+        &TaskVTable { run: run_destroy::<T>, link: single::link_unqueued, in_group: None }
+    };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 
 /// Runs the last request of a cown.
 ///
 /// # Safety
-/// The task is a [`last_request`], and holds the cown.
+/// The task is a [`last_request`], or was put aside, and holds the cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
     // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
@@ -345,6 +372,66 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
     None
 }
 
+/// The last request of a member, with the leader of its group.
+type LastInGroup = Single<NonNull<CownHeader>>;
+
+/// The request that drops the state of a member of a group. Others may come behind it.
+#[cold]
+fn last_request_in_group<T: Send + 'static>(
+    cown: NonNull<CownHeader>,
+    leader: NonNull<CownHeader>,
+) -> NonNull<Slot> {
+    let vtable = const {
+        let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
+        &TaskVTable {
+            run: run_destroy_in_group::<T>,
+            link: single::link_in_group,
+            in_group: Some(in_group),
+        }
+    };
+    Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))
+}
+
+/// Runs the last request of a member of a group, and what it leaves in the ring.
+///
+/// # Safety
+/// The task is a [`last_request_in_group`], and holds the group.
+unsafe fn run_destroy_in_group<T: Send + 'static>(
+    task: TaskPtr,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    let slot = Single::slot(task.cast::<LastInGroup>());
+    // SAFETY: the request is the head of the queue; the cown is alive until the body has run.
+    unsafe {
+        let leader = slot.as_ref().member.queue_ptr();
+        turn::run(leader, Anchor::new(slot, task, dispose_of_last), context, || {
+            destroy_in_group::<T>(task, context);
+            Ended::Done(Forget, ())
+        })
+    }
+}
+
+/// The body of the last request of a member of a group.
+///
+/// # Safety
+/// As for every [`InGroup::body`].
+unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
+    // SAFETY: the cown keeps the leader alive until it is gone; from then on our own count does, up to
+    // `dispose_of_last`. No other request will be for the cown.
+    unsafe {
+        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member;
+        Leader::retain(member.queue_ptr().cast());
+        destroy::<T>(member.header_ptr());
+    }
+}
+
+/// # Safety
+/// The task is a [`last_request_in_group`] that has run and left its queue.
+unsafe fn dispose_of_last(task: TaskPtr) {
+    // SAFETY: the node is ours alone. The leader is alive by the count that we give up here.
+    unsafe { Leader::release(Single::dismantle(task.cast::<LastInGroup>())) };
+}
+
 /// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten
 /// instead: no thread is left that may touch it.
 ///
@@ -355,7 +442,7 @@ unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
     if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
         let Some(_depth) = Depth::enter() else {
             // SAFETY: nobody else reaches the cown, so the request holds it.
-            return unsafe { depth::put_aside(last_request::<T>(cown).cast()) };
+            return unsafe { depth::put_aside(request_put_aside::<T>(cown).cast()) };
         };
         // SAFETY: the state is ours.
         drop_quietly(|| unsafe { CownBox::<T>::state(cown).drop_in_place() });

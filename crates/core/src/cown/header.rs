@@ -19,7 +19,8 @@ use crate::runtime::RuntimeId;
 /// * `readers`: raised only by the *token holder* (the one who owns the queue's head), lowered by
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
-///   readers run, the exclusive request that waits for the last of them.
+///   readers run, the exclusive request that waits for the last of them. A member of a group has its
+///   leader here, and leaves `tail`, `readers` and `append` alone: it stands in the leader's queue.
 /// * `flags`: the cown's condition, see [`Flags`].
 /// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
 #[repr(C)]
@@ -53,6 +54,9 @@ impl Flags {
     pub(crate) const MARKED: u8 = 1 << 5;
     /// The state is touched by one thread only, that of its home's pump. Constant, as is the home.
     pub(crate) const PINNED: u8 = 1 << 6;
+    /// The cown is a member of a [group](crate::group). Constant. On a header that has a queue, which
+    /// a member's has not, it says that this is the group's leader.
+    pub(crate) const GROUPED: u8 = 1 << 7;
 }
 
 /// The states of [`CownHeader::append`].
@@ -147,18 +151,56 @@ impl CownHeader {
         self.has(Flags::ALERT)
     }
 
-    /// Whose workers run the behaviours on the cown. Exact for whoever has the token; for others a
-    /// hint, once the cown has been moved.
+    /// Whose workers run the behaviours on the cown: a group has one home. Exact for whoever has the
+    /// token; for others a hint, once the cown has been moved.
     #[inline]
     pub(crate) fn home(&self) -> RuntimeId {
+        self.queue().home_of_queue()
+    }
+
+    /// The same, of a header that has a queue.
+    #[inline]
+    pub(crate) fn home_of_queue(&self) -> RuntimeId {
         // ORDERING: Relaxed. As `flags`.
         RuntimeId::from_raw(self.runtime.load(Ordering::Relaxed))
     }
 
-    /// Makes another runtime the home. For a holder.
+    /// Makes another runtime the home, of the whole group if the cown is in one. For a holder.
     pub(crate) fn set_home(&self, runtime: RuntimeId) {
         // ORDERING: Relaxed. As `flags`.
-        self.runtime.store(runtime.get(), Ordering::Relaxed);
+        self.queue().runtime.store(runtime.get(), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_grouped(&self) -> bool {
+        self.has(Flags::GROUPED)
+    }
+
+    /// The leader's header, if the cown is a member of a group. Not for a leader.
+    #[inline]
+    pub(crate) fn leader(&self) -> Option<NonNull<CownHeader>> {
+        if !self.is_grouped() {
+            return None;
+        }
+        // ORDERING: Relaxed. Written before there was a handle.
+        NonNull::new(self.waiter.load(Ordering::Relaxed).cast())
+    }
+
+    /// The header that has the queue: the cown's own, or the leader's. Not for a leader.
+    #[inline]
+    pub(crate) fn queue(&self) -> &CownHeader {
+        match self.leader() {
+            // SAFETY: a member keeps its leader alive.
+            Some(leader) => unsafe { leader.as_ref() },
+            None => self,
+        }
+    }
+
+    /// Makes a fresh cown a member of a group.
+    pub(crate) fn join(&mut self, leader: NonNull<CownHeader>) {
+        // ORDERING: Relaxed, both. Nobody else knows the cown.
+        self.waiter.store(leader.as_ptr().cast(), Ordering::Relaxed);
+        self.flags.fetch_or(Flags::GROUPED, Ordering::Relaxed);
     }
 }
 
@@ -220,6 +262,16 @@ impl Member {
         // SAFETY: a header is aligned to 8 and not null, so clearing the three tag bits gives back
         // the address that `exclusive`, `read` or `checked` was given.
         unsafe { NonNull::new_unchecked(untagged) }
+    }
+
+    /// The header in whose queue the request stands: the cown's own, or that of its group's leader.
+    ///
+    /// # Safety
+    /// As [`header`](Self::header).
+    #[inline]
+    pub(crate) unsafe fn queue_ptr(self) -> NonNull<CownHeader> {
+        // SAFETY: alive, by the caller's word.
+        unsafe { self.header() }.leader().unwrap_or(self.header_ptr())
     }
 
     /// The header.

@@ -9,6 +9,7 @@ use coact_sync::pool;
 
 use super::header::{CownHeader, Flags};
 use crate::attend::guard;
+use crate::group::leader::Leader;
 use crate::runtime::RuntimeId;
 
 #[repr(C)]
@@ -63,14 +64,18 @@ impl<T> CownBox<T> {
     #[inline]
     pub(crate) unsafe fn free(mut cown: NonNull<CownHeader>) {
         // SAFETY: by the caller's word; the block was made with this layout, or with that which the
-        // guard knows.
+        // guard knows. A member gives its count of the leader up.
         unsafe {
             let attended = cown.as_ref().has(Flags::ATTENDED);
+            let leader = cown.as_ref().leader();
             cown.as_mut().end();
             if attended {
                 guard::free(cown);
             } else {
                 pool::dealloc(cown.cast(), Self::LAYOUT);
+            }
+            if let Some(leader) = leader {
+                Leader::release(leader);
             }
         }
     }

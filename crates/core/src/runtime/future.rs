@@ -165,7 +165,7 @@ struct WokenFuture {
 }
 
 fn submit(runnable: Runnable, home: RuntimeId) {
-    static VTABLE: TaskVTable = TaskVTable { run, link };
+    static VTABLE: TaskVTable = TaskVTable { run, link, in_group: None };
     let task = Task { vtable: &VTABLE };
     let woken = Box::new(WokenFuture { task, link: AtomicPtr::new(null_mut()), runnable });
     schedule(NonNull::from(Box::leak(woken)).cast(), home);

@@ -14,7 +14,7 @@ pub(crate) mod shared;
 pub(crate) mod worker;
 
 #[cfg(all(test, loom))]
-pub(crate) use self::loom::schedule;
+pub(crate) use self::loom::{schedule, schedule as schedule_last};
 use crate::behaviour::task::{Ready, TaskPtr};
 use crate::runtime::RuntimeId;
 
@@ -24,6 +24,15 @@ use crate::runtime::RuntimeId;
 pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
         Some(worker) if worker.id() == home => worker.push(task),
+        _ => shared::submit(task, home),
+    }
+}
+
+/// Hands a task to its runtime that has had its share: behind all others, where there is an order.
+#[cfg(not(all(test, loom)))]
+pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
+    match context::worker() {
+        Some(worker) if worker.id() == home => worker.push_aged(task),
         _ => shared::submit(task, home),
     }
 }

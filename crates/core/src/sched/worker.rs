@@ -9,7 +9,7 @@ use parking::Parker;
 use super::context;
 use super::local::Tasks;
 use super::shared::{Phase, Shared, WorkerShared};
-use crate::behaviour::task::{TaskPtr, run_task};
+use crate::behaviour::task::{RunContext, TaskPtr, run_task};
 use crate::runtime::RuntimeId;
 
 /// How many tasks in a row may come from the `next` slot.
@@ -95,8 +95,24 @@ impl Worker {
         }
     }
 
+    /// How tasks are to be run now.
+    #[inline]
+    pub(crate) fn run_context(&self) -> RunContext {
+        self.shared.run_context()
+    }
+
+    /// How many behaviours may follow each other before others have their turn.
+    pub(crate) fn throughput(&self) -> u32 {
+        self.shared.config.throughput
+    }
+
+    /// How many tasks the worker has taken from its queues.
+    pub(crate) fn ticks(&self) -> u32 {
+        self.ticks.get()
+    }
+
     /// Queues a task behind all others.
-    fn push_aged(&self, task: TaskPtr) {
+    pub(crate) fn push_aged(&self, task: TaskPtr) {
         self.own(|tasks| tasks.aged.push_back(task));
         self.share_some();
     }
@@ -176,7 +192,7 @@ impl Worker {
     #[inline]
     pub(super) fn run_one(&self, task: TaskPtr) -> Option<TaskPtr> {
         // Looked up each time: the task before may have run past a shutdown's deadline.
-        let context = self.shared.run_context();
+        let context = self.run_context();
         // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
         unsafe { run_task(task, &context) }
     }

@@ -1,0 +1,34 @@
+//! The twin of `current.rs` for models, in which there are no workers: each thread may use the ring.
+
+use std::cell::Cell;
+use std::ptr::{NonNull, null_mut};
+
+use super::leader::Leader;
+use crate::behaviour::task::RunContext;
+use crate::sched::worker::Worker;
+
+loom::thread_local! {
+    static HELD: Cell<*mut Leader> = Cell::new(null_mut());
+}
+
+pub(super) fn is(leader: NonNull<Leader>) -> bool {
+    HELD.with(|held| std::ptr::eq(held.get(), leader.as_ptr()))
+}
+
+pub(super) fn worker<'a>(_: &RunContext) -> Option<&'a Worker> {
+    None
+}
+
+pub(super) struct Current(*mut Leader);
+
+impl Current {
+    pub(super) fn enter(leader: NonNull<Leader>, _: Option<&Worker>) -> Self {
+        Self(HELD.with(|held| held.replace(leader.as_ptr())))
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        HELD.with(|held| held.set(self.0));
+    }
+}

@@ -1,0 +1,241 @@
+//! Models of what threads do to a group at the same time: the queue of the leader beside the ring.
+//!
+//! The ring is a cell that loom knows: a model fails if two threads are at it without an order. With a
+//! `Relaxed` success in `leave` the run of this file's models ends with an abort.
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+use super::Group;
+use crate::attend::{Attended, Door};
+use crate::behaviour::when::when;
+use crate::cown::handle::Cown;
+use crate::panic::Broken;
+use crate::sched::loom::{Log, check, check_long, run_ready, written};
+
+fn member(group: &Group) -> Cown<Log> {
+    group.cown(Log::default())
+}
+
+fn push(cown: &Cown<Log>, who: u8) {
+    when(cown, move |log| log.push(who));
+}
+
+/// Two members, for which `run_ready` is all that is needed.
+fn two_members() -> (Cown<Log>, Cown<Log>) {
+    let group = Group::new();
+    (member(&group), member(&group))
+}
+
+/// Two groups, in the order of their leaders: appenders go by these, and a model must do the same each
+/// time.
+fn two_groups() -> (Group, Group) {
+    let (a, b) = (Group::new(), Group::new());
+    if a.leader < b.leader { (a, b) } else { (b, a) }
+}
+
+fn position(log: &[u8], who: u8) -> usize {
+    assert_eq!(log.iter().filter(|entry| **entry == who).count(), 1, "{who} once in {log:?}");
+    log.iter().position(|entry| *entry == who).unwrap()
+}
+
+/// A thread appends to one member while another one runs the ring of the group and lets it go: all run
+/// once, and each holder sees what the one before wrote, on whichever member.
+#[test]
+fn append_against_drain() {
+    check(|| {
+        let (x, y) = two_members();
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                push(&x, 3);
+                run_ready();
+            }
+        });
+        let far = x.clone();
+        when(&y, move |log| {
+            log.push(1);
+            push(&far, 2);
+            drop(far);
+        });
+        run_ready();
+        other.join().unwrap();
+        let log = written(x);
+        position(&log, 2);
+        position(&log, 3);
+        assert_eq!(log.len(), 2);
+        assert_eq!(written(y), [1]);
+    });
+}
+
+/// What a thread has spawned on the group before it tells a behaviour that holds it is not overtaken by
+/// what that behaviour sends.
+///
+/// Fails if `is_unfollowed` does not look at the tail.
+#[test]
+fn sends_against_what_came_before() {
+    check(|| {
+        let (x, y) = two_members();
+        let told = Arc::new(AtomicBool::new(false));
+        let other = thread::spawn({
+            let (x, told) = (x.clone(), Arc::clone(&told));
+            move || {
+                push(&x, 1);
+                told.store(true, Ordering::Release);
+                run_ready();
+            }
+        });
+        let far = x.clone();
+        let heard = Arc::new(AtomicBool::new(false));
+        let hears = Arc::clone(&heard);
+        when(&y, move |_| {
+            hears.store(told.load(Ordering::Acquire), Ordering::Relaxed);
+            push(&far, 2);
+            drop((far, told, hears));
+        });
+        run_ready();
+        other.join().unwrap();
+        let log = written(x);
+        if heard.load(Ordering::Relaxed) {
+            assert!(position(&log, 1) < position(&log, 2), "{log:?}");
+        }
+        drop(y);
+    });
+}
+
+/// The anomaly in the section on groups of `behaviour/README.md`: a step over a cown and the group is
+/// through on the cown when a behaviour of the group comes behind it there, and then sends to a member.
+///
+/// Fails if the look of `append_single` at the append state is relaxed.
+#[test]
+fn sends_cross_a_step_over_the_group() {
+    check(|| sends_cross(two_groups()));
+}
+
+/// The same with the step's requests appended in the other order.
+#[test]
+fn sends_cross_a_step_over_the_group_from_above() {
+    check(|| {
+        let (low, high) = two_groups();
+        sends_cross((high, low));
+    });
+}
+
+fn sends_cross((group, other): (Group, Group)) {
+    let (x, y, outside) = (member(&group), member(&group), member(&other));
+    let step = thread::spawn({
+        let (x, outside) = (x.clone(), outside.clone());
+        move || {
+            when((&outside, &x), |(outside, x)| {
+                outside.push(3);
+                x.push(3);
+            });
+            run_ready();
+        }
+    });
+    let (far, via) = (x.clone(), outside.clone());
+    when(&y, move |_| {
+        push(&via, 1);
+        push(&far, 2);
+        drop((far, via));
+    });
+    run_ready();
+    step.join().unwrap();
+    let (x, outside) = (written(x), written(outside));
+    assert!(
+        !(position(&outside, 3) < position(&outside, 1) && position(&x, 2) < position(&x, 3)),
+        "outside: {outside:?}, x: {x:?}"
+    );
+}
+
+/// The last handles of two members, and that of the group, go while the group works: each state ends
+/// once, and the leader last.
+#[test]
+fn members_end_while_the_group_works() {
+    check(|| {
+        let (x, y) = two_members();
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                push(&x, 1);
+                drop(x);
+                run_ready();
+            }
+        });
+        push(&y, 2);
+        drop(y);
+        drop(x);
+        run_ready();
+        other.join().unwrap();
+    });
+}
+
+/// A behaviour on two members, another on one of them and a cown outside, from two threads.
+#[test]
+fn sets_over_the_group_cross() {
+    check_long(|| {
+        let (low, high) = two_groups();
+        let (x, y, outside) = (member(&low), member(&low), member(&high));
+        let other = thread::spawn({
+            let (x, outside) = (x.clone(), outside.clone());
+            move || {
+                when((&x, &outside), |(x, outside)| {
+                    x.push(1);
+                    outside.push(1);
+                });
+                run_ready();
+            }
+        });
+        when((&y, &x), |(y, x)| {
+            y.push(2);
+            x.push(2);
+        });
+        push(&outside, 2);
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(written(x).len(), 2);
+        assert_eq!(written(outside).len(), 2);
+        assert_eq!(written(y), [2]);
+    });
+}
+
+/// State that is attended to, and notes it.
+struct Bell(Log);
+
+impl Attended for Bell {
+    type Front = ();
+
+    fn attend(&mut self, (): &()) -> Door {
+        self.0.push(9);
+        Door::Open
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+/// A member is alerted, and its handle dropped, while another one works and lets the group go: it is
+/// attended to, by whoever has the token.
+#[test]
+fn alert_against_leave() {
+    check(|| {
+        let group = Group::new();
+        let (x, y) = (group.attended((), |_| Bell(Log::default())), member(&group));
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                x.alert();
+                drop(x);
+                run_ready();
+            }
+        });
+        push(&y, 1);
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(written(y), [1]);
+        let bell = x.into_inner().ok().expect("nothing is queued");
+        assert_eq!(bell.0.read(), [9]);
+    });
+}

@@ -1,0 +1,164 @@
+//! The ring: behaviours of a group that wait in plain memory.
+//!
+//! A power of two of entries of one cache line each, which doubles when it is full. A behaviour lies in
+//! its entry if it is small, so that it costs neither a block nor a count.
+
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::ptr::NonNull;
+
+use coact_sync::pool;
+
+use crate::behaviour::task::RunContext;
+use crate::cown::header::Member;
+
+/// A behaviour that waits: 64 bytes. It may be moved from one place to another.
+#[repr(C, align(16))]
+pub(crate) struct Entry {
+    run: RunEntry,
+    /// The member that it is about, for a behaviour on one cown.
+    member: Member,
+    payload: MaybeUninit<[usize; Entry::WORDS]>,
+}
+
+/// Runs a behaviour to its end.
+///
+/// # Safety
+/// The entry is the one that [`Ring::pop`] has just given, and the caller holds the group.
+pub(crate) type RunEntry = unsafe fn(NonNull<Entry>, &RunContext);
+
+impl Entry {
+    const WORDS: usize = 6;
+
+    /// Whether a `B` lies in the entry itself; if not, then in a block of its own.
+    const fn fits<B>() -> bool {
+        size_of::<B>() <= Self::WORDS * size_of::<usize>() && align_of::<B>() <= align_of::<Self>()
+    }
+
+    /// How to run it.
+    ///
+    /// # Safety
+    /// The entry is written.
+    #[inline]
+    pub(super) unsafe fn run_of(entry: NonNull<Self>) -> RunEntry {
+        // SAFETY: by the caller's word.
+        unsafe { (*entry.as_ptr()).run }
+    }
+
+    /// Takes the behaviour out.
+    ///
+    /// # Safety
+    /// It was pushed as a `B`, is taken once, and nothing was pushed since the entry was popped.
+    #[inline]
+    pub(crate) unsafe fn take<B>(entry: NonNull<Self>) -> (Member, B) {
+        // SAFETY: by the caller's word. The payload is aligned: it lies 16 bytes into an entry.
+        unsafe {
+            let payload = &raw const (*entry.as_ptr()).payload;
+            let member = (*entry.as_ptr()).member;
+            if Self::fits::<B>() {
+                return (member, payload.cast::<B>().read());
+            }
+            let block = payload.cast::<NonNull<B>>().read();
+            let body = block.read();
+            pool::dealloc(block.cast(), std::alloc::Layout::new::<B>());
+            (member, body)
+        }
+    }
+}
+
+/// Entries in the order of their pushing.
+pub(super) struct Ring {
+    entries: Box<[MaybeUninit<Entry>]>,
+    /// How many were ever popped, and pushed.
+    popped: usize,
+    pushed: usize,
+}
+
+impl Ring {
+    /// How many entries a ring starts with.
+    const FIRST: usize = 8;
+    /// An empty ring keeps no more than so many: 16 KiB.
+    const KEPT: usize = 256;
+
+    pub(super) fn new() -> Self {
+        Self { entries: Box::default(), popped: 0, pushed: 0 }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.popped == self.pushed
+    }
+
+    /// Puts a behaviour behind all others.
+    #[inline]
+    pub(super) fn push<B>(&mut self, member: Member, body: B, run: RunEntry) {
+        if self.pushed.wrapping_sub(self.popped) == self.entries.len() {
+            self.grow();
+        }
+        let at = self.place(self.pushed).as_ptr();
+        // SAFETY: a place of the ring that no entry is in.
+        unsafe {
+            (&raw mut (*at).run).write(run);
+            (&raw mut (*at).member).write(member);
+            let payload = &raw mut (*at).payload;
+            if Entry::fits::<B>() {
+                payload.cast::<B>().write(body);
+            } else {
+                let block = pool::alloc(std::alloc::Layout::new::<B>()).cast::<B>();
+                block.write(body);
+                payload.cast::<NonNull<B>>().write(block);
+            }
+        }
+        self.pushed = self.pushed.wrapping_add(1);
+    }
+
+    /// Takes the first entry off. Its place is overwritten when the next one is pushed at the
+    /// earliest.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<NonNull<Entry>> {
+        if self.is_empty() {
+            return None;
+        }
+        let entry = self.place(self.popped);
+        self.popped = self.popped.wrapping_add(1);
+        Some(entry)
+    }
+
+    /// Gives memory back that a flood has left. For an empty ring.
+    #[inline]
+    pub(super) fn shrink(&mut self) {
+        if self.entries.len() > Self::KEPT {
+            self.entries = Box::default();
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, number: usize) -> NonNull<Entry> {
+        let index = number & self.entries.len().wrapping_sub(1);
+        debug_assert!(index < self.entries.len());
+        // SAFETY: the number of places is a power of two, so the index is below it; and it is not 0:
+        // somebody has pushed, or is about to and has grown the ring.
+        unsafe { NonNull::new_unchecked(self.entries.as_mut_ptr().add(index)).cast() }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let (len, before) = (self.pushed.wrapping_sub(self.popped), self.entries.len());
+        let mut entries = Box::new_uninit_slice((before * 2).max(Self::FIRST));
+        for number in 0..len {
+            let from = self.place(self.popped.wrapping_add(number));
+            // SAFETY: a written entry, which is moved: the old place is forgotten.
+            entries[number].write(unsafe { from.read() });
+        }
+        self.entries = entries;
+        (self.popped, self.pushed) = (0, len);
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        debug_assert!(self.is_empty(), "a group has ended with behaviours in its ring");
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

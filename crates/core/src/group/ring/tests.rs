@@ -1,0 +1,104 @@
+//! The ring with bodies of all sizes.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+use std::ptr::NonNull;
+
+use super::{Entry, Ring};
+use crate::behaviour::task::{Mode, RunContext};
+use crate::cown::header::{CownHeader, Member};
+use crate::runtime::RuntimeId;
+
+thread_local! {
+    static RUN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A body that lies in its entry, one that needs a block, and one that needs alignment.
+struct Small(u64);
+struct Large([u64; 20]);
+#[repr(align(64))]
+struct Aligned(u64);
+
+trait Body {
+    fn value(&self) -> u64;
+}
+
+impl Body for Small {
+    fn value(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Body for Large {
+    fn value(&self) -> u64 {
+        assert!(self.0.iter().all(|word| *word == self.0[0]), "moved as a whole");
+        self.0[0]
+    }
+}
+
+impl Body for Aligned {
+    fn value(&self) -> u64 {
+        assert_eq!(std::ptr::from_ref(self).addr() % 64, 0);
+        self.0
+    }
+}
+
+unsafe fn run<B: Body>(entry: NonNull<Entry>, _: &RunContext) {
+    // SAFETY: just popped, and pushed as a `B`.
+    let (_, body) = unsafe { Entry::take::<B>(entry) };
+    RUN.with_borrow_mut(|run| run.push(body.value()));
+}
+
+fn push(ring: &mut Ring, value: u64) {
+    // Never looked at.
+    let member = Member::exclusive(NonNull::<CownHeader>::dangling());
+    match value % 3 {
+        0 => ring.push(member, Small(value), run::<Small>),
+        1 => ring.push(member, Large([value; 20]), run::<Large>),
+        _ => ring.push(member, Aligned(value), run::<Aligned>),
+    }
+}
+
+/// Pops an entry and runs it. Returns false if there is none.
+fn pop(ring: &mut Ring) -> bool {
+    let context = RunContext { home: RuntimeId::new(NonZeroU16::MIN), mode: Mode::Run };
+    let Some(entry) = ring.pop() else { return false };
+    // SAFETY: just popped.
+    unsafe { Entry::run_of(entry)(entry, &context) };
+    true
+}
+
+#[test]
+fn entries_come_out_as_they_went_in_whatever_their_size() {
+    let (mut ring, mut expected, mut next) = (Ring::new(), VecDeque::new(), 0);
+    // Growing with entries at every place of the ring; rounds of many lengths let it wrap.
+    for round in 0..200 {
+        for _ in 0..round % 23 {
+            push(&mut ring, next);
+            expected.push_back(next);
+            next += 1;
+        }
+        for _ in 0..round % 19 {
+            assert_eq!(pop(&mut ring), !expected.is_empty());
+            let value = RUN.with_borrow_mut(Vec::pop);
+            assert_eq!(value, expected.pop_front());
+        }
+    }
+    while pop(&mut ring) {
+        assert_eq!(RUN.with_borrow_mut(Vec::pop), expected.pop_front());
+    }
+    assert!(expected.is_empty() && ring.is_empty());
+}
+
+#[test]
+fn a_flood_leaves_no_memory_behind() {
+    let mut ring = Ring::new();
+    (0..10_000).for_each(|value| push(&mut ring, value));
+    assert!(ring.entries.len() >= 10_000);
+    while pop(&mut ring) {}
+    ring.shrink();
+    assert!(ring.entries.len() <= Ring::KEPT);
+    push(&mut ring, 3);
+    assert!(pop(&mut ring));
+}

@@ -1,0 +1,120 @@
+//! Spawning on members of one group: into the ring, or into the queue.
+
+use std::ptr::NonNull;
+
+use super::current;
+use super::leader::Leader;
+use super::ring::{Entry, RunEntry};
+use super::turn::with;
+use crate::behaviour::append::append_single;
+use crate::behaviour::body::{Body, Completion};
+use crate::behaviour::grant::grant;
+use crate::behaviour::single::SingleBehaviour;
+use crate::behaviour::slot::Slot;
+use crate::behaviour::task::RunContext;
+use crate::cown::access::Cursor;
+use crate::cown::header::{CownHeader, Member};
+use crate::cown::set::CownSet;
+use crate::sched::{context, guest, schedule};
+use crate::sim;
+
+/// Spawns a behaviour on one member, held exclusively.
+///
+/// # Safety
+/// The member is alive, and of this leader's group; the body is for it.
+#[inline]
+pub(crate) unsafe fn spawn_single<S, F, C>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: Body<S, F, C>,
+) where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
+    unsafe {
+        if goes_into_ring(leader) {
+            push(leader, member, body, run_single::<S, F, C>);
+        } else {
+            queue_single(leader, member, body);
+        }
+    }
+}
+
+/// Spawns the behaviour by the queue.
+///
+/// # Safety
+/// As [`spawn_single`].
+#[inline(never)]
+unsafe fn queue_single<S, F, C>(leader: NonNull<CownHeader>, member: Member, body: Body<S, F, C>)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let slot = SingleBehaviour::allocate_in_group(member, body);
+    // SAFETY: the request is ours; and by the caller's word.
+    let spawn = || unsafe { spawn_request(leader, slot) };
+    if context::worker().is_some() {
+        return spawn();
+    }
+    sim::point();
+    // SAFETY: alive, by the caller's word.
+    guest::visit(unsafe { leader.as_ref() }.home_of_queue(), spawn);
+}
+
+/// Puts the one request of a behaviour on members of one group into the queue.
+///
+/// # Safety
+/// The request is the caller's, and is given away; its behaviour misses nothing else. A member of the
+/// leader's group for which it is is alive, until the request has run at least.
+pub(crate) unsafe fn spawn_request(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
+    // SAFETY: by the caller's word. If the queue was empty the request keeps the leader alive.
+    unsafe {
+        if append_single(leader.as_ref(), slot) {
+            grant(leader, slot, &mut schedule);
+        }
+    }
+}
+
+/// Whether what this thread spawns on the group now comes behind the ring, and before all that will
+/// ever stand in the queue (the section on groups of `behaviour/README.md`).
+///
+/// # Safety
+/// The leader is alive.
+#[inline]
+pub(crate) unsafe fn goes_into_ring(leader: NonNull<CownHeader>) -> bool {
+    let leader = leader.cast::<Leader>();
+    // SAFETY: alive; and held by this thread when it is asked for its queue.
+    current::is(leader) && unsafe { leader.as_ref().is_unfollowed() }
+}
+
+/// Puts a behaviour into the ring.
+///
+/// # Safety
+/// The calling thread holds the group, of which the member is; and `run` takes a `B`.
+#[inline]
+pub(crate) unsafe fn push<B>(leader: NonNull<CownHeader>, member: Member, body: B, run: RunEntry) {
+    // SAFETY: held.
+    unsafe { with(leader.cast(), |held| held.ring.push(member, body, run)) };
+}
+
+/// Runs a behaviour on one member.
+///
+/// # Safety
+/// As for every [`RunEntry`]; the entry was pushed with such a body.
+unsafe fn run_single<S, F, C>(entry: NonNull<Entry>, context: &RunContext)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: taken before anything can be pushed. The group is held, and with it the member, which
+    // is alive: its last request would stand in the queue.
+    let ended = unsafe {
+        let (member, body) = Entry::take::<Body<S, F, C>>(entry);
+        body.execute(Cursor::single(&member), context)
+    };
+    ended.deliver();
+}

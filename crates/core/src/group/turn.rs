@@ -1,0 +1,281 @@
+//! Holding a group: the behaviour from the queue, then those in the ring, then the next from the queue.
+
+use std::ptr::NonNull;
+
+use coact_sync::shim::atomic::{AtomicPtr, Ordering};
+
+use super::alert;
+use super::current::{self, Current};
+use super::leader::{HeldGroup, Leader};
+use super::ring::Entry;
+use crate::attend::{Door, park};
+use crate::behaviour::body::{Completion, Ended};
+use crate::behaviour::grant::{grant, task_in_group};
+use crate::behaviour::release::{leave, successor};
+use crate::behaviour::slot::Slot;
+use crate::behaviour::task::{Ready, RunContext, TaskPtr, TaskVTable};
+use crate::cown::header::CownHeader;
+use crate::sched::worker::Worker;
+use crate::sched::{Successor, schedule_last};
+
+/// The functions of the group as a task: it goes on where its holder has left it.
+pub(super) const VTABLE: TaskVTable =
+    TaskVTable { run: go_on, link: link_of_group, in_group: None };
+
+/// The request that holds a group, with the task that it belongs to.
+///
+/// The task has run; its block stays until the ring is empty, since the request stands in the queue
+/// for all that is in the ring.
+pub(crate) struct Anchor {
+    slot: NonNull<Slot>,
+    task: TaskPtr,
+    dispose: Dispose,
+}
+
+/// Gives back the block of a task that has run.
+///
+/// # Safety
+/// The task has run, and its requests have left their queues.
+pub(crate) type Dispose = unsafe fn(TaskPtr);
+
+impl Anchor {
+    #[inline]
+    pub(crate) fn new(slot: NonNull<Slot>, task: TaskPtr, dispose: Dispose) -> Self {
+        Self { slot, task, dispose }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self) -> NonNull<Slot> {
+        self.slot
+    }
+}
+
+/// Runs a behaviour that holds a group, and nothing else, and then what it has left in the ring.
+///
+/// # Safety
+/// The header is the leader's. The anchor's request is the head of its queue and has the token, which
+/// is given away. The anchor's task is gone when this returns, or when the ring has run.
+#[inline]
+pub(crate) unsafe fn run<C: Completion>(
+    leader: NonNull<CownHeader>,
+    anchor: Anchor,
+    context: &RunContext,
+    body: impl FnOnce() -> Ended<C>,
+) -> Option<TaskPtr> {
+    let leader = leader.cast::<Leader>();
+    let worker = current::worker(context);
+    let entered = Current::enter(leader, worker);
+    // SAFETY: we hold the group, to the end of this.
+    unsafe {
+        with(leader, |held| held.anchor = Some(anchor));
+        let ended = body();
+        if with(leader, |held| held.ring.is_empty()) && leader.as_ref().is_unfollowed() {
+            drop(entered);
+            let mut successor = Successor::new(context.home);
+            finish(leader, &mut successor);
+            ended.deliver();
+            return successor.take();
+        }
+        // The group goes on, perhaps for long, and whoever waits for the result has no part in it.
+        ended.deliver();
+        with(leader, |held| held.renew_budget(worker));
+        drive(leader, worker, context)
+    }
+}
+
+/// # Safety
+/// The task is a leader's, and has come with the token.
+unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    let worker = current::worker(context);
+    // SAFETY: by the caller's word.
+    unsafe {
+        let leader = Leader::of_task(task);
+        let _entered = Current::enter(leader, worker);
+        with(leader, |held| held.renew_budget(worker));
+        drive(leader, worker, context)
+    }
+}
+
+/// Attends to members that want it, and runs the ring to its end, or up to the throughput; then lets
+/// the group go.
+///
+/// # Safety
+/// The caller has the token, which is given away. An anchor is set, or a head.
+unsafe fn drive(
+    leader: NonNull<Leader>,
+    worker: Option<&Worker>,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    // SAFETY: we have the token, so a member is alive, and with it the leader.
+    unsafe {
+        loop {
+            // Looked up each time: the one before may have run past a shutdown's deadline.
+            let context = worker.map_or(*context, Worker::run_context);
+            let header = &leader.as_ref().header;
+            if header.wants_attention() {
+                let door = alert::attend_to_all(leader, context.mode);
+                if door == Door::Open {
+                    continue;
+                }
+                if park(header) {
+                    return None;
+                }
+                continue;
+            }
+            match with(leader, HeldGroup::next) {
+                Next::Run(entry) => Entry::run_of(entry)(entry, &context),
+                Next::Yield => {
+                    let home = header.home_of_queue();
+                    schedule_last(Leader::task(leader), home);
+                    return None;
+                }
+                Next::Finish if adopt(leader) => {}
+                Next::Finish => {
+                    let mut successor = Successor::new(context.home);
+                    finish(leader, &mut successor);
+                    return successor.take();
+                }
+                Next::Grant(head) => {
+                    let mut successor = Successor::new(context.home);
+                    grant(leader.cast(), head, &mut successor);
+                    return successor.take();
+                }
+            }
+        }
+    }
+}
+
+/// What the holder does next.
+enum Next {
+    Run(NonNull<Entry>),
+    /// Lets the group go.
+    Finish,
+    /// Grants the group to the request that was to have it before members were attended to.
+    Grant(NonNull<Slot>),
+    /// Lets others have the worker.
+    Yield,
+}
+
+impl HeldGroup {
+    #[inline]
+    fn next(&mut self) -> Next {
+        if self.budget == 0 && !self.ring.is_empty() {
+            return Next::Yield;
+        }
+        match self.ring.pop() {
+            Some(entry) => {
+                self.budget -= 1;
+                Next::Run(entry)
+            }
+            None if self.anchor.is_some() => Next::Finish,
+            // SAFETY: without an anchor the token was left with a head (`alert::enter`).
+            None => Next::Grant(unsafe { NonNull::new_unchecked(self.head) }),
+        }
+    }
+
+    /// Each task that a worker takes from its queues, with all that follows it, has one budget.
+    fn renew_budget(&mut self, worker: Option<&Worker>) {
+        match worker {
+            None => self.budget = u32::MAX,
+            Some(worker)
+                if worker.ticks() != self.budget_of || self.budget > worker.throughput() =>
+            {
+                (self.budget, self.budget_of) = (worker.throughput(), worker.ticks());
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// How many requests are taken out of the queue in one go.
+const BULK: usize = 256;
+
+/// Moves what stands in the queue into the ring, as far as it needs nothing but the group. The last
+/// that is moved is the new anchor. Returns whether there is any.
+///
+/// So a group in which many messages are under way has them in the ring, wherever they came from.
+///
+/// # Safety
+/// The caller has the token; the anchor is set, and the ring is empty.
+unsafe fn adopt(leader: NonNull<Leader>) -> bool {
+    // ORDERING: Acquire. What is found through the links is as new as this at least.
+    // SAFETY: the anchor keeps the leader alive.
+    let last = unsafe { leader.as_ref() }.header.tail.load(Ordering::Acquire);
+    for _ in 0..BULK {
+        // SAFETY: the token; all requests up to the anchor are taken. The block of the one that was the
+        // anchor is its own again: it has run, or runs from the ring and is told.
+        unsafe {
+            let slot = with(leader, |held| held.anchor.as_ref().unwrap_unchecked().slot);
+            if std::ptr::eq(slot.as_ptr(), last) {
+                break;
+            }
+            let next = successor(slot);
+            let Some((task, halves)) = task_in_group(next) else { break };
+            let anchor = Anchor::new(next, task, halves.dispose);
+            let before = with(leader, |held| {
+                let has_run = held.ring.is_empty();
+                held.ring.push(next.as_ref().member, task, run_adopted);
+                held.anchor.replace(anchor).filter(|_| has_run)
+            });
+            if let Some(before) = before {
+                (before.dispose)(before.task);
+            }
+        }
+    }
+    // SAFETY: the token.
+    unsafe { !with(leader, |held| held.ring.is_empty()) }
+}
+
+/// Runs a behaviour that was moved into the ring. If it is the anchor, its block stays.
+///
+/// # Safety
+/// As for every [`RunEntry`](super::ring::RunEntry); the entry was pushed by [`adopt`].
+unsafe fn run_adopted(entry: NonNull<Entry>, context: &RunContext) {
+    // SAFETY: taken before anything can be pushed. The leader is alive: the anchor's request keeps
+    // it, or its count if it is the last of a member.
+    unsafe {
+        let (member, task) = Entry::take::<TaskPtr>(entry);
+        let leader = member.queue_ptr().cast::<Leader>();
+        let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
+        (halves.body)(task, context);
+        if !with(leader, |held| held.anchor.as_ref().is_some_and(|anchor| anchor.task == task)) {
+            (halves.dispose)(task);
+        }
+    }
+}
+
+/// Lets the group go: to the next in its queue.
+///
+/// # Safety
+/// The caller has the token, which is given away; the anchor is set, and the ring is empty.
+#[inline]
+unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl Ready) {
+    // SAFETY: the anchor is the head. Its block is its own again when it has left the queue. The
+    // leader may be gone if nobody stands behind.
+    unsafe {
+        let anchor = with(leader, |held| {
+            held.ring.shrink();
+            held.anchor.take().unwrap_unchecked()
+        });
+        if let Some(next) = leave(&leader.as_ref().header, anchor.slot) {
+            grant(leader.cast(), next, ready);
+        }
+        (anchor.dispose)(anchor.task);
+    }
+}
+
+/// Works on what belongs to the holder. `work` runs no foreign code.
+///
+/// # Safety
+/// The caller holds the group.
+#[inline]
+pub(super) unsafe fn with<R>(leader: NonNull<Leader>, work: impl FnOnce(&mut HeldGroup) -> R) -> R {
+    // SAFETY: the holder is alone with it, and `work` does not come here again.
+    unsafe { leader.as_ref().held.with_mut(|held| work(&mut *held)) }
+}
+
+/// The scheduler's link: the word of the leader that only its holder uses.
+unsafe fn link_of_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: a leader's task, which has come with the token, so the leader is alive.
+    NonNull::from(unsafe { &Leader::of_task(task).as_ref().header.waiter })
+}

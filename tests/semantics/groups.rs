@@ -1,0 +1,620 @@
+//! Cowns of one group share one queue and are scheduled as one; all that is promised of cowns holds
+//! for them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact::{Attended, Door};
+use coact_tests::{Faults, Journal, Log, check, check_with_faults, fail, finally, runtime};
+
+fn three<T: Send + 'static>(make: impl Fn() -> T) -> [Cown<T>; 3] {
+    let group = Group::new();
+    std::array::from_fn(|_| group.cown(make()))
+}
+
+#[test]
+fn membership_is_known() {
+    check(|| {
+        let (group, other) = (Group::new(), Group::new());
+        let (member, outsider) = (group.cown(1), Cown::new(2));
+        assert!(group.contains(&member) && !other.contains(&member));
+        assert!(!group.contains(&outsider));
+        assert_eq!(member.group(), Some(group.clone()));
+        assert_eq!(outsider.group(), None);
+        assert_eq!(member.home(), group.home());
+        drop((group, other));
+        assert_eq!(ask(&member, |n| *n).wait(), Ok(1));
+    });
+}
+
+#[test]
+fn behaviours_on_different_members_never_overlap_in_time() {
+    check(|| {
+        let inside = Arc::new(AtomicBool::new(false));
+        let alone = |inside: &AtomicBool| {
+            assert!(!inside.swap(true, Ordering::Relaxed), "somebody else is in the group");
+            thread::yield_now();
+            inside.store(false, Ordering::Relaxed);
+        };
+        let cowns = three(|| 0);
+        for n in 0..60 {
+            let (far, near) = (Arc::clone(&inside), Arc::clone(&inside));
+            let next = cowns[(n + 1) % 3].clone();
+            when(&cowns[n % 3], move |_| {
+                alone(&near);
+                when(&next, move |_| alone(&far));
+            });
+            let reader = Arc::clone(&inside);
+            when(cowns[n % 3].read(), move |_| alone(&reader));
+        }
+    });
+}
+
+/// The order is one for the whole group, and the same as without one: that of spawning.
+#[test]
+fn behaviours_run_in_the_order_of_spawning_across_members() {
+    check(|| {
+        let cowns = three(|| ());
+        let log = Log::new();
+        for n in 0..90 {
+            let log = log.clone();
+            match n % 4 {
+                0 => when(&cowns[0], move |()| log.push(n)),
+                1 => when((&cowns[2], &cowns[1]), move |_| log.push(n)),
+                2 => when(cowns[1].read(), move |()| log.push(n)),
+                _ => batch().when(&cowns[n % 3], move |()| log.push(n)).spawn(),
+            }
+        }
+        ask(&cowns[0], |()| ()).wait().unwrap();
+        assert_eq!(log.take(), (0..90).collect::<Vec<_>>());
+    });
+}
+
+/// What a member sends to others comes in the order of sending, behind what was spawned before it.
+#[test]
+fn members_are_sent_to_in_order() {
+    check(|| {
+        let [a, b, c] = three(|| ());
+        let log = Log::new();
+        let note = |n: usize| {
+            let log = log.clone();
+            move || log.push(n)
+        };
+        let (first, second, third, fourth) = (note(1), note(2), note(3), note(4));
+        let (b1, c1) = (b.clone(), c.clone());
+        when(&a, move |()| {
+            when(&b1, move |()| first());
+            when((&c1, &b1), move |_| second());
+            when(&c1, move |()| third());
+            when(b1.read(), move |()| fourth());
+        });
+        finally(move || assert_eq!(log.take(), [1, 2, 3, 4]));
+    });
+}
+
+/// While something from outside stands in the queue, what members send goes behind it.
+#[test]
+fn outside_work_is_not_overtaken() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers, &Faults::new());
+        let _entered = runtime.enter();
+        let [a, b, _] = three(Vec::new);
+        let (in_body, body) = mpsc::channel();
+        let (go, wait) = mpsc::channel::<()>();
+        let far = b.clone();
+        when(&a, move |_| {
+            when(&far, |log| log.push("sent before"));
+            in_body.send(()).unwrap();
+            wait.recv().unwrap();
+            when(&far, |log| log.push("sent after"));
+        });
+        body.recv().unwrap();
+        when(&b, |log| log.push("outside"));
+        go.send(()).unwrap();
+        runtime.wait_idle();
+        let log = ask(&b, |log| log.clone()).wait().unwrap();
+        assert_eq!(log, ["sent before", "outside", "sent after"]);
+    }
+}
+
+/// b1 sends to a member and then to a cown outside; whoever comes there afterwards and goes back into
+/// the group comes behind b1's first.
+#[test]
+fn order_passes_through_cowns_outside() {
+    check(|| {
+        let [a, b, _] = three(|| ());
+        let (outside, log) = (Cown::new(()), Log::new());
+        for n in 0..40 {
+            let (far, via) = (b.clone(), outside.clone());
+            let (first, second) = (log.clone(), log.clone());
+            when(&a, move |()| {
+                let back = far.clone();
+                when(&far, move |()| first.push(2 * n));
+                when(&via, move |()| when(&back, move |()| second.push(2 * n + 1)));
+            });
+        }
+        finally(move || {
+            let log = log.take();
+            let at = |n| log.iter().position(|entry| *entry == n).unwrap();
+            (0..40).for_each(|n| assert!(at(2 * n) < at(2 * n + 1), "{log:?}"));
+        });
+    });
+}
+
+#[test]
+fn several_members_are_held_together() {
+    check(|| {
+        let [a, b, c] = three(|| 0_u64);
+        let outside = Cown::new(0_u64);
+        let all = [a.clone(), b.clone(), c.clone()];
+        for n in 1..=50 {
+            when((&b, &a), move |(b, a)| (*a, *b) = (*a + n, *b + n));
+            when(&all, move |mut all| all.iter_mut().for_each(|state| *state += n));
+            when((&outside, &c, &a), move |(o, c, a)| (*o, *c, *a) = (*o + n, *c + n, *a + n));
+            when((a.read(), &b), |(a, b)| assert!(*a >= *b));
+        }
+        let sums =
+            ask((&a, outside.read(), read_all(&[b, c])), |(a, o, bc)| (*a, *o, bc[0], bc[1]));
+        assert_eq!(sums.wait(), Ok((3 * 1275, 1275, 2 * 1275, 2 * 1275)));
+    });
+}
+
+/// Sets over two groups and a cown outside, in all orders, from inside and outside: no deadlock.
+#[test]
+fn sets_over_several_groups() {
+    check(|| {
+        let (x, y, o) = (three(|| 0), three(|| 0), Cown::new(0));
+        for n in 0..60 {
+            let (a, b) = (x[n % 3].clone(), y[(n + 1) % 3].clone());
+            let (third, outside) = (x[(n + 1) % 3].clone(), o.clone());
+            when((&b, &a, &third), |(b, a, third)| (*a, *b, *third) = (*a + 1, *b + 1, *third + 1));
+            when(&a.clone(), move |_| {
+                when((&outside, &b), |(o, b)| (*o, *b) = (*o + 1, *b + 1));
+                when((&a, &outside, &b), |(a, o, b)| (*a, *o, *b) = (*a + 1, *o + 1, *b + 1));
+            });
+        }
+        finally(move || {
+            let total =
+                |cowns: [Cown<i32>; 3]| cowns.map(|c| c.into_inner().unwrap()).iter().sum::<i32>();
+            assert_eq!((total(x), total(y), o.into_inner().unwrap()), (180, 180, 120));
+        });
+    });
+}
+
+#[test]
+fn naming_a_member_twice_is_an_overlap() {
+    check(|| {
+        let [a, b, _] = three(|| 0);
+        let error = try_when((&b, &a, &b), |_| ()).unwrap_err();
+        assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 0, second: 2 }));
+        let error = try_when((&Cown::new(0), a.read(), &b, &a), |_| ()).unwrap_err();
+        assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 1, second: 3 }));
+        let (_, error) = batch().try_when((&a, &a), |_| ()).unwrap_err();
+        assert!(matches!(error.refusal, Refusal::Overlap(_)));
+        let here = std::panic::catch_unwind(|| when_here((&a, &b, &a), |_| ()));
+        assert!(here.is_err());
+        // Nothing is left behind.
+        assert_eq!(ask((&a, &b), |(a, b)| *a + *b).wait(), Ok(0));
+    });
+}
+
+#[test]
+fn a_free_group_is_used_at_once() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let ([a, b, _], outside) = (three(|| 0), Cown::new(0));
+    assert!(when_here(&a, |a| *a += 1));
+    assert!(when_here((&b, &a), |(b, a)| (*a, *b) = (*a + 1, *b + 1)));
+    assert!(when_here((&b, outside.read(), a.read()), |(b, o, a)| *b += *a + *o));
+    let again = b.clone();
+    assert!(when_here(&a, move |_| assert!(!when_here(&again, |b| *b += 10), "the group is held")));
+    assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 13)));
+}
+
+#[test]
+fn results_are_delivered() {
+    check(|| {
+        let [a, b, c] = three(|| 1);
+        let (far, out) = (b.clone(), Cown::new(Vec::new()));
+        let log = out.clone();
+        let nested = ask(&a, move |a| {
+            drop(ask(&far, |b| *b + 1).then(&log, |log, n| log.push(n.unwrap())));
+            let sum = ask((&far, c.read()), |(b, c)| *b + *c);
+            *a += 1;
+            sum
+        });
+        assert_eq!(nested.wait().unwrap().wait(), Ok(2));
+        let last = ask(&b, |b| *b).then(&a, |a, b| *a + b.unwrap());
+        assert_eq!(last.wait(), Ok(3));
+        assert_eq!(ask(&out, |log| log.clone()).wait(), Ok(vec![2]));
+    });
+}
+
+#[test]
+fn timers_scopes_and_values_reach_members() {
+    check(|| {
+        let [a, b, c] = three(|| 0);
+        let mut seen = 0;
+        scope(|s| s.when((&a, &b), |(a, b)| seen = *a + *b + 1));
+        assert_eq!(seen, 1);
+        after(Duration::from_millis(1), (&a, &c), |(a, c)| (*a, *c) = (*a + 1, *c + 1));
+        when(b.clone(), |held| {
+            let (state, cown) = held.into_parts();
+            *state += 1;
+            when(cown, |mut held| *held += 1);
+        });
+        finally(move || {
+            assert_eq!([a, b, c].map(|cown| cown.into_inner().unwrap()), [1, 2, 1]);
+        });
+    });
+}
+
+#[test]
+fn large_captures_and_many_messages() {
+    check(|| {
+        let [a, b, _] = three(|| 0_u64);
+        when(&a, move |_| {
+            for n in 0..1_000_u64 {
+                let large = [n; 40];
+                when(&b, move |b| *b += large[39]);
+            }
+            finally_in(&b, 999 * 1_000 / 2);
+        });
+    });
+}
+
+/// Asserts, behind all that was sent so far.
+fn finally_in(cown: &Cown<u64>, expected: u64) {
+    when(cown, move |state| assert_eq!(*state, expected));
+}
+
+/// A token goes round in a group for ever: others have their turn on the one worker.
+#[test]
+fn a_busy_group_leaves_its_worker_to_others() {
+    struct Node {
+        next: Option<Cown<Node>>,
+    }
+    static STOP: AtomicBool = AtomicBool::new(false);
+    fn pass(node: &mut Node) {
+        match &node.next {
+            Some(next) if !STOP.load(Ordering::Relaxed) => when(next, pass),
+            _ => {}
+        }
+    }
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let ring = three(|| Node { next: None });
+    for (node, next) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+        let next = next.clone();
+        when(node, move |node| node.next = Some(next));
+    }
+    when(&ring[0], pass);
+    // On other cowns, and on the group itself.
+    assert_eq!(ask(&Cown::new(1), |n| *n).wait(), Ok(1));
+    assert_eq!(ask(&ring[1], |_| 2).wait(), Ok(2));
+    STOP.store(true, Ordering::Relaxed);
+    runtime.wait_idle();
+    for node in &ring {
+        when(node, |node| node.next = None);
+    }
+    runtime.wait_idle();
+}
+
+/// `run` returns when the ring is empty, not before.
+#[test]
+fn the_ring_is_work() {
+    check(|| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let [a, b, _] = three(|| ());
+        fn again(cowns: (Cown<()>, Cown<()>), left: usize, ran: Arc<AtomicUsize>) {
+            ran.fetch_add(1, Ordering::Relaxed);
+            if left > 0 {
+                let (a, b) = cowns;
+                when(&b.clone(), move |()| again((b, a), left - 1, ran));
+            }
+        }
+        let counted = Arc::clone(&ran);
+        when(&a.clone(), move |()| again((a, b), 1_000, counted));
+        finally(move || assert_eq!(ran.load(Ordering::Relaxed), 1_001));
+    });
+}
+
+#[test]
+fn a_panic_poisons_the_members_that_were_held() {
+    check_with_faults(|faults| {
+        let [a, b, c] = three(|| 0);
+        let (far, third) = (b.clone(), c.clone());
+        when(&a, move |_| {
+            when(&far, |_| fail("on its way through the ring"));
+            when((&far, &third), |_| unreachable!("b is poisoned"));
+            when((far.checked(), third.read()), |(b, _)| *b.unwrap_err().get_mut() += 1);
+            when((third.read(), &third.group().unwrap().cown(0)), |_| fail("reading"));
+            when(&third, |c| *c += 1);
+        });
+        let faults = faults.clone();
+        finally(move || {
+            assert_eq!([&a, &b, &c].map(Cown::is_poisoned), [false, true, false]);
+            assert_eq!(c.into_inner().unwrap(), 1);
+            let told = faults.take();
+            assert_eq!(told.len(), 3, "{told:?}");
+        });
+    });
+}
+
+/// Counts how many of it live.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn states_are_dropped_once_behind_the_last_behaviour() {
+    check(|| {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let group = Group::new();
+        let (a, b) = (group.cown(Counted::new(&alive)), group.cown(Some(Counted::new(&alive))));
+        let weak = b.downgrade();
+        let captured = Counted::new(&alive);
+        when(&a, move |_| {
+            // The only handle of b, dropped in the middle of the group's work.
+            when(&b, move |b| assert!(b.is_some()));
+            drop((b, captured));
+        });
+        drop((a, group));
+        finally(move || {
+            assert_eq!(alive.load(Ordering::Relaxed), 0);
+            assert!(weak.upgrade().is_none());
+        });
+    });
+}
+
+/// States that own the next member's last handle, through the whole group.
+#[test]
+fn a_long_chain_of_members_ends() {
+    struct Link(#[expect(dead_code, reason = "it is owned")] Option<Cown<Link>>);
+    check(|| {
+        let group = Group::new();
+        let mut last = group.cown(Link(None));
+        for _ in 0..20_000 {
+            last = group.cown(Link(Some(last)));
+        }
+        when(&last, |_| ());
+    });
+}
+
+#[test]
+fn the_state_is_given_out_when_the_group_is_idle() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let [a, b, _] = three(|| 5);
+    let (go, wait) = mpsc::channel::<()>();
+    when(&a, move |_| wait.recv().unwrap());
+    let b = b.into_inner().unwrap_err();
+    go.send(()).unwrap();
+    runtime.wait_idle();
+    assert_eq!(b.into_inner(), Ok(5));
+}
+
+#[test]
+fn a_shutdown_drops_what_is_in_the_ring() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let runtime = runtime(1, &Faults::new());
+    let group = Group::new_in(runtime.home());
+    let [a, b] = [(); 2].map(|()| group.cown(()));
+    let (in_body, body) = mpsc::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let (captured, far) = (Counted::new(&alive), b.clone());
+    when(&a, move |()| {
+        for _ in 0..300 {
+            let captured = Counted::new(&captured.0);
+            when(&far, move |()| panic!("{} bodies have run", captured.0.load(Ordering::Relaxed)));
+        }
+        in_body.send(()).unwrap();
+        wait.recv().unwrap();
+    });
+    body.recv().unwrap();
+    let probe = {
+        let _entered = runtime.enter();
+        Cown::new(())
+    };
+    let ended = thread::spawn(move || runtime.shutdown(Duration::ZERO));
+    // Past the deadline nothing is taken from outside.
+    while try_when(&probe, |()| ()).is_ok() {
+        thread::yield_now();
+    }
+    go.send(()).unwrap();
+    ended.join().unwrap();
+    drop((a, b, group));
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_group_moves_as_a_whole() {
+    let (first, second) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
+    let group = Group::new_in(first.home());
+    let (a, b) = (group.cown(()), group.cown(()));
+    let home = |cown: &Cown<()>| ask(cown, |()| coact::Home::current()).wait().unwrap();
+    assert_eq!((home(&a), home(&b)), (first.home(), first.home()));
+    a.move_to(second.home());
+    first.wait_idle();
+    assert_eq!((home(&a), home(&b)), (second.home(), second.home()));
+    assert_eq!((b.home(), group.home()), (second.home(), second.home()));
+}
+
+/// State that is attended to: keeps what it was told by, and whether its door is open.
+struct Clerk {
+    calls: Vec<&'static str>,
+    panics: usize,
+}
+
+#[derive(Default)]
+struct Desk {
+    shut: AtomicBool,
+}
+
+impl Attended for Clerk {
+    type Front = Desk;
+
+    fn attend(&mut self, desk: &Desk) -> Door {
+        self.calls.push("attend");
+        if desk.shut.load(Ordering::Relaxed) { Door::Shut } else { Door::Open }
+    }
+
+    fn cancel(&mut self, _: &Desk) {
+        self.calls.push("cancel");
+    }
+
+    fn failed(&mut self, _: &Desk, _: &Broken) {
+        self.panics += 1;
+    }
+}
+
+fn clerk(group: &Group) -> Cown<Clerk> {
+    group.attended(Desk::default(), |_| Clerk { calls: Vec::new(), panics: 0 })
+}
+
+#[test]
+fn an_alerted_member_is_attended_to_before_the_next_behaviour() {
+    check(|| {
+        let group = Group::new();
+        let (a, b) = (clerk(&group), clerk(&group));
+        let (far, near) = (b.clone(), a.clone());
+        when(&a, move |a| {
+            a.calls.push("first");
+            when(&far, |b| b.calls.push("sent")); // In the ring; the alert overtakes it.
+            far.alert();
+            far.alert();
+            near.alert();
+        });
+        finally(move || {
+            assert_eq!(a.into_inner().ok().unwrap().calls, ["first", "attend"]);
+            assert_eq!(b.into_inner().ok().unwrap().calls, ["attend", "sent"]);
+        });
+    });
+}
+
+#[test]
+fn an_idle_member_is_attended_to() {
+    check(|| {
+        let group = Group::new();
+        let (a, b) = (clerk(&group), clerk(&group));
+        for _ in 0..20 {
+            a.alert();
+            b.alert();
+        }
+        drop(b); // In the list of alerts, perhaps.
+        assert!(!ask(&a, |a| a.calls.is_empty()).wait().unwrap());
+    });
+}
+
+#[test]
+fn a_shut_door_shuts_the_group() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers, &Faults::new());
+        let _entered = runtime.enter();
+        let group = Group::new();
+        let (a, b, plain) = (clerk(&group), clerk(&group), group.cown(Journal::new()));
+        for clerk in [&a, &b] {
+            clerk.front().shut.store(true, Ordering::Relaxed);
+            clerk.alert();
+        }
+        when(&plain, |journal| journal.note("behind the doors"));
+        let journal = Journal::new();
+        let noted = journal.clone();
+        when(&Cown::new(()), move |()| noted.note("outside"));
+        // One of two doors is not enough.
+        a.front().shut.store(false, Ordering::Relaxed);
+        a.alert();
+        let passed = ask(&plain, |journal| journal.has("behind the doors"));
+        runtime.wait_idle();
+        assert!(journal.has("outside"));
+        let passed = passed.wait_timeout(Duration::ZERO).unwrap_err();
+        b.front().shut.store(false, Ordering::Relaxed);
+        b.alert();
+        assert_eq!(passed.wait(), Ok(true));
+    }
+}
+
+/// The door is shut from within, with something in the ring, which waits too.
+#[test]
+fn the_ring_waits_at_a_shut_door() {
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let group = Group::new();
+    let (a, b) = (clerk(&group), clerk(&group));
+    let (near, far) = (a.clone(), b.clone());
+    when(&a, move |_| {
+        for _ in 0..3 {
+            when(&far, |b| b.calls.push("sent"));
+        }
+        near.front().shut.store(true, Ordering::Relaxed);
+        near.alert();
+    });
+    runtime.wait_idle();
+    let sent = ask(&b, |b| b.calls.len());
+    runtime.wait_idle();
+    let sent = sent.wait_timeout(Duration::ZERO).unwrap_err();
+    a.front().shut.store(false, Ordering::Relaxed);
+    a.alert();
+    assert_eq!(sent.wait(), Ok(3));
+}
+
+#[test]
+fn an_attended_member_is_told_of_a_panic() {
+    check_with_faults(|faults| {
+        let group = Group::new();
+        let (a, b) = (clerk(&group), clerk(&group));
+        let far = b.clone();
+        when(&a, move |_| {
+            when(&far, |_| fail("in the ring"));
+            when(&far, |b| b.calls.push("after"));
+        });
+        let faults = faults.clone();
+        finally(move || {
+            let b = b.into_inner().ok().unwrap();
+            assert_eq!((b.panics, b.calls), (1, vec!["attend", "after"]));
+            assert!(!a.is_poisoned());
+            assert_eq!(faults.len(), 1);
+        });
+    });
+}
+
+/// Alerts from many threads, while the group works: each is followed by a call.
+#[test]
+fn no_alert_is_lost() {
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let group = Group::new();
+    let clerks = [clerk(&group), clerk(&group)];
+    for round in 0..300 {
+        for clerk in &clerks {
+            clerk.front().shut.store(true, Ordering::Relaxed);
+            clerk.alert();
+        }
+        thread::scope(|scope| {
+            for clerk in &clerks {
+                scope.spawn(move || {
+                    when(clerk, |clerk| clerk.calls.clear());
+                    clerk.front().shut.store(false, Ordering::Relaxed);
+                    clerk.alert();
+                });
+            }
+        });
+        let both = ask((&clerks[0], &clerks[1]), |_| ());
+        assert!(both.wait_timeout(Duration::from_secs(30)).is_ok(), "stuck in round {round}");
+    }
+}
