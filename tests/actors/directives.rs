@@ -126,3 +126,15 @@ fn directives_are_obeyed_in_their_order() {
         });
     });
 }
+
+#[test]
+fn a_suspended_actor_that_nobody_can_resume_goes_on() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.suspend().unwrap();
+        diary.send(Note("one")).unwrap();
+        drop(diary);
+        let expected = ["started", "one", "stopped: it was done", "dropped"];
+        finally(move || assert_eq!(log.take(), expected));
+    });
+}

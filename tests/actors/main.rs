@@ -5,6 +5,7 @@
 
 mod cycles;
 mod directives;
+mod groups;
 mod holding;
 mod lifecycle;
 mod messages;

@@ -219,6 +219,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn suspend(&self) -> Result<(), Stopped> {
+        self.cown().front().note_suspended(true);
         self.direct(Directive::Suspend)
     }
 
@@ -227,6 +228,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn resume(&self) -> Result<(), Stopped> {
+        self.cown().front().note_suspended(false);
         self.direct(Directive::Resume)
     }
 
@@ -379,6 +381,11 @@ impl<A: Actor> Drop for Addr<A> {
 fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     if last.is_closed() {
         return;
+    }
+    if last.front().is_suspended() {
+        // Nobody is left to tell it to go on.
+        last.front().leave(Directive::Resume);
+        last.alert();
     }
     when(last.into_regardless(), |held| {
         let (cell, cown) = held.into_parts();

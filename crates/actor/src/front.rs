@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
@@ -20,6 +21,8 @@ pub struct Front {
 pub(crate) struct Control {
     /// Directives that wait for the actor's attention.
     directives: Mutex<VecDeque<Directive>>,
+    /// Whether the actor was told to let messages wait, and not yet to go on.
+    suspended: AtomicBool,
     /// Why the actor has ended.
     end: OnceLock<ExitReason>,
 }
@@ -36,6 +39,16 @@ impl Front {
     /// Leaves a directive. The actor must be alerted after this.
     pub(crate) fn leave(&self, directive: Directive) {
         self.control().directives.lock().push_back(directive);
+    }
+
+    /// Notes that the actor is told to let messages wait, or to go on.
+    pub(crate) fn note_suspended(&self, suspended: bool) {
+        self.control().suspended.store(suspended, Ordering::Relaxed);
+    }
+
+    /// Whether the last of those who could tell was to let messages wait.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.control.get().is_some_and(|control| control.suspended.load(Ordering::Relaxed))
     }
 
     /// The directive that has waited longest.

@@ -1,6 +1,6 @@
 //! Bringing actors to life.
 
-use coact_core::{Cown, Home};
+use coact_core::{Cown, Group, Home};
 
 use crate::cell::{Cell, Factory};
 use crate::front::Front;
@@ -28,7 +28,7 @@ pub fn spawn<A: Actor>(state: A) -> Addr<A> {
 /// # Ok::<(), coact_actor::Stopped>(())
 /// ```
 pub fn actor<A: Actor>(state: A) -> Spawn<A> {
-    Spawn { state, factory: None, home: None }
+    Spawn { state, factory: None, home: None, group: None }
 }
 
 /// Settings for an actor; see [`actor`].
@@ -37,6 +37,7 @@ pub struct Spawn<A: Actor> {
     state: A,
     factory: Option<Factory<A>>,
     home: Option<Home>,
+    group: Option<Group>,
 }
 
 impl<A: Actor> Spawn<A> {
@@ -52,12 +53,36 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
+    /// The [group](Group) that the actor is a member of: messages among its members cost a fraction
+    /// of others, and a behaviour over several of them is one acquisition; the members never work at
+    /// the same time. The group decides where the actor runs.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, actor};
+    /// use coact_core::{Group, ask};
+    ///
+    /// struct Stage(u32);
+    /// impl Actor for Stage {}
+    ///
+    /// let line = Group::new();
+    /// let (first, second) =
+    ///     (actor(Stage(1)).in_group(&line).spawn(), actor(Stage(2)).in_group(&line).spawn());
+    /// assert_eq!(ask((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
+    /// ```
+    pub fn in_group(mut self, group: &Group) -> Self {
+        self.group = Some(group.clone());
+        self
+    }
+
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
     pub fn spawn(self) -> Addr<A> {
-        let Self { state, factory, home } = self;
-        let home = home.unwrap_or_else(Home::current);
+        let Self { state, factory, home, group } = self;
         let front = Front::new(ActorId::next());
-        let cown = Cown::attended(home, front, |this| Cell::new(state, this, factory));
+        let make_cell = |this| Cell::new(state, this, factory);
+        let cown = match group {
+            Some(group) => group.attended(front, make_cell),
+            None => Cown::attended(home.unwrap_or_else(Home::current), front, make_cell),
+        };
         cown.alert();
         Addr::new(cown)
     }
