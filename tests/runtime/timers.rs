@@ -212,3 +212,14 @@ fn many_timers_from_many_threads() {
     });
     assert_eq!(fired.into_inner().unwrap(), 1000);
 }
+
+/// A timer without cowns runs in the runtime in which it was set, which is not idle before.
+#[test]
+fn a_timer_without_cowns_belongs_to_its_runtime() {
+    let runtime = runtime(1, &Faults::new());
+    let (tell, told) = std::sync::mpsc::channel();
+    runtime.run(move || {
+        after(ms(3), (), move |()| tell.send(coact::Home::current()).expect("the test listens"));
+    });
+    assert_eq!(told.try_recv(), Ok(runtime.home()));
+}

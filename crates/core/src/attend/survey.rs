@@ -101,22 +101,24 @@ impl<T: Attended> Token<'_, T> {
         let mut walk = Walk::new(limit);
         // SAFETY: with the token the head, and all that stands behind it, stays where it is.
         unsafe {
-            let head = self.head();
-            walk.note(self.queue, head);
-            walk.from.push((self.queue, head));
+            let (first, waits) = self.first();
+            if waits {
+                walk.note(self.queue, first);
+            }
+            walk.from.push((self.queue, first));
             walk.run();
         }
         Survey { is_complete: walk.from.is_empty(), blocked: walk.found, token: PhantomData }
     }
 
-    /// The request for which the token was left.
-    fn head(&self) -> NonNull<Slot> {
+    /// The first request in the queue, and whether it waits.
+    fn first(&self) -> (NonNull<Slot>, bool) {
         // SAFETY: the token; the guard is there, as the cown is attended to.
         unsafe {
-            NonNull::new_unchecked(match self.cown.header().leader() {
-                Some(leader) => group::head_at_door(leader),
-                None => (*guard::of(self.queue).as_ptr()).head,
-            })
+            match self.cown.header().leader() {
+                Some(leader) => group::first_at_door(leader),
+                None => (NonNull::new_unchecked((*guard::of(self.queue).as_ptr()).head), true),
+            }
         }
     }
 }

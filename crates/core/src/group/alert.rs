@@ -103,13 +103,19 @@ pub(crate) fn task_of(leader: NonNull<CownHeader>) -> TaskPtr {
     Leader::task(leader.cast())
 }
 
-/// The request for which the token was left at the door.
+/// The first request in the queue of a group whose token was left at the door, and whether it waits:
+/// it may be one that has run, and holds the group for those behind it.
 ///
 /// # Safety
 /// The caller has the token, which came from there.
-pub(crate) unsafe fn head_at_door(leader: NonNull<CownHeader>) -> *mut Slot {
-    // SAFETY: by the caller's word.
-    unsafe { with(leader.cast(), |held| held.head) }
+pub(crate) unsafe fn first_at_door(leader: NonNull<CownHeader>) -> (NonNull<Slot>, bool) {
+    // SAFETY: by the caller's word; without an anchor the token was left with a head (`enter`).
+    unsafe {
+        with(leader.cast(), |held| match &held.anchor {
+            Some(anchor) => (anchor.slot(), false),
+            None => (NonNull::new_unchecked(held.head), true),
+        })
+    }
 }
 
 /// Attends to all members that are alerted. The door is open if none has shut it, now or before.

@@ -20,6 +20,7 @@ use crate::cown::set::CownSet;
 use crate::panic::{Broken, drop_quietly};
 use crate::promise::Promise;
 use crate::runtime::{self, RuntimeId};
+use crate::sched::context;
 use crate::sched::shared::{self, Shared};
 use crate::sim;
 use wheel::{Key, Wheel};
@@ -373,6 +374,8 @@ impl Timers {
 
     /// The thread that serves the timers.
     fn drive(&self) {
+        // What has no cowns of its own belongs to the runtime of its timer.
+        context::enter(self.runtime);
         let mut state = self.state.lock();
         while state.driver != Driver::Stopped {
             let now = self.now();
