@@ -212,3 +212,15 @@ fn many_timers_from_many_threads() {
     });
     assert_eq!(fired.into_inner().unwrap(), 1000);
 }
+
+#[test]
+fn a_timer_without_cowns_belongs_to_the_runtime_in_which_it_was_set() {
+    let runtime = Runtime::builder().workers(1).name("its own").build().unwrap();
+    let (resolver, promise) = Promise::channel();
+    runtime.run(|| {
+        after(Duration::from_millis(1), (), move |()| {
+            resolver.resolve(coact::Home::current().name().to_owned());
+        });
+    });
+    assert_eq!(promise.wait().as_deref(), Ok("its own"));
+}
