@@ -10,5 +10,6 @@ mod holding;
 mod lifecycle;
 mod messages;
 mod order;
+mod supervision;
 mod ties;
 mod world;

@@ -449,7 +449,7 @@ fn a_group_moves_as_a_whole() {
     let (a, b) = (group.cown(()), group.cown(()));
     let home = |cown: &Cown<()>| ask(cown, |()| coact::Home::current()).wait().unwrap();
     assert_eq!((home(&a), home(&b)), (first.home(), first.home()));
-    a.move_to(second.home());
+    a.move_to(second.home()).unwrap();
     first.wait_idle();
     assert_eq!((home(&a), home(&b)), (second.home(), second.home()));
     assert_eq!((b.home(), group.home()), (second.home(), second.home()));

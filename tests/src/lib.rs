@@ -7,6 +7,7 @@ mod cpu;
 mod journal;
 mod meeting;
 mod program;
+pub mod supervision_model;
 mod workload;
 
 pub use cpu::process_time;

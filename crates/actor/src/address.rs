@@ -294,6 +294,17 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
+    /// As [`drain`](Self::drain), for one run of a supervised actor: not for those that follow.
+    pub(crate) fn drain_run(&self, run: u64) {
+        when(self.cown().regardless(), move |cell| cell.drain_run(run));
+    }
+
+    /// Leaves a directive that comes before those that wait.
+    pub(crate) fn leave_first(&self, directive: Directive) {
+        self.cown().front().leave_first(directive);
+        self.cown().alert();
+    }
+
     /// Leaves a directive that is answered even by an actor that has ended.
     pub(crate) fn leave(&self, directive: Directive) {
         self.cown().front().leave(directive);

@@ -8,8 +8,9 @@ use parking_lot::Mutex;
 
 use crate::directive::Directive;
 use crate::front::Front;
-use crate::hold::Hold;
+use crate::hold::{Hold, alert};
 use crate::life::Ties;
+use crate::supervise::{Overseer, Ward};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
@@ -33,6 +34,8 @@ enum Phase {
     /// [`Actor::started`] is yet to be called.
     Starting,
     Running,
+    /// It has no state, and its supervisor is to say what follows.
+    Down,
     Ended,
 }
 
@@ -42,6 +45,8 @@ pub(crate) type Factory<A> = Box<dyn FnMut() -> A + Send>;
 struct Rest<A: Actor> {
     ties: Ties,
     factory: Option<Factory<A>>,
+    /// That it has a supervisor.
+    ward: Option<Ward>,
     hold: Option<Hold<A>>,
     suspended: bool,
     /// The actor has panicked, and nothing was done about it yet.
@@ -50,7 +55,14 @@ struct Rest<A: Actor> {
 
 impl<A: Actor> Default for Rest<A> {
     fn default() -> Self {
-        Self { ties: Ties::default(), factory: None, hold: None, suspended: false, failure: None }
+        Self {
+            ties: Ties::default(),
+            factory: None,
+            ward: None,
+            hold: None,
+            suspended: false,
+            failure: None,
+        }
     }
 }
 
@@ -62,6 +74,14 @@ impl<A: Actor> Cell<A> {
         let this = WeakAddr::new(this);
         let context = Context::new(this.clone());
         Self { body: Some(Body { actor, context }), rest, phase: Phase::Starting, this }
+    }
+
+    /// An actor whose supervisor is yet to start it.
+    pub(crate) fn supervised(this: WeakCown<Self>, make: Factory<A>) -> Self {
+        let ward = Some(Ward::default());
+        let rest = Rest { factory: Some(make), ward, ..Rest::default() };
+        let rest = Some(Box::new(Mutex::new(rest)));
+        Self { body: None, rest, phase: Phase::Down, this: WeakAddr::new(this) }
     }
 
     /// Gives a message to the actor.
@@ -112,6 +132,7 @@ impl<A: Actor> Cell<A> {
     /// Ends an actor that nobody has the address of any more, from a behaviour: what earlier ones
     /// have asked for was seen to before this one came.
     pub(crate) fn end_unreachable(&mut self, front: &Front) {
+        self.leave_supervisor();
         self.end(front, ExitReason::Normal);
     }
 
@@ -139,8 +160,11 @@ impl<A: Actor> Cell<A> {
     }
 
     fn obey(&mut self, front: &Front, directive: Directive) {
-        if self.phase == Phase::Ended {
-            return refuse(front, directive);
+        match self.phase {
+            Phase::Ended => return refuse(front, directive),
+            // There is nothing to be ended or replaced.
+            Phase::Down if directive.ends_a_run() => return,
+            _ => {}
         }
         match directive {
             Directive::Stop(reason) => {
@@ -151,6 +175,15 @@ impl<A: Actor> Cell<A> {
             Directive::Restart(reason) => {
                 self.end_hold();
                 self.restart(front, &reason);
+            }
+            Directive::Start { by, run } => self.start(front, by, run),
+            Directive::End(reason) => {
+                self.end_hold();
+                let ward = self.leave_supervisor();
+                self.end(front, reason);
+                if let Some(ward) = ward {
+                    ward.end(front.id);
+                }
             }
             Directive::Suspend => self.rest().suspended = true,
             Directive::Resume => self.rest().suspended = false,
@@ -174,7 +207,7 @@ impl<A: Actor> Cell<A> {
         if let Some(trap) = &ties.trap {
             return trap(Exited { actor: from, reason });
         }
-        if !reason.is_normal() {
+        if !reason.is_normal() && self.phase != Phase::Down {
             self.end_hold();
             self.end(front, ExitReason::Linked(from, Arc::new(reason)));
         }
@@ -183,7 +216,8 @@ impl<A: Actor> Cell<A> {
     /// Does what handlers and hooks have asked for, and what came of them, until nothing is left to
     /// do now.
     fn settle(&mut self, front: &Front) {
-        while self.phase != Phase::Ended && self.settle_one(front) {}
+        while self.phase == Phase::Running && self.settle_one(front) {}
+        self.announce(front);
     }
 
     /// Returns whether there was something to do.
@@ -239,15 +273,20 @@ impl<A: Actor> Cell<A> {
         self.finish(front, reason);
     }
 
-    /// Makes it known that the actor has ended, and drops it.
+    /// Makes it known that the actor has ended, and drops it; if its supervisor may want it back,
+    /// it only goes down.
     fn finish(&mut self, front: &Front, reason: ExitReason) {
+        if self.is_supervised() {
+            return self.go_down(front, reason);
+        }
         front.set_end(reason.clone());
         self.this.close();
         let (body, rest) = (self.body.take(), self.rest.take());
         self.rest().failure = Some(reason.clone());
         let _ = catch(move || drop(body));
         let Some(rest) = rest else { return };
-        let Rest { ties: Ties { links, monitors, .. }, .. } = rest.into_inner();
+        let Rest { ties: Ties { links, monitors, .. }, factory, .. } = rest.into_inner();
+        let _ = catch(move || drop(factory));
         for link in links {
             // Whoever is gone need not be told.
             let _ = link.direct(Directive::Exit { from: front.id, reason: reason.clone() });
@@ -264,20 +303,108 @@ impl<A: Actor> Cell<A> {
         self.hook(|actor, context| actor.stopped(reason, context));
         let body = self.body.take();
         let _ = catch(move || drop(body));
-        let factory = self.rest().factory.as_mut().expect("seen above");
-        match catch(factory) {
-            Ok(actor) => {
-                self.body = Some(Body { actor, context: Context::new(self.this.clone()) });
-                self.hook(|actor, context| actor.restarted(reason, context));
-            }
-            Err(why) => self.end(front, reason_of(&why)),
+        match self.renew() {
+            Ok(()) => self.hook(|actor, context| actor.restarted(reason, context)),
+            Err(why) => self.end(front, why),
         }
     }
 
+    /// Makes a new state.
+    fn renew(&mut self) -> Result<(), ExitReason> {
+        let make = self.rest().factory.as_mut().expect("only actors that can be restarted are");
+        let actor = catch(make).map_err(|why| reason_of(&why))?;
+        self.body = Some(Body { actor, context: Context::new(self.this.clone()) });
+        Ok(())
+    }
+
     fn door(&mut self) -> Door {
+        let is_down = self.phase == Phase::Down;
         match self.has_rest() {
+            Some(_) if is_down => Door::Shut,
             Some(rest) if rest.suspended || rest.hold.is_some() => Door::Shut,
             _ => Door::Open,
+        }
+    }
+}
+
+/// What concerns supervised actors only.
+impl<A: Actor> Cell<A> {
+    fn is_supervised(&mut self) -> bool {
+        self.has_rest().is_some_and(|rest| rest.ward.is_some())
+    }
+
+    /// From now on nobody starts the actor again.
+    fn leave_supervisor(&mut self) -> Option<Ward> {
+        self.has_rest().and_then(|rest| rest.ward.take())
+    }
+
+    fn start(&mut self, front: &Front, by: WeakAddr<Overseer>, run: u64) {
+        // It was given up since it did not go down in time, and is still there.
+        if self.phase == Phase::Running {
+            self.kill(front, ExitReason::Killed);
+        }
+        let Some(ward) = self.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
+        let last = ward.begin(by, run);
+        self.phase = Phase::Running;
+        match self.renew() {
+            Ok(()) => self.hook(|actor, context| match &last {
+                None => actor.started(context),
+                Some(reason) => actor.restarted(reason, context),
+            }),
+            Err(why) => self.go_down(front, why),
+        }
+    }
+
+    /// Drops the state, and tells the supervisor. What waits goes on waiting.
+    fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
+        self.phase = Phase::Down;
+        let body = self.body.take();
+        let dropped = catch(move || drop(body)).err();
+        // A farewell that fails is a failure.
+        let failure = self.rest().failure.take();
+        let failure = failure.or_else(|| dropped.map(|why| reason_of(&why)));
+        if let Some(failure) = failure
+            && reason.is_normal()
+        {
+            reason = failure;
+        }
+        let ward = self.has_rest().and_then(|rest| rest.ward.as_mut());
+        if ward.is_some_and(|ward| !ward.fall(front.id, reason.clone())) {
+            self.end_orphaned(front, reason);
+        }
+    }
+
+    /// Tells the supervisor that the actor is up, once its start has ended. While it is down it only
+    /// waits.
+    fn announce(&mut self, front: &Front) {
+        if self.phase == Phase::Down {
+            let this = self.this.clone();
+            let ward = self.has_rest().and_then(|rest| rest.ward.as_mut());
+            return ward.into_iter().for_each(|ward| ward.await_shutdown(|| alert(this.any())));
+        }
+        if self.phase != Phase::Running {
+            return;
+        }
+        let Some(rest) = self.has_rest() else { return };
+        if rest.hold.is_some() {
+            return;
+        }
+        if rest.ward.as_mut().is_some_and(|ward| !ward.announce(front.id)) {
+            self.end_orphaned(front, ExitReason::Shutdown);
+        }
+    }
+
+    /// The supervisor is gone.
+    fn end_orphaned(&mut self, front: &Front, reason: ExitReason) {
+        self.leave_supervisor();
+        self.end(front, reason);
+    }
+
+    /// Stops the actor, if it is (still) in that run.
+    pub(crate) fn drain_run(&mut self, run: u64) {
+        let ward = self.has_rest().and_then(|rest| rest.ward.as_ref());
+        if ward.is_some_and(|ward| ward.run() == run) {
+            self.call(|_, context| context.stop_with(ExitReason::Shutdown));
         }
     }
 }

@@ -5,7 +5,8 @@
 //! or replace its state, while a future holds it.
 
 use crate::life::{Monitor, MonitorId};
-use crate::{ActorId, AnyAddr, ExitReason, Exited};
+use crate::supervise::Overseer;
+use crate::{ActorId, AnyAddr, ExitReason, Exited, WeakAddr};
 
 pub(crate) enum Directive {
     /// End after the current message.
@@ -14,6 +15,10 @@ pub(crate) enum Directive {
     Kill(ExitReason),
     /// Begin anew after the current message.
     Restart(ExitReason),
+    /// The supervisor says: make a (new) state and run.
+    Start { by: WeakAddr<Overseer>, run: u64 },
+    /// The supervisor says: end for good.
+    End(ExitReason),
     /// Let messages wait.
     Suspend,
     /// Let them come again.
@@ -30,4 +35,11 @@ pub(crate) enum Directive {
     Demonitor(MonitorId),
     /// Tell of the ends of linked actors, instead of ending with them.
     TrapExits(Option<Box<dyn Fn(Exited) + Send>>),
+}
+
+impl Directive {
+    /// Whether it is about the actor's state, which it ends or replaces.
+    pub(crate) fn ends_a_run(&self) -> bool {
+        matches!(self, Directive::Stop(_) | Directive::Kill(_) | Directive::Restart(_))
+    }
 }

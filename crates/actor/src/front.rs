@@ -51,6 +51,11 @@ impl Front {
         self.control.get().is_some_and(|control| control.suspended.load(Ordering::Relaxed))
     }
 
+    /// Leaves a directive that comes before those that wait. The actor must be alerted after this.
+    pub(crate) fn leave_first(&self, directive: Directive) {
+        self.control().directives.lock().push_front(directive);
+    }
+
     /// The directive that has waited longest.
     pub(crate) fn take_directive(&self) -> Option<Directive> {
         self.control.get()?.directives.lock().pop_front()

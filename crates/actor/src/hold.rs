@@ -69,7 +69,7 @@ pub(crate) struct Hold<A: Actor> {
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
         let holder = body.context.weak().any();
-        let waker = Waker::from(Arc::new(Alert(holder.clone())));
+        let waker = alert(holder.clone());
         let home = Home::current();
         let (busy, on_cancel) = (home.hold_open(), home.on_cancel(waker.clone()));
         let returned = Returned::default();
@@ -90,6 +90,11 @@ impl<A: Actor> Hold<A> {
         let _ = catch(move || drop(future));
         returned.lock().take()
     }
+}
+
+/// A waker that alerts an actor.
+pub(crate) fn alert(actor: AnyAddr) -> Waker {
+    Waker::from(Arc::new(Alert(actor)))
 }
 
 /// Wakes a held actor: an alert makes it poll.

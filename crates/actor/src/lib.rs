@@ -26,6 +26,7 @@ mod life;
 mod recipient;
 mod reply;
 mod spawn;
+mod supervise;
 
 pub use actor::{Actor, Handler, Message, MessageTo, Receive};
 pub use address::{Addr, WeakAddr};
@@ -43,3 +44,7 @@ pub use life::{Down, Exited, MonitorId};
 pub use recipient::Recipient;
 pub use reply::Reply;
 pub use spawn::{Spawn, actor, spawn};
+pub use supervise::{
+    Backoff, Child, ChildError, ChildInfo, ChildState, Counts, IntoChild, Request, Restart,
+    Shutdown, StartError, Strategy, Supervisor, Tree, permanent, temporary, transient,
+};

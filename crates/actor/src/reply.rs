@@ -25,9 +25,10 @@ pub struct Reply<R: Send + 'static> {
 }
 
 impl<R: Send + 'static> Reply<R> {
-    /// The reply to a message that was sent, not asked.
+    /// The reply to a message that was sent, not asked: nobody waits for it. A hook that
+    /// [holds](crate::Context::hold) its actor gives this one.
     #[inline]
-    pub(crate) fn unwanted() -> Self {
+    pub fn unwanted() -> Self {
         Self { resolver: None, wait: None }
     }
 

@@ -13,6 +13,16 @@ pub fn spawn<A: Actor>(state: A) -> Addr<A> {
     actor(state).spawn()
 }
 
+/// An actor that is there, but waits for its supervisor to start it. Messages wait with it.
+pub(crate) fn supervised<A: Actor>(make: Factory<A>, home: Option<Home>) -> Addr<A> {
+    let home = home.unwrap_or_else(Home::current);
+    let front = Front::new(ActorId::next());
+    let cown = Cown::attended(home, front, |this| Cell::supervised(this, make));
+    // So that its door is shut before the first message comes.
+    cown.alert();
+    Addr::new(cown)
+}
+
 /// An actor that is about to be spawned.
 ///
 /// ```

@@ -60,6 +60,9 @@ pub mod prelude {
         Actor, ActorId, Addr, AnyAddr, Ask, AskCycle, AskError, Context, Down, ExitReason, Exited,
         Handler, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor, spawn,
     };
+    pub use coact_actor::{
+        Backoff, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
+    };
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{

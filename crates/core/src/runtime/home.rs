@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use coact_sync::shim::process::Mutex;
 
@@ -25,6 +26,19 @@ impl Home {
     /// The name that the runtime was [given](crate::Builder::name).
     pub fn name(self) -> &'static str {
         &shared::get(self.0).config.name
+    }
+
+    /// The time since the runtime was made, by the clock that its timers follow: in the deterministic
+    /// mode it is virtual.
+    ///
+    /// ```
+    /// use coact_core::Home;
+    ///
+    /// let home = Home::current();
+    /// assert!(home.elapsed() <= home.elapsed());
+    /// ```
+    pub fn elapsed(self) -> Duration {
+        shared::get(self.0).timers.elapsed()
     }
 
     /// The one `T` that belongs to this runtime and its [siblings](crate::Builder::sibling_of): made

@@ -286,6 +286,10 @@ impl Timers {
         sim::now().filter(|_| self.simulated).unwrap_or_else(|| nanos(self.start.elapsed()))
     }
 
+    pub(crate) fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.now())
+    }
+
     fn set(&'static self, delay: Duration, entry: Entry) -> Timer {
         let deadline = self.now().saturating_add(nanos(delay));
         shared::get(self.runtime).begin_outstanding();
@@ -374,8 +378,6 @@ impl Timers {
 
     /// The thread that serves the timers.
     fn drive(&self) {
-        // What has no cowns of its own belongs to the runtime of its timer.
-        context::enter(self.runtime);
         let mut state = self.state.lock();
         while state.driver != Driver::Stopped {
             let now = self.now();
@@ -399,7 +401,14 @@ impl Timers {
     }
 
     /// Fires one timer, without the lock: what it does is foreign code.
-    fn fire(&self, (number, deadline, entry): (u64, u64, Entry)) {
+    fn fire(&self, timer: (u64, u64, Entry)) {
+        // A behaviour without cowns belongs to the timer's runtime, whoever serves the timers.
+        let before = context::enter(self.runtime);
+        self.fire_inside(timer);
+        context::enter(before);
+    }
+
+    fn fire_inside(&self, (number, deadline, entry): (u64, u64, Entry)) {
         match entry {
             Entry::Once(fire) => drop_quietly(fire),
             Entry::Every { period, mut fire } => {

@@ -1,0 +1,23 @@
+//! Where supervisors tell the world of what they do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{ActorId, ExitReason};
+
+/// A child went down, and is restarted after a while.
+pub(super) fn restarts(
+    child: ActorId,
+    name: &Option<Arc<str>>,
+    reason: &ExitReason,
+    delay: Duration,
+) {
+    let name = name.as_deref().unwrap_or_default();
+    tracing::warn!(%child, name, %reason, ?delay, "a child went down and is restarted");
+}
+
+/// A child has not stopped in time; its supervisor goes on.
+pub(super) fn is_late(child: ActorId, name: &Option<Arc<str>>) {
+    let name = name.as_deref().unwrap_or_default();
+    tracing::warn!(%child, name, "a child has not stopped in time");
+}

@@ -1,0 +1,133 @@
+//! What the plan knows of one child.
+
+use std::time::Duration;
+
+use crate::ActorId;
+use crate::supervise::backoff::Backoff;
+use crate::supervise::strategy::{Restart, Shutdown};
+
+/// What was agreed on for a child.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) restart: Restart,
+    pub(crate) shutdown: Shutdown,
+    /// The supervisor's, if it has none of its own.
+    pub(crate) backoff: Option<Backoff>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    Down,
+    /// It was told to start.
+    Starting,
+    Up,
+    /// It was told to stop.
+    Stopping,
+}
+
+/// What a child is to become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Aim {
+    Up,
+    Down,
+    Gone,
+}
+
+/// Somebody has asked for a child's start, and wants to know whether it succeeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Trial {
+    /// If it does not, the child is gone.
+    New,
+    /// If it does not, the child stays down.
+    Again,
+}
+
+pub(super) struct Slot {
+    pub(super) child: ActorId,
+    pub(super) terms: Terms,
+    /// At run time.
+    pub(super) added: bool,
+    /// How often it was started. Reports of earlier runs are void.
+    pub(super) run: u64,
+    pub(super) state: State,
+    pub(super) aim: Aim,
+    pub(super) trial: Option<Trial>,
+    /// It is not started before this time.
+    pub(super) not_before: Duration,
+    /// Since when it is up, if it has come up in this run.
+    pub(super) since: Option<Duration>,
+    /// How often in a row it has fallen.
+    pub(super) streak: u32,
+    pub(super) alarm: Option<Duration>,
+    /// It was given up, and nobody waits for it before it is up again.
+    pub(super) late: bool,
+}
+
+impl Slot {
+    pub(super) fn new(child: ActorId, terms: Terms, added: bool) -> Self {
+        Self {
+            child,
+            terms,
+            added,
+            run: 0,
+            state: State::Down,
+            aim: Aim::Up,
+            trial: None,
+            not_before: Duration::ZERO,
+            since: None,
+            streak: 0,
+            alarm: None,
+            late: false,
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        matches!(self.state, State::Starting | State::Up)
+    }
+
+    /// Whether the run that has just ended was long enough to be called healthy.
+    pub(super) fn run_was_calm(&self, now: Duration, calm: Duration) -> bool {
+        self.since.is_some_and(|since| now.saturating_sub(since) > calm)
+    }
+
+    pub(super) fn view(&self) -> View {
+        let state = match (self.state, self.aim) {
+            (State::Starting, _) => ChildState::Starting,
+            (State::Up, _) => ChildState::Running,
+            (State::Stopping, _) => ChildState::Stopping,
+            (State::Down, Aim::Up) => ChildState::Waiting,
+            (State::Down, _) => ChildState::Stopped,
+        };
+        View {
+            child: self.child,
+            restart: self.terms.restart,
+            restarts: self.run.saturating_sub(1),
+            state,
+        }
+    }
+}
+
+/// What others may see of a child.
+pub(crate) struct View {
+    pub(crate) child: ActorId,
+    pub(crate) restart: Restart,
+    pub(crate) restarts: u64,
+    pub(crate) state: ChildState,
+}
+
+/// Where a child is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ChildState {
+    /// Its state is being made, or its [`started`](crate::Actor::started) has not ended yet.
+    Starting,
+    /// It takes messages.
+    Running,
+    /// It is down, and waits for its (re)start: for the end of its backoff, or for its turn. Its
+    /// messages wait too.
+    Waiting,
+    /// It was told to stop, and has not yet.
+    Stopping,
+    /// It was terminated. Its messages wait.
+    Stopped,
+}

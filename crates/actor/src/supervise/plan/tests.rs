@@ -1,0 +1,160 @@
+//! The plan, told by hand what happens.
+
+use super::*;
+use crate::supervise::Shutdown;
+
+const NOW: Duration = Duration::ZERO;
+
+fn terms(restart: Restart) -> Terms {
+    Terms { restart, shutdown: Shutdown::stop(), backoff: None }
+}
+
+/// A plan with permanent children, all of which are up.
+fn plan_of(strategy: Strategy, children: &[ActorId]) -> Plan {
+    let mut plan = Plan::new(strategy, Intensity::default(), Backoff::none());
+    for &child in children {
+        plan.declare(child, terms(Restart::Permanent));
+    }
+    plan.on_start(NOW);
+    for &child in children {
+        plan.on_up(child, 1, NOW);
+    }
+    plan.take_actions();
+    plan
+}
+
+fn children<const N: usize>() -> [ActorId; N] {
+    std::array::from_fn(|_| ActorId::next())
+}
+
+fn failure() -> ExitReason {
+    ExitReason::Failed("so".into())
+}
+
+#[test]
+fn children_start_one_after_the_other() {
+    let [a, b] = children();
+    let mut plan = Plan::new(Strategy::OneForOne, Intensity::default(), Backoff::none());
+    plan.declare(a, terms(Restart::Permanent));
+    plan.declare(b, terms(Restart::Permanent));
+    plan.on_start(NOW);
+    assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 1 }]);
+    plan.on_up(a, 1, NOW);
+    assert_eq!(plan.take_actions(), [Action::Start { child: b, run: 1 }]);
+}
+
+#[test]
+fn reports_of_earlier_runs_are_void() {
+    let [a] = children();
+    let mut plan = plan_of(Strategy::OneForOne, &[a]);
+    plan.on_down(a, 1, failure(), NOW);
+    plan.take_actions();
+    plan.on_down(a, 1, failure(), NOW);
+    plan.on_up(a, 1, NOW);
+    plan.on_down(ActorId::next(), 1, failure(), NOW);
+    assert_eq!(plan.take_actions(), []);
+    assert_eq!(plan.view().next().unwrap().state, ChildState::Starting);
+}
+
+#[test]
+fn a_failure_while_siblings_are_stopped_is_not_counted() {
+    let [a, b, c] = children();
+    let mut plan = plan_of(Strategy::OneForAll, &[a, b, c]);
+    plan.set_intensity(Intensity::new(1, Duration::MAX));
+    plan.on_down(a, 1, failure(), NOW);
+    // `c` is told to stop; `b`, whose turn is next, fails meanwhile by itself.
+    plan.on_down(b, 1, failure(), NOW);
+    plan.on_down(c, 1, ExitReason::Shutdown, NOW);
+    let starts = |action: &Action| matches!(action, Action::Start { child, .. } if *child == a);
+    assert!(plan.take_actions().iter().any(starts));
+}
+
+#[test]
+fn whoever_does_not_stop_in_time_is_killed_and_not_waited_for() {
+    let [a, b] = children();
+    let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
+    plan.on_leave(ExitReason::Shutdown, true, NOW);
+    plan.take_actions();
+    let deadline = plan.next_alarm().unwrap();
+    assert_eq!(deadline, Duration::from_secs(5));
+    plan.on_time(deadline);
+    let actions = plan.take_actions();
+    assert_eq!(actions[0], Action::Kill { child: b });
+    let stop = Action::Stop { child: a, run: 1, way: Way::Stop, last: true };
+    assert_eq!(actions.last(), Some(&stop));
+    plan.on_down(a, 1, ExitReason::Shutdown, deadline);
+    plan.on_ended(a, deadline);
+    assert_eq!(plan.take_actions().last(), Some(&Action::Exit(ExitReason::Shutdown)));
+    assert_eq!(plan.next_alarm(), None);
+}
+
+#[test]
+fn one_that_is_restarted_keeps_its_messages_and_is_not_drained() {
+    let [a, b] = children();
+    let mut plan = Plan::new(Strategy::OneForAll, Intensity::default(), Backoff::none());
+    let drain = Terms { shutdown: Shutdown::drain(), ..terms(Restart::Permanent) };
+    plan.declare(a, drain);
+    plan.declare(b, drain);
+    plan.on_start(NOW);
+    plan.on_up(a, 1, NOW);
+    plan.on_up(b, 1, NOW);
+    plan.take_actions();
+    plan.on_down(a, 1, failure(), NOW);
+    let stop = Action::Stop { child: b, run: 1, way: Way::Stop, last: false };
+    assert!(plan.take_actions().contains(&stop));
+}
+
+#[test]
+fn a_streak_ends_when_a_child_was_up_for_long() {
+    let [a] = children();
+    let second = Duration::from_secs(1);
+    let mut plan = plan_of(Strategy::OneForOne, &[a]);
+    plan.set_backoff(Backoff::exponential(second, 4 * second));
+    plan.set_intensity(Intensity::new(100, NOW));
+    let mut now = NOW;
+    let mut fall_after = |uptime: Duration, run| {
+        plan.on_up(a, run, now);
+        now += uptime;
+        plan.on_down(a, run, failure(), now);
+        let due = plan.next_alarm().expect("it backs off");
+        let delay = due - now;
+        now = due;
+        plan.on_time(now);
+        delay
+    };
+    assert_eq!(fall_after(NOW, 1), second);
+    assert_eq!(fall_after(second, 2), 2 * second);
+    assert_eq!(fall_after(4 * second, 3), 4 * second);
+    assert_eq!(fall_after(5 * second, 4), second);
+}
+
+#[test]
+fn one_that_never_comes_up_backs_off_longer_and_longer() {
+    let [a] = children();
+    let hour = Duration::from_secs(3600);
+    let mut plan = plan_of(Strategy::OneForOne, &[a]);
+    plan.set_backoff(Backoff::exponential(hour, 4 * hour));
+    plan.set_intensity(Intensity::new(100, NOW));
+    let (mut now, mut delays) = (NOW, Vec::new());
+    for run in 1..=4 {
+        plan.on_down(a, run, failure(), now);
+        let due = plan.next_alarm().expect("it backs off");
+        delays.push((due - now).as_secs() / 3600);
+        now = due;
+        plan.on_time(now);
+    }
+    assert_eq!(delays, [1, 2, 4, 4]);
+}
+
+#[test]
+fn after_a_reset_all_that_was_declared_can_start_again() {
+    let [a, b, added] = children();
+    let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
+    plan.on_add(added, terms(Restart::Permanent), NOW).unwrap();
+    plan.take_actions();
+    let end = Action::End { child: added, reason: ExitReason::Shutdown };
+    let expected = [end, Action::Halt { child: b }, Action::Halt { child: a }];
+    assert_eq!(plan.reset(), expected);
+    plan.on_start(NOW);
+    assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 2 }]);
+}

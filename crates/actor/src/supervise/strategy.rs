@@ -1,0 +1,110 @@
+//! Who is restarted, and when.
+
+use std::time::Duration;
+
+/// Which children a supervisor restarts when one of them goes down.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Strategy {
+    /// That one.
+    OneForOne,
+    /// All: the others are stopped, last first, then all are started in their order.
+    OneForAll,
+    /// That one and those that were added after it, in the same way.
+    RestForOne,
+    /// That one; and no order among children is kept at the start and at the end either. For many
+    /// children that are added at run time.
+    Dynamic,
+}
+
+impl Strategy {
+    /// Whether children start, and stop, one after the other.
+    pub(crate) fn is_ordered(self) -> bool {
+        self != Strategy::Dynamic
+    }
+}
+
+/// Whether a child that went down is restarted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Restart {
+    /// Always, however it went down.
+    Permanent,
+    /// Unless its end was [meant](crate::ExitReason::is_normal).
+    Transient,
+    /// Never.
+    Temporary,
+}
+
+/// How a child is stopped, and how long its supervisor waits for that.
+///
+/// ```
+/// use coact_actor::Shutdown;
+/// use std::time::Duration;
+///
+/// let patient = Shutdown::drain().within(Duration::from_secs(60));
+/// assert_eq!(patient.deadline(), Some(Duration::from_secs(60)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shutdown {
+    pub(crate) way: Way,
+    deadline: Option<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    Stop,
+    Drain,
+    Kill,
+}
+
+impl Shutdown {
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    const fn new(way: Way) -> Self {
+        Self { way, deadline: Some(Self::PATIENCE) }
+    }
+
+    /// After its current message, with a [farewell](crate::Actor::stopped). The default, with 5
+    /// seconds.
+    pub const fn stop() -> Self {
+        Self::new(Way::Stop)
+    }
+
+    /// After all messages that it has, if it is stopped for good or with its supervisor. If it is
+    /// restarted since a sibling failed, its messages are kept, and it is just stopped.
+    pub const fn drain() -> Self {
+        Self::new(Way::Drain)
+    }
+
+    /// After its current message, without a farewell.
+    pub const fn kill() -> Self {
+        Self::new(Way::Kill)
+    }
+
+    /// How long the supervisor waits. Then the child is killed, and the supervisor goes on: a child
+    /// that is deep in an endless message cannot be cut off, and follows when it comes to its end.
+    pub const fn within(self, deadline: Duration) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    /// The supervisor waits as long as it takes. The default for children that are supervisors,
+    /// whose own children have their deadlines.
+    pub const fn without_deadline(self) -> Self {
+        Self { deadline: None, ..self }
+    }
+
+    /// How long the supervisor waits, if not for ever.
+    pub const fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// For a restart: messages are kept, so they need not be handled first.
+    pub(crate) fn for_restart(self) -> Way {
+        if self.way == Way::Drain { Way::Stop } else { self.way }
+    }
+}
+
+impl Default for Shutdown {
+    fn default() -> Self {
+        Self::stop()
+    }
+}

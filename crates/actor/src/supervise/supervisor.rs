@@ -1,0 +1,355 @@
+//! Supervisors as users have them: declared as a tree, and then commanded.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use coact_core::{Home, Promise};
+
+use super::backoff::Backoff;
+use super::error::{ChildError, StartError};
+use super::info::{ChildInfo, Counts};
+use super::intensity::Intensity;
+use super::minor::Minor;
+use super::overseer::{Children, Command, Leave, Nursery, Order, Overseer};
+use super::plan::{Plan, Terms};
+use super::request::Request;
+use super::spec::{IntoChild, Parcel, Parts};
+use super::strategy::{Restart, Shutdown, Strategy};
+use crate::spawn::supervised;
+use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, Stopped, actor};
+
+/// A supervisor: an actor that starts others, restarts them when they fail, and ends them with
+/// itself.
+///
+/// It is declared as a [`Tree`]. Children's addresses are there from the beginning, and stay the
+/// same through all restarts, those of their supervisors included; so do the messages that wait.
+///
+/// ```
+/// use coact_actor::{Actor, Addr, Context, Handler, Message, Supervisor, permanent};
+/// use std::time::Duration;
+///
+/// #[derive(Default)]
+/// struct Worker(u32);
+/// impl Actor for Worker {}
+///
+/// struct Divide(u32);
+/// impl Message for Divide { type Reply = u32; }
+///
+/// impl Handler<Divide> for Worker {
+///     fn handle(&mut self, by: Divide, _: &mut Context<Self>) -> u32 {
+///         self.0 += 1;
+///         100 / by.0
+///     }
+/// }
+///
+/// let mut tree = Supervisor::one_for_one().intensity(3, Duration::from_secs(5));
+/// let worker: Addr<Worker> = tree.child(permanent(Worker::default).name("worker"));
+/// let supervisor = tree.spawn();
+///
+/// worker.send(Divide(0))?;
+/// assert_eq!(worker.ask(Divide(5)).wait()?, 20);
+/// assert_eq!(supervisor.counts().wait()?.restarts, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// When the last handle of a supervisor that is not a child itself is dropped, it ends.
+#[derive(Clone)]
+pub struct Supervisor(Arc<Handle>);
+
+struct Handle {
+    /// `None` only while it is dropped.
+    overseer: Option<Addr<Overseer>>,
+    is_child: bool,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // A child belongs to its supervisor.
+        if let Some(overseer) = self.overseer.take()
+            && !self.is_child
+            && !overseer.has_ended()
+        {
+            let _ = overseer.clone().send(Leave::unreachable(overseer));
+        }
+    }
+}
+
+/// A supervisor that is about to be spawned, with its children.
+///
+/// Children are started in the order in which they were added, each when the one before is up: when
+/// its [`started`](crate::Actor::started), and what that [holds](crate::Context::hold), have ended.
+/// They are stopped in reverse.
+#[must_use = "nothing is started before the tree is spawned"]
+pub struct Tree {
+    nursery: Nursery,
+    terms: Terms,
+    name: Option<Arc<str>>,
+    home: Option<Home>,
+}
+
+impl Supervisor {
+    /// A supervisor that restarts the child that failed.
+    pub fn one_for_one() -> Tree {
+        Self::with(Strategy::OneForOne)
+    }
+
+    /// A supervisor that restarts all children when one fails.
+    pub fn one_for_all() -> Tree {
+        Self::with(Strategy::OneForAll)
+    }
+
+    /// A supervisor that restarts the child that failed, and those that were added after it.
+    pub fn rest_for_one() -> Tree {
+        Self::with(Strategy::RestForOne)
+    }
+
+    /// A supervisor for many children that are [added](Self::start_child) at run time.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Supervisor, transient};
+    ///
+    /// struct Session(u32);
+    /// impl Actor for Session {}
+    ///
+    /// let sessions = Supervisor::dynamic().spawn();
+    /// let session = sessions.start_child(transient(|| Session(7))).wait()?;
+    /// assert_eq!(coact_core::ask(&session, |session| session.0).wait(), Ok(7));
+    /// sessions.delete_child(session.id()).wait()?;
+    /// assert!(session.has_ended());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dynamic() -> Tree {
+        Self::with(Strategy::Dynamic)
+    }
+
+    /// A supervisor with that strategy.
+    pub fn with(strategy: Strategy) -> Tree {
+        let plan = Plan::new(strategy, Intensity::default(), Backoff::none());
+        let shutdown = Shutdown::stop().without_deadline();
+        let terms = Terms { restart: Restart::Permanent, shutdown, backoff: None };
+        Tree { nursery: Nursery::new(plan), terms, name: None, home: None }
+    }
+}
+
+impl Tree {
+    /// How often children may be restarted within how long (by default 3 times within 5 seconds).
+    /// When one fails once more, the supervisor gives up: it ends its children and itself, with
+    /// [`ExitReason::TooManyRestarts`], and leaves the rest to its own supervisor.
+    pub fn intensity(mut self, restarts: u32, within: Duration) -> Self {
+        self.nursery.plan.set_intensity(Intensity::new(restarts, within));
+        self
+    }
+
+    /// How long children wait for a restart, unless they say so themselves (by default not at all).
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.nursery.plan.set_backoff(backoff);
+        self
+    }
+
+    /// The runtime whose workers run the supervisor, not its children (by default the current one).
+    pub fn on(mut self, home: Home) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// As a child of another supervisor: whether this one is restarted (by default always).
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.terms.restart = restart;
+        self
+    }
+
+    /// As a child of another supervisor: how long that waits for this one's end (by default as long
+    /// as it takes; this one's children have deadlines of their own).
+    pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
+        self.terms.shutdown = shutdown;
+        self
+    }
+
+    /// As a child of another supervisor: a name, for [`ChildInfo`] and reports.
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Adds a child, and returns its address: an [`Addr`], or a [`Supervisor`] if the child is a
+    /// tree itself. Messages can be sent to it at once, and wait for its start.
+    ///
+    /// A tree that is dropped unspawned ends its children.
+    pub fn child<C: IntoChild>(&mut self, child: C) -> C::Address {
+        let (address, Parcel { minor, terms }) = child.into_parts();
+        self.nursery.declare(minor, terms);
+        address
+    }
+
+    /// Spawns the supervisor, which starts its children.
+    pub fn spawn(self) -> Supervisor {
+        let home = self.home.unwrap_or_else(Home::current);
+        let overseer = actor(Overseer::root(self.nursery)).on(home).spawn();
+        Supervisor::new(overseer, false)
+    }
+}
+
+impl Parts for Tree {
+    type Address = Supervisor;
+
+    fn into_parts(self) -> (Supervisor, Parcel) {
+        let overseer = supervised(Box::new(Overseer::factory(self.nursery)), self.home);
+        let minor = Minor::supervisor(overseer.clone(), self.name);
+        (Supervisor::new(overseer, true), Parcel { minor, terms: self.terms })
+    }
+}
+
+impl Supervisor {
+    fn new(overseer: Addr<Overseer>, is_child: bool) -> Self {
+        Self(Arc::new(Handle { overseer: Some(overseer), is_child }))
+    }
+
+    fn overseer(&self) -> &Addr<Overseer> {
+        self.0.overseer.as_ref().expect("taken at the end only")
+    }
+
+    /// Adds a child while the supervisor runs; the request brings its address once it is up.
+    /// If it does not come up, it has ended, and does not count as a failure.
+    ///
+    /// Children that are added so do not outlive a restart of their supervisor.
+    ///
+    /// # Errors
+    /// The request fails with [`StartError`].
+    pub fn start_child<C: IntoChild>(&self, child: C) -> Request<C::Address, StartError> {
+        let (address, Parcel { minor, terms }) = child.into_parts();
+        let (resolver, promise) = Promise::channel();
+        let done = self.order(Command::Add(minor, terms));
+        let done = done.then((), move |(), result| {
+            let result = result.unwrap_or_else(|broken| Err(broken.into()));
+            resolver.resolve(result.map(|()| address).map_err(StartError::from));
+        });
+        drop(done);
+        Request::new(promise)
+    }
+
+    /// Stops a child: its address and its messages stay, and it can be
+    /// [restarted](Self::restart_child). A [temporary](Restart::Temporary) one is gone.
+    ///
+    /// # Errors
+    /// The request fails if the supervisor has no such child, or has ended.
+    pub fn terminate_child(&self, child: ActorId) -> Request<(), ChildError> {
+        Request::new(self.order(Command::Terminate(child)))
+    }
+
+    /// Starts a child again that was [terminated](Self::terminate_child).
+    ///
+    /// # Errors
+    /// The request fails if the child was not terminated, or does not come up: then it stays down.
+    pub fn restart_child(&self, child: ActorId) -> Request<(), ChildError> {
+        Request::new(self.order(Command::Restart(child)))
+    }
+
+    /// Stops a child if it runs, and ends it for good.
+    ///
+    /// # Errors
+    /// The request fails if the supervisor has no such child, or has ended.
+    pub fn delete_child(&self, child: ActorId) -> Request<(), ChildError> {
+        Request::new(self.order(Command::Delete(child)))
+    }
+
+    /// All children, in the order in which they were added.
+    ///
+    /// # Errors
+    /// The ask fails if the supervisor has ended.
+    pub fn children(&self) -> Ask<Vec<ChildInfo>> {
+        self.overseer().ask(Children)
+    }
+
+    /// How many children there are.
+    ///
+    /// # Errors
+    /// The request fails if the supervisor has ended.
+    pub fn counts(&self) -> Request<Counts, ChildError> {
+        let (resolver, promise) = Promise::channel();
+        let counted = self.children().then((), move |(), children| {
+            let counts = children.map(|children| children.into_iter().collect());
+            resolver.resolve(counts.map_err(|_| ChildError::Ended));
+        });
+        drop(counted);
+        Request::new(promise)
+    }
+
+    fn order(&self, command: Command) -> Promise<Result<(), ChildError>> {
+        let (answer, promise) = Promise::channel();
+        // An order that comes back is dropped, and its answer fails.
+        let _ = self.overseer().send(Order(command, answer));
+        promise
+    }
+
+    /// Ends the children, last first, and then the supervisor. If it is a child, its supervisor
+    /// decides what follows.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn stop(&self) -> Result<(), Stopped> {
+        self.overseer().send(Leave::asked()).map_err(|_| Stopped)
+    }
+
+    /// Ends the supervisor at once. Its children are all told to stop, and those below them, and
+    /// nobody waits for them. If it is a child, its supervisor decides what follows.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn kill(&self) -> Result<(), Stopped> {
+        self.overseer().kill()
+    }
+
+    /// Its identity.
+    pub fn id(&self) -> ActorId {
+        self.overseer().id()
+    }
+
+    /// Whether it has ended. One that is a child, and waits to be restarted, has not.
+    pub fn has_ended(&self) -> bool {
+        self.overseer().has_ended()
+    }
+
+    /// Why it has ended, if it has.
+    pub fn exit_reason(&self) -> Option<ExitReason> {
+        self.overseer().exit_reason()
+    }
+
+    /// Waits for its end; the promise brings the reason.
+    pub fn ended(&self) -> Promise<ExitReason> {
+        self.overseer().ended()
+    }
+
+    /// Calls a closure when it ends: as [`Addr::on_down`].
+    pub fn on_down(&self, tell: impl FnOnce(crate::Down) + Send + 'static) -> MonitorId {
+        self.overseer().on_down(tell)
+    }
+
+    /// Its address without its type, for links. What ends it by this address, an
+    /// [`AnyAddr::stop`] or a [link](crate::Context::link_any), does it as [`kill`](Self::kill)
+    /// does, without waiting for its children; [`stop`](Self::stop) is the orderly way.
+    pub fn any(&self) -> AnyAddr {
+        self.overseer().any()
+    }
+}
+
+impl PartialEq for Supervisor {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Supervisor {}
+
+impl fmt::Debug for Supervisor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Supervisor({})", self.id())
+    }
+}
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let children: Vec<ActorId> = self.nursery.plan.view().map(|view| view.child).collect();
+        f.debug_struct("Tree").field("children", &children).finish_non_exhaustive()
+    }
+}

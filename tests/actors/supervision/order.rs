@@ -1,0 +1,148 @@
+//! Strategies: who goes down and comes up, in which order.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Log, check, check_with_faults, finally};
+
+use super::{Bomb, Ping, Worker};
+
+const UP: [&str; 3] = ["a up", "b up", "c up"];
+const DOWN: &str = "down: it was told to stop";
+const AGAIN: &str = "again: it was told to stop";
+
+/// Three children `a`, `b` and `c`, of which `b` fails; what is written down.
+fn after_a_failure(tree: Tree) {
+    let log = Log::new();
+    let (mut tree, mut workers) = (tree, Vec::new());
+    for name in ["a", "b", "c"] {
+        workers.push(tree.child(permanent(Worker::make(name, &log)).name(name)));
+    }
+    let supervisor = tree.spawn();
+    workers[2].ask(Ping).wait().unwrap();
+    workers[1].send(Bomb).unwrap();
+    assert_eq!(workers[1].ask(Ping).wait(), Ok(1), "the message has waited");
+    workers[2].ask(Ping).wait().unwrap();
+    supervisor.stop().unwrap();
+    assert_eq!(supervisor.ended().wait(), Ok(ExitReason::Shutdown));
+    assert!(workers.iter().all(Addr::has_ended));
+    LOGS.with_borrow_mut(|logs| logs.push(log));
+}
+
+thread_local! {
+    static LOGS: std::cell::RefCell<Vec<Log<String>>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Checks what is written down between the starts and the end.
+#[track_caller]
+fn assert_between(expected: &[String]) {
+    for log in LOGS.take() {
+        let log = log.take();
+        let end = ["c", "b", "a"].map(|name| format!("{name} {DOWN}"));
+        assert_eq!(log[..3], UP, "{log:?}");
+        assert_eq!(log[log.len() - 3..], end, "{log:?}");
+        assert_eq!(&log[3..log.len() - 3], expected);
+    }
+}
+
+const FALLEN: [&str; 2] = ["b down: it panicked: boom", "b again: it panicked: boom"];
+
+#[test]
+fn one_for_one_restarts_the_one() {
+    check_with_faults(|_| after_a_failure(Supervisor::one_for_one()));
+    assert_between(&FALLEN.map(String::from));
+}
+
+#[test]
+fn one_for_all_restarts_all_and_stops_the_last_first() {
+    check_with_faults(|_| after_a_failure(Supervisor::one_for_all()));
+    let [fallen, again] = FALLEN.map(String::from);
+    let others = ["c", "a"].map(|name| format!("{name} {DOWN}"));
+    let [a, c] = ["a", "c"].map(|name| format!("{name} {AGAIN}"));
+    let [c_down, a_down] = others;
+    assert_between(&[fallen, c_down, a_down, a, again, c]);
+}
+
+#[test]
+fn rest_for_one_restarts_those_behind() {
+    check_with_faults(|_| after_a_failure(Supervisor::rest_for_one()));
+    let [fallen, again] = FALLEN.map(String::from);
+    assert_between(&[fallen, format!("c {DOWN}"), again, format!("c {AGAIN}")]);
+}
+
+#[test]
+fn each_child_starts_when_the_one_before_is_up() {
+    /// Awaits something before it is up.
+    struct Slow(Log<String>);
+    impl Actor for Slow {
+        fn started(&mut self, context: &mut Context<Self>) {
+            context.hold(Reply::unwanted(), |slow, _| {
+                Box::pin(async move {
+                    sleep(Duration::from_millis(2)).await.unwrap();
+                    slow.0.push("slow up".into());
+                })
+            });
+        }
+    }
+    check(|| {
+        let log = Log::new();
+        let mut tree = Supervisor::one_for_one();
+        let made = log.clone();
+        tree.child(permanent(move || Slow(made.clone())));
+        let worker = tree.child(permanent(Worker::make("a", &log)));
+        let supervisor = tree.spawn();
+        worker.ask(Ping).wait().unwrap();
+        assert_eq!(log.take(), ["slow up", "a up"]);
+        finally(move || drop(supervisor));
+    });
+}
+
+#[test]
+fn messages_can_be_sent_before_the_tree_is_spawned() {
+    check(|| {
+        let log = Log::new();
+        let mut tree = Supervisor::one_for_one();
+        let worker = tree.child(permanent(Worker::make("a", &log)));
+        let asked = worker.ask(Ping);
+        let supervisor = tree.spawn();
+        assert_eq!(asked.wait(), Ok(1));
+        finally(move || drop(supervisor));
+    });
+}
+
+#[test]
+fn a_tree_that_is_not_spawned_ends_its_children() {
+    check(|| {
+        let log = Log::new();
+        let mut tree = Supervisor::one_for_one();
+        let worker = tree.child(permanent(Worker::make("a", &log)));
+        let mut below = Supervisor::one_for_one();
+        let deep = below.child(permanent(Worker::make("b", &log)));
+        tree.child(below);
+        let asked = [worker.ask(Ping), deep.ask(Ping)];
+        drop(tree);
+        for asked in asked {
+            assert_eq!(asked.wait(), Err(AskError::Stopped(ExitReason::Shutdown)));
+        }
+        finally(move || assert_eq!(log.take(), Vec::<String>::new()));
+    });
+}
+
+#[test]
+fn the_last_handle_ends_the_tree_in_order() {
+    check(|| {
+        let log = Log::new();
+        let mut tree = Supervisor::one_for_one();
+        let a = tree.child(permanent(Worker::make("a", &log)));
+        let b = tree.child(permanent(Worker::make("b", &log)));
+        let supervisor = tree.spawn();
+        b.ask(Ping).wait().unwrap();
+        drop(supervisor);
+        a.ended().wait().unwrap();
+        let log = log.clone();
+        finally(move || {
+            let end = ["b", "a"].map(|name| format!("{name} {DOWN}"));
+            assert_eq!(log.take()[2..], end);
+        });
+    });
+}
