@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Attended, Broken, Door, WeakCown, catch};
+use coact_core::{Attended, Broken, Door, WeakCown, catch, when};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
 use crate::front::Front;
 use crate::hold::Hold;
 use crate::life::Ties;
+use crate::mailbox::{Letters, Loss, lost};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, Receive, Reply, WeakAddr};
 
 /// The state of an actor's cown.
@@ -36,6 +37,9 @@ enum Phase {
     Ended,
 }
 
+/// How many messages that were set aside are handled before others have the worker.
+const REPLAYS: u32 = 64;
+
 /// Makes a new state for a restart.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> A + Send>;
 
@@ -46,11 +50,20 @@ struct Rest<A: Actor> {
     suspended: bool,
     /// The actor has panicked, and nothing was done about it yet.
     failure: Option<ExitReason>,
+    /// Messages that were set aside, and come before all that waits.
+    again: Letters,
 }
 
 impl<A: Actor> Default for Rest<A> {
     fn default() -> Self {
-        Self { ties: Ties::default(), factory: None, hold: None, suspended: false, failure: None }
+        Self {
+            ties: Ties::default(),
+            factory: None,
+            hold: None,
+            suspended: false,
+            failure: None,
+            again: Letters::new(),
+        }
     }
 }
 
@@ -98,10 +111,7 @@ impl<A: Actor> Cell<A> {
     /// A message has come to an actor that has ended.
     #[cold]
     fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
-        tracing::debug!(
-            message = std::any::type_name::<M>(),
-            "a message came to an actor that has ended"
-        );
+        lost(self.front(), std::any::type_name::<M>(), Loss::DeadLetter);
         drop(message);
         let reason = match &self.rest {
             Some(rest) => rest.lock().failure.clone(),
@@ -114,6 +124,10 @@ impl<A: Actor> Cell<A> {
     /// have asked for was seen to before this one came.
     pub(crate) fn end_unreachable(&mut self, front: &Front) {
         self.end(front, ExitReason::Normal);
+    }
+
+    pub(crate) fn front(&self) -> &Front {
+        self.this.front()
     }
 
     fn rest(&mut self) -> &mut Rest<A> {
@@ -201,10 +215,63 @@ impl<A: Actor> Cell<A> {
             self.end(front, reason);
             return true;
         }
+        if let Some(letters) = body.context.take_unstashed() {
+            self.handle_again(letters);
+            return true;
+        }
         let Some(request) = body.context.take_hold() else { return false };
         let body = self.body.take().expect("seen above");
         self.rest().hold = Some(Hold::begin(request, body));
         true
+    }
+
+    /// Lets messages come before all others.
+    fn handle_again(&mut self, mut letters: Letters) {
+        let again = &mut self.rest().again;
+        letters.append(again);
+        *again = letters;
+    }
+
+    /// Handles the next message that was set aside; returns whether there was one.
+    fn replay_one(&mut self) -> bool {
+        if self.waits() {
+            return false;
+        }
+        let Some(letter) = self.has_rest().and_then(|rest| rest.again.pop_front()) else {
+            return false;
+        };
+        if let Err(why) = catch(|| letter.deliver(self)) {
+            self.rest().failure = Some(reason_of(&why));
+        }
+        true
+    }
+
+    /// Handles messages that were set aside, as long as there are any, or for a while: others want
+    /// the worker, too.
+    fn replay(&mut self, front: &Front) {
+        for _ in 0..REPLAYS {
+            if !self.replay_one() {
+                return;
+            }
+            self.heed(front);
+        }
+        if self.has_rest().is_some_and(|rest| !rest.again.is_empty()) {
+            let this = self.this.clone();
+            when((), move |()| this.alert());
+        }
+    }
+
+    /// Obeys directives, and does what is to be done now.
+    fn heed(&mut self, front: &Front) {
+        while let Some(directive) = front.take_directive() {
+            self.obey(front, directive);
+        }
+        self.settle(front);
+    }
+
+    /// Whether messages wait for something else to happen.
+    fn waits(&mut self) -> bool {
+        self.has_rest().is_some_and(|rest| rest.suspended || rest.hold.is_some())
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.
@@ -244,11 +311,15 @@ impl<A: Actor> Cell<A> {
     fn finish(&mut self, front: &Front, reason: ExitReason) {
         front.set_end(reason.clone());
         self.this.close();
-        let (body, rest) = (self.body.take(), self.rest.take());
+        front.open_mailbox();
+        let (mut body, rest) = (self.body.take(), self.rest.take());
         self.rest().failure = Some(reason.clone());
+        let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
+        self.bury_all(stash.unwrap_or_default());
         let Some(rest) = rest else { return };
-        let Rest { ties: Ties { links, monitors, .. }, .. } = rest.into_inner();
+        let Rest { ties: Ties { links, monitors, .. }, again, .. } = rest.into_inner();
+        self.bury_all(again);
         for link in links {
             // Whoever is gone need not be told.
             let _ = link.direct(Directive::Exit { from: front.id, reason: reason.clone() });
@@ -258,12 +329,22 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// Drops messages that were set aside by an actor that has ended.
+    fn bury_all(&mut self, letters: Letters) {
+        for letter in letters {
+            let _ = catch(|| letter.deliver(self));
+        }
+    }
+
     fn restart(&mut self, front: &Front, reason: &ExitReason) {
         if self.rest().factory.is_none() {
             return self.end(front, reason.clone());
         }
         self.hook(|actor, context| actor.stopped(reason, context));
-        let body = self.body.take();
+        let mut body = self.body.take();
+        if let Some(body) = &mut body {
+            self.handle_again(body.context.take_stash());
+        }
         let _ = catch(move || drop(body));
         let factory = self.rest().factory.as_mut().expect("seen above");
         match catch(factory) {
@@ -276,10 +357,8 @@ impl<A: Actor> Cell<A> {
     }
 
     fn door(&mut self) -> Door {
-        match self.has_rest() {
-            Some(rest) if rest.suspended || rest.hold.is_some() => Door::Shut,
-            _ => Door::Open,
-        }
+        let replays = self.has_rest().is_some_and(|rest| !rest.again.is_empty());
+        if replays || self.waits() { Door::Shut } else { Door::Open }
     }
 }
 
@@ -288,10 +367,8 @@ impl<A: Actor> Attended for Cell<A> {
 
     fn attend(&mut self, front: &Front) -> Door {
         self.begin();
-        while let Some(directive) = front.take_directive() {
-            self.obey(front, directive);
-        }
-        self.settle(front);
+        self.heed(front);
+        self.replay(front);
         self.door()
     }
 
@@ -299,6 +376,7 @@ impl<A: Actor> Attended for Cell<A> {
         if let Some(rest) = self.has_rest() {
             rest.hold = None;
             rest.suspended = false;
+            rest.again.clear();
         }
     }
 

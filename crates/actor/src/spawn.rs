@@ -4,6 +4,7 @@ use coact_core::{Cown, Home};
 
 use crate::cell::{Cell, Factory};
 use crate::front::Front;
+use crate::mailbox::{Mailbox, Queue};
 use crate::{Actor, ActorId, Addr};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
@@ -28,7 +29,7 @@ pub fn spawn<A: Actor>(state: A) -> Addr<A> {
 /// # Ok::<(), coact_actor::Stopped>(())
 /// ```
 pub fn actor<A: Actor>(state: A) -> Spawn<A> {
-    Spawn { state, factory: None, home: None }
+    Spawn { state, factory: None, home: None, mailbox: Mailbox::unbounded() }
 }
 
 /// Settings for an actor; see [`actor`].
@@ -37,6 +38,7 @@ pub struct Spawn<A: Actor> {
     state: A,
     factory: Option<Factory<A>>,
     home: Option<Home>,
+    mailbox: Mailbox,
 }
 
 impl<A: Actor> Spawn<A> {
@@ -52,12 +54,24 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
+    /// How its mailbox is to be (by default unbounded, with one lane).
+    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
+        self.mailbox = mailbox;
+        self
+    }
+
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
     pub fn spawn(self) -> Addr<A> {
-        let Self { state, factory, home } = self;
+        let Self { state, factory, home, mailbox } = self;
         let home = home.unwrap_or_else(Home::current);
         let front = Front::new(ActorId::next());
+        if let Some(queue) = Queue::new(&mailbox) {
+            front.set_queue(queue);
+        }
         let cown = Cown::attended(home, front, |this| Cell::new(state, this, factory));
+        if mailbox.concerns_senders() {
+            cown.mark(true);
+        }
         cown.alert();
         Addr::new(cown)
     }
