@@ -6,7 +6,11 @@
 mod directives;
 mod holding;
 mod lifecycle;
+mod mailbox_model;
+mod mailboxes;
 mod messages;
 mod order;
+mod priorities;
+mod stash;
 mod ties;
 mod world;

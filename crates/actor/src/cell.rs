@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Attended, Broken, Door, WeakCown, catch, when};
+use coact_core::{Attended, Broken, Door, Outstanding, WeakCown, catch, when};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
 use crate::front::Front;
-use crate::hold::Hold;
+use crate::hold::{self, Hold};
 use crate::life::Ties;
 use crate::mailbox::{Letters, Loss, lost};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, Receive, Reply, WeakAddr};
@@ -47,7 +47,8 @@ struct Rest<A: Actor> {
     ties: Ties,
     factory: Option<Factory<A>>,
     hold: Option<Hold<A>>,
-    suspended: bool,
+    /// Present while messages are to wait.
+    suspended: Option<Outstanding>,
     /// The actor has panicked, and nothing was done about it yet.
     failure: Option<ExitReason>,
     /// Messages that were set aside, and come before all that waits.
@@ -60,7 +61,7 @@ impl<A: Actor> Default for Rest<A> {
             ties: Ties::default(),
             factory: None,
             hold: None,
-            suspended: false,
+            suspended: None,
             failure: None,
             again: Letters::new(),
         }
@@ -167,8 +168,11 @@ impl<A: Actor> Cell<A> {
                 self.end_hold();
                 self.restart(front, &reason);
             }
-            Directive::Suspend => self.rest().suspended = true,
-            Directive::Resume => self.rest().suspended = false,
+            Directive::Suspend => {
+                let outstanding = hold::outstanding(&self.this);
+                self.rest().suspended = Some(outstanding);
+            }
+            Directive::Resume => self.rest().suspended = None,
             Directive::Link(other) => self.rest().ties.link(other),
             Directive::Unlink(other) => {
                 self.rest().ties.unlink(other);
@@ -271,7 +275,7 @@ impl<A: Actor> Cell<A> {
 
     /// Whether messages wait for something else to happen.
     fn waits(&mut self) -> bool {
-        self.has_rest().is_some_and(|rest| rest.suspended || rest.hold.is_some())
+        self.has_rest().is_some_and(|rest| rest.suspended.is_some() || rest.hold.is_some())
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.
@@ -375,7 +379,7 @@ impl<A: Actor> Attended for Cell<A> {
     fn cancel(&mut self, _: &Front) {
         if let Some(rest) = self.has_rest() {
             rest.hold = None;
-            rest.suspended = false;
+            rest.suspended = None;
             rest.again.clear();
         }
     }

@@ -65,7 +65,7 @@ pub(crate) struct Hold<A: Actor> {
 
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
-        let waker = Waker::from(Arc::new(Alert(body.context.weak())));
+        let waker = waker(body.context.weak());
         let outstanding = Home::current().outstanding(&waker);
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
@@ -85,6 +85,16 @@ impl<A: Actor> Hold<A> {
         let body = returned.lock().take();
         body
     }
+}
+
+/// What keeps the runtime from being idle while an actor lets messages wait, and wakes the actor
+/// when the runtime gives up.
+pub(crate) fn outstanding<A: Actor>(actor: &WeakAddr<A>) -> Outstanding {
+    Home::current().outstanding(&waker(actor.clone()))
+}
+
+fn waker<A: Actor>(actor: WeakAddr<A>) -> Waker {
+    Waker::from(Arc::new(Alert(actor)))
 }
 
 /// Wakes a held actor: an alert makes it poll.

@@ -54,7 +54,8 @@ pub mod prelude {
     // Actors.
     pub use coact_actor::{
         Actor, ActorId, Addr, AnyAddr, Ask, AskError, Context, Down, ExitReason, Exited, Handler,
-        Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor, spawn,
+        Lane, Mailbox, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor,
+        spawn,
     };
     // What is spawned, and on what.
     pub use coact_core::{

@@ -147,10 +147,8 @@ impl<A: Actor> Addr<A> {
         A: Receive<M>,
         M: Message,
     {
-        let permit = match self.gate_of::<M>().and_then(Gate::to_wait_for) {
-            Some(credits) => Some(credits.acquire_blocking(1)),
-            None => None,
-        };
+        let credits = self.gate_of::<M>().and_then(Gate::to_wait_for);
+        let permit = credits.map(|credits| credits.acquire_blocking(1));
         self.post_with(permit, message, Reply::unwanted())
     }
 
