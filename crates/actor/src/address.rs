@@ -9,6 +9,7 @@ use coact_core::{AsCown, Cown, CownId, Home, Read, Survey, WeakCown, when};
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
 use crate::directive::Directive;
+use crate::front::Front;
 use crate::life::{Monitor, MonitorId};
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Down, ExitReason, MessageTo, Recipient, Reply,
@@ -57,7 +58,7 @@ impl<A: Actor> Addr<A> {
     }
 
     #[inline]
-    fn cown(&self) -> &Cown<Cell<A>> {
+    pub(crate) fn cown(&self) -> &Cown<Cell<A>> {
         self.cown.as_ref().expect("taken at the end only")
     }
 
@@ -142,11 +143,7 @@ impl<A: Actor> Addr<A> {
     {
         let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
         let cown = self.cown();
-        let place = cown.spawn_placed(move |cell| {
-            if reply.wait().is_none_or(|wait| wait.begin()) {
-                cell.receive(message, reply);
-            }
-        });
+        let place = cown.spawn_placed(move |cell| cell.receive(message, reply));
         if let (Some((hops, wait)), Some(place)) = (wait, place) {
             wait.placed(hops, cown.id(), place);
         }
@@ -157,9 +154,15 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let end = self.cown().front().end();
-        reply.refuse(end.unwrap_or(&ExitReason::Normal));
-        Err(SendError::Stopped(message))
+        self.post(None, message, reply)
+    }
+
+    /// Messages must not overtake the behaviour that is about to be queued, or has been.
+    #[cold]
+    fn announce_elsewhere(&self) {
+        if let Some(queue) = self.cown().front().queue() {
+            queue.step();
+        }
     }
 
     /// The actor as a member of a set that is held for reading: the closure gets `&A`, and readers
@@ -188,9 +191,11 @@ impl<A: Actor> Addr<A> {
         if self.has_ended() {
             return Err(Stopped);
         }
+        AsCown::announce(self);
         when(self.cown().regardless(), |cell| {
             cell.call(|_, context| context.stop_with(ExitReason::Shutdown));
         });
+        AsCown::announce(self);
         Ok(())
     }
 
@@ -356,6 +361,10 @@ impl<A: Actor> WeakAddr<A> {
         }
     }
 
+    pub(crate) fn front(&self) -> &Front {
+        self.0.front()
+    }
+
     pub(crate) fn alert(&self) {
         if let Some(address) = self.upgrade() {
             address.cown().alert();
@@ -426,6 +435,13 @@ impl<A: Actor> AsCown for Addr<A> {
     fn view_mut(state: &mut Cell<A>) -> &mut A {
         state.actor_mut()
     }
+
+    #[inline]
+    fn announce(&self) {
+        if !self.cown().is_plain() {
+            self.announce_elsewhere();
+        }
+    }
 }
 
 /// An address in a set whose behaviour gets the whole cell.
@@ -452,6 +468,10 @@ impl<A: Actor> AsCown for Inside<A> {
 
     fn view_mut(state: &mut Cell<A>) -> &mut Cell<A> {
         state
+    }
+
+    fn announce(&self) {
+        self.0.announce();
     }
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Attended, Broken, Door, WeakCown, catch};
+use coact_core::{Attended, Broken, Door, Home, OnCancel, WeakCown, catch, when};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
 use crate::front::Front;
 use crate::hold::{Hold, alert};
 use crate::life::Ties;
+use crate::mailbox::{Letters, Loss, lost};
 use crate::supervise::{Overseer, Ward};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
@@ -39,6 +40,9 @@ enum Phase {
     Ended,
 }
 
+/// How many messages that were set aside are handled before others have the worker.
+const REPLAYS: u32 = 64;
+
 /// Makes a new state for a restart.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> A + Send>;
 
@@ -48,9 +52,12 @@ struct Rest<A: Actor> {
     /// That it has a supervisor.
     ward: Option<Ward>,
     hold: Option<Hold<A>>,
-    suspended: bool,
+    /// Present while messages are to wait.
+    suspended: Option<OnCancel>,
     /// The actor has panicked, and nothing was done about it yet.
     failure: Option<ExitReason>,
+    /// Messages that were set aside, and come before all that waits.
+    again: Letters,
 }
 
 impl<A: Actor> Default for Rest<A> {
@@ -60,8 +67,9 @@ impl<A: Actor> Default for Rest<A> {
             factory: None,
             ward: None,
             hold: None,
-            suspended: false,
+            suspended: None,
             failure: None,
+            again: Letters::new(),
         }
     }
 }
@@ -91,6 +99,8 @@ impl<A: Actor> Cell<A> {
         M: MessageTo<A>,
     {
         match &mut self.body {
+            // Its ask has failed.
+            _ if !reply.take_up() => {}
             Some(body) => message.give(&mut body.actor, reply, &mut body.context),
             None => self.bury(message, reply),
         }
@@ -117,10 +127,7 @@ impl<A: Actor> Cell<A> {
     /// A message has come to an actor that has ended.
     #[cold]
     fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
-        tracing::debug!(
-            message = std::any::type_name::<M>(),
-            "a message came to an actor that has ended"
-        );
+        lost(self.front(), std::any::type_name::<M>(), Loss::DeadLetter);
         drop(message);
         let reason = match &self.rest {
             Some(rest) => rest.lock().failure.clone(),
@@ -134,6 +141,10 @@ impl<A: Actor> Cell<A> {
     pub(crate) fn end_unreachable(&mut self, front: &Front) {
         self.leave_supervisor();
         self.end(front, ExitReason::Normal);
+    }
+
+    pub(crate) fn front(&self) -> &Front {
+        self.this.front()
     }
 
     fn rest(&mut self) -> &mut Rest<A> {
@@ -185,8 +196,11 @@ impl<A: Actor> Cell<A> {
                     ward.end(front.id);
                 }
             }
-            Directive::Suspend => self.rest().suspended = true,
-            Directive::Resume => self.rest().suspended = false,
+            Directive::Suspend => {
+                let on_cancel = Home::current().on_cancel(alert(self.this.any()));
+                self.rest().suspended = Some(on_cancel);
+            }
+            Directive::Resume => self.rest().suspended = None,
             Directive::Link(other) => self.rest().ties.link(other),
             Directive::Unlink(other) => {
                 self.rest().ties.unlink(other);
@@ -234,10 +248,65 @@ impl<A: Actor> Cell<A> {
             self.end(front, reason);
             return true;
         }
+        if let Some(letters) = body.context.take_unstashed() {
+            self.handle_again(letters);
+            return true;
+        }
         let Some(request) = body.context.take_hold() else { return false };
         let body = self.body.take().expect("seen above");
         self.rest().hold = Some(Hold::begin(request, body));
         true
+    }
+
+    /// Lets messages come before all others.
+    fn handle_again(&mut self, mut letters: Letters) {
+        let again = &mut self.rest().again;
+        letters.append(again);
+        *again = letters;
+    }
+
+    /// Handles the next message that was set aside; returns whether there was one.
+    fn replay_one(&mut self) -> bool {
+        if self.waits() {
+            return false;
+        }
+        let Some(letter) = self.has_rest().and_then(|rest| rest.again.pop_front()) else {
+            return false;
+        };
+        if let Err(why) = catch(|| letter.deliver(self)) {
+            self.rest().failure = Some(reason_of(&why));
+        }
+        true
+    }
+
+    /// Handles messages that were set aside, as long as there are any, or for a while: others want
+    /// the worker, too.
+    fn replay(&mut self, front: &Front) {
+        for _ in 0..REPLAYS {
+            if !self.replay_one() {
+                return;
+            }
+            self.heed(front);
+        }
+        if self.has_rest().is_some_and(|rest| !rest.again.is_empty()) {
+            let this = self.this.clone();
+            when((), move |()| this.alert());
+        }
+    }
+
+    /// Obeys directives, and does what is to be done now.
+    fn heed(&mut self, front: &Front) {
+        while let Some(directive) = front.take_directive() {
+            self.obey(front, directive);
+        }
+        self.settle(front);
+    }
+
+    /// Whether messages wait for something else to happen.
+    fn waits(&mut self) -> bool {
+        let is_down = self.phase == Phase::Down;
+        let waits = |rest: &mut Rest<A>| rest.suspended.is_some() || rest.hold.is_some();
+        is_down || self.has_rest().is_some_and(waits)
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.
@@ -281,12 +350,16 @@ impl<A: Actor> Cell<A> {
         }
         front.set_end(reason.clone());
         self.this.close();
-        let (body, rest) = (self.body.take(), self.rest.take());
+        front.open_mailbox();
+        let (mut body, rest) = (self.body.take(), self.rest.take());
         self.rest().failure = Some(reason.clone());
+        let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
+        self.bury_all(stash.unwrap_or_default());
         let Some(rest) = rest else { return };
-        let Rest { ties: Ties { links, monitors, .. }, factory, .. } = rest.into_inner();
+        let Rest { ties: Ties { links, monitors, .. }, factory, again, .. } = rest.into_inner();
         let _ = catch(move || drop(factory));
+        self.bury_all(again);
         for link in links {
             // Whoever is gone need not be told.
             let _ = link.direct(Directive::Exit { from: front.id, reason: reason.clone() });
@@ -296,12 +369,22 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// Drops messages that were set aside by an actor that has ended.
+    fn bury_all(&mut self, letters: Letters) {
+        for letter in letters {
+            let _ = catch(|| letter.deliver(self));
+        }
+    }
+
     fn restart(&mut self, front: &Front, reason: &ExitReason) {
         if self.rest().factory.is_none() {
             return self.end(front, reason.clone());
         }
         self.hook(|actor, context| actor.stopped(reason, context));
-        let body = self.body.take();
+        let mut body = self.body.take();
+        if let Some(body) = &mut body {
+            self.handle_again(body.context.take_stash());
+        }
         let _ = catch(move || drop(body));
         match self.renew() {
             Ok(()) => self.hook(|actor, context| actor.restarted(reason, context)),
@@ -318,12 +401,8 @@ impl<A: Actor> Cell<A> {
     }
 
     fn door(&mut self) -> Door {
-        let is_down = self.phase == Phase::Down;
-        match self.has_rest() {
-            Some(_) if is_down => Door::Shut,
-            Some(rest) if rest.suspended || rest.hold.is_some() => Door::Shut,
-            _ => Door::Open,
-        }
+        let replays = self.has_rest().is_some_and(|rest| !rest.again.is_empty());
+        if replays || self.waits() { Door::Shut } else { Door::Open }
     }
 }
 
@@ -358,7 +437,10 @@ impl<A: Actor> Cell<A> {
     /// Drops the state, and tells the supervisor. What waits goes on waiting.
     fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
         self.phase = Phase::Down;
-        let body = self.body.take();
+        let mut body = self.body.take();
+        if let Some(body) = &mut body {
+            self.handle_again(body.context.take_stash());
+        }
         let dropped = catch(move || drop(body)).err();
         // A farewell that fails is a failure.
         let failure = self.rest().failure.take();
@@ -414,17 +496,16 @@ impl<A: Actor> Attended for Cell<A> {
 
     fn attend(&mut self, front: &Front) -> Door {
         self.begin();
-        while let Some(directive) = front.take_directive() {
-            self.obey(front, directive);
-        }
-        self.settle(front);
+        self.heed(front);
+        self.replay(front);
         self.door()
     }
 
     fn cancel(&mut self, _: &Front) {
         if let Some(rest) = self.has_rest() {
             rest.hold = None;
-            rest.suspended = false;
+            rest.suspended = None;
+            rest.again.clear();
         }
     }
 

@@ -13,6 +13,7 @@ use crate::address::Inside;
 use crate::directive::Directive;
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
+use crate::mailbox::{Letters, Stash};
 use crate::{
     Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, MessageTo, Receive,
     Reply, WeakAddr,
@@ -28,11 +29,12 @@ pub struct Context<A: Actor> {
 struct Wishes<A: Actor> {
     stop: Option<ExitReason>,
     holds: VecDeque<HoldRequest<A>>,
+    stash: Stash,
 }
 
 impl<A: Actor> Default for Wishes<A> {
     fn default() -> Self {
-        Self { stop: None, holds: VecDeque::new() }
+        Self { stop: None, holds: VecDeque::new(), stash: Stash::default() }
     }
 }
 
@@ -257,6 +259,25 @@ impl<A: Actor> Context<A> {
     fn wish(&mut self, note: impl FnOnce(&mut Wishes<A>)) {
         note(self.wishes.get_or_insert_default().get_mut());
         self.this.alert();
+    }
+
+    /// What the actor has set aside.
+    pub(crate) fn stash_mut(&mut self) -> &mut Stash {
+        &mut self.wishes.get_or_insert_default().get_mut().stash
+    }
+
+    pub(crate) fn stash_limit(&self) -> usize {
+        self.this.front().queue().map_or(usize::MAX, |queue| queue.stash)
+    }
+
+    /// What was set aside and is to be handled now, if the running handler has asked for that.
+    pub(crate) fn take_unstashed(&mut self) -> Option<Letters> {
+        self.wishes.as_mut()?.get_mut().stash.take_wanted()
+    }
+
+    /// All that was set aside.
+    pub(crate) fn take_stash(&mut self) -> Letters {
+        self.wishes.as_mut().map_or_else(Letters::new, |wishes| wishes.get_mut().stash.take())
     }
 
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {

@@ -1,13 +1,14 @@
 //! What everybody who has an actor's address can see of it, whatever the actor is doing.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
+use crate::mailbox::{Count, Queue};
 use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.
@@ -25,6 +26,9 @@ pub(crate) struct Control {
     suspended: AtomicBool,
     /// Why the actor has ended.
     end: OnceLock<ExitReason>,
+    /// The mailbox, if it was given settings.
+    queue: OnceLock<Arc<Queue>>,
+    dead_letters: Count,
 }
 
 impl Front {
@@ -69,5 +73,30 @@ impl Front {
     pub(crate) fn set_end(&self, reason: ExitReason) {
         // An actor ends once.
         let _ = self.control().end.set(reason);
+    }
+    /// The mailbox, if it was given settings.
+    pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
+        self.control.get()?.queue.get()
+    }
+
+    pub(crate) fn set_queue(&self, queue: Queue) {
+        // A mailbox is set up once, before anybody sees the front.
+        let _ = self.control().queue.set(Arc::new(queue));
+    }
+
+    /// Nobody waits for room in the mailbox any more.
+    pub(crate) fn open_mailbox(&self) {
+        if let Some(queue) = self.queue() {
+            queue.open();
+        }
+    }
+
+    /// How many messages came when the actor had ended.
+    pub(crate) fn dead_letters(&self) -> u64 {
+        self.control.get().map_or(0, |control| control.dead_letters.get())
+    }
+
+    pub(crate) fn count_dead_letter(&self) {
+        self.control().dead_letters.rise();
     }
 }

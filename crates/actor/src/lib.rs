@@ -5,7 +5,8 @@
 //! take the crate `coact`, which exports all of this.
 //!
 //! Reading order: `actor` (what users write), `address` (how they reach it), `cell` (an actor as
-//! the state of a cown: everything that happens to it), `directive` (what overtakes messages).
+//! the state of a cown: everything that happens to it), `directive` (what overtakes messages),
+//! `mailbox` (how many messages wait, and which comes first).
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod front;
 mod hold;
 mod id;
 mod life;
+mod mailbox;
 mod recipient;
 mod reply;
 mod spawn;
@@ -41,6 +43,7 @@ pub use exit::ExitReason;
 pub use hold::HeldFuture;
 pub use id::ActorId;
 pub use life::{Down, Exited, MonitorId};
+pub use mailbox::{Lane, LaneView, Mailbox, MailboxView, StashFull};
 pub use recipient::Recipient;
 pub use reply::Reply;
 pub use spawn::{Spawn, actor, spawn};

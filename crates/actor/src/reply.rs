@@ -90,6 +90,12 @@ impl<R: Send + 'static> Reply<R> {
         self.wait.as_ref()
     }
 
+    /// A handler gets the message now. Returns whether it is still to be handled.
+    #[inline]
+    pub(crate) fn take_up(&self) -> bool {
+        self.wait.as_ref().is_none_or(|wait| wait.begin())
+    }
+
     /// The answer is given to a future that holds an actor.
     pub(crate) fn held_by<A: Actor>(&self, actor: &WeakAddr<A>) {
         if let Some((wait, queue)) = self.wait.as_ref().zip(actor.queue_id()) {

@@ -4,6 +4,7 @@ use coact_core::{Cown, Group, Home};
 
 use crate::cell::{Cell, Factory};
 use crate::front::Front;
+use crate::mailbox::{Mailbox, Queue};
 use crate::{Actor, ActorId, Addr};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
@@ -38,7 +39,7 @@ pub(crate) fn supervised<A: Actor>(make: Factory<A>, home: Option<Home>) -> Addr
 /// # Ok::<(), coact_actor::Stopped>(())
 /// ```
 pub fn actor<A: Actor>(state: A) -> Spawn<A> {
-    Spawn { state, factory: None, home: None, group: None }
+    Spawn { state, factory: None, home: None, group: None, mailbox: Mailbox::unbounded() }
 }
 
 /// Settings for an actor; see [`actor`].
@@ -48,6 +49,7 @@ pub struct Spawn<A: Actor> {
     factory: Option<Factory<A>>,
     home: Option<Home>,
     group: Option<Group>,
+    mailbox: Mailbox,
 }
 
 impl<A: Actor> Spawn<A> {
@@ -84,15 +86,27 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
+    /// How its mailbox is to be (by default unbounded, with one lane).
+    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
+        self.mailbox = mailbox;
+        self
+    }
+
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
     pub fn spawn(self) -> Addr<A> {
-        let Self { state, factory, home, group } = self;
+        let Self { state, factory, home, group, mailbox } = self;
         let front = Front::new(ActorId::next());
+        if let Some(queue) = Queue::new(&mailbox) {
+            front.set_queue(queue);
+        }
         let make_cell = |this| Cell::new(state, this, factory);
         let cown = match group {
             Some(group) => group.attended(front, make_cell),
             None => Cown::attended(home.unwrap_or_else(Home::current), front, make_cell),
         };
+        if mailbox.concerns_senders() {
+            cown.mark(true);
+        }
         cown.alert();
         Addr::new(cown)
     }

@@ -58,7 +58,8 @@ pub mod prelude {
     // Actors.
     pub use coact_actor::{
         Actor, ActorId, Addr, AnyAddr, Ask, AskCycle, AskError, Context, Down, ExitReason, Exited,
-        Handler, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor, spawn,
+        Handler, Lane, Mailbox, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr,
+        actor, spawn,
     };
     pub use coact_actor::{
         Backoff, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,

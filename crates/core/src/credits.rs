@@ -152,6 +152,25 @@ impl Credits {
         self.acquire(amount).wait()
     }
 
+    /// Lifts the limit for good: whoever waits is served at once, and nobody waits any more. For
+    /// what the work was meant for has ended, and its producers are to see that.
+    ///
+    /// ```
+    /// use coact_core::Credits;
+    ///
+    /// let credits = Credits::new(1);
+    /// let (_first, second) = (credits.acquire(1), credits.acquire(1));
+    /// credits.lift();
+    /// assert_eq!(second.wait().amount(), 1);
+    /// ```
+    pub fn lift(&self) {
+        // Far above what is ever asked for, and far below where giving back would wrap.
+        let unlimited = usize::MAX / 2;
+        // ORDERING: SeqCst, as in `give_back`, of which this is one.
+        self.0.available.fetch_max(unlimited, Ordering::SeqCst);
+        self.look_after_waiting();
+    }
+
     fn take(&self, amount: usize) -> bool {
         let enough = |free: usize| free.checked_sub(amount);
         // ORDERING: SeqCst, see `acquire`. Its acquire also pairs with the release in `give_back`:
@@ -160,9 +179,15 @@ impl Credits {
     }
 
     fn give_back(&self, amount: usize) {
-        // ORDERING: SeqCst, both, see `acquire`.
+        // ORDERING: SeqCst, see `acquire`.
         self.0.available.fetch_add(amount, Ordering::SeqCst);
+        self.look_after_waiting();
+    }
+
+    /// After credits have come back.
+    fn look_after_waiting(&self) {
         seq_cst_accesses();
+        // ORDERING: SeqCst, see `acquire`.
         if self.0.waiting.load(Ordering::SeqCst) > 0 {
             self.serve();
         }

@@ -1,6 +1,5 @@
 //! Several behaviours spawned as one step.
 
-use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -45,7 +44,18 @@ struct Entry {
     /// Drops the node's closure and gives its block back.
     discard: unsafe fn(NonNull<Multi>),
     /// Keeps the cowns alive until the requests stand in their queues.
-    _handles: Box<dyn Any + Send>,
+    handles: Box<dyn Handles>,
+}
+
+/// The handles of an entry's set.
+trait Handles: Send {
+    fn announce(&self);
+}
+
+impl<S: CownSet + Send> Handles for S {
+    fn announce(&self) {
+        self.announce_all();
+    }
 }
 
 // SAFETY: a node's closure is `Send`, and nobody else knows the node before it is appended.
@@ -89,7 +99,7 @@ impl Batch {
         self.entries.push(Entry {
             node: prepared.into_node(),
             discard: discard::<S, F>,
-            _handles: Box::new(set.to_owned_set()),
+            handles: Box::new(set.to_owned_set()),
         });
         set.give();
         Ok(self)
@@ -124,11 +134,14 @@ impl Batch {
             }
             append_all(&mut requests, &mut schedule);
         };
+        let announce = || entries.iter().for_each(|entry| entry.handles.announce());
+        announce();
         sim::point();
         match context::worker() {
             Some(_) => append(),
             None => guest::visit(home, append),
         }
+        announce();
     }
 }
 

@@ -120,7 +120,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    set.announce_all();
     let spawned = spawn_on(&set, closure, completion);
+    set.announce_all();
     if spawned.is_ok() {
         // The behaviour may have run, and used the handles, already: here they are only forgotten.
         set.give();

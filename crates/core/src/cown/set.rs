@@ -67,6 +67,11 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     fn give(self);
 
+    /// Tells the handles of the set that a behaviour on it is about to be queued, or has been:
+    /// [`AsCown::announce`].
+    #[doc(hidden)]
+    fn announce_all(&self);
+
     /// Builds the access; it takes over the handles that were given.
     ///
     /// # Safety
@@ -122,6 +127,13 @@ pub trait AsCown: Clone + Send + 'static {
 
     /// The view. It is called with the cown held exclusively, and must not panic.
     fn view_mut(state: &mut Self::State) -> &mut Self::View;
+
+    /// Called before a behaviour that names this handle is queued, and again once it stands in its
+    /// queues, by the thread that spawns it. For handles of states that keep an order of their own
+    /// beside that of the queue. Must not panic. (A behaviour of [`when_here`](crate::when_here)
+    /// that has its turn at once is never queued.)
+    #[inline]
+    fn announce(&self) {}
 
     /// This handle as a member of a set that is held for reading: the closure gets a shared
     /// reference, and readers that stand next to each other in the cown's order run in parallel.
@@ -265,6 +277,12 @@ macro_rules! one_cown {
             fn give(self) {}
 
             #[inline]
+            fn announce_all(&self) {
+                let $this = self;
+                $cown.announce();
+            }
+
+            #[inline]
             unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
                 let $ptr = members.advance().header_ptr();
                 // SAFETY: held as the member asks for, and of its type, by the caller's word.
@@ -331,6 +349,9 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     }
 
     #[inline]
+    fn announce_all(&self) {}
+
+    #[inline]
     unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
         let cown = members.advance().header_ptr();
         // SAFETY: held, and of `T`; `give` has left a handle to us.
@@ -366,6 +387,8 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
     fn visit(&self, visitor: &mut Visitor<'_>) {
         visitor.member(Member::checked(self.0.header_ptr()));
     }
+
+    fn announce_all(&self) {}
 
     fn give(self) {
         self.0.give();
@@ -429,6 +452,11 @@ macro_rules! slice_of_cowns {
 
             fn give(self) {}
 
+            fn announce_all(&self) {
+                let $this = self;
+                $slice.iter().for_each(AsCown::announce);
+            }
+
             unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> Self::Access<'a> {
                 // SAFETY: the next `len` members are the slice's; held, by the caller's word.
                 unsafe { $access::new(members.split(len)) }
@@ -474,6 +502,10 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
 
     fn give(self) {
         self.into_iter().for_each(CownSet::give);
+    }
+
+    fn announce_all(&self) {
+        self.iter().for_each(CownSet::announce_all);
     }
 
     unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
@@ -527,6 +559,11 @@ macro_rules! tuple_of_sets {
             #[inline]
             fn give(self) {
                 $(self.$index.give();)*
+            }
+
+            #[inline]
+            fn announce_all(&self) {
+                $(self.$index.announce_all();)*
             }
 
             unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {

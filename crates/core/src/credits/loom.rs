@@ -68,3 +68,19 @@ fn give_back_against_giving_up() {
         assert_eq!(credits.available(), 1);
     });
 }
+
+/// The limit is lifted while somebody queues: nobody is left waiting.
+#[test]
+fn lift_against_acquire() {
+    check(|| {
+        let credits = Credits::new(1);
+        let _permit = credits.try_acquire(1).unwrap();
+        let other = {
+            let credits = credits.clone();
+            thread::spawn(move || credits.lift())
+        };
+        let promise = credits.acquire(1);
+        other.join().unwrap();
+        drop(must_be_ready(promise));
+    });
+}

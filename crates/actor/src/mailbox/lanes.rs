@@ -1,0 +1,274 @@
+//! Messages in lanes, and the tickets by which they are called: a plain structure, which knows no
+//! actor and no runtime. `README.md` has the protocol and why it keeps the order.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+/// Messages of one mailbox, by lane.
+pub(super) struct Lanes<T> {
+    lanes: Box<[Lane]>,
+    entries: Slots<Entry<T>>,
+    tickets: Slots<Ticket>,
+    serial: u64,
+    /// The latest epoch in which a ticket that has come was made.
+    reached: u64,
+    turn: Turn,
+}
+
+/// The messages of a lane in the order of their arrival: their epochs do not fall.
+struct Lane {
+    /// Places in `entries`.
+    order: VecDeque<usize>,
+    /// How many of them are due.
+    due: usize,
+    /// How many may wait; the oldest makes room for one more.
+    keep: Option<usize>,
+}
+
+struct Entry<T> {
+    item: T,
+    lane: usize,
+    /// Its ticket. `None` once that has come: the message is due.
+    ticket: Option<usize>,
+    /// The epoch in which the ticket was made: the message may take the turn of one made as late.
+    made: u64,
+    /// The epoch in which it arrived: those of an earlier one come first. `None` until it arrives.
+    arrived: Option<u64>,
+}
+
+/// A ticket that is yet to come.
+struct Ticket {
+    serial: u64,
+    /// Its message, unless that is gone.
+    entry: Option<usize>,
+}
+
+/// The right to take one message, when it comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Number {
+    ticket: usize,
+    serial: u64,
+    /// When it was made.
+    epoch: u64,
+}
+
+/// What came of adding a message.
+pub(super) enum Added<T> {
+    /// Its ticket must be queued, and after that [`Lanes::arrive`] be called.
+    Ticket(Number),
+    /// It has the place, and the ticket, of the oldest one, which is dropped.
+    InPlaceOf(T),
+}
+
+impl<T> Lanes<T> {
+    /// Lanes, the first being the most urgent, each with the number of messages that it keeps. Every
+    /// so many messages it is the turn of another lane than the first.
+    pub(super) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
+        let lane = |keep| Lane { order: VecDeque::new(), due: 0, keep };
+        let lanes: Box<[Lane]> = keep.map(lane).collect();
+        let turn = Turn::new(lanes.len(), every);
+        let (entries, tickets) = (Slots::default(), Slots::default());
+        Self { lanes, entries, tickets, serial: 0, reached: 0, turn }
+    }
+
+    /// How many messages have arrived in a lane and wait.
+    pub(super) fn len(&self, lane: usize) -> usize {
+        self.lanes[lane].order.len()
+    }
+
+    /// Adds a message in an epoch.
+    pub(super) fn add(&mut self, lane: usize, item: T, now: u64) -> Added<T> {
+        if let Some(oldest) = self.replaceable(lane, now) {
+            self.lanes[lane].order.rotate_left(1);
+            let oldest = self.entries.get_mut(oldest);
+            oldest.arrived = Some(now);
+            return Added::InPlaceOf(std::mem::replace(&mut oldest.item, item));
+        }
+        self.serial += 1;
+        let serial = self.serial;
+        let ticket = self.tickets.put(Ticket { serial, entry: None });
+        let entry = Entry { item, lane, ticket: Some(ticket), made: now, arrived: None };
+        self.tickets.get_mut(ticket).entry = Some(self.entries.put(entry));
+        Added::Ticket(Number { ticket, serial, epoch: now })
+    }
+
+    /// The oldest message of a full lane, if no behaviour can stand between its ticket and now.
+    fn replaceable(&self, lane: usize, now: u64) -> Option<usize> {
+        let Lane { order, keep, .. } = &self.lanes[lane];
+        let oldest = *order.front().filter(|_| *keep == Some(order.len()))?;
+        let entry = self.entries.get(oldest);
+        (entry.ticket.is_some() && entry.made == now).then_some(oldest)
+    }
+
+    /// The ticket of a message has been queued: the message stands in its lane from now on. Returns
+    /// one that must make room for it.
+    pub(super) fn arrive(&mut self, number: Number, now: u64) -> Option<T> {
+        let ticket = self.tickets.find(number.ticket)?;
+        let own = ticket.entry.filter(|_| ticket.serial == number.serial)?;
+        let lane = self.stand(own, now)?;
+        self.shorten(lane)
+    }
+
+    /// Puts a message into its lane, which it returns, unless it is there.
+    fn stand(&mut self, entry: usize, now: u64) -> Option<usize> {
+        let Entry { arrived, lane, .. } = self.entries.get_mut(entry);
+        if arrived.is_some() {
+            return None;
+        }
+        *arrived = Some(now);
+        self.lanes[*lane].order.push_back(entry);
+        Some(*lane)
+    }
+
+    /// Removes the oldest message of a lane that has too many.
+    fn shorten(&mut self, lane: usize) -> Option<T> {
+        let Lane { order, keep, .. } = &self.lanes[lane];
+        let too_many = keep.is_some_and(|keep| order.len() > keep);
+        too_many.then(|| self.remove(lane, 0))
+    }
+
+    /// A ticket has come: takes the message whose turn it is, and what has to make room. (Of the
+    /// two, the second is there only if the ticket has come before its message was said to have
+    /// arrived.)
+    pub(super) fn take(&mut self, number: Number, now: u64) -> (Option<T>, Option<T>) {
+        self.reached = self.reached.max(number.epoch);
+        let own = self.tickets.take(number.ticket).entry;
+        let late = own.and_then(|own| self.stand(own, now));
+        if let Some(own) = own {
+            let entry = self.entries.get_mut(own);
+            entry.ticket = None;
+            self.lanes[entry.lane].due += 1;
+        }
+        let chosen = self.choose();
+        if let (Some(own), Some((lane, at))) = (own, chosen) {
+            self.exchange(own, self.lanes[lane].order[at]);
+        }
+        let taken = chosen.map(|(lane, at)| self.remove(lane, at));
+        (taken, late.and_then(|lane| self.shorten(lane)))
+    }
+
+    /// The ticket of one message has come, and brings another one: so it has the other one's ticket,
+    /// if that was made in the same epoch.
+    fn exchange(&mut self, own: usize, taken: usize) {
+        if self.entries.get(own).made != self.entries.get(taken).made {
+            return;
+        }
+        let Some(ticket) = self.entries.get_mut(taken).ticket.take() else { return };
+        self.tickets.get_mut(ticket).entry = Some(own);
+        let (from, to) = (self.entries.get(own).lane, self.entries.get(taken).lane);
+        self.entries.get_mut(own).ticket = Some(ticket);
+        self.lanes[from].due -= 1;
+        self.lanes[to].due += 1;
+    }
+
+    /// The message whose turn it is: of the earliest epoch, and there of the lane whose turn it is.
+    fn choose(&mut self) -> Option<(usize, usize)> {
+        let ready = (0..self.lanes.len()).filter_map(|lane| self.ready(lane));
+        let earliest = ready.map(|(_, epoch)| epoch).min()?;
+        let is_ready = |lane: usize| self.ready(lane).is_some_and(|(_, epoch)| epoch == earliest);
+        let favoured = self.turn.favours().filter(|lane| is_ready(*lane));
+        let lane = favoured.or_else(|| (0..self.lanes.len()).find(|lane| is_ready(*lane)))?;
+        self.turn.pass();
+        self.ready(lane).map(|(at, _)| (lane, at))
+    }
+
+    /// The first message of a lane that may be taken now: its place, and its epoch.
+    fn ready(&self, lane: usize) -> Option<(usize, u64)> {
+        let Lane { order, due, .. } = &self.lanes[lane];
+        for (at, entry) in order.iter().enumerate() {
+            let entry = self.entries.get(*entry);
+            if entry.ticket.is_none() || entry.made <= self.reached {
+                return entry.arrived.map(|epoch| (at, epoch));
+            }
+            // Behind one that must wait there may be one that need not, but only if it is due.
+            if *due == 0 {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn remove(&mut self, lane: usize, at: usize) -> T {
+        let entry = self.lanes[lane].order.remove(at).expect("the caller has seen it there");
+        let Entry { item, ticket, .. } = self.entries.take(entry);
+        match ticket {
+            Some(ticket) => self.tickets.get_mut(ticket).entry = None,
+            None => self.lanes[lane].due -= 1,
+        }
+        item
+    }
+}
+
+/// Whose turn it is among lanes: that of the first, but each so many messages that of another one,
+/// which is another one each time.
+struct Turn {
+    lanes: usize,
+    every: u32,
+    /// How many messages were taken since the last such turn.
+    taken: u32,
+    next: usize,
+}
+
+impl Turn {
+    fn new(lanes: usize, every: u32) -> Self {
+        Self { lanes, every, taken: 0, next: lanes - 1 }
+    }
+
+    /// The lane whose turn it is out of order.
+    fn favours(&self) -> Option<usize> {
+        (self.lanes > 1 && self.taken + 1 >= self.every).then_some(self.next)
+    }
+
+    fn pass(&mut self) {
+        if self.favours().is_none() {
+            self.taken += u32::from(self.lanes > 1);
+            return;
+        }
+        self.taken = 0;
+        self.next = if self.next == 1 { self.lanes - 1 } else { self.next - 1 };
+    }
+}
+
+/// Things that keep their place until they are taken.
+struct Slots<T> {
+    slots: Vec<Option<T>>,
+    free: Vec<usize>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    fn put(&mut self, thing: T) -> usize {
+        if let Some(at) = self.free.pop() {
+            self.slots[at] = Some(thing);
+            return at;
+        }
+        self.slots.push(Some(thing));
+        self.slots.len() - 1
+    }
+
+    fn find(&self, at: usize) -> Option<&T> {
+        self.slots[at].as_ref()
+    }
+
+    fn get(&self, at: usize) -> &T {
+        self.slots[at].as_ref().expect(PRESENT)
+    }
+
+    fn get_mut(&mut self, at: usize) -> &mut T {
+        self.slots[at].as_mut().expect(PRESENT)
+    }
+
+    fn take(&mut self, at: usize) -> T {
+        self.free.push(at);
+        self.slots[at].take().expect(PRESENT)
+    }
+}
+
+const PRESENT: &str = "a place is known only while something is there";

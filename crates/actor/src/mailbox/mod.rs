@@ -1,0 +1,29 @@
+//! Mailboxes that are more than the queue of the actor's cown: bounded ones, lanes, and messages that
+//! are set aside.
+//!
+//! Most actors have none of that, and their messages are plain behaviours. The cown of an actor that
+//! does is [marked](coact_core::Cown::mark), which sends its senders here (`post`). A bounded mailbox
+//! of one lane only counts: each message takes a credit along. Where messages may overtake or
+//! displace one another they lie in `lanes`, and what stands in the cown's queue is *tickets*; the
+//! README has the protocol.
+//!
+//! Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
+
+mod lanes;
+mod letter;
+mod losses;
+mod post;
+mod queue;
+mod settings;
+mod stash;
+mod ticket;
+mod view;
+
+pub use settings::{Lane, Mailbox};
+pub use stash::StashFull;
+pub use view::{LaneView, MailboxView};
+
+pub(crate) use letter::Letters;
+pub(crate) use losses::{Count, Loss, lost};
+pub(crate) use queue::Queue;
+pub(crate) use stash::Stash;

@@ -1,0 +1,277 @@
+//! Sending to actors whose mailbox has settings.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use coact_core::{Permit, when};
+
+use super::lanes::Added;
+use super::letter::{drop_for_room, letter};
+use super::losses::{Loss, lost};
+use super::queue::{Gate, Parcel, Queue, Verdict};
+use super::ticket::Ticket;
+use super::view::MailboxView;
+use crate::{Actor, Addr, Ask, AskError, ExitReason, Message, MessageTo, Reply, SendError};
+
+impl<A: Actor> Addr<A> {
+    /// Sends a message into a lane of the actor's mailbox, whatever lane its type is
+    /// [assigned](crate::Mailbox::assign) to. A lane that the mailbox does not have is its last one.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, actor};
+    ///
+    /// #[derive(Default)]
+    /// struct Clerk(Vec<u32>);
+    /// impl Actor for Clerk {}
+    ///
+    /// struct Case(u32);
+    /// impl Message for Case { type Reply = (); }
+    /// impl Handler<Case> for Clerk {
+    ///     fn handle(&mut self, case: Case, _: &mut Context<Self>) { self.0.push(case.0) }
+    /// }
+    ///
+    /// let clerk = actor(Clerk::default()).mailbox(Mailbox::lanes(2)).spawn();
+    /// clerk.suspend()?;
+    /// clerk.send(Case(1))?;
+    /// clerk.send_in(0, Case(2))?;
+    /// clerk.resume()?;
+    /// assert_eq!(coact_core::ask(&clerk, |clerk| clerk.0.clone()).wait()?, [2, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn send_in<M>(&self, lane: usize, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        self.post(Some(lane), message, Reply::unwanted())
+    }
+
+    /// Asks, with the message in a lane of the actor's mailbox: see [`send_in`](Self::send_in).
+    pub fn ask_in<M>(&self, lane: usize, message: M) -> Ask<M::Reply>
+    where
+        M: MessageTo<A>,
+    {
+        let (reply, promise) = Reply::channel();
+        // What is wrong is told to the reply as well.
+        drop(self.post(Some(lane), message, reply));
+        Ask::new(promise)
+    }
+
+    /// Sends a message; the future waits for room if the mailbox is full and its policy is to
+    /// [wait](crate::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
+    ///
+    /// Who waits is served in the order in which the futures were first polled; the message takes
+    /// its place once there is room. Dropping the future before that sends nothing.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, actor};
+    ///
+    /// struct Sum(u64);
+    /// impl Actor for Sum {}
+    ///
+    /// struct Add(u64);
+    /// impl Message for Add { type Reply = (); }
+    /// impl Handler<Add> for Sum {
+    ///     fn handle(&mut self, add: Add, _: &mut Context<Self>) { self.0 += add.0 }
+    /// }
+    ///
+    /// let sum = actor(Sum(0)).mailbox(Mailbox::bounded(4).wait()).spawn();
+    /// let to = sum.clone();
+    /// let producer = coact_core::spawn_future(async move {
+    ///     for n in 1..=1000 {
+    ///         to.send_async(Add(n)).await.expect("nobody stops it");
+    ///     }
+    /// });
+    /// producer.wait()?;
+    /// assert_eq!(coact_core::ask(&sum, |sum| sum.0).wait()?, 500_500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); [`SendError::Stopped`] also if the actor ends meanwhile.
+    pub fn send_async<M>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<(), SendError<M>>> + Send + use<A, M>
+    where
+        M: MessageTo<A>,
+    {
+        let this = self.clone();
+        async move {
+            let permit = this.wait_for_room::<M>().await;
+            this.post_with(permit, message, Reply::unwanted())
+        }
+    }
+
+    /// Asks; the future waits for room as that of [`send_async`](Self::send_async), and then for the
+    /// answer.
+    ///
+    /// # Errors
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_async<M>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<M::Reply, AskError>> + Send + use<A, M>
+    where
+        M: MessageTo<A>,
+    {
+        let this = self.clone();
+        async move {
+            let permit = this.wait_for_room::<M>().await;
+            let (reply, promise) = Reply::channel();
+            // What is wrong is told to the reply as well.
+            drop(this.post_with(permit, message, reply));
+            Ask::new(promise).await
+        }
+    }
+
+    /// Sends a message; blocks the calling thread if the mailbox is full and its policy is to
+    /// [wait](crate::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
+    ///
+    /// # Errors
+    /// As [`send_async`](Self::send_async).
+    ///
+    /// # Panics
+    /// If it would have to wait in a behaviour, a handler or a future: whoever holds cowns must not
+    /// wait for room, since what takes up the room may need them. Use [`send`](Self::send), or
+    /// [`send_async`](Self::send_async) in a future.
+    #[track_caller]
+    pub fn send_blocking<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let credits = self.gate_of::<M>().and_then(Gate::to_wait_for);
+        let permit = credits.map(|credits| credits.acquire_blocking(1));
+        self.post_with(permit, message, Reply::unwanted())
+    }
+
+    /// The state of the actor's mailbox.
+    pub fn mailbox(&self) -> MailboxView<'_> {
+        MailboxView(self.cown().front().queue().map(|queue| &**queue))
+    }
+
+    /// How many messages came when the actor had ended, and were dropped.
+    pub fn dead_letters(&self) -> u64 {
+        self.cown().front().dead_letters()
+    }
+
+    /// A credit, if senders are to wait for one.
+    async fn wait_for_room<M: Message>(&self) -> Option<Permit> {
+        let credits = self.gate_of::<M>()?.to_wait_for()?;
+        Some(credits.acquire(1).await)
+    }
+
+    fn gate_of<M: Message>(&self) -> Option<&Gate> {
+        let queue = self.cown().front().queue()?;
+        Some(&queue.gates[queue.lane_of::<M>()])
+    }
+
+    /// Sends a message, in the lane that is given or in that of its type.
+    pub(crate) fn post<M>(
+        &self,
+        lane: Option<usize>,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        if self.has_ended() {
+            return self.give_back(message, reply);
+        }
+        let Some(queue) = self.cown().front().queue() else {
+            self.put(None, message, reply);
+            return Ok(());
+        };
+        let lane = lane.map_or_else(|| queue.lane_of::<M>(), |lane| queue.lane_at(lane));
+        match queue.gates[lane].pass() {
+            Verdict::Enter(permit) => self.enter(queue, lane, permit, message, reply),
+            Verdict::Drop => {
+                queue.gates[lane].dropped.rise();
+                let message = drop_for_room(message, reply);
+                lost(self.cown().front(), message, Loss::Dropped);
+            }
+            Verdict::Refuse => {
+                queue.gates[lane].refused.rise();
+                reply.fail(AskError::Full);
+                return Err(SendError::Full(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a message that has its credit, or needs none.
+    fn post_with<M>(
+        &self,
+        permit: Option<Permit>,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        // The actor's end serves those who wait: they see it here.
+        if self.has_ended() || permit.is_none() {
+            return self.send_with_reply(message, reply);
+        }
+        if let Some(queue) = self.cown().front().queue() {
+            self.enter(queue, queue.lane_of::<M>(), permit, message, reply);
+        }
+        Ok(())
+    }
+
+    fn give_back<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        M: Message,
+    {
+        let end = self.cown().front().end();
+        reply.refuse(end.unwrap_or(&ExitReason::Normal));
+        Err(SendError::Stopped(message))
+    }
+
+    fn enter<M>(
+        &self,
+        queue: &Arc<Queue>,
+        lane: usize,
+        permit: Option<Permit>,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) where
+        M: MessageTo<A>,
+    {
+        match &queue.sorted {
+            None => self.put(permit, message, reply),
+            Some(_) => {
+                let letter = letter::<A, M>(message, reply);
+                self.put_in_lane(queue, lane, Parcel { letter, permit });
+            }
+        }
+    }
+
+    /// Puts a message into the queue of the cown.
+    fn put<M>(&self, permit: Option<Permit>, message: M, reply: Reply<M::Reply>)
+    where
+        M: MessageTo<A>,
+    {
+        when(self.cown().regardless(), move |cell| {
+            drop(permit);
+            cell.receive(message, reply);
+        });
+    }
+
+    /// Puts a message into its lane, and a ticket for it into the queue of the cown.
+    fn put_in_lane(&self, queue: &Arc<Queue>, lane: usize, parcel: Parcel) {
+        let Some(sorted) = &queue.sorted else { return };
+        let dropped = match sorted.add(lane, parcel) {
+            Added::InPlaceOf(oldest) => Some(oldest),
+            Added::Ticket(number) => {
+                let ticket = Ticket::new(Arc::clone(queue), number);
+                when(self.cown().regardless(), move |cell| ticket.come(lane, cell));
+                sorted.arrive(number)
+            }
+        };
+        queue.drop_oldest(self.cown().front(), lane, dropped);
+    }
+}

@@ -1,0 +1,211 @@
+//! How a mailbox is to be: how much it holds, what becomes of more, and which lanes it has.
+
+use std::any::TypeId;
+
+use crate::Message;
+
+/// What becomes of a message for a lane that is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Policy {
+    Wait,
+    Fail,
+    DropNewest,
+    DropOldest,
+}
+
+/// Settings of an actor's mailbox: [`Spawn::mailbox`](crate::Spawn::mailbox).
+///
+/// Without settings a mailbox is unbounded and has one lane; it costs nothing.
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Mailbox, Message, SendError, actor};
+///
+/// struct Printer;
+/// impl Actor for Printer {}
+///
+/// struct Page;
+/// impl Message for Page { type Reply = (); }
+/// impl Handler<Page> for Printer {
+///     fn handle(&mut self, _: Page, _: &mut Context<Self>) {}
+/// }
+///
+/// let printer = actor(Printer).mailbox(Mailbox::bounded(2).fail()).spawn();
+/// printer.suspend()?;
+/// printer.send(Page)?;
+/// printer.send(Page)?;
+/// assert!(matches!(printer.send(Page), Err(SendError::Full(Page))));
+/// assert_eq!((printer.mailbox().len(), printer.mailbox().refused()), (2, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "settings do nothing until an actor is spawned with them"]
+pub struct Mailbox {
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) assigned: Vec<(TypeId, usize)>,
+    pub(crate) every: u32,
+    pub(crate) stash: usize,
+}
+
+/// Settings of one lane of a mailbox: [`Mailbox::lane`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    pub(crate) capacity: Option<usize>,
+    pub(crate) policy: Policy,
+}
+
+/// How many messages come from the most urgent lane before another lane has its turn, unless
+/// [`Mailbox::turn_every`] says otherwise.
+const TURN_EVERY: u32 = 16;
+
+impl Mailbox {
+    /// A mailbox that takes every message.
+    pub fn unbounded() -> Self {
+        Self::lanes(1)
+    }
+
+    /// A mailbox for so many messages; while it is full, senders [wait](Self::wait), unless another
+    /// policy is chosen. The message that is being handled does not count.
+    ///
+    /// # Panics
+    /// If there is room for none.
+    #[track_caller]
+    pub fn bounded(capacity: usize) -> Self {
+        Self::unbounded().lane(0, Lane::bounded(capacity))
+    }
+
+    /// A mailbox with so many unbounded lanes. Lane 0 is the most urgent. Messages go into the last
+    /// lane, but for those that are [assigned](Self::assign) to another one, or
+    /// [sent](crate::Addr::send_in) to one.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    pub fn lanes(count: usize) -> Self {
+        assert!(count > 0, "a mailbox without lanes takes no messages");
+        let lanes = vec![Lane::unbounded(); count];
+        Self { lanes, assigned: Vec::new(), every: TURN_EVERY, stash: usize::MAX }
+    }
+
+    /// Sets up one of the lanes.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    #[track_caller]
+    pub fn lane(mut self, lane: usize, settings: Lane) -> Self {
+        assert!(lane < self.lanes.len(), "the mailbox has {} lanes only", self.lanes.len());
+        self.lanes[lane] = settings;
+        self
+    }
+
+    /// Messages of this type go into this lane, whoever sends them.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    #[track_caller]
+    pub fn assign<M: Message>(mut self, lane: usize) -> Self {
+        assert!(lane < self.lanes.len(), "the mailbox has {} lanes only", self.lanes.len());
+        self.assigned.push((TypeId::of::<M>(), lane));
+        self
+    }
+
+    /// How patient lanes are: every so many messages (16 unless set) it is the turn of a less urgent
+    /// lane, each of them in rotation. So of `messages × (lanes - 1)` messages that are handled
+    /// while some wait in a lane, one at least is of that lane.
+    ///
+    /// # Panics
+    /// If it is less than 2: the most urgent lane would have no turn.
+    #[track_caller]
+    pub fn turn_every(mut self, messages: u32) -> Self {
+        assert!(messages > 1, "with every message out of turn the most urgent lane would starve");
+        self.every = messages;
+        self
+    }
+
+    /// How many messages the actor may [set aside](crate::Context::stash) (any number unless set).
+    pub fn stash(mut self, limit: usize) -> Self {
+        self.stash = limit;
+        self
+    }
+
+    /// While the lanes are full, [`Addr::send_async`](crate::Addr::send_async) and
+    /// [`Addr::send_blocking`](crate::Addr::send_blocking) wait. [`Addr::send`](crate::Addr::send)
+    /// never does: it gives the message back.
+    pub fn wait(self) -> Self {
+        self.policy(Policy::Wait)
+    }
+
+    /// While the lanes are full, messages are given back: [`SendError::Full`](crate::SendError::Full).
+    pub fn fail(self) -> Self {
+        self.policy(Policy::Fail)
+    }
+
+    /// While the lanes are full, new messages are dropped.
+    pub fn drop_newest(self) -> Self {
+        self.policy(Policy::DropNewest)
+    }
+
+    /// While the lanes are full, the oldest message of the lane is dropped for a new one.
+    pub fn drop_oldest(self) -> Self {
+        self.policy(Policy::DropOldest)
+    }
+
+    fn policy(mut self, policy: Policy) -> Self {
+        self.lanes.iter_mut().for_each(|lane| lane.policy = policy);
+        self
+    }
+
+    /// Whether messages cannot simply stand in the queue of the actor's cown.
+    pub(crate) fn needs_sorting(&self) -> bool {
+        let drops_oldest =
+            |lane: &Lane| lane.capacity.is_some() && lane.policy == Policy::DropOldest;
+        self.lanes.len() > 1 || self.lanes.iter().any(drops_oldest)
+    }
+
+    /// Whether a sender must look at the mailbox.
+    pub(crate) fn concerns_senders(&self) -> bool {
+        self.needs_sorting() || self.lanes.iter().any(|lane| lane.capacity.is_some())
+    }
+}
+
+impl Default for Mailbox {
+    fn default() -> Self {
+        Self::unbounded()
+    }
+}
+
+impl Lane {
+    /// A lane that takes every message.
+    pub fn unbounded() -> Self {
+        Self { capacity: None, policy: Policy::Wait }
+    }
+
+    /// A lane for so many messages. While it is full, senders wait, unless another policy is chosen.
+    ///
+    /// # Panics
+    /// If there is room for none.
+    #[track_caller]
+    pub fn bounded(capacity: usize) -> Self {
+        assert!(capacity > 0, "a mailbox without room takes no messages");
+        Self { capacity: Some(capacity), policy: Policy::Wait }
+    }
+
+    /// As [`Mailbox::wait`].
+    pub fn wait(self) -> Self {
+        Self { policy: Policy::Wait, ..self }
+    }
+
+    /// As [`Mailbox::fail`].
+    pub fn fail(self) -> Self {
+        Self { policy: Policy::Fail, ..self }
+    }
+
+    /// As [`Mailbox::drop_newest`].
+    pub fn drop_newest(self) -> Self {
+        Self { policy: Policy::DropNewest, ..self }
+    }
+
+    /// As [`Mailbox::drop_oldest`].
+    pub fn drop_oldest(self) -> Self {
+        Self { policy: Policy::DropOldest, ..self }
+    }
+}

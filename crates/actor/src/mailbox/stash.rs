@@ -1,0 +1,123 @@
+//! Messages that an actor sets aside, to handle them again later.
+
+use std::fmt;
+
+use super::letter::{Letters, letter};
+use crate::{Actor, Context, Message, MessageTo, Reply};
+
+/// What an actor has set aside.
+#[derive(Default)]
+pub(crate) struct Stash {
+    aside: Letters,
+    /// Whether it is to be handled now.
+    wanted: bool,
+}
+
+impl Stash {
+    /// What was set aside and is to be handled again.
+    pub(crate) fn take_wanted(&mut self) -> Option<Letters> {
+        std::mem::take(&mut self.wanted).then(|| self.take())
+    }
+
+    /// All that was set aside.
+    pub(crate) fn take(&mut self) -> Letters {
+        std::mem::take(&mut self.aside)
+    }
+}
+
+/// There is no room to set a message aside: [`Context::stash`].
+pub struct StashFull<M: Message> {
+    /// The message.
+    pub message: M,
+    /// Its reply.
+    pub reply: Reply<M::Reply>,
+}
+
+impl<M: Message> fmt::Display for StashFull<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no more messages can be set aside: the message is given back")
+    }
+}
+
+impl<M: Message> fmt::Debug for StashFull<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StashFull")
+            .field("message", &format_args!("{}", std::any::type_name::<M>()))
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M: Message> std::error::Error for StashFull<M> {}
+
+impl<A: Actor> Context<A> {
+    /// Sets a message aside, until [`unstash_all`](Self::unstash_all) or a restart. When the actor
+    /// ends, what it has set aside is dropped, and its asks fail as those of messages that wait.
+    ///
+    /// It no longer counts as waiting in the [`Mailbox`](crate::Mailbox), which can limit how many
+    /// are [set aside](crate::Mailbox::stash).
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Message, MessageTo, Reply, spawn};
+    ///
+    /// #[derive(Default)]
+    /// struct Shop { open: bool, sold: Vec<&'static str> }
+    /// impl Actor for Shop {}
+    ///
+    /// struct Buy(&'static str);
+    /// impl Message for Buy { type Reply = usize; }
+    /// impl Receive<Buy> for Shop {
+    ///     fn receive(&mut self, buy: Buy, reply: Reply<usize>, context: &mut Context<Self>) {
+    ///         if !self.open {
+    ///             return context.stash(buy, reply).expect("there is no limit");
+    ///         }
+    ///         self.sold.push(buy.0);
+    ///         reply.send(self.sold.len());
+    ///     }
+    /// }
+    ///
+    /// struct Open;
+    /// impl Message for Open { type Reply = (); }
+    /// impl Handler<Open> for Shop {
+    ///     fn handle(&mut self, _: Open, context: &mut Context<Self>) {
+    ///         self.open = true;
+    ///         context.unstash_all();
+    ///     }
+    /// }
+    ///
+    /// let shop = spawn(Shop::default());
+    /// let early = [shop.ask(Buy("tea")), shop.ask(Buy("salt"))];
+    /// shop.send(Open)?;
+    /// shop.send(Buy("soap"))?;
+    /// assert_eq!(early.map(|ask| ask.wait()), [Ok(1), Ok(2)]);
+    /// assert_eq!(coact_core::ask(&shop, |shop| shop.sold.clone()).wait()?, ["tea", "salt", "soap"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Gives the message and its reply back if there is no room.
+    pub fn stash<M>(&mut self, message: M, reply: Reply<M::Reply>) -> Result<(), StashFull<M>>
+    where
+        M: MessageTo<A>,
+    {
+        if self.stashed() >= self.stash_limit() {
+            return Err(StashFull { message, reply });
+        }
+        self.stash_mut().aside.push_back(letter::<A, M>(message, reply));
+        Ok(())
+    }
+
+    /// After the current message, handles what was [set aside](Self::stash) again, in its order,
+    /// before all messages and behaviours that wait. A stop or another directive comes before each
+    /// of them. Those that are set aside once more wait for the next call.
+    pub fn unstash_all(&mut self) {
+        if self.stashed() > 0 {
+            self.stash_mut().wanted = true;
+            self.weak().alert();
+        }
+    }
+
+    /// How many messages are set aside.
+    pub fn stashed(&mut self) -> usize {
+        self.stash_mut().aside.len()
+    }
+}

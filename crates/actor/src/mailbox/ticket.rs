@@ -1,0 +1,48 @@
+//! What stands in the cown's queue in the place of messages that lie in lanes.
+
+use std::sync::Arc;
+
+use super::lanes::Number;
+use super::queue::{Parcel, Queue, Sorted};
+use crate::Actor;
+use crate::cell::Cell;
+
+/// The right to take one message. Dropped unused, as at the end of the runtime, it takes a message
+/// along.
+pub(super) struct Ticket {
+    queue: Arc<Queue>,
+    number: Number,
+    used: bool,
+}
+
+impl Ticket {
+    pub(super) fn new(queue: Arc<Queue>, number: Number) -> Self {
+        Self { queue, number, used: false }
+    }
+
+    fn sorted(&self) -> &Sorted {
+        self.queue.sorted.as_ref().expect("there are tickets only where messages are sorted")
+    }
+
+    /// The ticket, made for a message in this lane, has come to the actor: the message whose turn it
+    /// is goes to it.
+    pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut Cell<A>) {
+        self.used = true;
+        let (parcel, dropped) = self.sorted().take(self.number);
+        self.queue.drop_oldest(cell.front(), lane, dropped);
+        drop(self);
+        if let Some(Parcel { letter, permit }) = parcel {
+            // Its place is free from here on.
+            drop(permit);
+            letter.deliver(cell);
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.used {
+            drop(self.sorted().take(self.number));
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Messages that are set aside, and handled again.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Log, check, check_with_faults, finally};
+
+/// Sets items aside until it is opened.
+struct Shop {
+    open: bool,
+    log: Log<String>,
+}
+
+impl Actor for Shop {
+    fn restarted(&mut self, _: &ExitReason, _: &mut Context<Self>) {
+        self.log.push("restarted".into());
+    }
+}
+
+struct Item(u32);
+
+impl Message for Item {
+    type Reply = u32;
+}
+
+impl Receive<Item> for Shop {
+    fn receive(&mut self, item: Item, reply: Reply<u32>, context: &mut Context<Self>) {
+        if !self.open {
+            if let Err(full) = context.stash(item, reply) {
+                self.log.push(format!("no room for {}", full.message.0));
+                full.reply.fail(AskError::Full);
+            }
+            return;
+        }
+        match item.0 {
+            13 => panic!("thirteen"),
+            17 => {
+                self.open = false;
+                self.log.push("closed".into());
+            }
+            19 => context.stop(),
+            23 => {
+                context.hold(reply, |shop, _| {
+                    Box::pin(async move {
+                        sleep(Duration::from_millis(1)).await.unwrap();
+                        shop.log.push("held".into());
+                        23
+                    })
+                });
+                return;
+            }
+            other => self.log.push(other.to_string()),
+        }
+        reply.send(item.0);
+    }
+}
+
+/// Opens the shop.
+struct Open;
+
+impl Message for Open {
+    type Reply = usize;
+}
+
+impl Handler<Open> for Shop {
+    fn handle(&mut self, _: Open, context: &mut Context<Self>) -> usize {
+        self.open = true;
+        context.unstash_all();
+        context.stashed()
+    }
+}
+
+fn shop(mailbox: Mailbox) -> (Addr<Shop>, Log<String>) {
+    let log = Log::new();
+    let make = move |log: &Log<String>, open| Shop { open, log: log.clone() };
+    let again = log.clone();
+    let shop = actor(make(&log, false)).restartable(move || make(&again, true)).mailbox(mailbox);
+    (shop.spawn(), log)
+}
+
+fn send_all(shop: &Addr<Shop>, items: impl IntoIterator<Item = u32>) {
+    items.into_iter().for_each(|item| shop.send(Item(item)).unwrap());
+}
+
+#[test]
+fn what_was_set_aside_comes_again_in_order_before_what_is_newer() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        send_all(&shop, 1..4);
+        shop.send(Open).unwrap();
+        send_all(&shop, 4..6);
+        when(&shop, |shop| shop.log.push("behaviour".into()));
+        finally(move || {
+            assert_eq!(log.take(), ["1", "2", "3", "4", "5", "behaviour"]);
+            drop(shop);
+        });
+    });
+}
+
+#[test]
+fn what_is_set_aside_once_more_waits_once_more() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        let asks = [1, 17, 2, 3].map(|item| shop.ask(Item(item)));
+        assert_eq!(shop.ask(Open).wait(), Ok(4));
+        send_all(&shop, [4]);
+        assert_eq!(shop.ask(Open).wait(), Ok(3));
+        assert_eq!(asks.map(|ask| ask.wait().unwrap()), [1, 17, 2, 3]);
+        finally(move || {
+            assert_eq!(log.take(), ["1", "closed", "2", "3", "4"]);
+            drop(shop);
+        });
+    });
+}
+
+#[test]
+fn the_stash_has_a_limit_if_it_is_given_one() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded().stash(2));
+        let asks = [1, 2, 3].map(|item| shop.ask(Item(item)));
+        shop.send(Open).unwrap();
+        assert_eq!(asks.map(|ask| ask.wait()), [Ok(1), Ok(2), Err(AskError::Full)]);
+        finally(move || {
+            assert_eq!(log.take(), ["no room for 3", "1", "2"]);
+            drop(shop);
+        });
+    });
+}
+
+/// What is set aside takes no room.
+#[test]
+fn the_stash_is_not_the_mailbox() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::bounded(1));
+        for item in 1..10 {
+            shop.send_blocking(Item(item)).unwrap();
+        }
+        shop.send_blocking(Open).unwrap();
+        finally(move || {
+            assert_eq!(log.take().len(), 9);
+            assert_eq!(shop.mailbox().len(), 0);
+        });
+    });
+}
+
+#[test]
+fn a_restart_lets_it_come_again() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        let first = shop.ask(Item(1));
+        send_all(&shop, [2]);
+        ask(&shop, |_| ()).wait().unwrap();
+        shop.restart().unwrap();
+        send_all(&shop, [3]);
+        assert_eq!(first.wait(), Ok(1));
+        finally(move || {
+            assert_eq!(log.take(), ["restarted", "1", "2", "3"]);
+            drop(shop);
+        });
+    });
+}
+
+#[test]
+fn an_end_fails_what_is_set_aside() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        let asks = [1, 2].map(|item| shop.ask(Item(item)));
+        ask(&shop, |_| ()).wait().unwrap();
+        shop.stop().unwrap();
+        let stopped = || Err(AskError::Stopped(ExitReason::Shutdown));
+        assert_eq!(asks.map(|ask| ask.wait()), [stopped(), stopped()]);
+        finally(move || {
+            assert_eq!(shop.dead_letters(), 2);
+            assert!(log.is_empty());
+        });
+    });
+}
+
+#[test]
+fn an_end_among_what_comes_again_fails_the_rest() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        let asks = [1, 19, 2].map(|item| shop.ask(Item(item)));
+        shop.send(Open).unwrap();
+        let rest = shop.ask(Item(3));
+        let normal = || Err(AskError::Stopped(ExitReason::Normal));
+        assert_eq!(asks.map(|ask| ask.wait()), [Ok(1), Ok(19), normal()]);
+        assert_eq!(rest.wait(), normal());
+        finally(move || assert_eq!(log.take(), ["1"]));
+    });
+}
+
+#[test]
+fn a_panic_among_what_comes_again_fails_the_actor() {
+    check_with_faults(|faults| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        let asks = [1, 13, 2].map(|item| shop.ask(Item(item)));
+        shop.send(Open).unwrap();
+        let reason = ExitReason::Panicked("thirteen".into());
+        let expected = [Ok(1), Err(AskError::Panicked), Err(AskError::Stopped(reason.clone()))];
+        assert_eq!(asks.map(|ask| ask.wait()), expected);
+        assert_eq!(shop.ended().wait(), Ok(reason));
+        assert_eq!(faults.len(), 1);
+        finally(move || assert_eq!(log.take(), ["1"]));
+    });
+}
+
+#[test]
+fn a_hold_among_what_comes_again_holds_the_rest() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        send_all(&shop, [1, 23, 2]);
+        shop.send(Open).unwrap();
+        send_all(&shop, [3]);
+        finally(move || {
+            assert_eq!(log.take(), ["1", "held", "2", "3"]);
+            drop(shop);
+        });
+    });
+}
+
+#[test]
+fn a_long_stash_is_interrupted_by_directives_and_others() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        send_all(&shop, 100..1000);
+        shop.send(Open).unwrap();
+        send_all(&shop, [5]);
+        assert_eq!(ask(&shop, |shop| shop.log.len()).wait(), Ok(901));
+        send_all(&shop, [17]);
+        send_all(&shop, 100..1000);
+        shop.send(Open).unwrap();
+        shop.suspend().unwrap();
+        shop.stop().unwrap();
+        finally(move || {
+            let log = log.take();
+            assert_eq!(log[900], "5");
+            assert!(log.len() <= 1 + 900 + 901);
+            drop(shop);
+        });
+    });
+}
+
+#[test]
+fn the_last_address_lets_what_comes_again_come() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        send_all(&shop, 100..300);
+        shop.send(Open).unwrap();
+        drop(shop);
+        finally(move || assert_eq!(log.take().len(), 200));
+    });
+}
+
+#[test]
+fn a_shutdown_drops_what_is_set_aside() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let (shop, log) = runtime.run(|| shop(Mailbox::unbounded()));
+    let asks = [1, 2].map(|item| shop.ask(Item(item)));
+    runtime.wait_idle();
+    assert_eq!(runtime.shutdown(Duration::from_millis(20)).stuck_workers, 0);
+    drop(shop);
+    assert!(asks.into_iter().all(|ask| ask.wait().is_err()));
+    assert!(log.is_empty());
+}
