@@ -3,6 +3,7 @@
 //! As in `semantics`, programs that use `check` run with one worker, with two, and with more than
 //! there are cores.
 
+mod asking;
 mod cycles;
 mod directives;
 mod groups;
@@ -10,5 +11,8 @@ mod holding;
 mod lifecycle;
 mod messages;
 mod order;
+mod sharing;
+mod threads;
 mod ties;
+mod timeouts;
 mod world;
