@@ -12,6 +12,7 @@ mod lifecycle;
 mod messages;
 mod order;
 mod sharing;
+mod streams;
 mod threads;
 mod ties;
 mod timeouts;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::sim;
 use coact_tests::{check, finally};
 
 use crate::world::{Diary, Do, Note};
@@ -104,7 +105,7 @@ fn a_question_that_is_dropped_fails() {
 
 #[test]
 fn an_ask_is_over_in_time() {
-    check(|| {
+    sim::check(|| {
         let doubler = doubler();
         let soon = Duration::from_micros(100);
         assert_eq!(doubler.ask(Never).timeout(soon).wait(), Err(AskError::Timeout(soon)));

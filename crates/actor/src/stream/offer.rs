@@ -150,7 +150,7 @@ impl<T> Default for State<T> {
 
 impl<T: Send + 'static> ActorStream<T> {
     /// How many items are in the buffer at this moment.
-    pub fn buffered(&self) -> usize {
+    pub fn backlog(&self) -> usize {
         self.shared.state.lock().items.len()
     }
 
@@ -215,7 +215,7 @@ impl<T: Send + 'static> Drop for ActorStream<T> {
 }
 
 impl<T: Send + 'static> Demand<T> {
-    /// How many items may be pushed still.
+    /// How many items may be pushed still. None, once a push has found nobody to consume them.
     pub fn left(&self) -> usize {
         self.left
     }
@@ -231,13 +231,16 @@ impl<T: Send + 'static> Demand<T> {
     /// # Errors
     /// Gives the item back if no more are demanded, or if the consumer is gone.
     pub fn push(&mut self, item: T) -> Result<(), PushError<T>> {
-        if self.left == 0 {
-            return Err(PushError::NoDemand(item));
-        }
         let mut state = self.shared.state.lock();
         if state.consumer_gone || state.end.is_some() {
             drop(state);
+            // So that a loop that pushes while something is left comes to an end.
+            self.left = 0;
             return Err(PushError::Gone(item));
+        }
+        if self.left == 0 {
+            drop(state);
+            return Err(PushError::NoDemand(item));
         }
         self.touched = true;
         self.left -= 1;
@@ -333,8 +336,8 @@ impl<T> std::error::Error for PushError<T> {}
 
 impl<T: Send + 'static> fmt::Debug for ActorStream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (buffered, end) = (self.buffered(), self.end());
-        f.debug_struct("ActorStream").field("buffered", &buffered).field("end", &end).finish()
+        let (backlog, end) = (self.backlog(), self.end());
+        f.debug_struct("ActorStream").field("backlog", &backlog).field("end", &end).finish()
     }
 }
 
