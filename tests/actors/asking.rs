@@ -150,22 +150,44 @@ fn an_awaited_answer_comes_before_any_message() {
 }
 
 #[test]
-fn two_that_await_each_other_run_into_their_timeouts_and_go_on() {
+fn of_two_that_await_each_other_one_fails_at_once_and_both_go_on() {
     sim::check(|| {
-        let [(one, log), (other, _)] = [Diary::spawn(), Diary::spawn()];
+        let [(one, log), (other, far)] = [Diary::spawn(), Diary::spawn()];
         for (asker, asked) in [(&one, &other), (&other, &one)] {
             let asked = asked.clone();
             tell(asker, move |_, context| {
-                context.ask_await(&asked, Note("asked"), ms(10), |diary, answer, _| {
-                    diary.log.push(format!("{}", answer.is_ok()));
+                context.ask_await(&asked, Note("asked"), LONG, |diary, answer, _| {
+                    diary.log.push(match answer {
+                        Err(AskError::Cycle(_)) => "a circle".into(),
+                        answer => format!("{}", answer.is_ok()),
+                    });
                 });
             });
         }
-        sleep(ms(50)).wait().unwrap();
-        let log = log.take();
-        assert!(log.contains(&"asked".into()), "{log:?}");
-        assert_eq!(log.iter().filter(|entry| *entry == "true" || *entry == "false").count(), 1);
-        drop((one, other));
+        assert!(one.ask(Note("on")).wait().is_ok() && other.ask(Note("on")).wait().is_ok());
+        // Nobody has waited for the timeout.
+        assert!(sim::elapsed() < LONG);
+        for log in [log, far] {
+            let log = log.take();
+            let answers = log.iter().filter(|entry| ["true", "a circle"].contains(&&***entry));
+            assert_eq!(answers.count(), 1, "{log:?}");
+        }
+    });
+}
+
+#[test]
+fn an_awaited_answer_that_does_not_come_is_given_up() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        let oracle = spawn(Oracle);
+        tell(&diary, move |_, context| {
+            context.ask_await(&oracle, Wait(ms(30)), ms(20), |diary, answer, _| {
+                diary.log.push(format!("{answer:?}"));
+            });
+        });
+        assert_eq!(diary.ask(Note("on")).wait(), Ok(3));
+        assert_eq!(sim::elapsed(), ms(20));
+        assert_eq!(log.take(), ["started", "Err(Timeout(20ms))", "on"]);
     });
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::sim;
 use coact_tests::{check, finally};
 
 use crate::world::{Diary, Do, Note};
@@ -105,7 +104,7 @@ fn a_question_that_is_dropped_fails() {
 
 #[test]
 fn an_ask_is_over_in_time() {
-    sim::check(|| {
+    check(|| {
         let doubler = doubler();
         let soon = Duration::from_micros(100);
         assert_eq!(doubler.ask(Never).timeout(soon).wait(), Err(AskError::Timeout(soon)));
