@@ -23,7 +23,7 @@ impl Handler<Demand<u64>> for Primes {
 impl Primes {
     fn next(&mut self) -> u64 {
         let after = self.found.last().map_or(2, |last| last + 1);
-        let is_prime = |n: &u64| self.found.iter().all(|prime| n % prime != 0);
+        let is_prime = |n: &u64| self.found.iter().all(|prime| !n.is_multiple_of(*prime));
         let prime = (after..).find(is_prime).expect("there is no last one");
         self.found.push(prime);
         prime
