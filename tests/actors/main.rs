@@ -3,6 +3,7 @@
 //! As in `semantics`, programs that use `check` run with one worker, with two, and with more than
 //! there are cores.
 
+mod asking;
 mod cycles;
 mod directives;
 mod groups;
@@ -13,7 +14,11 @@ mod mailboxes;
 mod messages;
 mod order;
 mod priorities;
+mod sharing;
 mod stash;
+mod streams;
 mod supervision;
+mod threads;
 mod ties;
+mod timeouts;
 mod world;

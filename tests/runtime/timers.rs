@@ -49,6 +49,27 @@ fn a_timer_spawns_on_any_set() {
 }
 
 #[test]
+fn a_timer_without_cowns_runs_in_its_own_runtime() {
+    let runtime = runtime(1, &Faults::new());
+    let homes = Log::new();
+    runtime.run(|| {
+        let (once, again) = (homes.clone(), homes.clone());
+        after(ms(1), (), move |()| once.push(coact::Home::current()));
+        let (resolver, ticked) = Promise::channel();
+        let resolver = std::sync::Mutex::new(Some(resolver));
+        let timer = every(ms(1), (), move |()| {
+            if let Some(resolver) = resolver.lock().unwrap().take() {
+                again.push(coact::Home::current());
+                resolver.resolve(());
+            }
+        });
+        ticked.wait().unwrap();
+        timer.cancel();
+    });
+    assert_eq!(homes.take(), [runtime.home(); 2]);
+}
+
+#[test]
 fn a_cancelled_timer_does_not_fire_and_is_freed() {
     let runtime = runtime(1, &Faults::new());
     let (token, cown) = (Arc::new(()), runtime.run(|| Cown::new(0)));

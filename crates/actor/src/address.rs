@@ -12,7 +12,7 @@ use crate::directive::Directive;
 use crate::front::Front;
 use crate::life::{Monitor, MonitorId};
 use crate::{
-    Actor, ActorId, AnyAddr, Ask, AskError, Down, ExitReason, MessageTo, Recipient, Reply,
+    Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
     SendError, Stopped,
 };
 
@@ -86,6 +86,43 @@ impl<A: Actor> Addr<A> {
         }
         when(cown.regardless(), move |cell| cell.receive(message, Reply::unwanted()));
         Ok(())
+    }
+
+    /// Passes a message on, together with the duty to answer it: the answer goes to whoever asked in
+    /// the first place. As [`Reply::delegate`].
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Addr, Context, Handler, Message, Receive, Reply, spawn};
+    ///
+    /// struct Double(u32);
+    /// impl Message for Double { type Reply = u32; }
+    ///
+    /// struct Worker;
+    /// impl Actor for Worker {}
+    /// impl Handler<Double> for Worker {
+    ///     fn handle(&mut self, n: Double, _: &mut Context<Self>) -> u32 { n.0 * 2 }
+    /// }
+    ///
+    /// struct Desk(Addr<Worker>);
+    /// impl Actor for Desk {}
+    /// impl Receive<Double> for Desk {
+    ///     fn receive(&mut self, n: Double, reply: Reply<u32>, _: &mut Context<Self>) {
+    ///         // Should the worker have ended, the ask fails.
+    ///         let _ = self.0.forward(n, reply);
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(spawn(Desk(spawn(Worker))).ask(Double(21)).wait(), Ok(42));
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); the reply fails.
+    #[inline]
+    pub fn forward<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        reply.delegate(self, message)
     }
 
     /// Asks: sends a message, and returns what will be the answer.
@@ -289,6 +326,28 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         Recipient::new(self.clone())
+    }
+
+    /// Brings the actor a message that no bound of its mailbox refuses: one that is bounded already.
+    /// `then` is dropped when the message has been handled, or is dropped itself.
+    pub(crate) fn deliver<M>(&self, message: M, then: impl Send + 'static)
+    where
+        M: MessageTo<A>,
+    {
+        when(self.cown().regardless(), move |cell| {
+            let _then = then;
+            cell.receive(message, Reply::unwanted());
+        });
+    }
+
+    /// Has something called with the actor; it is dropped if the actor has ended by then.
+    pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
+        when(self.cown().regardless(), |cell| cell.call(work));
+    }
+
+    /// As [`call`](Self::call), but not as a turn of anybody's: see [`Cell::look`].
+    pub(crate) fn look(&self, look: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static) {
+        when(self.cown().regardless(), |cell| cell.look(look));
     }
 
     fn direct(&self, directive: Directive) -> Result<(), Stopped> {

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use coact_core::{Broken, CownSet, Promise, Timer, after};
 
-use crate::AskError;
 use crate::cycle::{Wait, Waiting};
 use crate::reply::Answer;
+use crate::{AskError, park};
 
 /// An answer that is yet to come: what [`Addr::ask`](crate::Addr::ask) returns.
 ///
@@ -74,12 +74,11 @@ impl<R: Send + 'static> Ask<R> {
     /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<R, AskError> {
-        let Some(timeout) = self.timeout else { return flatten(self.promise.wait()) };
-        let after = timeout.after;
-        match self.promise.wait_timeout(after) {
-            Ok(result) => flatten(result),
-            Err(_) => Err(AskError::Timeout(after)),
+        if self.timeout.is_none() {
+            return flatten(self.promise.wait());
         }
+        let mut this = self;
+        park::block_on(|context| Pin::new(&mut this).poll(context))
     }
 
     /// Spawns a behaviour on `set` with the answer, once it is there: see [`Promise::then`].

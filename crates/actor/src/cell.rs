@@ -22,6 +22,8 @@ pub struct Cell<A: Actor> {
     /// What few actors have.
     rest: Option<Box<Mutex<Rest<A>>>>,
     phase: Phase,
+    /// How often somebody had a turn with the actor; wraps. See [`quiet`](crate::quiet).
+    turns: u32,
 }
 
 /// The actor and what its handlers get beside it: they move together.
@@ -81,7 +83,7 @@ impl<A: Actor> Cell<A> {
         });
         let this = WeakAddr::new(this);
         let context = Context::new(this.clone());
-        Self { body: Some(Body { actor, context }), rest, phase: Phase::Starting, this }
+        Self { body: Some(Body { actor, context }), rest, phase: Phase::Starting, turns: 0, this }
     }
 
     /// An actor whose supervisor is yet to start it.
@@ -89,7 +91,7 @@ impl<A: Actor> Cell<A> {
         let ward = Some(Ward::default());
         let rest = Rest { factory: Some(make), ward, ..Rest::default() };
         let rest = Some(Box::new(Mutex::new(rest)));
-        Self { body: None, rest, phase: Phase::Down, this: WeakAddr::new(this) }
+        Self { body: None, rest, phase: Phase::Down, turns: 0, this: WeakAddr::new(this) }
     }
 
     /// Gives a message to the actor.
@@ -98,6 +100,7 @@ impl<A: Actor> Cell<A> {
     where
         M: MessageTo<A>,
     {
+        self.turns = self.turns.wrapping_add(1);
         match &mut self.body {
             // Its ask has failed.
             _ if !reply.take_up() => {}
@@ -109,8 +112,17 @@ impl<A: Actor> Cell<A> {
     /// Calls something with the actor, if it lives.
     #[inline]
     pub(crate) fn call(&mut self, work: impl FnOnce(&mut A, &mut Context<A>)) {
+        self.turns = self.turns.wrapping_add(1);
         if let Some(body) = &mut self.body {
             work(&mut body.actor, &mut body.context);
+        }
+    }
+
+    /// Calls something with the actor, if it lives, that is no turn of anybody's, and is told how many
+    /// there were.
+    pub(crate) fn look(&mut self, look: impl FnOnce(&mut A, &mut Context<A>, u32)) {
+        if let Some(body) = &mut self.body {
+            look(&mut body.actor, &mut body.context, self.turns);
         }
     }
 
@@ -121,6 +133,7 @@ impl<A: Actor> Cell<A> {
     }
 
     pub(crate) fn actor_mut(&mut self) -> &mut A {
+        self.turns = self.turns.wrapping_add(1);
         &mut self.body.as_mut().expect("behaviours come only while the actor is there").actor
     }
 

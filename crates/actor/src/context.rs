@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Timer, after, every, spawn_future};
+use coact_core::spawn_future;
 use parking_lot::Mutex;
 
 use crate::address::Inside;
@@ -14,6 +13,8 @@ use crate::directive::Directive;
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
 use crate::mailbox::{Letters, Stash};
+use crate::quiet::Quiet;
+use crate::stream::Feeds;
 use crate::{
     Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, MessageTo, Receive,
     Reply, WeakAddr,
@@ -30,11 +31,19 @@ struct Wishes<A: Actor> {
     stop: Option<ExitReason>,
     holds: VecDeque<HoldRequest<A>>,
     stash: Stash,
+    feeds: Feeds,
+    quiet: Quiet<A>,
 }
 
 impl<A: Actor> Default for Wishes<A> {
     fn default() -> Self {
-        Self { stop: None, holds: VecDeque::new(), stash: Stash::default() }
+        Self {
+            stop: None,
+            holds: VecDeque::new(),
+            stash: Stash::default(),
+            feeds: Feeds::default(),
+            quiet: Quiet::default(),
+        }
     }
 }
 
@@ -92,6 +101,66 @@ impl<A: Actor> Context<A> {
         drop(ask.then(&inside, move |cell, answer| {
             cell.call(|actor, context| then(actor, answer, context));
         }));
+    }
+
+    /// As [`ask`](Self::ask), for so long at the most: then the closure gets
+    /// [`AskError::Timeout`], and an answer that comes later is dropped.
+    pub fn ask_timeout<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
+    where
+        B: Actor,
+        M: MessageTo<B>,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        self.on_answer(of.ask(message).timeout(timeout), then);
+    }
+
+    /// Asks another actor, and lets **messages and behaviours wait**, after the current handler, until
+    /// the answer has been handled: the actor goes on as if it had never been away. No worker waits.
+    ///
+    /// Several of them stack up: they are asked and handled one after the other, each once, and those
+    /// that a closure asks for come before any message. A question whose answer needs this actor in
+    /// turn fails ([`AskError::Cycle`]); and there is no form without a timeout, since an actor that
+    /// never answers would hold this one for ever.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, AskError, Context, Handler, Message, spawn};
+    /// use std::time::Duration;
+    ///
+    /// struct Clock(u64);
+    /// impl Actor for Clock {}
+    ///
+    /// struct Now;
+    /// impl Message for Now { type Reply = u64; }
+    /// impl Handler<Now> for Clock {
+    ///     fn handle(&mut self, _: Now, _: &mut Context<Self>) -> u64 { self.0 }
+    /// }
+    ///
+    /// struct Log { clock: coact_actor::Addr<Clock>, at: Option<u64> }
+    /// impl Actor for Log {
+    ///     fn started(&mut self, context: &mut Context<Self>) {
+    ///         let second = Duration::from_secs(1);
+    ///         context.ask_await(&self.clock, Now, second, |log, now, _| log.at = now.ok());
+    ///     }
+    /// }
+    ///
+    /// let log = spawn(Log { clock: spawn(Clock(7)), at: None });
+    /// // Nobody sees a log without its time.
+    /// assert_eq!(coact_core::ask(&log, |log| log.at).wait(), Ok(Some(7)));
+    /// ```
+    pub fn ask_await<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
+    where
+        B: Actor,
+        M: MessageTo<B>,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        let of = of.clone();
+        // Asked by the future that holds the actor: so circles are found.
+        self.hold(Reply::unwanted(), move |actor, context| {
+            Box::pin(async move {
+                let answer = of.ask(message).timeout(timeout).await;
+                then(actor, answer, context);
+            })
+        });
     }
 
     /// Runs a future beside the actor, which goes on with other messages; its output is the answer.
@@ -156,40 +225,6 @@ impl<A: Actor> Context<A> {
     {
         reply.held_by(&self.this);
         self.wish(|wishes| wishes.holds.push_back(hold::request(reply, body)));
-    }
-
-    /// Sends this actor a message when so much time has passed. The timer does not keep the actor
-    /// alive.
-    pub fn send_later<M>(&mut self, delay: Duration, message: M) -> Timer
-    where
-        M: MessageTo<A>,
-    {
-        let this = self.weak();
-        after(delay, (), move |()| drop(this.send(message)))
-    }
-
-    /// Sends this actor a message each time so much time has passed, until the timer is cancelled or
-    /// the actor has ended. The timer does not keep the actor alive.
-    ///
-    /// # Panics
-    /// If the period is zero.
-    pub fn send_every<M, F>(&mut self, period: Duration, message: F) -> Timer
-    where
-        M: MessageTo<A>,
-        F: Fn() -> M + Send + Sync + 'static,
-    {
-        let this = self.weak();
-        let timer = Arc::new(Mutex::new(None::<Timer>));
-        let own = Arc::clone(&timer);
-        let set = every(period, (), move |()| {
-            if this.send(message()).is_err()
-                && let Some(timer) = own.lock().take()
-            {
-                timer.cancel();
-            }
-        });
-        *timer.lock() = Some(set.clone());
-        set
     }
 
     /// Links this actor with another one: when either ends for a reason that is not
@@ -257,7 +292,7 @@ impl<A: Actor> Context<A> {
 
     /// Notes a wish. The alert sees to it that it is looked at before the next message.
     fn wish(&mut self, note: impl FnOnce(&mut Wishes<A>)) {
-        note(self.wishes.get_or_insert_default().get_mut());
+        note(self.own());
         self.this.alert();
     }
 
@@ -278,6 +313,20 @@ impl<A: Actor> Context<A> {
     /// All that was set aside.
     pub(crate) fn take_stash(&mut self) -> Letters {
         self.wishes.as_mut().map_or_else(Letters::new, |wishes| wishes.get_mut().stash.take())
+    }
+
+    fn own(&mut self) -> &mut Wishes<A> {
+        self.wishes.get_or_insert_default().get_mut()
+    }
+
+    /// The streams that the actor reads.
+    pub(crate) fn feeds(&mut self) -> &mut Feeds {
+        &mut self.own().feeds
+    }
+
+    /// What is to happen when no messages come.
+    pub(crate) fn quiet(&mut self) -> &mut Quiet<A> {
+        &mut self.own().quiet
     }
 
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {

@@ -25,10 +25,16 @@ mod hold;
 mod id;
 mod life;
 mod mailbox;
+mod park;
+mod quiet;
 mod recipient;
 mod reply;
+mod shared;
 mod spawn;
+mod stream;
 mod supervise;
+pub mod this_thread;
+mod timers;
 
 pub use actor::{Actor, Handler, Message, MessageTo, Receive};
 pub use address::{Addr, WeakAddr};
@@ -44,9 +50,12 @@ pub use hold::HeldFuture;
 pub use id::ActorId;
 pub use life::{Down, Exited, MonitorId};
 pub use mailbox::{Lane, LaneView, Mailbox, MailboxView, StashFull};
+pub use quiet::ReceiveTimeout;
 pub use recipient::Recipient;
 pub use reply::Reply;
+pub use shared::Shared;
 pub use spawn::{Spawn, actor, spawn};
+pub use stream::{ActorStream, Attached, Demand, Feed, OfferEnd, PushError, StreamEnd};
 pub use supervise::{
     Backoff, Child, ChildError, ChildInfo, ChildState, Counts, IntoChild, Request, Restart,
     Shutdown, StartError, Strategy, Supervisor, Tree, permanent, temporary, transient,

@@ -3,13 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, SendError};
+use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, Reply, SendError};
 
-/// The address of any actor that takes `M`: for what does not care who answers.
+/// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
+/// does not care who answers.
 pub struct Recipient<M: Message>(Arc<dyn Takes<M>>);
 
-trait Takes<M: Message>: Send + Sync {
+/// Whoever takes a kind of message: an actor, or a plain thread.
+pub(crate) trait Takes<M: Message>: Send + Sync {
     fn send(&self, message: M) -> Result<(), SendError<M>>;
+    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>;
     fn ask(&self, message: M) -> Ask<M::Reply>;
     fn id(&self) -> ActorId;
     fn has_ended(&self) -> bool;
@@ -18,6 +21,10 @@ trait Takes<M: Message>: Send + Sync {
 impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         Addr::send(self, message)
+    }
+
+    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
+        Addr::forward(self, message, reply)
     }
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
@@ -41,12 +48,24 @@ impl<M: Message> Recipient<M> {
         Self(Arc::new(address))
     }
 
+    pub(crate) fn of(taker: Arc<dyn Takes<M>>) -> Self {
+        Self(taker)
+    }
+
     /// As [`Addr::send`].
     ///
     /// # Errors
     /// As there.
     pub fn send(&self, message: M) -> Result<(), SendError<M>> {
         self.0.send(message)
+    }
+
+    /// As [`Addr::forward`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
+        self.0.forward(message, reply)
     }
 
     /// As [`Addr::ask`].

@@ -57,9 +57,10 @@ pub use coact_macros::*;
 pub mod prelude {
     // Actors.
     pub use coact_actor::{
-        Actor, ActorId, Addr, AnyAddr, Ask, AskCycle, AskError, Context, Down, ExitReason, Exited,
-        Handler, Lane, Mailbox, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr,
-        actor, spawn,
+        Actor, ActorId, ActorStream, Addr, AnyAddr, Ask, AskCycle, AskError, Attached, Context,
+        Demand, Down, ExitReason, Exited, Handler, Lane, Mailbox, Message, Receive, ReceiveTimeout,
+        Recipient, Reply, SendError, Shared, Stopped, StreamEnd, WeakAddr, actor, spawn,
+        this_thread,
     };
     pub use coact_actor::{
         Backoff, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,

@@ -22,6 +22,7 @@ pub mod sim;
 #[cfg(not(feature = "sim"))]
 #[path = "sim/disabled.rs"]
 mod sim;
+mod thread;
 mod time;
 
 pub use attend::{Attended, Door, Place, Survey};
@@ -43,4 +44,5 @@ pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, blocking, spawn_future,
 };
+pub use thread::{may_block, thread_companion};
 pub use time::{Sleep, Timer, after, every, sleep};

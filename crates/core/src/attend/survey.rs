@@ -18,7 +18,6 @@ use crate::cown::header::{CownHeader, Flags};
 use crate::cown::set::Regardless;
 use crate::group::alert as group;
 use crate::sched::{guest, schedule};
-use crate::sim;
 
 /// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour
 /// has not run: places are used again.
@@ -72,7 +71,7 @@ impl<T: Attended> Cown<T> {
     pub fn survey<R>(&self, limit: usize, look: impl FnOnce(Survey<'_>) -> R) -> Option<R> {
         self.assert_attended();
         let home = self.header().home();
-        sim::point();
+        // No scheduling point for the simulation here: whoever searches holds a lock meanwhile.
         guest::visit(home, || {
             let parked = |flags: u8| {
                 (flags & (Flags::PARKED | Flags::ALERT) == Flags::PARKED)

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::worker::Worker;
 use crate::runtime::RuntimeId;
 use crate::sim;
+#[cfg(feature = "sim")]
+use crate::thread;
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(null()) };
@@ -90,21 +92,23 @@ pub(crate) struct Snapshot {
     entered: RuntimeId,
     bodies: u32,
     thread: u64,
+    companions: thread::Companions,
 }
 
 #[cfg(feature = "sim")]
 impl Snapshot {
     /// That of a thread that has done nothing yet.
     pub(crate) fn new() -> Self {
-        Self { entered: RuntimeId::NONE, bodies: 0, thread: 0 }
+        Self { entered: RuntimeId::NONE, bodies: 0, thread: 0, companions: Vec::new() }
     }
 
     /// Makes this what the current thread is, and returns what it was.
-    pub(crate) fn swap_in(&self) -> Self {
+    pub(crate) fn swap_in(self) -> Self {
         Self {
             entered: ENTERED.replace(self.entered),
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
+            companions: thread::swap(self.companions),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::runtime::host::Host;
 use crate::runtime::{self, RuntimeId};
 use crate::sched::context;
 use crate::sched::shared::{self, Shared};
+use crate::thread;
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -196,6 +197,7 @@ pub(crate) fn spawn_outside(home: RuntimeId, main: Box<dyn FnOnce()>) {
     let main = Box::new(move || {
         context::enter(home);
         main();
+        thread::end();
     });
     let id = engine.new_task();
     engine.fibers.borrow_mut().insert(id, Fiber::new(None, main));

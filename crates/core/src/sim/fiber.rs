@@ -1,7 +1,7 @@
 //! A piece of the program on a stack of its own, that can be left in the middle.
 
 use std::cell::{Cell, RefCell};
-use std::ptr;
+use std::{mem, ptr};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -51,7 +51,8 @@ impl Fiber {
 
     /// Goes on until the fiber is left again.
     pub(super) fn resume(&mut self) -> Left {
-        let outside = (self.context.swap_in(), YIELDER.get());
+        let context = mem::replace(&mut self.context, context::Snapshot::new());
+        let outside = (context.swap_in(), YIELDER.get());
         let left = match self.coroutine.resume(()) {
             CoroutineResult::Yield(left) => left,
             CoroutineResult::Return(()) => Left::Ended,

@@ -1,0 +1,40 @@
+//! Plain threads that wait for something that can be polled.
+
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
+
+use coact_core::{Promise, Resolver};
+use parking_lot::Mutex;
+
+/// Polls until it is ready, and blocks the calling thread in between.
+///
+/// # Panics
+/// Inside of a behaviour, a handler or a future, unless it is ready at once: see [`Promise::wait`].
+#[track_caller]
+pub(crate) fn block_on<T>(mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>) -> T {
+    loop {
+        let (resolver, woken) = Promise::channel();
+        let waker = Waker::from(Arc::new(Unpark(Mutex::new(Some(resolver)))));
+        if let Poll::Ready(value) = poll(&mut TaskContext::from_waker(&waker)) {
+            return value;
+        }
+        // Woken, or nobody has the waker any more: the next poll tells.
+        let _ = woken.wait();
+    }
+}
+
+/// Wakes a thread that waits for a promise.
+struct Unpark(Mutex<Option<Resolver<()>>>);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let resolver = self.0.lock().take();
+        if let Some(resolver) = resolver {
+            resolver.resolve(());
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Streams whose items come to an actor as messages.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context as TaskContext, Poll};
+
+use coact_core::{Broken, Credits, Promise, Resolver, catch, spawn_future};
+use futures_core::Stream;
+use parking_lot::Mutex;
+
+use crate::{Actor, Addr, Context, ExitReason, Message, Receive, WeakAddr};
+
+/// Why no more items of a stream come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamEnd {
+    /// The stream had no more.
+    Finished,
+    /// It was [detached](Attached::detach).
+    Detached,
+    /// The stream panicked, or the closure that makes messages of its items; the panic's message.
+    Panicked(Arc<str>),
+}
+
+impl<A: Actor> Context<A> {
+    /// Has the items of a stream come to this actor as messages, which a closure makes of them. The
+    /// default settings of [`feed`](Self::feed).
+    pub fn attach<S, M>(
+        &mut self,
+        stream: S,
+        message: impl FnMut(S::Item) -> M + Send + 'static,
+    ) -> Attached
+    where
+        S: Stream + Send + 'static,
+        S::Item: Send + 'static,
+        A: Receive<M>,
+        M: Message,
+    {
+        self.feed(stream).each(message)
+    }
+
+    /// Has the items of a stream, which are messages, come to this actor. The default settings of
+    /// [`feed`](Self::feed).
+    pub fn add_stream<S>(&mut self, stream: S) -> Attached
+    where
+        S: Stream + Send + 'static,
+        S::Item: Message,
+        A: Receive<S::Item>,
+    {
+        self.feed(stream).items()
+    }
+
+    /// Begins to attach a stream to this actor: its items will come as messages.
+    ///
+    /// The stream is **pulled**: it is polled for its next item only when the actor has handled the
+    /// one before, so a fast stream needs no memory. It is polled on the workers, beside the actor,
+    /// which goes on with other messages.
+    ///
+    /// It ends with the state that attached it, at a restart as at the actor's end: then it is
+    /// dropped, and nothing more is told.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Message, StreamEnd, spawn};
+    /// # use std::{pin::Pin, task::{Context as Cx, Poll}};
+    /// # struct UpTo(u32, u32);
+    /// # impl futures_core::Stream for UpTo {
+    /// #     type Item = u32;
+    /// #     fn poll_next(mut self: Pin<&mut Self>, _: &mut Cx<'_>) -> Poll<Option<u32>> {
+    /// #         self.0 += 1;
+    /// #         Poll::Ready((self.0 <= self.1).then_some(self.0))
+    /// #     }
+    /// # }
+    /// struct Add(u32);
+    /// impl Message for Add { type Reply = (); }
+    ///
+    /// struct Sum(u32);
+    /// impl Handler<Add> for Sum {
+    ///     fn handle(&mut self, n: Add, _: &mut Context<Self>) { self.0 += n.0; }
+    /// }
+    /// impl Actor for Sum {
+    ///     fn started(&mut self, context: &mut Context<Self>) {
+    ///         let numbers = UpTo(0, 4); // any stream of numbers
+    ///         context
+    ///             .feed(numbers)
+    ///             .window(2)
+    ///             .on_end(|sum, end, context| {
+    ///                 assert_eq!((sum.0, end), (10, StreamEnd::Finished));
+    ///                 context.stop();
+    ///             })
+    ///             .each(Add);
+    ///     }
+    /// }
+    /// assert!(spawn(Sum(0)).ended().wait().unwrap().is_normal());
+    /// ```
+    pub fn feed<S>(&mut self, stream: S) -> Feed<'_, A, S>
+    where
+        S: Stream + Send + 'static,
+        S::Item: Send + 'static,
+    {
+        let hooks = Hooks { on_start: None, on_end: Box::new(fail_with_stream) };
+        Feed { context: self, stream, window: 1, keeps_alive: true, hooks }
+    }
+}
+
+/// What happens to an actor that has not said what is to happen.
+fn fail_with_stream<A: Actor>(_: &mut A, end: StreamEnd, context: &mut Context<A>) {
+    if let StreamEnd::Panicked(message) = end {
+        let why = format!("a stream that it read panicked: {message}");
+        context.stop_with(ExitReason::Failed(why.into()));
+    }
+}
+
+/// A stream that is about to be attached: see [`Context::feed`].
+#[must_use = "nothing is read before `each` or `items` is called"]
+pub struct Feed<'c, A: Actor, S> {
+    context: &'c mut Context<A>,
+    stream: S,
+    window: usize,
+    keeps_alive: bool,
+    hooks: Hooks<A>,
+}
+
+type OnStart<A> = Box<dyn FnOnce(&mut A, &mut Context<A>) + Send>;
+type OnEnd<A> = Box<dyn FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send>;
+
+struct Hooks<A: Actor> {
+    on_start: Option<OnStart<A>>,
+    on_end: OnEnd<A>,
+}
+
+impl<A, S> Feed<'_, A, S>
+where
+    A: Actor,
+    S: Stream + Send + 'static,
+    S::Item: Send + 'static,
+{
+    /// How many items may be on their way, polled for and not handled yet: by default one.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    pub fn window(mut self, items: usize) -> Self {
+        assert!(items > 0, "with a window of 0 no item could ever come");
+        self.window = items;
+        self
+    }
+
+    /// Lets the actor end while the stream still has items, when nobody has its address any more. By
+    /// default it stays for the stream's end.
+    pub fn without_keeping_alive(mut self) -> Self {
+        self.keeps_alive = false;
+        self
+    }
+
+    /// Called, as a message is, before the first item.
+    pub fn on_start(mut self, hook: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) -> Self {
+        self.hooks.on_start = Some(Box::new(hook));
+        self
+    }
+
+    /// Called, as a message is, after the last item. Without it nothing happens at an end, except
+    /// that a stream that panics fails the actor.
+    pub fn on_end(
+        mut self,
+        hook: impl FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send + 'static,
+    ) -> Self {
+        self.hooks.on_end = Box::new(hook);
+        self
+    }
+
+    /// Attaches the stream; a closure makes messages of its items. A message's answer is dropped.
+    /// The closure is called where the stream is polled, beside the actor.
+    pub fn each<M>(self, message: impl FnMut(S::Item) -> M + Send + 'static) -> Attached
+    where
+        A: Receive<M>,
+        M: Message,
+    {
+        let Self { context, stream, window, keeps_alive, hooks } = self;
+        let number = FeedNumber::next();
+        let (resolver, stopped) = Promise::channel();
+        let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
+        context.feeds().0.push((number, attached.clone()));
+        let source = Source { stream: Box::pin(stream), message };
+        let keep = keeps_alive.then(|| context.address());
+        let reader = Reader { actor: context.weak(), _keep: keep, number };
+        drop(spawn_future(reader.run(source, hooks, Credits::new(window), stopped)));
+        attached
+    }
+
+    /// Attaches the stream, whose items are messages.
+    pub fn items(self) -> Attached
+    where
+        A: Receive<S::Item>,
+        S::Item: Message,
+    {
+        self.each(|item| item)
+    }
+}
+
+/// A stream that an actor reads. Dropping this lets it go on.
+#[derive(Clone)]
+pub struct Attached(Arc<Mutex<Option<Resolver<Stop>>>>);
+
+/// Why a stream is left before its end.
+enum Stop {
+    Detached,
+    /// The state that has attached it is gone.
+    StateGone,
+}
+
+impl Attached {
+    /// Stops reading, and drops the stream. Items that were polled before are still handled, and then
+    /// the end is told: [`StreamEnd::Detached`]. Returns whether that came in time: whether the
+    /// stream had not ended.
+    pub fn detach(&self) -> bool {
+        self.stop(Stop::Detached)
+    }
+
+    /// Whether the stream is read no more.
+    pub fn has_ended(&self) -> bool {
+        self.0.lock().as_ref().is_none_or(Resolver::is_abandoned)
+    }
+
+    fn stop(&self, why: Stop) -> bool {
+        let resolver = self.0.lock().take();
+        // The reader lets go of the other end when there is no more to read.
+        let Some(resolver) = resolver.filter(|resolver| !resolver.is_abandoned()) else {
+            return false;
+        };
+        resolver.resolve(why);
+        true
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attached").field("ended", &self.has_ended()).finish()
+    }
+}
+
+/// The streams that a state of an actor has attached, and that have not told their end. They are
+/// left when it is dropped.
+#[derive(Default)]
+pub(crate) struct Feeds(Vec<(FeedNumber, Attached)>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FeedNumber(u64);
+
+impl FeedNumber {
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Feeds {
+    fn has(&self, number: FeedNumber) -> bool {
+        self.0.iter().any(|(known, _)| *known == number)
+    }
+
+    /// Returns whether it was there.
+    fn forget(&mut self, number: FeedNumber) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(known, _)| *known != number);
+        self.0.len() < before
+    }
+}
+
+impl Drop for Feeds {
+    fn drop(&mut self) {
+        for (_, attached) in &self.0 {
+            attached.stop(Stop::StateGone);
+        }
+    }
+}
+
+/// A stream, and what makes messages of its items.
+struct Source<S, F> {
+    stream: Pin<Box<S>>,
+    message: F,
+}
+
+impl<S, F, M> Source<S, F>
+where
+    S: Stream,
+    F: FnMut(S::Item) -> M,
+{
+    /// A panic is the end.
+    fn poll(&mut self, context: &mut TaskContext<'_>) -> Poll<Result<M, StreamEnd>> {
+        let Self { stream, message } = self;
+        match catch(|| stream.as_mut().poll_next(context).map(|item| item.map(message))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(Some(message))) => Poll::Ready(Ok(message)),
+            Ok(Poll::Ready(None)) => Poll::Ready(Err(StreamEnd::Finished)),
+            Err(Broken::Panicked(why)) => Poll::Ready(Err(StreamEnd::Panicked(why))),
+            Err(other) => Poll::Ready(Err(StreamEnd::Panicked(other.to_string().into()))),
+        }
+    }
+}
+
+/// What brings a stream's items to an actor.
+struct Reader<A: Actor> {
+    actor: WeakAddr<A>,
+    _keep: Option<Addr<A>>,
+    number: FeedNumber,
+}
+
+impl<A: Actor> Reader<A> {
+    async fn run<S, F, M>(
+        self,
+        mut source: Source<S, F>,
+        hooks: Hooks<A>,
+        credits: Credits,
+        mut stopped: Promise<Stop>,
+    ) where
+        A: Receive<M>,
+        M: Message,
+        S: Stream,
+        F: FnMut(S::Item) -> M,
+    {
+        let Hooks { on_start, on_end } = hooks;
+        if let Some(on_start) = on_start {
+            self.tell(on_start);
+        }
+        let end = self.read(&mut source, &credits, &mut stopped).await;
+        // Its destructor is foreign, and comes before the end is told.
+        let _ = catch(move || drop(source));
+        drop(stopped);
+        if let Some(end) = end {
+            self.tell_end(end, on_end);
+        }
+    }
+
+    /// Calls a hook with the actor, if it has the state still that has attached the stream.
+    fn tell(&self, hook: OnStart<A>) {
+        let number = self.number;
+        if let Some(actor) = self.actor.upgrade() {
+            actor.call(move |actor, context| {
+                if context.feeds().has(number) {
+                    hook(actor, context);
+                }
+            });
+        }
+    }
+
+    fn tell_end(&self, end: StreamEnd, hook: OnEnd<A>) {
+        let number = self.number;
+        if let Some(actor) = self.actor.upgrade() {
+            actor.call(move |actor, context| {
+                if context.feeds().forget(number) {
+                    hook(actor, end, context);
+                }
+            });
+        }
+    }
+
+    /// Reads to the end, if there is somebody to be told of it.
+    async fn read<S, F, M>(
+        &self,
+        source: &mut Source<S, F>,
+        credits: &Credits,
+        stopped: &mut Promise<Stop>,
+    ) -> Option<StreamEnd>
+    where
+        A: Receive<M>,
+        M: Message,
+        S: Stream,
+        F: FnMut(S::Item) -> M,
+    {
+        loop {
+            let mut permit = credits.acquire(1);
+            let permit = match unless(stopped, |context| Pin::new(&mut permit).poll(context)).await
+            {
+                Ok(permit) => permit,
+                Err(end) => return end,
+            };
+            match unless(stopped, |context| source.poll(context)).await {
+                // The permit comes back when the message has been handled.
+                Ok(Ok(message)) => self.actor.upgrade()?.deliver(message, permit),
+                Ok(Err(end)) => return Some(end),
+                Err(end) => return end,
+            }
+        }
+    }
+}
+
+/// Polls, unless the stream is to be left; then it says what is to be told.
+async fn unless<T>(
+    stopped: &mut Promise<Stop>,
+    mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>,
+) -> Result<T, Option<StreamEnd>> {
+    poll_fn(|context| match Pin::new(&mut *stopped).poll(context) {
+        Poll::Ready(Ok(Stop::Detached)) => Poll::Ready(Err(Some(StreamEnd::Detached))),
+        Poll::Ready(Ok(Stop::StateGone) | Err(_)) => Poll::Ready(Err(None)),
+        Poll::Pending => poll(context).map(Ok),
+    })
+    .await
+}

@@ -1,0 +1,263 @@
+//! Plain threads as actors: any thread can be sent messages, be asked, and receive.
+//!
+//! A thread gets its identity when it first asks for it, and nothing needs to be spawned. It has a
+//! [`Recipient`] for each kind of message; messages of one kind are kept in the order in which they
+//! came, until the thread receives them. Its mailbox has no bound.
+//!
+//! ```
+//! use coact_actor::{Message, Recipient, this_thread};
+//!
+//! struct Greeting(&'static str);
+//! impl Message for Greeting { type Reply = usize; }
+//!
+//! let main: Recipient<Greeting> = this_thread::recipient();
+//! let other = std::thread::spawn(move || main.ask(Greeting("hello")).wait());
+//! this_thread::answer(|greeting: Greeting| greeting.0.len());
+//! assert_eq!(other.join().unwrap(), Ok(5));
+//! ```
+//!
+//! When the thread ends, its recipients have [ended](crate::SendError::Stopped), and the messages
+//! that it has not received are dropped; asks among them fail.
+//!
+//! # Not inside of actors
+//!
+//! Behaviours, handlers and futures run on whatever worker is free, so "this thread" means nothing
+//! there, and to wait would stop other work: all functions here but [`id`] panic then. Use
+//! [`Context::address`](crate::Context::address) instead.
+
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use coact_core::{Promise, Resolver, catch, may_block, thread_companion};
+use parking_lot::Mutex;
+
+use crate::recipient::Takes;
+use crate::{ActorId, Ask, ExitReason, Message, Recipient, Reply, SendError};
+
+/// The identity of the calling thread, among those of actors.
+pub fn id() -> ActorId {
+    thread_companion::<Identity>().id
+}
+
+/// The calling thread, as the recipient of one kind of message.
+///
+/// # Panics
+/// Inside of a behaviour, a handler or a future.
+#[track_caller]
+pub fn recipient<M: Message>() -> Recipient<M> {
+    assert_plain("`this_thread::recipient`");
+    Recipient::of(inbox::<M>())
+}
+
+/// The next message of a kind; blocks the calling thread until it comes. If it was asked rather than
+/// sent, the ask fails: see [`answer`] and [`receive_with_reply`].
+///
+/// # Panics
+/// Inside of a behaviour, a handler or a future.
+#[track_caller]
+pub fn receive<M: Message>() -> M {
+    receive_with_reply().0
+}
+
+/// The next message of a kind, if it comes in time.
+///
+/// # Panics
+/// As [`receive`].
+#[track_caller]
+pub fn receive_timeout<M: Message>(timeout: Duration) -> Option<M> {
+    assert_plain("`this_thread::receive_timeout`");
+    next(Some(timeout)).map(|(message, _)| message)
+}
+
+/// The next message of a kind, if it has come already.
+///
+/// # Panics
+/// As [`receive`].
+#[track_caller]
+pub fn try_receive<M: Message>() -> Option<M> {
+    assert_plain("`this_thread::try_receive`");
+    inbox::<M>().take().map(|(message, _)| message)
+}
+
+/// The next message of a kind, and the right to answer it; blocks as [`receive`].
+///
+/// # Panics
+/// As [`receive`].
+#[track_caller]
+pub fn receive_with_reply<M: Message>() -> (M, Reply<M::Reply>) {
+    assert_plain("`this_thread::receive`");
+    next(None).expect("it is waited for without an end")
+}
+
+/// Handles the next message of a kind, and answers it; blocks as [`receive`].
+///
+/// # Panics
+/// As [`receive`], and with the closure; then the ask fails.
+#[track_caller]
+pub fn answer<M: Message>(handle: impl FnOnce(M) -> M::Reply) {
+    assert_plain("`this_thread::answer`");
+    let (message, reply) = receive_with_reply();
+    reply.send(handle(message));
+}
+
+#[track_caller]
+fn assert_plain(what: &str) {
+    assert!(
+        may_block(),
+        "{what} is for plain threads: inside of a behaviour, a handler or a future it would block a \
+         worker, or cowns that are held; use `Context::address` and handle the message"
+    );
+}
+
+type Letter<M> = (M, Reply<<M as Message>::Reply>);
+
+fn next<M: Message>(timeout: Option<Duration>) -> Option<Letter<M>> {
+    let inbox = inbox::<M>();
+    loop {
+        let (resolver, woken) = Promise::channel();
+        if let Some(letter) = inbox.take_or_wait(resolver) {
+            return Some(letter);
+        }
+        match timeout {
+            None => drop(woken.wait()),
+            // Only this thread takes letters out: if it was woken there is one.
+            Some(timeout) => {
+                drop(woken.wait_timeout(timeout));
+                return inbox.take();
+            }
+        }
+    }
+}
+
+/// The calling thread's inbox for a kind of message.
+fn inbox<M: Message>() -> Arc<Inbox<M>> {
+    let identity = thread_companion::<Identity>();
+    let mut inboxes = identity.inboxes.borrow_mut();
+    let inbox = inboxes.entry(TypeId::of::<M>()).or_insert_with(|| {
+        Box::new(Arc::new(Inbox::<M> { owner: identity.id, state: Mutex::new(State::default()) }))
+    });
+    let inbox = inbox.as_any().downcast_ref::<Arc<Inbox<M>>>().expect("kept by its type");
+    Arc::clone(inbox)
+}
+
+/// What makes a thread an actor.
+struct Identity {
+    id: ActorId,
+    inboxes: RefCell<HashMap<TypeId, Box<dyn Kept>>>,
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        Self { id: ActorId::next(), inboxes: RefCell::default() }
+    }
+}
+
+impl Drop for Identity {
+    fn drop(&mut self) {
+        for inbox in self.inboxes.take().values() {
+            inbox.end();
+        }
+    }
+}
+
+/// An inbox for some kind of message.
+trait Kept {
+    fn as_any(&self) -> &dyn Any;
+    /// The thread has ended.
+    fn end(&self);
+}
+
+/// The messages of one kind that have come to one thread.
+struct Inbox<M: Message> {
+    owner: ActorId,
+    state: Mutex<State<M>>,
+}
+
+struct State<M: Message> {
+    letters: VecDeque<Letter<M>>,
+    /// Wakes the thread, if it waits.
+    waiting: Option<Resolver<()>>,
+    ended: bool,
+}
+
+impl<M: Message> Default for State<M> {
+    fn default() -> Self {
+        Self { letters: VecDeque::new(), waiting: None, ended: false }
+    }
+}
+
+impl<M: Message> Inbox<M> {
+    fn take(&self) -> Option<Letter<M>> {
+        self.state.lock().letters.pop_front()
+    }
+
+    /// Takes a letter, or leaves word whom to wake.
+    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<Letter<M>> {
+        let mut state = self.state.lock();
+        let letter = state.letters.pop_front();
+        if letter.is_none() {
+            let before = state.waiting.replace(waiting);
+            drop(state);
+            drop(before);
+        }
+        letter
+    }
+}
+
+impl<M: Message> Kept for Arc<Inbox<M>> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn end(&self) {
+        let letters = {
+            let mut state = self.state.lock();
+            state.ended = true;
+            std::mem::take(&mut state.letters)
+        };
+        for (message, reply) in letters {
+            let _ = catch(|| drop(message));
+            reply.refuse(&ExitReason::Normal);
+        }
+    }
+}
+
+impl<M: Message> Takes<M> for Inbox<M> {
+    fn send(&self, message: M) -> Result<(), SendError<M>> {
+        self.forward(message, Reply::unwanted())
+    }
+
+    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
+        let mut state = self.state.lock();
+        if state.ended {
+            drop(state);
+            reply.refuse(&ExitReason::Normal);
+            return Err(SendError::Stopped(message));
+        }
+        state.letters.push_back((message, reply));
+        let waiting = state.waiting.take();
+        drop(state);
+        if let Some(thread) = waiting {
+            thread.resolve(());
+        }
+        Ok(())
+    }
+
+    fn ask(&self, message: M) -> Ask<M::Reply> {
+        let (reply, promise) = Reply::channel();
+        // If the thread has ended, the reply has said so.
+        let _ = self.forward(message, reply);
+        Ask::new(promise)
+    }
+
+    fn id(&self) -> ActorId {
+        self.owner
+    }
+
+    fn has_ended(&self) -> bool {
+        self.state.lock().ended
+    }
+}

@@ -1,0 +1,61 @@
+//! What the layers above keep for a thread.
+
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::sched::context;
+
+/// Everything that is kept for one thread, by type.
+pub(crate) type Companions = Vec<(TypeId, Rc<dyn Any>)>;
+
+thread_local! {
+    static COMPANIONS: RefCell<Companions> = const { RefCell::new(Vec::new()) };
+}
+
+/// The one `T` of the calling thread: made by `T::default()` when it is first asked for, and dropped
+/// when the thread ends. For the layers above, which keep here what they have to keep for a thread.
+///
+/// A simulated thread counts as one. On a thread that is ending already, whose
+/// companions are gone, each call makes a new `T`.
+pub fn thread_companion<T: Default + 'static>() -> Rc<T> {
+    if let Some(found) = find() {
+        return found;
+    }
+    // Made without the list being borrowed: it is foreign code, which may come here again. Should it
+    // have made one, that one counts.
+    let made = Rc::<T>::default();
+    if let Some(first) = find() {
+        return first;
+    }
+    let kept = Rc::clone(&made) as Rc<dyn Any>;
+    let _ = COMPANIONS.try_with(|all| all.borrow_mut().push((TypeId::of::<T>(), kept)));
+    made
+}
+
+/// Whether the calling thread may be blocked: whether it runs no behaviour, no handler and no
+/// future, and is no worker.
+pub fn may_block() -> bool {
+    !context::is_inside()
+}
+
+fn find<T: 'static>() -> Option<Rc<T>> {
+    let found = COMPANIONS.try_with(|all| {
+        let all = all.borrow();
+        let found = all.iter().find(|(of, _)| *of == TypeId::of::<T>());
+        found.map(|(_, companion)| Rc::clone(companion))
+    });
+    found.ok().flatten()?.downcast().ok()
+}
+
+/// Makes these the companions of the thread, and returns those that it had.
+#[cfg(feature = "sim")]
+pub(crate) fn swap(companions: Companions) -> Companions {
+    COMPANIONS.replace(companions)
+}
+
+/// Drops the companions of a simulated thread that ends.
+#[cfg(feature = "sim")]
+pub(crate) fn end() {
+    drop(swap(Companions::new()));
+}

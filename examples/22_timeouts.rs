@@ -1,0 +1,74 @@
+//! Time: asks that are over, messages that come later, and what happens when none come.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+
+/// A session that says when nobody has said anything, and ends when that goes on.
+#[derive(Default)]
+struct Session {
+    reminders: u32,
+}
+
+impl Actor for Session {
+    fn started(&mut self, context: &mut Context<Self>) {
+        context.set_receive_timeout(Duration::from_millis(20));
+        context.set_idle_timeout(Duration::from_millis(110));
+    }
+
+    fn stopped(&mut self, reason: &ExitReason, _: &mut Context<Self>) {
+        println!("the session ends after {} reminders: {reason}", self.reminders);
+        assert!(self.reminders > 0);
+    }
+}
+
+impl Handler<ReceiveTimeout> for Session {
+    fn handle(&mut self, _: ReceiveTimeout, _: &mut Context<Self>) {
+        self.reminders += 1;
+    }
+}
+
+/// A question that takes its time.
+struct Slow;
+
+impl Message for Slow {
+    type Reply = &'static str;
+}
+
+impl Receive<Slow> for Session {
+    fn receive(&mut self, _: Slow, reply: Reply<&'static str>, context: &mut Context<Self>) {
+        context.detach(reply, async {
+            sleep(Duration::from_millis(50)).await.ok();
+            "an answer"
+        });
+    }
+}
+
+/// Asks with and without patience, and never blocks a worker.
+struct Asker {
+    session: Addr<Session>,
+}
+
+impl Actor for Asker {
+    fn started(&mut self, context: &mut Context<Self>) {
+        let (short, long) = (Duration::from_millis(5), Duration::from_secs(60));
+        context.ask_timeout(&self.session, Slow, short, move |asker, answer, context| {
+            assert_eq!(answer, Err(AskError::Timeout(short)));
+            // Messages for the asker wait for this one.
+            context.ask_await(&asker.session, Slow, long, |_, answer, context| {
+                println!("with patience there is {}", answer.unwrap());
+                context.stop();
+            });
+        });
+    }
+}
+
+fn main() -> Result<(), Broken> {
+    let session = spawn(Session::default());
+    let asker = spawn(Asker { session: session.clone() });
+    let later = session.send_later(Duration::from_secs(3600), ReceiveTimeout);
+    assert_eq!(asker.ended().wait()?, ExitReason::Normal);
+    assert_eq!(session.ended().wait()?, ExitReason::Normal);
+    assert!(later.cancel());
+    Ok(())
+}

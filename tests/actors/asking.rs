@@ -1,0 +1,319 @@
+//! Answers: where they go, which come too late, and who waits for them.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact::sim::{self, Sim};
+use coact_tests::{Log, check, check_with_faults, finally, panic_of};
+
+use crate::world::{Bomb, Diary, Do, Note};
+
+const LONG: Duration = Duration::from_secs(600);
+
+/// Answers after so much time.
+struct Oracle;
+
+impl Actor for Oracle {}
+
+#[derive(Clone, Copy)]
+struct Wait(Duration);
+
+impl Message for Wait {
+    type Reply = Duration;
+}
+
+impl Receive<Wait> for Oracle {
+    fn receive(&mut self, wait: Wait, reply: Reply<Duration>, context: &mut Context<Self>) {
+        context.detach(reply, async move {
+            sleep(wait.0).await.unwrap();
+            wait.0
+        });
+    }
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// Sends the diary something to do.
+fn tell(diary: &Addr<Diary>, work: impl FnOnce(&mut Diary, &mut Context<Diary>) + Send + 'static) {
+    diary.send(Do(work)).unwrap();
+}
+
+#[test]
+fn an_answer_in_time_comes_and_a_late_one_does_not() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        let oracle = spawn(Oracle);
+        tell(&diary, move |_, context| {
+            for (question, limit) in [(30, 20), (10, 20)] {
+                context.ask_timeout(&oracle, Wait(ms(question)), ms(limit), |diary, answer, _| {
+                    diary.log.push(format!("{answer:?}"));
+                });
+            }
+        });
+        sleep(ms(100)).wait().unwrap();
+        assert_eq!(log.take(), ["started", "Ok(10ms)", "Err(Timeout(20ms))"]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn the_time_of_an_ask_counts_from_when_it_was_limited() {
+    sim::check(|| {
+        let ask = spawn(Oracle).ask(Wait(ms(30))).timeout(ms(20));
+        sleep(ms(15)).wait().unwrap();
+        assert_eq!(ask.wait(), Err(AskError::Timeout(ms(20))));
+        assert_eq!(sim::elapsed(), ms(20));
+    });
+}
+
+#[test]
+fn an_answer_to_an_actor_that_has_ended_is_no_fault() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let oracle = spawn(Oracle);
+        tell(&diary, move |_, context| {
+            context.ask(&oracle, Wait(ms(1)), |diary, _, _| diary.log.push("never".into()));
+            context.spawn(sleep(ms(1)), |diary, _, _| diary.log.push("never".into()));
+            context.stop();
+        });
+        finally(move || {
+            assert_eq!(log.take(), ["started", "stopped: it was done", "dropped"]);
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn asking_the_dead_fails_at_once() {
+    sim::check(|| {
+        let (dead, _) = Diary::spawn();
+        dead.kill().unwrap();
+        dead.ended().wait().unwrap();
+        let (diary, log) = Diary::spawn();
+        tell(&diary, move |_, context| {
+            context.ask_timeout(&dead, Note("hello?"), LONG, |diary, answer, _| {
+                diary.log.push(format!("{answer:?}"));
+            });
+        });
+        assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
+        sleep(ms(1)).wait().unwrap();
+        assert_eq!(log.take(), ["started", "Err(Stopped(Killed))"]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn those_who_wait_in_a_mailbox_are_told_of_its_end() {
+    check_with_faults(|_| {
+        let (diary, _) = Diary::spawn();
+        diary.suspend().unwrap();
+        let asked = diary.ask(Note("unread"));
+        diary.kill().unwrap();
+        assert_eq!(asked.wait(), Err(AskError::Stopped(ExitReason::Killed)));
+    });
+}
+
+#[test]
+fn an_awaited_answer_comes_before_any_message() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        let oracle = spawn(Oracle);
+        tell(&diary, move |_, context| {
+            let inner = oracle.clone();
+            context.ask_await(&oracle, Wait(ms(20)), LONG, move |diary, answer, context| {
+                diary.log.push(format!("first {answer:?}"));
+                // Stacked: this one, too, comes before any message.
+                context.ask_await(&inner, Wait(ms(5)), LONG, |diary, answer, _| {
+                    diary.log.push(format!("third {answer:?}"));
+                });
+            });
+            context.ask_await(&oracle, Wait(ms(10)), LONG, |diary, answer, _| {
+                diary.log.push(format!("second {answer:?}"));
+            });
+        });
+        diary.send(Note("a message")).unwrap();
+        when(&diary, |diary| diary.log.push("a behaviour".into()));
+        assert_eq!(diary.ask(Note("the last")).wait(), Ok(7));
+        let expected = [
+            "started",
+            "first Ok(20ms)",
+            "second Ok(10ms)",
+            "third Ok(5ms)",
+            "a message",
+            "a behaviour",
+            "the last",
+        ];
+        assert_eq!(log.take(), expected);
+    });
+}
+
+#[test]
+fn of_two_that_await_each_other_one_fails_at_once_and_both_go_on() {
+    sim::check(|| {
+        let [(one, log), (other, far)] = [Diary::spawn(), Diary::spawn()];
+        for (asker, asked) in [(&one, &other), (&other, &one)] {
+            let asked = asked.clone();
+            tell(asker, move |_, context| {
+                context.ask_await(&asked, Note("asked"), LONG, |diary, answer, _| {
+                    diary.log.push(match answer {
+                        Err(AskError::Cycle(_)) => "a circle".into(),
+                        answer => format!("{}", answer.is_ok()),
+                    });
+                });
+            });
+        }
+        assert!(one.ask(Note("on")).wait().is_ok() && other.ask(Note("on")).wait().is_ok());
+        // Nobody has waited for the timeout.
+        assert!(sim::elapsed() < LONG);
+        for log in [log, far] {
+            let log = log.take();
+            let answers = log.iter().filter(|entry| ["true", "a circle"].contains(&&***entry));
+            assert_eq!(answers.count(), 1, "{log:?}");
+        }
+    });
+}
+
+#[test]
+fn an_awaited_answer_that_does_not_come_is_given_up() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        let oracle = spawn(Oracle);
+        tell(&diary, move |_, context| {
+            context.ask_await(&oracle, Wait(ms(30)), ms(20), |diary, answer, _| {
+                diary.log.push(format!("{answer:?}"));
+            });
+        });
+        assert_eq!(diary.ask(Note("on")).wait(), Ok(3));
+        assert_eq!(sim::elapsed(), ms(20));
+        assert_eq!(log.take(), ["started", "Err(Timeout(20ms))", "on"]);
+    });
+}
+
+#[test]
+fn asks_in_a_handler_block_no_worker() {
+    // One worker, and a chain of actors each of which awaits the next one.
+    struct Link(Option<Addr<Link>>);
+    impl Actor for Link {}
+    struct Depth;
+    impl Message for Depth {
+        type Reply = usize;
+    }
+    impl Receive<Depth> for Link {
+        fn receive(&mut self, _: Depth, reply: Reply<usize>, context: &mut Context<Self>) {
+            match self.0.clone() {
+                None => reply.send(0),
+                Some(next) => {
+                    context.ask_await(&next, Depth, LONG, |_, depth, _| {
+                        reply.send(depth.unwrap() + 1);
+                    });
+                }
+            }
+        }
+    }
+    check(|| {
+        let first = (0..50).fold(spawn(Link(None)), |next, _| spawn(Link(Some(next))));
+        assert_eq!(first.ask(Depth).wait(), Ok(50));
+    });
+}
+
+#[test]
+fn waiting_in_a_handler_is_refused() {
+    check(|| {
+        let (diary, _) = Diary::spawn();
+        let (oracle, messages) = (spawn(Oracle), Log::new());
+        let seen = messages.clone();
+        tell(&diary, move |_, _| {
+            let plain = oracle.ask(Wait(ms(50)));
+            let limited = oracle.ask(Wait(ms(50))).timeout(LONG);
+            seen.push(panic_of(|| plain.wait()));
+            seen.push(panic_of(|| limited.wait()));
+        });
+        finally(move || {
+            let messages = messages.take();
+            assert_eq!(messages.len(), 2);
+            for message in messages {
+                assert!(message.contains("would block a worker"), "{message}");
+            }
+            drop(diary);
+        });
+    });
+}
+
+#[test]
+fn a_closure_that_panics_with_the_answer_ends_its_actor() {
+    check_with_faults(|_| {
+        let (diary, _) = Diary::spawn();
+        let oracle = spawn(Oracle);
+        tell(&diary, move |_, context| {
+            context.ask_await(&oracle, Wait(ms(1)), LONG, |_, _, _| panic!("bad news"));
+        });
+        assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked("bad news".into())));
+    });
+}
+
+#[test]
+fn what_is_forwarded_is_answered_to_the_first_asker() {
+    struct Desk(Recipient<Note>);
+    impl Actor for Desk {}
+    impl Receive<Note> for Desk {
+        fn receive(&mut self, note: Note, reply: Reply<usize>, _: &mut Context<Self>) {
+            if self.0.forward(note, reply).is_err() {
+                self.0.id();
+            }
+        }
+    }
+    check_with_faults(|_| {
+        let (diary, _) = Diary::spawn();
+        let desk = spawn(Desk(diary.recipient()));
+        assert_eq!(desk.ask(Note("one")).wait(), Ok(2));
+        desk.send(Note("nobody waits")).unwrap();
+        diary.forward(Bomb, diary_reply()).unwrap();
+        diary.ended().wait().unwrap();
+        let gone = desk.ask(Note("two")).wait();
+        assert_eq!(gone, Err(AskError::Stopped(ExitReason::Panicked("boom".into()))));
+    });
+}
+
+/// A reply that somebody waits for in vain.
+fn diary_reply() -> Reply<()> {
+    struct Keeper(Log<Reply<()>>);
+    impl Actor for Keeper {}
+    struct Give;
+    impl Message for Give {
+        type Reply = ();
+    }
+    impl Receive<Give> for Keeper {
+        fn receive(&mut self, _: Give, reply: Reply<()>, _: &mut Context<Self>) {
+            self.0.push(reply);
+        }
+    }
+    let kept = Log::new();
+    let keeper = spawn(Keeper(kept.clone()));
+    drop(keeper.ask(Give));
+    assert_eq!(ask(&keeper, |_| ()).wait(), Ok(()));
+    let mut replies = kept.take();
+    assert!(!replies[0].is_wanted());
+    replies.remove(0)
+}
+
+#[test]
+fn an_address_sends_later_and_again() {
+    Sim::new().check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.send_later(ms(25), Note("later"));
+        let never = diary.send_later(ms(30), Note("never"));
+        let ticks = diary.send_every(ms(10), || Note("tick"));
+        sleep(ms(28)).wait().unwrap();
+        assert!(never.cancel());
+        sleep(ms(7)).wait().unwrap();
+        ticks.cancel();
+        sleep(ms(100)).wait().unwrap();
+        assert_eq!(log.take(), ["started", "tick", "tick", "later", "tick"]);
+        // A timer does not keep its actor, and ends with it.
+        diary.send_every(ms(10), || Note("tock"));
+        diary.send_later(ms(25), Note("too late"));
+        drop(diary);
+    });
+}

@@ -1,0 +1,240 @@
+//! What happens when no messages come. In virtual time.
+
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact::sim;
+use coact_tests::check_with_faults;
+
+use crate::world::{Bomb, Diary, Do, Note};
+
+impl Handler<ReceiveTimeout> for Diary {
+    fn handle(&mut self, _: ReceiveTimeout, _: &mut Context<Self>) {
+        self.log.push("quiet".into());
+    }
+}
+
+const PERIOD: Duration = Duration::from_millis(40);
+
+/// A timeout is late by no more than this, and may be so early after it was set.
+const LOOK: Duration = Duration::from_millis(10);
+
+fn tell(diary: &Addr<Diary>, work: impl FnOnce(&mut Diary, &mut Context<Diary>) + Send + 'static) {
+    diary.send(Do(work)).unwrap();
+}
+
+/// Lets virtual time pass, and all that happens in it.
+fn pass(time: Duration) {
+    sleep(time).wait().unwrap();
+}
+
+/// Lets what is due now happen.
+fn settle(diary: &Addr<Diary>) {
+    assert_eq!(ask(diary.read(), |_| ()).wait(), Ok(()));
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+#[test]
+fn it_comes_when_nothing_has_come_and_comes_again() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| context.set_receive_timeout(PERIOD));
+        pass(PERIOD - ms(1));
+        assert_eq!(log.take(), ["started"]);
+        pass(LOOK + ms(2));
+        assert_eq!(log.take(), ["quiet"]);
+        pass(PERIOD);
+        assert_eq!(log.take(), ["quiet"]);
+        pass(PERIOD * 3);
+        assert_eq!(log.take(), ["quiet"; 3]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn each_message_puts_it_off() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| context.set_receive_timeout(PERIOD));
+        for _ in 0..10 {
+            pass(PERIOD - ms(1));
+            diary.send(Note("here")).unwrap();
+        }
+        settle(&diary);
+        assert_eq!(log.take()[1..], ["here"; 10]);
+        pass(PERIOD - ms(1));
+        assert!(log.is_empty());
+        pass(LOOK + ms(2));
+        assert_eq!(log.take(), ["quiet"]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn behaviours_that_hold_the_actor_put_it_off_and_readers_do_not() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| context.set_receive_timeout(PERIOD));
+        for _ in 0..5 {
+            pass(PERIOD - ms(1));
+            when(&diary, |_| {});
+        }
+        settle(&diary);
+        assert_eq!(log.take(), ["started"]);
+        for _ in 0..5 {
+            pass(PERIOD / 4);
+            when(diary.read(), |_| {});
+        }
+        pass(LOOK);
+        assert_eq!(log.take(), ["quiet"]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn it_can_be_cleared_and_replaced() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| {
+            context.set_receive_timeout(PERIOD);
+            context.clear_receive_timeout();
+        });
+        pass(PERIOD * 3);
+        assert_eq!(log.take(), ["started"]);
+        tell(&diary, |_, context| {
+            context.set_receive_timeout(PERIOD);
+            context.set_receive_timeout(PERIOD * 2);
+        });
+        pass(PERIOD * 2 - ms(1));
+        assert!(log.is_empty());
+        pass(LOOK * 2 + ms(2));
+        assert_eq!(log.take(), ["quiet"]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn an_idle_actor_stops() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| context.set_idle_timeout(PERIOD));
+        pass(PERIOD / 2);
+        diary.send(Note("busy")).unwrap();
+        pass(PERIOD - ms(1));
+        assert!(!diary.has_ended());
+        pass(LOOK + ms(2));
+        assert_eq!(diary.exit_reason(), Some(ExitReason::Normal));
+        assert_eq!(log.take(), ["started", "busy", "stopped: it was done", "dropped"]);
+    });
+}
+
+#[test]
+fn being_told_is_not_being_busy() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| {
+            context.set_receive_timeout(PERIOD);
+            context.set_idle_timeout(PERIOD * 3);
+        });
+        assert_eq!(diary.ended().wait(), Ok(ExitReason::Normal));
+        let quiet = log.take().iter().filter(|entry| *entry == "quiet").count();
+        assert!((2..=3).contains(&quiet), "{quiet}");
+    });
+}
+
+#[test]
+fn clearing_keeps_an_idle_actor() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| {
+            context.set_idle_timeout(PERIOD);
+            context.clear_idle_timeout();
+        });
+        pass(PERIOD * 4);
+        assert!(!diary.has_ended());
+        assert_eq!(log.take(), ["started"]);
+    });
+}
+
+#[test]
+fn the_time_of_a_suspended_actor_does_not_count() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| context.set_receive_timeout(PERIOD));
+        settle(&diary);
+        diary.suspend().unwrap();
+        pass(PERIOD * 5);
+        diary.resume().unwrap();
+        settle(&diary);
+        assert_eq!(log.take(), ["started"]);
+        pass(PERIOD + LOOK + ms(1));
+        assert_eq!(log.take(), ["quiet"]);
+        drop(diary);
+    });
+}
+
+#[test]
+fn it_does_not_keep_the_actor_and_ends_with_it() {
+    sim::check(|| {
+        let (diary, log) = Diary::spawn();
+        tell(&diary, |_, context| {
+            context.set_receive_timeout(PERIOD);
+            context.set_idle_timeout(PERIOD);
+        });
+        drop(diary);
+        pass(ms(1));
+        assert_eq!(log.take(), ["started", "stopped: it was done", "dropped"]);
+        // That the run comes to an end shows that the timers have.
+    });
+}
+
+#[test]
+fn it_ends_with_the_state_that_has_set_it() {
+    sim::check(|| {
+        let (diary, log) = Diary::new();
+        let make = {
+            let log = log.clone();
+            move || Diary { log: log.clone() }
+        };
+        let diary = actor(diary).restartable(make).spawn();
+        tell(&diary, |_, context| context.set_receive_timeout(PERIOD));
+        settle(&diary);
+        diary.restart().unwrap();
+        pass(PERIOD * 3);
+        assert!(!log.take().contains(&"quiet".into()));
+        drop(diary);
+    });
+}
+
+#[test]
+fn a_timeout_that_panics_fails_the_actor() {
+    struct Nervous;
+    impl Actor for Nervous {
+        fn started(&mut self, context: &mut Context<Self>) {
+            context.set_receive_timeout(Duration::from_millis(1));
+        }
+    }
+    impl Handler<ReceiveTimeout> for Nervous {
+        fn handle(&mut self, _: ReceiveTimeout, _: &mut Context<Self>) {
+            panic!("too quiet");
+        }
+    }
+    check_with_faults(|_| {
+        let nervous = spawn(Nervous);
+        assert_eq!(nervous.ended().wait(), Ok(ExitReason::Panicked("too quiet".into())));
+    });
+}
+
+#[test]
+fn a_timeout_of_zero_is_refused() {
+    check_with_faults(|_| {
+        let (diary, _) = Diary::spawn();
+        tell(&diary, |_, context| context.set_idle_timeout(Duration::ZERO));
+        let why = "a timeout of zero would never stop coming";
+        assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked(why.into())));
+        assert!(diary.send(Bomb).is_err());
+    });
+}
