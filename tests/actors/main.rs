@@ -5,10 +5,15 @@
 
 mod cycles;
 mod directives;
+mod events;
 mod groups;
 mod holding;
 mod lifecycle;
 mod messages;
 mod order;
+mod pools;
+mod registry;
+mod routers;
 mod ties;
+mod topics;
 mod world;

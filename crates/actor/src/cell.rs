@@ -7,9 +7,11 @@ use coact_core::{Attended, Broken, Door, WeakCown, catch};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
+use crate::events;
 use crate::front::Front;
 use crate::hold::Hold;
 use crate::life::Ties;
+use crate::pool::Limit;
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
@@ -42,6 +44,8 @@ pub(crate) type Factory<A> = Box<dyn FnMut() -> A + Send>;
 struct Rest<A: Actor> {
     ties: Ties,
     factory: Option<Factory<A>>,
+    /// How often it may restart after panics, if it does so by itself.
+    limit: Option<Box<Limit>>,
     hold: Option<Hold<A>>,
     suspended: bool,
     /// The actor has panicked, and nothing was done about it yet.
@@ -50,14 +54,26 @@ struct Rest<A: Actor> {
 
 impl<A: Actor> Default for Rest<A> {
     fn default() -> Self {
-        Self { ties: Ties::default(), factory: None, hold: None, suspended: false, failure: None }
+        Self {
+            ties: Ties::default(),
+            factory: None,
+            limit: None,
+            hold: None,
+            suspended: false,
+            failure: None,
+        }
     }
 }
 
 impl<A: Actor> Cell<A> {
-    pub(crate) fn new(actor: A, this: WeakCown<Self>, factory: Option<Factory<A>>) -> Self {
+    pub(crate) fn new(
+        actor: A,
+        this: WeakCown<Self>,
+        factory: Option<Factory<A>>,
+        limit: Option<Box<Limit>>,
+    ) -> Self {
         let rest = factory.map(|factory| {
-            Box::new(Mutex::new(Rest { factory: Some(factory), ..Rest::default() }))
+            Box::new(Mutex::new(Rest { factory: Some(factory), limit, ..Rest::default() }))
         });
         let this = WeakAddr::new(this);
         let context = Context::new(this.clone());
@@ -101,12 +117,14 @@ impl<A: Actor> Cell<A> {
             message = std::any::type_name::<M>(),
             "a message came to an actor that has ended"
         );
-        drop(message);
         let reason = match &self.rest {
             Some(rest) => rest.lock().failure.clone(),
             None => None,
         };
-        reply.refuse(&reason.unwrap_or(ExitReason::Normal));
+        let reason = reason.unwrap_or(ExitReason::Normal);
+        events::dead_letter::<A, M>(self.this.id(), &reason);
+        drop(message);
+        reply.refuse(&reason);
     }
 
     /// Ends an actor that nobody has the address of any more, from a behaviour: what earlier ones
@@ -135,6 +153,7 @@ impl<A: Actor> Cell<A> {
         if self.phase == Phase::Starting {
             self.phase = Phase::Running;
             self.hook(|actor, context| actor.started(context));
+            events::started::<A>(self.this.id());
         }
     }
 
@@ -189,7 +208,7 @@ impl<A: Actor> Cell<A> {
     /// Returns whether there was something to do.
     fn settle_one(&mut self, front: &Front) -> bool {
         if let Some(reason) = self.has_rest().and_then(|rest| rest.failure.take()) {
-            self.end(front, reason);
+            self.fail(front, reason);
             return true;
         }
         if self.has_rest().is_some_and(|rest| rest.hold.is_some()) {
@@ -227,6 +246,17 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// Does what is to be done after a panic.
+    fn fail(&mut self, front: &Front, reason: ExitReason) {
+        events::failed::<A>(front.id, &reason);
+        let limit = self.has_rest().and_then(|rest| rest.limit.as_mut());
+        if limit.is_some_and(|limit| limit.allows_one_more()) {
+            self.restart(front, &reason);
+        } else {
+            self.end(front, reason);
+        }
+    }
+
     fn kill(&mut self, front: &Front, reason: ExitReason) {
         self.end_hold();
         self.phase = Phase::Ended;
@@ -246,6 +276,7 @@ impl<A: Actor> Cell<A> {
         let (body, rest) = (self.body.take(), self.rest.take());
         self.rest().failure = Some(reason.clone());
         let _ = catch(move || drop(body));
+        events::stopped::<A>(front.id, &reason);
         let Some(rest) = rest else { return };
         let Rest { ties: Ties { links, monitors, .. }, .. } = rest.into_inner();
         for link in links {
@@ -269,8 +300,13 @@ impl<A: Actor> Cell<A> {
             Ok(actor) => {
                 self.body = Some(Body { actor, context: Context::new(self.this.clone()) });
                 self.hook(|actor, context| actor.restarted(reason, context));
+                events::restarted::<A>(front.id, reason);
             }
-            Err(why) => self.end(front, reason_of(&why)),
+            Err(why) => {
+                let reason = reason_of(&why);
+                events::failed::<A>(front.id, &reason);
+                self.end(front, reason);
+            }
         }
     }
 

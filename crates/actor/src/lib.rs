@@ -18,14 +18,20 @@ mod context;
 mod cycle;
 mod directive;
 mod error;
+mod events;
 mod exit;
 mod front;
 mod hold;
+mod hub;
 mod id;
 mod life;
+mod pool;
 mod recipient;
+mod registry;
 mod reply;
+mod router;
 mod spawn;
+mod topic;
 
 pub use actor::{Actor, Handler, Message, MessageTo, Receive};
 pub use address::{Addr, WeakAddr};
@@ -36,10 +42,21 @@ pub use cell::Cell;
 pub use context::Context;
 pub use cycle::{AskCycle, CycleAsk};
 pub use error::{AskError, SendError, Stopped};
+pub use events::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
+    Events, LateReply, MessageDropped, events,
+};
 pub use exit::ExitReason;
 pub use hold::HeldFuture;
 pub use id::ActorId;
 pub use life::{Down, Exited, MonitorId};
+pub use pool::{Pool, PoolBuilder};
 pub use recipient::Recipient;
+pub use registry::{
+    BadUid, LookupError, NameTaken, RegisterError, Registry, Uid, Whereis, lookup, registry,
+    whereis,
+};
 pub use reply::Reply;
+pub use router::{NoAnswer, RouteError, Router, Routing, Scatter};
 pub use spawn::{Spawn, actor, spawn};
+pub use topic::{BadPattern, Subscription, Topic, TopicTree, topic};

@@ -3,14 +3,23 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, SendError};
+use crate::router::InFlight;
+use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, Reply, SendError};
 
 /// The address of any actor that takes `M`: for what does not care who answers.
 pub struct Recipient<M: Message>(Arc<dyn Takes<M>>);
 
-trait Takes<M: Message>: Send + Sync {
+pub(crate) trait Takes<M: Message>: Send + Sync {
     fn send(&self, message: M) -> Result<(), SendError<M>>;
     fn ask(&self, message: M) -> Ask<M::Reply>;
+    /// As `send`, with a guest that comes along with the message.
+    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>>;
+    /// As `ask`; gives the message back if it cannot be delivered.
+    fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
     fn id(&self) -> ActorId;
     fn has_ended(&self) -> bool;
 }
@@ -24,6 +33,18 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
         Addr::ask(self, message)
     }
 
+    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
+        self.send_with_guest(message, Reply::unwanted(), guest)
+    }
+
+    fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_with_guest(message, guest)
+    }
+
     fn id(&self) -> ActorId {
         Addr::id(self)
     }
@@ -34,6 +55,11 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
 }
 
 impl<M: Message> Recipient<M> {
+    /// Something that takes messages without being an actor.
+    pub(crate) fn of(takes: impl Takes<M> + 'static) -> Self {
+        Self(Arc::new(takes))
+    }
+
     pub(crate) fn new<A: Actor>(address: Addr<A>) -> Self
     where
         M: MessageTo<A>,
@@ -52,6 +78,22 @@ impl<M: Message> Recipient<M> {
     /// As [`Addr::ask`].
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         self.0.ask(message)
+    }
+
+    pub(crate) fn send_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> Result<(), SendError<M>> {
+        self.0.send_counted(message, guest)
+    }
+
+    pub(crate) fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.0.ask_counted(message, guest)
     }
 
     /// The actor's identity.

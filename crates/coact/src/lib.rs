@@ -60,6 +60,11 @@ pub mod prelude {
         Actor, ActorId, Addr, AnyAddr, Ask, AskCycle, AskError, Context, Down, ExitReason, Exited,
         Handler, Message, Receive, Recipient, Reply, SendError, Stopped, WeakAddr, actor, spawn,
     };
+    // Finding and grouping them.
+    pub use coact_actor::{
+        LookupError, NameTaken, NoAnswer, Pool, Registry, RouteError, Router, Routing, Scatter,
+        Subscription, Topic, TopicTree, Uid, events, lookup, registry, topic, whereis,
+    };
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{
