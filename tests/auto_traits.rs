@@ -36,6 +36,20 @@ macro_rules! table {
 
 /// `Send`, and not `Sync`.
 type NoSync = Cell<u8>;
+/// An actor whose state cannot be shared.
+#[allow(dead_code)]
+struct Idle(NoSync);
+
+impl Actor for Idle {}
+
+/// A message that cannot be shared.
+#[allow(dead_code)]
+struct Quiet(NoSync);
+
+impl Message for Quiet {
+    type Reply = NoSync;
+}
+
 /// `Sync`, and not `Send`.
 type NoSend = std::sync::MutexGuard<'static, u8>;
 
@@ -96,7 +110,22 @@ fn auto_traits() {
         EnterGuard<'static>: "-" "-" "Unpin";
         ShutdownReport: "Send" "Sync" "Unpin";
 
+        // Actors in groups. What is only passed on need not be shared.
+        Addr<Idle>: "Send" "Sync" "Unpin";
+        Router<Quiet>: "Send" "Sync" "Unpin";
+        Pool<Idle>: "Send" "Sync" "Unpin";
+        Scatter<NoSync>: "Send" "Sync" "Unpin";
+        Topic<NoSync>: "Send" "Sync" "Unpin";
+        TopicTree<NoSync>: "Send" "Sync" "Unpin";
+        Subscription: "Send" "Sync" "Unpin";
+        Registry: "Send" "Sync" "Unpin";
+        coact::Events: "Send" "Sync" "Unpin";
+        coact::Whereis<Idle>: "Send" "Sync" "Unpin";
+        Uid: "Send" "Sync" "Unpin";
+
         // Errors.
+        RouteError<NoSync>: "Send" "-" "Unpin";
+        NameTaken: "Send" "Sync" "Unpin";
         BuildError: "Send" "Sync" "Unpin";
         Broken: "Send" "Sync" "Unpin";
         Fault: "Send" "Sync" "Unpin";
@@ -114,6 +143,13 @@ fn errors_are_errors() {
     is_error::<BuildError>();
     is_error::<Broken>();
     is_error::<Overlap>();
+    is_error::<LookupError>();
+    is_error::<NameTaken<fn()>>();
+    is_error::<coact::RegisterError>();
+    is_error::<coact::BadUid>();
+    is_error::<RouteError<fn()>>();
+    is_error::<NoAnswer>();
+    is_error::<coact::BadPattern>();
     is_error::<Refusal>();
     is_error::<WhenError<fn()>>();
 }

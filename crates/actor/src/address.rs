@@ -11,6 +11,7 @@ use crate::cycle::{self, Wait};
 use crate::directive::Directive;
 use crate::front::Front;
 use crate::life::{Monitor, MonitorId};
+use crate::router::InFlight;
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
     SendError, Stopped,
@@ -136,19 +137,64 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
+        let (reply, ask) = self.question();
+        match self.send_with_reply(message, reply) {
+            Ok(()) | Err(SendError::Stopped(_)) => ask,
+            Err(SendError::Full(_)) => Ask::failed(AskError::Full),
+        }
+    }
+
+    /// The two ends of an ask.
+    #[inline]
+    fn question<R: Send + 'static>(&self) -> (Reply<R>, Ask<R>) {
         let (reply, promise) = Reply::channel();
         let ask = Ask::new(promise);
-        let (reply, ask) = match cycle::holder() {
+        match cycle::holder() {
             None => (reply, ask),
             Some(holder) => {
                 let wait = Wait::new(holder, self.any());
                 (reply.tracked(&wait), ask.tracked(wait))
             }
-        };
-        match self.send_with_reply(message, reply) {
-            Ok(()) | Err(SendError::Stopped(_)) => ask,
-            Err(SendError::Full(_)) => Ask::failed(AskError::Full),
         }
+    }
+
+    /// Asks; gives the message back if it cannot be delivered. The guest comes along, and is dropped
+    /// when the message has been handled, or will not be.
+    pub(crate) fn ask_with_guest<M>(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>)
+    where
+        M: MessageTo<A>,
+    {
+        let (reply, ask) = self.question();
+        (ask, self.send_with_guest(message, reply, guest))
+    }
+
+    /// As [`send_with_reply`](Self::send_with_reply), with a guest that comes along.
+    pub(crate) fn send_with_guest<M>(
+        &self,
+        message: M,
+        reply: Reply<M::Reply>,
+        guest: Option<InFlight>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let cown = self.cown();
+        let Some(guest) = guest.filter(|_| cown.is_plain()) else {
+            return self.send_with_reply(message, reply);
+        };
+        if reply.is_tracked() {
+            self.send_tracked(message, reply, guest);
+        } else {
+            when(cown.regardless(), move |cell| {
+                let _guest = guest;
+                cell.receive(message, reply);
+            });
+        }
+        Ok(())
     }
 
     /// Sends a message whose answer goes to whoever waits for that of another one.
@@ -165,7 +211,7 @@ impl<A: Actor> Addr<A> {
             return self.send_elsewhere(message, reply);
         }
         if reply.is_tracked() {
-            self.send_tracked(message, reply);
+            self.send_tracked(message, reply, ());
         } else {
             when(cown.regardless(), move |cell| cell.receive(message, reply));
         }
@@ -174,13 +220,17 @@ impl<A: Actor> Addr<A> {
 
     /// Sends what somebody waits for who is held: where the message stands is noted.
     #[cold]
-    fn send_tracked<M>(&self, message: M, reply: Reply<M::Reply>)
+    fn send_tracked<M, G>(&self, message: M, reply: Reply<M::Reply>, guest: G)
     where
         M: MessageTo<A>,
+        G: Send + 'static,
     {
         let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
         let cown = self.cown();
-        let place = cown.spawn_placed(move |cell| cell.receive(message, reply));
+        let place = cown.spawn_placed(move |cell| {
+            let _guest = guest;
+            cell.receive(message, reply);
+        });
         if let (Some((hops, wait)), Some(place)) = (wait, place) {
             wait.placed(hops, cown.id(), place);
         }
@@ -358,6 +408,11 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
+    /// Lets a new actor begin.
+    pub(crate) fn begin(&self) {
+        self.cown().alert();
+    }
+
     /// As [`drain`](Self::drain), for one run of a supervised actor: not for those that follow.
     pub(crate) fn drain_run(&self, run: u64) {
         when(self.cown().regardless(), move |cell| cell.drain_run(run));
@@ -388,7 +443,11 @@ impl<A: Actor> WeakAddr<A> {
 
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
-        self.0.front().id
+        self.front().id
+    }
+
+    pub(crate) fn front(&self) -> &Front {
+        self.0.front()
     }
 
     /// As [`Addr::send`].
@@ -418,10 +477,6 @@ impl<A: Actor> WeakAddr<A> {
             }
             None => Err(directive),
         }
-    }
-
-    pub(crate) fn front(&self) -> &Front {
-        self.0.front()
     }
 
     pub(crate) fn alert(&self) {

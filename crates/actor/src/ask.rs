@@ -101,6 +101,11 @@ impl<R: Send + 'static> Ask<R> {
     }
 }
 
+/// Waits no longer, unless the answer has just come.
+fn give_up<R: Send + 'static>(promise: &mut Promise<Answer<R>>, after: Duration) -> Answer<R> {
+    promise.give_up().map_or(Err(AskError::Timeout(after)), flatten)
+}
+
 fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
     result.unwrap_or_else(|broken| Err(of_broken(&broken)))
 }
@@ -116,17 +121,19 @@ impl<R: Send + 'static> Future for Ask<R> {
     /// # Panics
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        if let Poll::Ready(result) = Pin::new(&mut self.promise).poll(context) {
+        let this = &mut *self;
+        if let Poll::Ready(result) = Pin::new(&mut this.promise).poll(context) {
             return Poll::Ready(flatten(result));
         }
-        if let Some(waiting) = &mut self.waiting {
+        if let Some(waiting) = &mut this.waiting {
             if let Some(cycle) = waiting.failure() {
                 return Poll::Ready(Err(AskError::Cycle(cycle)));
             }
             waiting.goes_on();
         }
-        let Some(timeout) = &mut self.timeout else { return Poll::Pending };
-        Pin::new(&mut timeout.alarm).poll(context).map(|_| Err(AskError::Timeout(timeout.after)))
+        let Some(timeout) = &mut this.timeout else { return Poll::Pending };
+        let alarm = Pin::new(&mut timeout.alarm).poll(context);
+        alarm.map(|_| give_up(&mut this.promise, timeout.after))
     }
 }
 

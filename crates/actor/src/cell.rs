@@ -7,10 +7,12 @@ use coact_core::{Attended, Broken, Door, Home, OnCancel, WeakCown, catch, when};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
+use crate::events;
 use crate::front::Front;
 use crate::hold::{Hold, alert};
 use crate::life::Ties;
-use crate::mailbox::{Letters, Loss, lost};
+use crate::mailbox::Letters;
+use crate::pool::Limit;
 use crate::supervise::{Overseer, Ward};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
@@ -53,6 +55,8 @@ struct Rest<A: Actor> {
     factory: Option<Factory<A>>,
     /// That it has a supervisor.
     ward: Option<Ward>,
+    /// How often it may restart after panics, if it does so by itself.
+    limit: Option<Box<Limit>>,
     hold: Option<Hold<A>>,
     /// Present while messages are to wait.
     suspended: Option<OnCancel>,
@@ -67,6 +71,7 @@ impl<A: Actor> Default for Rest<A> {
         Self {
             ties: Ties::default(),
             factory: None,
+            limit: None,
             ward: None,
             hold: None,
             suspended: None,
@@ -77,9 +82,14 @@ impl<A: Actor> Default for Rest<A> {
 }
 
 impl<A: Actor> Cell<A> {
-    pub(crate) fn new(actor: A, this: WeakCown<Self>, factory: Option<Factory<A>>) -> Self {
+    pub(crate) fn new(
+        actor: A,
+        this: WeakCown<Self>,
+        factory: Option<Factory<A>>,
+        limit: Option<Box<Limit>>,
+    ) -> Self {
         let rest = factory.map(|factory| {
-            Box::new(Mutex::new(Rest { factory: Some(factory), ..Rest::default() }))
+            Box::new(Mutex::new(Rest { factory: Some(factory), limit, ..Rest::default() }))
         });
         let this = WeakAddr::new(this);
         let context = Context::new(this.clone());
@@ -140,13 +150,15 @@ impl<A: Actor> Cell<A> {
     /// A message has come to an actor that has ended.
     #[cold]
     fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
-        lost(self.front(), std::any::type_name::<M>(), Loss::DeadLetter);
-        drop(message);
+        self.front().count_dead_letter();
         let reason = match &self.rest {
             Some(rest) => rest.lock().failure.clone(),
             None => None,
         };
-        reply.refuse(&reason.unwrap_or(ExitReason::Normal));
+        let reason = reason.unwrap_or(ExitReason::Normal);
+        events::dead_letter::<A, M>(self.this.id(), &reason);
+        drop(message);
+        reply.refuse(&reason);
     }
 
     /// Ends an actor that nobody has the address of any more, from a behaviour: what earlier ones
@@ -180,6 +192,7 @@ impl<A: Actor> Cell<A> {
         if self.phase == Phase::Starting {
             self.phase = Phase::Running;
             self.hook(|actor, context| actor.started(context));
+            events::started::<A>(self.this.id());
         }
     }
 
@@ -250,7 +263,7 @@ impl<A: Actor> Cell<A> {
     /// Returns whether there was something to do.
     fn settle_one(&mut self, front: &Front) -> bool {
         if let Some(reason) = self.has_rest().and_then(|rest| rest.failure.take()) {
-            self.end(front, reason);
+            self.fail(front, reason);
             return true;
         }
         if self.has_rest().is_some_and(|rest| rest.hold.is_some()) {
@@ -343,6 +356,17 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// Does what is to be done after a panic.
+    fn fail(&mut self, front: &Front, reason: ExitReason) {
+        events::failed::<A>(front.id, &reason);
+        let limit = self.has_rest().and_then(|rest| rest.limit.as_mut());
+        if limit.is_some_and(|limit| limit.allows_one_more()) {
+            self.restart(front, &reason);
+        } else {
+            self.end(front, reason);
+        }
+    }
+
     fn kill(&mut self, front: &Front, reason: ExitReason) {
         self.end_hold();
         self.phase = Phase::Ended;
@@ -369,6 +393,7 @@ impl<A: Actor> Cell<A> {
         let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
         self.bury_all(stash.unwrap_or_default());
+        events::stopped::<A>(front.id, &reason);
         let Some(rest) = rest else { return };
         let Rest { ties: Ties { links, monitors, .. }, factory, again, .. } = rest.into_inner();
         let _ = catch(move || drop(factory));
@@ -400,8 +425,14 @@ impl<A: Actor> Cell<A> {
         }
         let _ = catch(move || drop(body));
         match self.renew() {
-            Ok(()) => self.hook(|actor, context| actor.restarted(reason, context)),
-            Err(why) => self.end(front, why),
+            Ok(()) => {
+                self.hook(|actor, context| actor.restarted(reason, context));
+                events::restarted::<A>(front.id, reason);
+            }
+            Err(why) => {
+                events::failed::<A>(front.id, &why);
+                self.end(front, why);
+            }
         }
     }
 
@@ -439,10 +470,15 @@ impl<A: Actor> Cell<A> {
         let last = ward.begin(by, run);
         self.phase = Phase::Running;
         match self.renew() {
-            Ok(()) => self.hook(|actor, context| match &last {
-                None => actor.started(context),
-                Some(reason) => actor.restarted(reason, context),
-            }),
+            Ok(()) => {
+                self.hook(|actor, context| match &last {
+                    None => actor.started(context),
+                    Some(reason) => actor.restarted(reason, context),
+                });
+                if let Some(reason) = &last {
+                    events::restarted::<A>(front.id, reason);
+                }
+            }
             Err(why) => self.go_down(front, why),
         }
     }

@@ -37,6 +37,11 @@ impl ActorId {
         BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK
     }
 
+    /// The identity with this number, should it have been given.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
     /// The identity as a number.
     pub fn get(self) -> u64 {
         self.0.get()

@@ -19,22 +19,28 @@ mod context;
 mod cycle;
 mod directive;
 mod error;
+mod events;
 mod exit;
 mod front;
 mod hold;
+mod hub;
 mod id;
 mod life;
 mod mailbox;
 mod park;
+mod pool;
 mod quiet;
 mod recipient;
+mod registry;
 mod reply;
+mod router;
 mod shared;
 mod spawn;
 mod stream;
 mod supervise;
 pub mod this_thread;
 mod timers;
+mod topic;
 
 pub use actor::{Actor, Handler, Message, MessageTo, Receive};
 pub use address::{Addr, WeakAddr};
@@ -45,14 +51,24 @@ pub use cell::Cell;
 pub use context::Context;
 pub use cycle::{AskCycle, CycleAsk};
 pub use error::{AskError, SendError, Stopped};
+pub use events::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
+    Events, LateReply, MessageDropped, events,
+};
 pub use exit::ExitReason;
 pub use hold::HeldFuture;
 pub use id::ActorId;
 pub use life::{Down, Exited, MonitorId};
 pub use mailbox::{Lane, LaneView, Mailbox, MailboxView, StashFull};
+pub use pool::{Pool, PoolBuilder};
 pub use quiet::ReceiveTimeout;
 pub use recipient::Recipient;
+pub use registry::{
+    BadUid, LookupError, NameTaken, RegisterError, Registry, Uid, Whereis, lookup, registry,
+    whereis,
+};
 pub use reply::Reply;
+pub use router::{NoAnswer, RouteError, Router, Routing, Scatter};
 pub use shared::Shared;
 pub use spawn::{Spawn, actor, spawn};
 pub use stream::{ActorStream, Attached, Demand, Feed, OfferEnd, PushError, StreamEnd};
@@ -60,3 +76,4 @@ pub use supervise::{
     Backoff, Child, ChildError, ChildInfo, ChildState, Counts, IntoChild, Request, Restart,
     Shutdown, StartError, Strategy, Supervisor, Tree, permanent, temporary, transient,
 };
+pub use topic::{BadPattern, Subscription, Topic, TopicTree, topic};

@@ -3,17 +3,38 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::router::InFlight;
 use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, Reply, SendError};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
 /// does not care who answers.
 pub struct Recipient<M: Message>(Arc<dyn Takes<M>>);
 
-/// Whoever takes a kind of message: an actor, or a plain thread.
+/// Whoever takes a kind of message: an actor, a router, or a plain thread.
 pub(crate) trait Takes<M: Message>: Send + Sync {
     fn send(&self, message: M) -> Result<(), SendError<M>>;
-    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>;
+    /// Sends a message whose answer goes to whoever waits for that of another one.
+    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
+        if !reply.is_wanted() {
+            return self.send(message);
+        }
+        let (ask, sent) = self.ask_counted(message, None);
+        sent?;
+        drop(ask.then((), move |(), answer| match answer {
+            Ok(answer) => reply.send(answer),
+            Err(why) => reply.fail(why),
+        }));
+        Ok(())
+    }
     fn ask(&self, message: M) -> Ask<M::Reply>;
+    /// As `send`, with a guest that comes along with the message.
+    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>>;
+    /// As `ask`; gives the message back if it cannot be delivered.
+    fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
     fn id(&self) -> ActorId;
     fn has_ended(&self) -> bool;
 }
@@ -29,6 +50,18 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
         Addr::ask(self, message)
+    }
+
+    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
+        self.send_with_guest(message, Reply::unwanted(), guest)
+    }
+
+    fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_with_guest(message, guest)
     }
 
     fn id(&self) -> ActorId {
@@ -48,6 +81,7 @@ impl<M: Message> Recipient<M> {
         Self(Arc::new(address))
     }
 
+    /// Something that takes messages without being an actor.
     pub(crate) fn of(taker: Arc<dyn Takes<M>>) -> Self {
         Self(taker)
     }
@@ -71,6 +105,22 @@ impl<M: Message> Recipient<M> {
     /// As [`Addr::ask`].
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         self.0.ask(message)
+    }
+
+    pub(crate) fn send_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> Result<(), SendError<M>> {
+        self.0.send_counted(message, guest)
+    }
+
+    pub(crate) fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.0.ask_counted(message, guest)
     }
 
     /// The actor's identity.

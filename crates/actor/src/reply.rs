@@ -7,6 +7,7 @@ use std::thread;
 use coact_core::{Promise, Resolver};
 
 use crate::cycle::Wait;
+use crate::events;
 use crate::{Actor, Addr, AskError, ExitReason, MessageTo, SendError, WeakAddr};
 
 /// What an ask's promise brings.
@@ -39,10 +40,15 @@ impl<R: Send + 'static> Reply<R> {
     }
 
     /// Answers.
+    ///
+    /// An answer that comes after the [timeout](crate::Ask::timeout) of its ask is dropped, and told
+    /// as a [`LateReply`](crate::LateReply).
     #[inline]
     pub fn send(mut self, answer: R) {
-        if let Some(resolver) = self.resolver.take() {
-            resolver.resolve(Ok(answer));
+        if let Some(resolver) = self.resolver.take()
+            && !resolver.resolve_in_time(Ok(answer))
+        {
+            events::late_reply::<R>();
         }
     }
 

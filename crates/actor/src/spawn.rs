@@ -1,11 +1,14 @@
 //! Bringing actors to life.
 
+use std::sync::Arc;
+
 use coact_core::{Cown, Group, Home};
 
 use crate::cell::{Cell, Factory};
 use crate::front::Front;
 use crate::mailbox::{Mailbox, Queue};
-use crate::{Actor, ActorId, Addr};
+use crate::pool::Limit;
+use crate::{Actor, ActorId, Addr, NameTaken, Registry};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///
@@ -39,7 +42,15 @@ pub(crate) fn supervised<A: Actor>(make: Factory<A>, home: Option<Home>) -> Addr
 /// # Ok::<(), coact_actor::Stopped>(())
 /// ```
 pub fn actor<A: Actor>(state: A) -> Spawn<A> {
-    Spawn { state, factory: None, home: None, group: None, mailbox: Mailbox::unbounded() }
+    Spawn {
+        state,
+        factory: None,
+        home: None,
+        group: None,
+        mailbox: Mailbox::unbounded(),
+        names: Vec::new(),
+        limit: None,
+    }
 }
 
 /// Settings for an actor; see [`actor`].
@@ -50,12 +61,20 @@ pub struct Spawn<A: Actor> {
     home: Option<Home>,
     group: Option<Group>,
     mailbox: Mailbox,
+    names: Vec<Arc<str>>,
+    limit: Option<Box<Limit>>,
 }
 
 impl<A: Actor> Spawn<A> {
     /// How to make a new state for a restart.
     pub fn restartable(mut self, make: impl FnMut() -> A + Send + 'static) -> Self {
         self.factory = Some(Box::new(make));
+        self
+    }
+
+    /// Has a restartable actor restart by itself after panics.
+    pub(crate) fn restarts_itself(mut self, limit: Limit) -> Self {
+        self.limit = Some(Box::new(limit));
         self
     }
 
@@ -92,22 +111,71 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
+    /// Gives the actor a name, by which [`lookup`](crate::lookup) finds it. It may be given several.
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.names.push(name.into());
+        self
+    }
+
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
+    ///
+    /// # Panics
+    /// If another actor has one of its names; see [`try_spawn`](Self::try_spawn).
+    #[track_caller]
     pub fn spawn(self) -> Addr<A> {
-        let Self { state, factory, home, group, mailbox } = self;
-        let front = Front::new(ActorId::next());
+        if self.names.is_empty() {
+            return self.begin(ActorId::next(), |_| {});
+        }
+        self.try_spawn().unwrap_or_else(|taken| panic!("{taken}; `try_spawn` returns that"))
+    }
+
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// ```
+    /// use coact_actor::{Actor, actor, lookup};
+    ///
+    /// struct Shop(u32);
+    /// impl Actor for Shop {}
+    ///
+    /// let first = actor(Shop(1)).named("corner").spawn();
+    /// let taken = actor(Shop(2)).named("market").named("corner").try_spawn().unwrap_err();
+    /// assert_eq!((&*taken.name, taken.holder), ("corner", first.id()));
+    /// assert!(lookup::<Shop>("market").is_err(), "all of the names or none");
+    /// ```
+    ///
+    /// # Errors
+    /// Another actor has one of its names: the actor is given back, with its settings, and has none
+    /// of them.
+    pub fn try_spawn(self) -> Result<Addr<A>, NameTaken<Self>> {
+        let id = ActorId::next();
+        if self.names.is_empty() {
+            return Ok(self.begin(id, |_| {}));
+        }
+        let home = self.group.as_ref().map(Group::home).or(self.home);
+        let registry = Registry::of(home.unwrap_or_else(Home::current));
+        match registry.0.table.claim(id, &self.names) {
+            Ok(_) => Ok(self.begin(id, |address| registry.settle(address))),
+            Err(taken) => Err(taken.map(|()| self)),
+        }
+    }
+
+    /// Makes the actor; the closure sees its address before the actor begins.
+    fn begin(self, id: ActorId, prepare: impl FnOnce(&Addr<A>)) -> Addr<A> {
+        let Self { state, factory, home, group, mailbox, limit, names: _ } = self;
+        let front = Front::new(id);
         if let Some(queue) = Queue::new(&mailbox) {
             front.set_queue(queue);
         }
-        let make_cell = |this| Cell::new(state, this, factory);
-        let cown = match group {
+        let make_cell = |this| Cell::new(state, this, factory, limit);
+        let address = Addr::new(match group {
             Some(group) => group.attended(front, make_cell),
             None => Cown::attended(home.unwrap_or_else(Home::current), front, make_cell),
-        };
+        });
         if mailbox.concerns_senders() {
-            cown.mark(true);
+            address.cown().mark(true);
         }
-        cown.alert();
-        Addr::new(cown)
+        prepare(&address);
+        address.begin();
+        address
     }
 }

@@ -35,6 +35,7 @@ use coact_core::{Promise, Resolver, catch, may_block, thread_companion};
 use parking_lot::Mutex;
 
 use crate::recipient::Takes;
+use crate::router::InFlight;
 use crate::{ActorId, Ask, ExitReason, Message, Recipient, Reply, SendError};
 
 /// The identity of the calling thread, among those of actors.
@@ -247,10 +248,23 @@ impl<M: Message> Takes<M> for Inbox<M> {
     }
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
-        let (reply, promise) = Reply::channel();
         // If the thread has ended, the reply has said so.
-        let _ = self.forward(message, reply);
-        Ask::new(promise)
+        self.ask_counted(message, None).0
+    }
+
+    /// What a thread has not received yet is not counted.
+    fn send_counted(&self, message: M, _: Option<InFlight>) -> Result<(), SendError<M>> {
+        self.send(message)
+    }
+
+    fn ask_counted(
+        &self,
+        message: M,
+        _: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        let (reply, promise) = Reply::channel();
+        let sent = self.forward(message, reply);
+        (Ask::new(promise), sent)
     }
 
     fn id(&self) -> ActorId {

@@ -65,6 +65,11 @@ pub mod prelude {
     pub use coact_actor::{
         Backoff, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
     };
+    // Finding and grouping them.
+    pub use coact_actor::{
+        LookupError, NameTaken, NoAnswer, Pool, Registry, RouteError, Router, Routing, Scatter,
+        Subscription, Topic, TopicTree, Uid, events, lookup, registry, topic, whereis,
+    };
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact_core::sim::{self, Bounds, Config, Method, Sim};
-use coact_core::{Cown, Runtime, ask, blocking, every, scope, sleep, spawn_future, when};
+use coact_core::{Cown, Runtime, after, ask, blocking, every, scope, sleep, spawn_future, when};
 
 fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
@@ -116,6 +116,17 @@ fn time_is_virtual() {
         assert!(timer.cancel());
         assert_eq!(ask(&ticks, |ticks| *ticks).wait(), Ok(24));
         assert_eq!(sim::elapsed(), Duration::from_secs(24 * 3600 + 1));
+    });
+}
+
+#[test]
+fn a_timer_without_cowns_fires_in_the_simulation() {
+    sim::check(|| {
+        let cown = Cown::new(0);
+        let far = cown.clone();
+        after(Duration::from_secs(1), (), move |()| when(&far, |n| *n += 1));
+        sleep(Duration::from_secs(2)).wait().unwrap();
+        assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
     });
 }
 

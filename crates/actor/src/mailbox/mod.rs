@@ -9,9 +9,9 @@
 //!
 //! Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
 
+mod count;
 mod lanes;
 mod letter;
-mod losses;
 mod post;
 mod queue;
 mod settings;
@@ -23,7 +23,7 @@ pub use settings::{Lane, Mailbox};
 pub use stash::StashFull;
 pub use view::{LaneView, MailboxView};
 
+pub(crate) use count::Count;
 pub(crate) use letter::Letters;
-pub(crate) use losses::{Count, Loss, lost};
 pub(crate) use queue::Queue;
 pub(crate) use stash::Stash;

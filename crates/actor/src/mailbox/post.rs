@@ -7,10 +7,10 @@ use coact_core::{Permit, when};
 
 use super::lanes::Added;
 use super::letter::{drop_for_room, letter};
-use super::losses::{Loss, lost};
 use super::queue::{Gate, Parcel, Queue, Verdict};
 use super::ticket::Ticket;
 use super::view::MailboxView;
+use crate::events::{self, DropCause};
 use crate::{Actor, Addr, Ask, AskError, ExitReason, Message, MessageTo, Reply, SendError};
 
 impl<A: Actor> Addr<A> {
@@ -191,7 +191,7 @@ impl<A: Actor> Addr<A> {
             Verdict::Drop => {
                 queue.gates[lane].dropped.rise();
                 let message = drop_for_room(message, reply);
-                lost(self.cown().front(), message, Loss::Dropped);
+                events::message_dropped(self.id(), message, DropCause::Policy);
             }
             Verdict::Refuse => {
                 queue.gates[lane].refused.rise();

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coact_core::{Credits, Permit};
 use parking_lot::Mutex;
 
+use super::count::Count;
 use super::lanes::{Added, Lanes, Number};
 use super::letter::Letter;
-use super::losses::{Count, Loss, lost};
 use super::settings::{Lane, Mailbox, Policy};
+use crate::events::{self, DropCause};
 use crate::front::Front;
 
 /// The mailbox of an actor that was spawned with settings for it.
@@ -96,7 +97,7 @@ impl Queue {
     pub(super) fn drop_oldest(&self, front: &Front, lane: usize, parcel: Option<Parcel>) {
         let Some(Parcel { letter, .. }) = parcel else { return };
         self.gates[lane].dropped.rise();
-        lost(front, letter.drop_for_room(), Loss::Dropped);
+        events::message_dropped(front.id, letter.drop_for_room(), DropCause::Policy);
     }
 
     /// The actor has ended: nobody waits for room any more.

@@ -7,9 +7,10 @@
 //! | `TAKING` | the producer | it takes the waiter out; `READY` follows at once |
 //! | `READY` | the producer, at its end | `value` is filled in, and belongs to the consumer |
 //! | `GONE` | the consumer, at its end | the producer has the cell alone |
+//! | `LATE` | the consumer, when it gives up | as `GONE`, and the producer is to know |
 //!
-//! The producer leaves with its exchange to `READY`, the consumer with its exchange to `GONE`;
-//! whoever comes second frees the cell.
+//! The producer leaves with its exchange to `READY`, the consumer with its exchange to `GONE` or
+//! `LATE`; whoever comes second frees the cell.
 
 use std::alloc::Layout;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -27,6 +28,7 @@ const WAITING: u8 = 1;
 const TAKING: u8 = 2;
 const READY: u8 = 3;
 const GONE: u8 = 4;
+const LATE: u8 = 5;
 
 type Value<R> = Result<R, Broken>;
 
@@ -94,8 +96,8 @@ impl<R> Shared<R> {
 }
 
 impl<R> Producer<R> {
-    /// Gives the value, and tells the waiter.
-    pub(super) fn complete(self, value: Value<R>) {
+    /// Gives the value, and tells the waiter. Returns false if it had given up.
+    pub(super) fn complete(self, value: Value<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
         // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
         let shared = unsafe { this.as_ref() };
@@ -106,7 +108,7 @@ impl<R> Producer<R> {
         let mut waker = None;
         // ORDERING: Relaxed. What is read is confirmed by the exchange that follows.
         let mut state = shared.state.load(Ordering::Relaxed);
-        while state != GONE {
+        while state < GONE {
             let next = if state == WAITING { TAKING } else { READY };
             // ORDERING: AcqRel. Release publishes the value with `READY` (acquire in `is_ready` and
             // `Consumer::drop`). Acquire pairs with the release in `offer`: the waiter is read.
@@ -119,25 +121,32 @@ impl<R> Producer<R> {
                     // SAFETY: in `TAKING` the waiter is the producer's.
                     match unsafe { shared.take_waiter() } {
                         Waiter::Task(task) => waker = Some(task),
-                        // SAFETY: this consumer has given its end up to us.
-                        Waiter::Then(then) => return then(unsafe { Shared::take_over(this) }),
+                        Waiter::Then(then) => {
+                            // SAFETY: this consumer has given its end up to us.
+                            then(unsafe { Shared::take_over(this) });
+                            return true;
+                        }
                     }
                 }
                 // The consumer may free the cell now: it is not touched any more.
-                Ok(_) => return waker.into_iter().for_each(Waker::wake),
+                Ok(_) => {
+                    waker.into_iter().for_each(Waker::wake);
+                    return true;
+                }
             }
         }
-        // ORDERING: Acquire pairs with the release of `GONE`, which was seen above: the free below
-        // comes after the consumer's uses.
-        shared.state.load(Ordering::Acquire);
+        // ORDERING: Acquire pairs with the release of `GONE` or `LATE`, which was seen above: the free
+        // below comes after the consumer's uses.
+        let in_time = shared.state.load(Ordering::Acquire) != LATE;
         // SAFETY: the consumer has left.
         drop(unsafe { Shared::take_over(this) });
+        in_time
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
         // SAFETY: this end keeps the cell alive.
         // ORDERING: Relaxed. A hint.
-        unsafe { self.0.as_ref() }.state.load(Ordering::Relaxed) == GONE
+        unsafe { self.0.as_ref() }.state.load(Ordering::Relaxed) >= GONE
     }
 }
 
@@ -245,17 +254,30 @@ impl<R> Consumer<R> {
 /// The state is beyond what a consumer can change.
 struct ProducerCame;
 
-impl<R> Drop for Consumer<R> {
-    fn drop(&mut self) {
-        let Some(this) = self.0 else { return };
+impl<R> Consumer<R> {
+    /// Leaves, and tells the producer so with `state`. Returns the value if it has come.
+    fn leave(&mut self, state: u8) -> Option<Value<R>> {
+        let this = self.0?;
         let waiter = self.withdraw();
         // ORDERING: AcqRel. Release: our uses come before the producer's free. Acquire pairs with
-        // the release of `READY`: the value is dropped below.
-        if self.shared().state.swap(GONE, Ordering::AcqRel) == READY {
-            // SAFETY: the producer has left.
-            drop(unsafe { Shared::take_over(this) });
-        }
+        // the release of `READY`: the value is taken below.
+        let before = self.shared().state.swap(state, Ordering::AcqRel);
+        self.0 = None;
+        // SAFETY: the producer has left.
+        let value = (before == READY).then(|| unsafe { Shared::take_over(this) });
         drop(waiter);
+        value
+    }
+
+    /// Leaves since it has waited long enough. Returns the value if it has come.
+    pub(super) fn give_up(&mut self) -> Option<Value<R>> {
+        self.leave(LATE)
+    }
+}
+
+impl<R> Drop for Consumer<R> {
+    fn drop(&mut self) {
+        drop(self.leave(GONE));
     }
 }
 

@@ -112,6 +112,13 @@ impl<R: Send + 'static> Promise<R> {
         self.0.try_take().ok_or(self)
     }
 
+    /// Stops waiting because it takes too long: as dropping the promise, but whoever gives the value
+    /// [is told](Resolver::resolve_in_time). Returns the value if it has just come. The promise is
+    /// not to be used afterwards.
+    pub fn give_up(&mut self) -> Option<Result<R, Broken>> {
+        self.0.give_up()
+    }
+
     /// Spawns a behaviour on `set` once the value is there, and passes the value to it. The
     /// behaviour takes its place in the order of its cowns at that moment, not now.
     ///
@@ -153,6 +160,19 @@ impl<R: Send + 'static> Resolver<R> {
     pub fn resolve(self, value: R) {
         sim::point();
         self.0.complete(Ok(value));
+    }
+
+    /// Gives the value; returns false if it was waited for, but not [so long](Promise::give_up).
+    ///
+    /// ```
+    /// let (resolver, mut promise) = coact_core::Promise::channel();
+    /// assert_eq!(promise.give_up(), None);
+    /// assert!(!resolver.resolve_in_time(42));
+    /// ```
+    #[inline]
+    pub fn resolve_in_time(self, value: R) -> bool {
+        sim::point();
+        self.0.complete(Ok(value))
     }
 
     /// Says that there will be no value, and why.

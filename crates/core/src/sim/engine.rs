@@ -383,7 +383,12 @@ impl Engine<'_> {
         let alarms = alarms.iter().copied().filter(|alarm| *alarm > now);
         let Some(next) = timers.chain(alarms).min() else { return false };
         self.clock.borrow_mut().advance_to(next);
-        runtimes.iter().for_each(|shared| shared.timers.fire_due(next));
+        for shared in runtimes {
+            // As the thread that serves its timers: a behaviour without cowns runs there.
+            let before = context::enter(shared.id);
+            shared.timers.fire_due(next);
+            context::enter(before);
+        }
         true
     }
 

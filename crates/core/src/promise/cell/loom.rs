@@ -148,6 +148,27 @@ fn dropped_resolver_against_a_continuation() {
     });
 }
 
+/// The consumer gives up while the value comes: either it gets the value, or the producer hears of it.
+///
+/// Fails with an exchange in `Consumer::leave` that is weaker than `AcqRel`, and without the fence in
+/// `complete`.
+#[test]
+fn value_against_giving_up() {
+    for has_polled in [false, true] {
+        check(move || {
+            let (producer, mut consumer) = pair();
+            if has_polled {
+                assert!(consumer.poll(Waker::noop()).is_pending());
+            }
+            let other = thread::spawn(move || producer.complete(value()));
+            let got = consumer.give_up();
+            let in_time = other.join().unwrap();
+            assert_eq!(got.is_some(), in_time, "the value went to one side, and it knows");
+            got.into_iter().for_each(assert_is_value);
+        });
+    }
+}
+
 /// The consumer sees `GONE`-to-be from the other side: the producer asks whether anybody waits.
 #[test]
 fn abandonment_is_final() {

@@ -1,0 +1,49 @@
+//! The topics of events, by type.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+
+use super::kinds::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, Counts, DeadLetter, LateReply,
+    MessageDropped,
+};
+use crate::Topic;
+
+/// One for each hub. The runtime's own events have their places, so that publishing one to nobody
+/// takes no search and no lock.
+#[derive(Default)]
+pub(crate) struct Bus {
+    pub(super) started: Topic<ActorStarted>,
+    pub(super) stopped: Topic<ActorStopped>,
+    pub(super) failed: Topic<ActorFailed>,
+    pub(super) restarted: Topic<ActorRestarted>,
+    pub(super) dead_letters: Topic<DeadLetter>,
+    pub(super) dropped: Topic<MessageDropped>,
+    pub(super) late: Topic<LateReply>,
+    pub(super) counts: Counts,
+    others: Mutex<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+}
+
+impl Bus {
+    pub(super) fn topic<E: Clone + Send + 'static>(&self) -> Topic<E> {
+        let own: [&dyn Any; 7] = [
+            &self.started,
+            &self.stopped,
+            &self.failed,
+            &self.restarted,
+            &self.dead_letters,
+            &self.dropped,
+            &self.late,
+        ];
+        let own = own.into_iter().find_map(|topic| topic.downcast_ref::<Topic<E>>());
+        own.cloned().unwrap_or_else(|| self.other())
+    }
+
+    fn other<E: Clone + Send + 'static>(&self) -> Topic<E> {
+        let mut others = self.others.lock();
+        let topic = others.entry(TypeId::of::<E>()).or_insert_with(|| Box::new(Topic::<E>::new()));
+        topic.downcast_ref::<Topic<E>>().expect("kept by its type").clone()
+    }
+}

@@ -1,0 +1,222 @@
+//! What the runtime itself tells, and how often it did.
+
+use std::any::type_name;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::hub::Hub;
+use crate::{Actor, ActorId, ExitReason, Message};
+
+/// A message was dropped, since its receiver ended before the message's turn came.
+///
+/// (A message that could not be sent at all is not dead: its sender gets it back.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeadLetter {
+    /// The name of the message's type.
+    pub message: &'static str,
+    /// Whom it was for.
+    pub actor: ActorId,
+    /// The name of that actor's type.
+    pub actor_type: &'static str,
+    /// Why that actor ended.
+    pub reason: ExitReason,
+}
+
+/// An actor has begun: its [`started`](Actor::started) was called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorStarted {
+    /// Who.
+    pub actor: ActorId,
+    /// The name of its type.
+    pub actor_type: &'static str,
+}
+
+/// An actor has ended; its state is dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorStopped {
+    /// Who.
+    pub actor: ActorId,
+    /// The name of its type.
+    pub actor_type: &'static str,
+    /// Why.
+    pub reason: ExitReason,
+}
+
+/// An actor has panicked, and nothing was done about it yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorFailed {
+    /// Who.
+    pub actor: ActorId,
+    /// The name of its type.
+    pub actor_type: &'static str,
+    /// How.
+    pub reason: ExitReason,
+}
+
+/// An actor goes on with a new state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ActorRestarted {
+    /// Who.
+    pub actor: ActorId,
+    /// The name of its type.
+    pub actor_type: &'static str,
+    /// What became of the old state.
+    pub reason: ExitReason,
+}
+
+/// A mailbox has dropped a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MessageDropped {
+    /// The name of the message's type.
+    pub message: &'static str,
+    /// Whose mailbox.
+    pub actor: ActorId,
+    /// Why.
+    pub cause: DropCause,
+}
+
+/// Why a mailbox drops a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DropCause {
+    /// It was full when the message came from a [`Topic`](crate::Topic), which has nobody to give it
+    /// back to.
+    Full,
+    /// It was full, and its policy is to drop the [newest](crate::Mailbox::drop_newest) message, or the
+    /// [oldest](crate::Mailbox::drop_oldest).
+    Policy,
+}
+
+/// An answer came after the time that the asker would wait, and was dropped.
+///
+/// It is told in the runtime of the thread that answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LateReply {
+    /// The name of the answer's type.
+    pub reply: &'static str,
+}
+
+macro_rules! messages {
+    ($($event:ty),*) => {
+        // Whoever has forgotten to make a message of a type is not helped by a list of these.
+        $(#[diagnostic::do_not_recommend]
+        impl Message for $event {
+            type Reply = ();
+        })*
+    };
+}
+
+messages!(
+    DeadLetter,
+    ActorStarted,
+    ActorStopped,
+    ActorFailed,
+    ActorRestarted,
+    MessageDropped,
+    LateReply
+);
+
+/// How often things have gone wrong in a runtime and its siblings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventCounts {
+    /// See [`DeadLetter`].
+    pub dead_letters: u64,
+    /// See [`ActorFailed`].
+    pub failures: u64,
+    /// See [`ActorRestarted`].
+    pub restarts: u64,
+    /// See [`MessageDropped`].
+    pub dropped_messages: u64,
+    /// See [`LateReply`].
+    pub late_replies: u64,
+}
+
+/// [`EventCounts`] that go on.
+#[derive(Default)]
+pub(super) struct Counts {
+    dead_letters: AtomicU64,
+    failures: AtomicU64,
+    restarts: AtomicU64,
+    dropped_messages: AtomicU64,
+    late_replies: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn get(&self) -> EventCounts {
+        EventCounts {
+            dead_letters: self.dead_letters.load(Ordering::Relaxed),
+            failures: self.failures.load(Ordering::Relaxed),
+            restarts: self.restarts.load(Ordering::Relaxed),
+            dropped_messages: self.dropped_messages.load(Ordering::Relaxed),
+            late_replies: self.late_replies.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+#[cold]
+pub(crate) fn dead_letter<A: Actor, M: Message>(actor: ActorId, reason: &ExitReason) {
+    let bus = &Hub::current().bus;
+    count(&bus.counts.dead_letters);
+    bus.dead_letters.publish_with(|| DeadLetter {
+        message: type_name::<M>(),
+        actor,
+        actor_type: type_name::<A>(),
+        reason: reason.clone(),
+    });
+}
+
+pub(crate) fn started<A: Actor>(actor: ActorId) {
+    let actor_type = type_name::<A>();
+    Hub::current().bus.started.publish_with(|| ActorStarted { actor, actor_type });
+}
+
+pub(crate) fn stopped<A: Actor>(actor: ActorId, reason: &ExitReason) {
+    let actor_type = type_name::<A>();
+    let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
+    Hub::current().bus.stopped.publish_with(event);
+}
+
+#[cold]
+pub(crate) fn failed<A: Actor>(actor: ActorId, reason: &ExitReason) {
+    let bus = &Hub::current().bus;
+    count(&bus.counts.failures);
+    let actor_type = type_name::<A>();
+    bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
+}
+
+#[cold]
+pub(crate) fn restarted<A: Actor>(actor: ActorId, reason: &ExitReason) {
+    let bus = &Hub::current().bus;
+    count(&bus.counts.restarts);
+    let actor_type = type_name::<A>();
+    bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
+}
+
+#[cold]
+pub(crate) fn message_dropped(actor: ActorId, message: &'static str, cause: DropCause) {
+    let bus = &Hub::current().bus;
+    count(&bus.counts.dropped_messages);
+    if message == type_name::<MessageDropped>() {
+        // Its receiver has no room for the news that it has no room.
+        return;
+    }
+    bus.dropped.publish_with(|| MessageDropped { message, actor, cause });
+}
+
+#[cold]
+pub(crate) fn late_reply<R>() {
+    let bus = &Hub::current().bus;
+    count(&bus.counts.late_replies);
+    bus.late.publish_with(|| LateReply { reply: type_name::<R>() });
+}

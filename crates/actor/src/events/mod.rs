@@ -1,0 +1,101 @@
+//! The event bus: what happens in a runtime, told to whoever is interested.
+
+mod bus;
+mod kinds;
+
+use std::fmt;
+
+use coact_core::Home;
+
+use crate::hub::Hub;
+use crate::{Message, Recipient, Subscription, Topic};
+
+pub(crate) use bus::Bus;
+pub use kinds::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
+    LateReply, MessageDropped,
+};
+pub(crate) use kinds::{
+    dead_letter, failed, late_reply, message_dropped, restarted, started, stopped,
+};
+
+/// The events of the current runtime and its siblings.
+///
+/// ```
+/// use coact_actor::{Actor, ActorStopped, events, spawn};
+///
+/// struct Worker;
+/// impl Actor for Worker {}
+///
+/// let worker = spawn(Worker);
+/// let (tell, told) = std::sync::mpsc::channel();
+/// let id = worker.id();
+/// let _subscription = events().subscribe(move |stopped: ActorStopped| {
+///     if stopped.actor == id {
+///         let _ = tell.send(stopped.reason);
+///     }
+/// });
+/// worker.stop()?;
+/// assert_eq!(told.recv()?, coact_actor::ExitReason::Shutdown);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn events() -> Events {
+    Events(Hub::current())
+}
+
+/// The events of a runtime and its siblings: of the runtime itself ([`DeadLetter`],
+/// [`ActorStarted`], [`ActorStopped`], [`ActorFailed`], [`ActorRestarted`], [`MessageDropped`],
+/// [`LateReply`]), and any others that programs publish, by their types.
+///
+/// An event is told on the thread where it happens, in the midst of what happens: subscribers that
+/// are closures must be short, and must not block. An actor that subscribes gets it as a message.
+///
+/// **Cost.** An event that nobody has subscribed to costs a look at one word; where it is
+/// [counted](Self::counts), an addition more. Sending, asking and handling messages that arrive are
+/// no events.
+#[derive(Clone, Copy)]
+pub struct Events(&'static Hub);
+
+impl Events {
+    /// Those of another runtime.
+    pub fn of(home: Home) -> Self {
+        Self(Hub::of(home))
+    }
+
+    /// Calls a closure with each event of a type: as [`Topic::subscribe_fn`].
+    pub fn subscribe<E: Clone + Send + 'static>(
+        self,
+        call: impl Fn(E) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.topic().subscribe_fn(call)
+    }
+
+    /// Sends an actor each event of a type: as [`Topic::subscribe`].
+    pub fn subscribe_actor<E: Message + Clone>(
+        self,
+        subscriber: impl Into<Recipient<E>>,
+    ) -> Subscription {
+        self.topic().subscribe(subscriber)
+    }
+
+    /// Publishes an event; returns how many subscribers have got it.
+    pub fn publish<E: Clone + Send + 'static>(self, event: E) -> usize {
+        self.topic().publish(event)
+    }
+
+    /// The topic to which the events of a type are published.
+    pub fn topic<E: Clone + Send + 'static>(self) -> Topic<E> {
+        self.0.bus.topic()
+    }
+
+    /// How often things have gone wrong so far, subscribed to or not.
+    pub fn counts(self) -> EventCounts {
+        self.0.bus.counts.get()
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Events").field(&self.counts()).finish()
+    }
+}

@@ -1,0 +1,105 @@
+//! What can go wrong with names.
+
+use std::any::type_name;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::ActorId;
+
+/// There is no such actor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// Nobody has the name, or whoever had it has ended.
+    Unknown,
+    /// What has the name is of another type.
+    #[non_exhaustive]
+    OtherType {
+        /// The name, or the identity.
+        name: Box<str>,
+        /// The type that was asked for.
+        expected: &'static str,
+        /// The type that is there.
+        found: &'static str,
+    },
+}
+
+impl LookupError {
+    pub(crate) fn other_type<T>(name: impl Into<Box<str>>, found: &'static str) -> Self {
+        Self::OtherType { name: name.into(), expected: type_name::<T>(), found }
+    }
+}
+
+impl fmt::Display for LookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LookupError::Unknown => f.write_str("nobody has this name"),
+            LookupError::OtherType { name, expected, found } => {
+                write!(f, "{name:?} is a `{found}`, not a `{expected}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LookupError {}
+
+/// Another actor has the name. What was to have it is given back.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NameTaken<T = ()> {
+    /// The name.
+    pub name: Arc<str>,
+    /// Who has it.
+    pub holder: ActorId,
+    /// What was to have it: for [`Spawn::try_spawn`](crate::Spawn::try_spawn) the actor with its
+    /// settings.
+    pub unused: T,
+}
+
+impl<T> NameTaken<T> {
+    pub(crate) fn map<U>(self, give_back: impl FnOnce(T) -> U) -> NameTaken<U> {
+        NameTaken { name: self.name, holder: self.holder, unused: give_back(self.unused) }
+    }
+}
+
+impl<T> fmt::Display for NameTaken<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "actor {} has the name {:?} already", self.holder, self.name)
+    }
+}
+
+impl<T> fmt::Debug for NameTaken<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("NameTaken");
+        debug.field("name", &self.name).field("holder", &self.holder).finish_non_exhaustive()
+    }
+}
+
+impl<T> std::error::Error for NameTaken<T> {}
+
+/// An actor did not get a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// Another one has it.
+    Taken(NameTaken),
+    /// It has ended.
+    Stopped,
+}
+
+impl From<NameTaken> for RegisterError {
+    fn from(taken: NameTaken) -> Self {
+        RegisterError::Taken(taken)
+    }
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegisterError::Taken(taken) => taken.fmt(f),
+            RegisterError::Stopped => f.write_str("the actor has ended"),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}

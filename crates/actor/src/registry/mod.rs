@@ -1,0 +1,198 @@
+//! Finding actors: by a name, and by an identity that can leave the process.
+
+mod error;
+mod table;
+mod uid;
+mod whereis;
+
+use std::fmt;
+use std::sync::Arc;
+
+use coact_core::Home;
+
+use crate::hub::Hub;
+use crate::{Actor, Addr, AnyAddr, WeakAddr};
+
+pub use error::{LookupError, NameTaken, RegisterError};
+pub(crate) use table::Table;
+use table::Tenancy;
+pub use uid::{BadUid, Uid};
+pub use whereis::Whereis;
+
+/// Finds an actor of the current runtime, or of its siblings, by its name.
+///
+/// ```
+/// use coact_actor::{Actor, LookupError, actor, lookup};
+///
+/// struct Bank;
+/// impl Actor for Bank {}
+///
+/// let bank = actor(Bank).named("bank").spawn();
+/// assert_eq!(lookup::<Bank>("bank").unwrap(), bank);
+/// assert_eq!(lookup::<Bank>("shop").unwrap_err(), LookupError::Unknown);
+/// ```
+///
+/// **Cost.** A lock and a search in a hash table: keep the address.
+///
+/// # Errors
+/// Nobody has the name, or an actor of another type has it.
+pub fn lookup<A: Actor>(name: &str) -> Result<Addr<A>, LookupError> {
+    registry().lookup(name)
+}
+
+/// Waits until an actor has the name: see [`Whereis`]. There at once if one has it already.
+///
+/// ```
+/// use coact_actor::{Actor, actor, whereis};
+///
+/// struct Bank;
+/// impl Actor for Bank {}
+///
+/// let coming = whereis::<Bank>("bank of tomorrow");
+/// let bank = actor(Bank).named("bank of tomorrow").spawn();
+/// assert_eq!(coming.wait().unwrap(), bank);
+/// ```
+pub fn whereis<A: Actor>(name: &str) -> Whereis<A> {
+    registry().whereis(name)
+}
+
+/// The registry of the current runtime and its siblings.
+pub fn registry() -> Registry {
+    Registry(Hub::current())
+}
+
+/// The names of the actors of a runtime and its siblings.
+///
+/// An actor may have several names; a name belongs to one actor, of any type. A name does not keep
+/// its actor alive, and is free again as soon as the actor [has ended](Addr::has_ended). A restart
+/// leaves it alone.
+#[derive(Clone, Copy)]
+pub struct Registry(pub(crate) &'static Hub);
+
+impl Registry {
+    /// That of another runtime.
+    pub fn of(home: Home) -> Self {
+        Self(Hub::of(home))
+    }
+
+    /// As the function [`lookup`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn lookup<A: Actor>(self, name: &str) -> Result<Addr<A>, LookupError> {
+        self.0.table.find(name)
+    }
+
+    /// As the function [`whereis`].
+    pub fn whereis<A: Actor>(self, name: &str) -> Whereis<A> {
+        Whereis::new(self.0, name)
+    }
+
+    /// Finds an actor by its [`Uid`], once somebody has [asked](Addr::uid) for that.
+    ///
+    /// # Errors
+    /// There is no such actor in this process, or it has ended, or it is of another type.
+    pub fn lookup_uid<A: Actor>(self, uid: Uid) -> Result<Addr<A>, LookupError> {
+        let id = uid.in_this_process().ok_or(LookupError::Unknown)?;
+        self.0.table.find_id(id)
+    }
+
+    /// Who has the name, whatever the type.
+    pub fn holder(self, name: &str) -> Option<AnyAddr> {
+        self.0.table.holder(name)
+    }
+
+    /// All names, in alphabetical order, with their actors.
+    pub fn names(self) -> Vec<(Arc<str>, AnyAddr)> {
+        self.0.table.names()
+    }
+
+    /// Takes a name away from whoever has it; returns whether somebody had.
+    pub fn release(self, name: &str) -> bool {
+        self.0.table.release(name, None)
+    }
+
+    /// The names of the [topics](crate::topic) that were made so far, in alphabetical order.
+    pub fn topics(self) -> Vec<Arc<str>> {
+        self.0.topics.names()
+    }
+
+    /// Forgets a named [topic](crate::topic), and with it the subscriptions that were
+    /// [kept](crate::Subscription::keep). Those who have the topic go on with it; whoever asks for
+    /// the name gets another one. Returns whether there was one.
+    pub fn forget_topic(self, name: &str) -> bool {
+        self.0.topics.forget(name)
+    }
+
+    /// Makes a new actor, whose names are claimed, known before it begins.
+    pub(crate) fn settle<A: Actor>(self, address: &Addr<A>) {
+        self.0.table.announce(address);
+        // This alerts the actor, so it comes last.
+        self.watch(address);
+    }
+
+    /// Has the actor's end clear its place.
+    fn watch<A: Actor>(self, address: &Addr<A>) {
+        let tenancy = Tenancy::new(self.0, address.id());
+        // Told or dropped, it clears the place.
+        address.on_down(move |_| drop(tenancy));
+    }
+}
+
+impl<A: Actor> Addr<A> {
+    /// Gives the actor a name (one more, if it has some), in the registry of its runtime. It is
+    /// given back when the actor ends, or by [`unregister`](Self::unregister).
+    ///
+    /// # Errors
+    /// Another actor has the name, or this one has ended.
+    pub fn register(&self, name: &str) -> Result<(), RegisterError> {
+        let registry = Registry::of(self.home());
+        let is_new = registry.0.table.claim(self.id(), &[name.into()])?;
+        if is_new {
+            registry.watch(self);
+        }
+        registry.0.table.announce(self);
+        if self.has_ended() {
+            registry.0.table.release(name, Some(self.id()));
+            return Err(RegisterError::Stopped);
+        }
+        Ok(())
+    }
+
+    /// Gives a name back; returns whether it was this actor's.
+    pub fn unregister(&self, name: &str) -> bool {
+        Registry::of(self.home()).0.table.release(name, Some(self.id()))
+    }
+
+    /// The actor's names, in the order in which it got them.
+    pub fn names(&self) -> Vec<Arc<str>> {
+        Registry::of(self.home()).0.table.names_of(self.id())
+    }
+
+    /// The actor's identity beyond this process. From now on [`Registry::lookup_uid`] finds the actor
+    /// by it.
+    ///
+    /// **Cost.** The first time, an entry in the registry. Actors that are never asked pay nothing.
+    pub fn uid(&self) -> Uid {
+        let registry = Registry::of(self.home());
+        // Without names nothing can be taken.
+        if registry.0.table.claim(self.id(), &[]) == Ok(true) {
+            registry.watch(self);
+        }
+        registry.0.table.announce(self);
+        Uid::of(self.id())
+    }
+}
+
+impl<A: Actor> WeakAddr<A> {
+    /// Whether the actor has ended.
+    pub fn has_ended(&self) -> bool {
+        self.front().end().is_some()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.names()).finish()
+    }
+}

@@ -1,0 +1,261 @@
+//! Who has which name, and who waits for one.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{LookupError, NameTaken};
+use crate::hub::Hub;
+use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
+
+/// The table, with its lock. Nothing foreign happens under it: addresses are made there, never
+/// dropped.
+#[derive(Default)]
+pub(crate) struct Table(Mutex<Entries>);
+
+#[derive(Default)]
+struct Entries {
+    names: HashMap<Arc<str>, ActorId>,
+    actors: HashMap<ActorId, Entry>,
+    waiting: HashMap<Arc<str>, Vec<Waiter>>,
+    tickets: u64,
+}
+
+/// An actor that can be found.
+#[derive(Default)]
+struct Entry {
+    /// `None` while the actor is being made.
+    found: Option<Found>,
+    names: Vec<Arc<str>>,
+}
+
+struct Found {
+    address: Box<dyn Address>,
+    any: AnyAddr,
+}
+
+/// A weak address of a type that only the one who looks for it knows.
+trait Address: Any + Send + Sync {
+    fn has_ended(&self) -> bool;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<A: Actor> Address for WeakAddr<A> {
+    fn has_ended(&self) -> bool {
+        WeakAddr::has_ended(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Found {
+    fn typed<A: Actor>(&self, name: impl FnOnce() -> String) -> Result<Addr<A>, LookupError> {
+        match self.address.as_any().downcast_ref::<WeakAddr<A>>() {
+            Some(address) => address.upgrade().ok_or(LookupError::Unknown),
+            None => Err(LookupError::other_type::<A>(name(), self.any.type_name())),
+        }
+    }
+}
+
+/// Somebody who waits for a name. What it is told is the strong address that has it now.
+struct Waiter {
+    ticket: u64,
+    tell: Tell,
+}
+
+pub(super) type Tell = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
+
+impl Entries {
+    /// The actor that has a name, if it lives.
+    fn living(&self, name: &str) -> Option<&Found> {
+        self.living_id(*self.names.get(name)?)
+    }
+
+    fn living_id(&self, id: ActorId) -> Option<&Found> {
+        self.actors.get(&id)?.found.as_ref().filter(|found| !found.address.has_ended())
+    }
+
+    /// Whether somebody else may not have the name: its holder lives, or is about to.
+    fn is_held(&self, holder: ActorId) -> bool {
+        let entry = self.actors.get(&holder);
+        entry.is_some_and(|entry| match &entry.found {
+            Some(found) => !found.address.has_ended(),
+            None => true,
+        })
+    }
+
+    /// Takes a name away from its holder.
+    fn vacate(&mut self, name: &str) -> bool {
+        let Some(holder) = self.names.remove(name) else { return false };
+        if let Some(entry) = self.actors.get_mut(&holder) {
+            entry.names.retain(|other| &**other != name);
+        }
+        true
+    }
+}
+
+impl Table {
+    /// Gives an actor all of the names, or none. Returns whether the actor was unknown so far: then
+    /// the caller sees to it that its end clears its place.
+    pub(crate) fn claim(&self, actor: ActorId, names: &[Arc<str>]) -> Result<bool, NameTaken> {
+        let mut entries = self.0.lock();
+        for name in names {
+            match entries.names.get(name) {
+                Some(&holder) if holder != actor && entries.is_held(holder) => {
+                    return Err(NameTaken { name: Arc::clone(name), holder, unused: () });
+                }
+                _ => {}
+            }
+        }
+        let is_new = !entries.actors.contains_key(&actor);
+        entries.actors.entry(actor).or_default();
+        for name in names {
+            if entries.names.get(name) == Some(&actor) {
+                continue;
+            }
+            entries.vacate(name);
+            entries.names.insert(Arc::clone(name), actor);
+            let entry = entries.actors.entry(actor).or_default();
+            entry.names.push(Arc::clone(name));
+        }
+        Ok(is_new)
+    }
+
+    /// Makes an actor that has its place known, and tells those who wait for its names.
+    pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>) {
+        let found = Found { address: Box::new(address.downgrade()), any: address.any() };
+        let any = found.any.clone();
+        let mut spare = Some(found);
+        let mut told = Vec::new();
+        {
+            let mut entries = self.0.lock();
+            let entries = &mut *entries;
+            // It may have ended meanwhile, and be forgotten.
+            let Some(entry) = entries.actors.get_mut(&address.id()) else { return };
+            if entry.found.is_none() {
+                entry.found = spare.take();
+            }
+            for name in &entry.names {
+                told.extend(entries.waiting.remove(name).into_iter().flatten());
+            }
+        }
+        for waiter in told {
+            (waiter.tell)(address, &any);
+        }
+    }
+
+    pub(crate) fn find<A: Actor>(&self, name: &str) -> Result<Addr<A>, LookupError> {
+        let entries = self.0.lock();
+        let found = entries.living(name).ok_or(LookupError::Unknown)?;
+        found.typed(|| name.to_owned())
+    }
+
+    pub(crate) fn find_id<A: Actor>(&self, id: ActorId) -> Result<Addr<A>, LookupError> {
+        let entries = self.0.lock();
+        let found = entries.living_id(id).ok_or(LookupError::Unknown)?;
+        found.typed(|| super::Uid::of(id).to_string())
+    }
+
+    /// Finds an actor, or has the caller told when there is one: then, a ticket to give that up.
+    pub(super) fn find_or_wait<A: Actor>(
+        &self,
+        name: &str,
+        tell: impl FnOnce() -> Tell,
+    ) -> Result<Result<Addr<A>, LookupError>, u64> {
+        let mut entries = self.0.lock();
+        if let Some(found) = entries.living(name) {
+            match found.typed(|| name.to_owned()) {
+                // It is about to be cleared away.
+                Err(LookupError::Unknown) => {}
+                result => return Ok(result),
+            }
+        }
+        entries.tickets += 1;
+        let ticket = entries.tickets;
+        let waiter = Waiter { ticket, tell: tell() };
+        entries.waiting.entry(name.into()).or_default().push(waiter);
+        Err(ticket)
+    }
+
+    pub(super) fn give_up(&self, name: &str, ticket: u64) {
+        let waiter = {
+            let mut entries = self.0.lock();
+            let Some(waiting) = entries.waiting.get_mut(name) else { return };
+            let at = waiting.iter().position(|waiter| waiter.ticket == ticket);
+            let waiter = at.map(|at| waiting.remove(at));
+            if waiting.is_empty() {
+                entries.waiting.remove(name);
+            }
+            waiter
+        };
+        drop(waiter);
+    }
+
+    pub(crate) fn holder(&self, name: &str) -> Option<AnyAddr> {
+        self.0.lock().living(name).map(|found| found.any.clone())
+    }
+
+    pub(crate) fn names(&self) -> Vec<(Arc<str>, AnyAddr)> {
+        let entries = self.0.lock();
+        let living = entries.names.iter().filter_map(|(name, id)| {
+            entries.living_id(*id).map(|found| (Arc::clone(name), found.any.clone()))
+        });
+        let mut names: Vec<_> = living.collect();
+        drop(entries);
+        names.sort_by(|(one, _), (other, _)| one.cmp(other));
+        names
+    }
+
+    pub(crate) fn names_of(&self, actor: ActorId) -> Vec<Arc<str>> {
+        let entries = self.0.lock();
+        let entry = entries.actors.get(&actor).filter(|_| entries.living_id(actor).is_some());
+        entry.map(|entry| entry.names.clone()).unwrap_or_default()
+    }
+
+    /// Takes a name away, from this actor or from whoever has it.
+    pub(crate) fn release(&self, name: &str, from: Option<ActorId>) -> bool {
+        let mut entries = self.0.lock();
+        let Some(&holder) = entries.names.get(name) else { return false };
+        if from.is_some_and(|from| from != holder) {
+            return false;
+        }
+        let was_held = entries.is_held(holder);
+        entries.vacate(name);
+        was_held
+    }
+
+    /// Forgets an actor.
+    fn clear(&self, actor: ActorId) {
+        let entry = {
+            let mut entries = self.0.lock();
+            let Some(entry) = entries.actors.remove(&actor) else { return };
+            for name in &entry.names {
+                entries.names.remove(name);
+            }
+            entry
+        };
+        drop(entry);
+    }
+}
+
+/// An actor's place in the table, until this is dropped.
+pub(crate) struct Tenancy {
+    hub: &'static Hub,
+    actor: ActorId,
+}
+
+impl Tenancy {
+    pub(super) fn new(hub: &'static Hub, actor: ActorId) -> Self {
+        Self { hub, actor }
+    }
+}
+
+impl Drop for Tenancy {
+    fn drop(&mut self) {
+        self.hub.table.clear(self.actor);
+    }
+}

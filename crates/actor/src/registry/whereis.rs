@@ -1,0 +1,106 @@
+//! Waiting for a name.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use coact_core::Promise;
+
+use super::LookupError;
+use super::table::Tell;
+use crate::hub::Hub;
+use crate::{Actor, Addr, AnyAddr};
+
+type Found<A> = Result<Addr<A>, LookupError>;
+
+/// An actor that is yet to get a name: what [`whereis`](crate::whereis) returns.
+///
+/// Awaited, or [waited](Self::wait) for on a plain thread, it gives the address, or
+/// [`LookupError::OtherType`] if the name goes to an actor of another type. Dropping it ends the
+/// waiting. The actor may have ended by the time that one looks.
+#[must_use = "it does nothing unless it is awaited or waited for"]
+pub struct Whereis<A: Actor> {
+    found: Promise<Found<A>>,
+    /// Dropped with it.
+    ticket: Option<Ticket>,
+}
+
+/// A place among those who wait.
+struct Ticket {
+    hub: &'static Hub,
+    name: Box<str>,
+    number: u64,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.hub.table.give_up(&self.name, self.number);
+    }
+}
+
+impl<A: Actor> Whereis<A> {
+    pub(super) fn new(hub: &'static Hub, name: &str) -> Self {
+        let (resolver, promise) = Promise::channel();
+        let wanted: Box<str> = name.into();
+        let tell = move |address: &dyn Any, any: &AnyAddr| {
+            let address = address.downcast_ref::<Addr<A>>().cloned();
+            let found =
+                address.ok_or_else(|| LookupError::other_type::<A>(wanted, any.type_name()));
+            resolver.resolve(found);
+        };
+        match hub.table.find_or_wait(name, || Box::new(tell) as Tell) {
+            Ok(found) => Self { found: Promise::ready(found), ticket: None },
+            Err(number) => {
+                Self { found: promise, ticket: Some(Ticket { hub, name: name.into(), number }) }
+            }
+        }
+    }
+
+    /// Blocks the calling thread until an actor has the name.
+    ///
+    /// # Errors
+    /// It is one of another type.
+    ///
+    /// # Panics
+    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
+    #[track_caller]
+    pub fn wait(self) -> Result<Addr<A>, LookupError> {
+        let Self { found, ticket: _ticket } = self;
+        found.wait().unwrap_or(Err(LookupError::Unknown))
+    }
+
+    /// As [`wait`](Self::wait), for so long at the most.
+    ///
+    /// # Errors
+    /// [`LookupError::Unknown`] if the time is over; otherwise as there.
+    ///
+    /// # Panics
+    /// As there.
+    #[track_caller]
+    pub fn wait_timeout(self, timeout: Duration) -> Result<Addr<A>, LookupError> {
+        let Self { found, ticket: _ticket } = self;
+        let found = found.wait_timeout(timeout);
+        found.map_or(Err(LookupError::Unknown), |found| found.unwrap_or(Err(LookupError::Unknown)))
+    }
+}
+
+impl<A: Actor> Future for Whereis<A> {
+    type Output = Result<Addr<A>, LookupError>;
+
+    /// # Panics
+    /// If it is polled again after it was ready.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let found = Pin::new(&mut self.found).poll(context);
+        found.map(|found| found.unwrap_or(Err(LookupError::Unknown)))
+    }
+}
+
+impl<A: Actor> fmt::Debug for Whereis<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.ticket.as_ref().map(|ticket| &ticket.name);
+        f.debug_struct("Whereis").field("waits_for", &name).finish_non_exhaustive()
+    }
+}

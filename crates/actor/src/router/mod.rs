@@ -1,0 +1,250 @@
+//! Routers: one address in front of many actors.
+
+mod error;
+mod routees;
+mod scatter;
+mod strategy;
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crate::recipient::Takes;
+use crate::{ActorId, Ask, AskError, ExitReason, Message, Recipient, SendError};
+
+pub use error::{NoAnswer, RouteError};
+pub(crate) use routees::{InFlight, Routees};
+pub use scatter::Scatter;
+pub use strategy::Routing;
+
+/// Passes each message on to one of several actors, its *routees*; or to all of them. Clones are the
+/// same router.
+///
+/// It is no actor: choosing happens on the sender's thread, and the message goes straight to the
+/// chosen one. So messages of one sender that go to the same routee arrive in order, and those that go
+/// to different ones are not ordered. A routee that has ended is passed over and forgotten; one whose
+/// bounded mailbox refuses is passed over.
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Message, Router, Routing, spawn};
+///
+/// struct Square;
+/// struct Number(u64);
+/// impl Message for Number { type Reply = u64; }
+/// impl Actor for Square {}
+/// impl Handler<Number> for Square {
+///     fn handle(&mut self, n: Number, _: &mut Context<Self>) -> u64 { n.0 * n.0 }
+/// }
+///
+/// let router = Router::new(Routing::RoundRobin);
+/// for _ in 0..3 {
+///     router.add(spawn(Square));
+/// }
+/// assert_eq!(router.ask(Number(12))?.wait(), Ok(144));
+/// # Ok::<(), coact_actor::RouteError<Number>>(())
+/// ```
+///
+/// **Cost.** A shared lock for the time of a clone of an `Arc`, the choice (see [`Routing`]), and
+/// the send.
+pub struct Router<M: Message>(Arc<Inner<M>>);
+
+struct Inner<M: Message> {
+    id: ActorId,
+    routees: Routees<Recipient<M>>,
+    key: Option<Key<M>>,
+}
+
+/// What of a message decides where it goes.
+type Key<M> = Box<dyn Fn(&M) -> u64 + Send + Sync>;
+
+impl<M: Message> Router<M> {
+    /// A router without routees.
+    pub fn new(strategy: Routing) -> Self {
+        Self::with(strategy, None)
+    }
+
+    /// A router that sends messages with the same key to the same routee, as long as it lives. When
+    /// a routee comes or goes, only the keys move that it gets or had.
+    ///
+    /// The algorithm is rendezvous hashing (D. G. Thaler and C. V. Ravishankar, *Using name-based
+    /// mappings to increase hit rates*, IEEE/ACM Transactions on Networking 6(1), 1998): of all
+    /// routees the one whose identity, hashed with the key, gives the highest number. So it costs a
+    /// few multiplications for each routee. A routee whose mailbox is full is not passed over.
+    ///
+    /// ```
+    /// use coact_actor::{Message, Router};
+    ///
+    /// struct Update { account: String, amount: i64 }
+    /// impl Message for Update { type Reply = (); }
+    ///
+    /// let router = Router::consistent_hash(|update: &Update| update.account.clone());
+    /// # let nobody = router.send(Update { account: "a".into(), amount: 1 }).unwrap_err();
+    /// # assert_eq!(nobody.into_message().amount, 1);
+    /// ```
+    pub fn consistent_hash<K: Hash>(key: impl Fn(&M) -> K + Send + Sync + 'static) -> Self {
+        let hash = move |message: &M| hash_of(&key(message));
+        Self::with(Routing::RoundRobin, Some(Box::new(hash)))
+    }
+
+    fn with(strategy: Routing, key: Option<Key<M>>) -> Self {
+        let routees = Routees::new(strategy);
+        Self(Arc::new(Inner { id: ActorId::next(), routees, key }))
+    }
+
+    /// Adds a routee, whose actor the router keeps alive. Returns false if it is one already.
+    pub fn add(&self, routee: impl Into<Recipient<M>>) -> bool {
+        let routee = routee.into();
+        self.0.routees.add(routee.id(), routee)
+    }
+
+    /// Takes a routee out; returns whether it was one. A message that is being routed at that moment
+    /// may still go to it.
+    pub fn remove(&self, routee: ActorId) -> bool {
+        self.0.routees.remove(routee)
+    }
+
+    /// The routees that have not ended.
+    pub fn routees(&self) -> Vec<Recipient<M>> {
+        self.0.routees.living()
+    }
+
+    /// Sends a message to one of the routees.
+    ///
+    /// # Errors
+    /// Gives the message back if there is no routee, or none that has room for it.
+    pub fn send(&self, message: M) -> Result<(), RouteError<M>> {
+        let key = self.key_of(&message);
+        self.0.routees.send(message, key, None)
+    }
+
+    /// Asks one of the routees.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn ask(&self, message: M) -> Result<Ask<M::Reply>, RouteError<M>> {
+        let key = self.key_of(&message);
+        self.0.routees.ask(message, key, None)
+    }
+
+    /// Sends a message to all routees; returns to how many. The last one gets the message itself,
+    /// the others clones.
+    ///
+    /// # Errors
+    /// Gives the message back if nobody could take it.
+    pub fn broadcast(&self, message: M) -> Result<usize, RouteError<M>>
+    where
+        M: Clone,
+    {
+        self.0.routees.broadcast(message)
+    }
+
+    /// Asks all routees; the first answer counts.
+    ///
+    /// ```
+    /// # use coact_actor::{Actor, Context, Handler, Message, Router, Routing, spawn};
+    /// # #[derive(Clone)]
+    /// # struct Where;
+    /// # impl Message for Where { type Reply = &'static str; }
+    /// # struct Mirror;
+    /// # impl Actor for Mirror {}
+    /// # impl Handler<Where> for Mirror {
+    /// #     fn handle(&mut self, _: Where, _: &mut Context<Self>) -> &'static str { "here" }
+    /// # }
+    /// let mirrors = Router::new(Routing::RoundRobin);
+    /// mirrors.add(spawn(Mirror));
+    /// mirrors.add(spawn(Mirror));
+    /// assert_eq!(mirrors.scatter(Where).wait().unwrap(), "here");
+    /// ```
+    pub fn scatter(&self, message: M) -> Scatter<M::Reply>
+    where
+        M: Clone,
+    {
+        self.0.routees.scatter(message)
+    }
+
+    /// The router as a recipient: for other routers, and for topics.
+    pub fn recipient(&self) -> Recipient<M> {
+        Recipient::of(Arc::new(self.clone()))
+    }
+
+    fn key_of(&self, message: &M) -> Option<u64> {
+        self.0.key.as_ref().map(|key| key(message))
+    }
+}
+
+/// The same in the whole process, and in all processes of the same build.
+pub(crate) fn hash_of(key: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<M: Message> Takes<M> for Router<M> {
+    fn send(&self, message: M) -> Result<(), SendError<M>> {
+        Router::send(self, message).map_err(RouteError::into_send_error)
+    }
+
+    fn ask(&self, message: M) -> Ask<M::Reply> {
+        answered(Router::ask(self, message)).0
+    }
+
+    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
+        let key = self.key_of(&message);
+        let sent = self.0.routees.send(message, key, guest.as_ref());
+        sent.map_err(RouteError::into_send_error)
+    }
+
+    fn ask_counted(
+        &self,
+        message: M,
+        guest: Option<InFlight>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        let key = self.key_of(&message);
+        answered(self.0.routees.ask(message, key, guest.as_ref()))
+    }
+
+    fn id(&self) -> ActorId {
+        self.0.id
+    }
+
+    /// Routees may be added at any time.
+    fn has_ended(&self) -> bool {
+        false
+    }
+}
+
+/// An ask that was routed, or not, as recipients tell it.
+pub(crate) fn answered<M: Message>(
+    asked: Result<Ask<M::Reply>, RouteError<M>>,
+) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+    match asked {
+        Ok(ask) => (ask, Ok(())),
+        Err(error) => (failed(&error), Err(error.into_send_error())),
+    }
+}
+
+/// An ask that could not be routed.
+fn failed<M: Message>(error: &RouteError<M>) -> Ask<M::Reply> {
+    Ask::failed(match error {
+        RouteError::NoRoutee(_) => AskError::Stopped(ExitReason::NoActor),
+        RouteError::Full(_) => AskError::Full,
+    })
+}
+
+impl<M: Message> From<Router<M>> for Recipient<M> {
+    fn from(router: Router<M>) -> Self {
+        router.recipient()
+    }
+}
+
+impl<M: Message> Clone for Router<M> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<M: Message> fmt::Debug for Router<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Router").field("routees", &self.routees()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+//! Asking many, and taking the first answer.
+
+use std::fmt;
+use std::future::Future;
+use std::mem::take;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use coact_core::spawn_future;
+
+use crate::{ActorId, Ask, AskError, NoAnswer};
+
+/// Many asks of which the first answer counts: what [`Router::scatter`](crate::Router::scatter)
+/// returns. The others are dropped then: [`Reply::is_wanted`](crate::Reply::is_wanted) tells those
+/// who are still at it.
+#[must_use = "it does nothing unless it is awaited or waited for"]
+pub struct Scatter<R: Send + 'static> {
+    pending: Vec<(ActorId, Ask<R>)>,
+    reasons: Vec<(ActorId, AskError)>,
+}
+
+impl<R: Send + 'static> Default for Scatter<R> {
+    fn default() -> Self {
+        Self { pending: Vec::new(), reasons: Vec::new() }
+    }
+}
+
+impl<R: Send + 'static> Scatter<R> {
+    pub(super) fn add(&mut self, actor: ActorId, ask: Ask<R>) {
+        self.pending.push((actor, ask));
+    }
+
+    /// Fails each ask that has no answer when so much time has passed, counted from now.
+    pub fn timeout(mut self, duration: Duration) -> Self {
+        let asks = take(&mut self.pending).into_iter();
+        self.pending = asks.map(|(actor, ask)| (actor, ask.timeout(duration))).collect();
+        self
+    }
+
+    /// Blocks the calling thread until there is an answer.
+    ///
+    /// # Errors
+    /// Nobody has answered.
+    ///
+    /// # Panics
+    /// Inside of a behaviour, a handler or a future: see
+    /// [`Promise::wait`](coact_core::Promise::wait).
+    #[track_caller]
+    pub fn wait(self) -> Result<R, NoAnswer> {
+        // A future that is cancelled at shutdown has nobody left to wait for.
+        spawn_future(self).wait().unwrap_or_else(|_| Err(NoAnswer { reasons: Vec::new() }))
+    }
+}
+
+impl<R: Send + 'static> Future for Scatter<R> {
+    type Output = Result<R, NoAnswer>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut at = 0;
+        while let Some((actor, ask)) = this.pending.get_mut(at) {
+            match Pin::new(ask).poll(context) {
+                Poll::Pending => at += 1,
+                Poll::Ready(Ok(answer)) => {
+                    this.pending.clear();
+                    return Poll::Ready(Ok(answer));
+                }
+                Poll::Ready(Err(why)) => {
+                    this.reasons.push((*actor, why));
+                    drop(this.pending.remove(at));
+                }
+            }
+        }
+        if !this.pending.is_empty() {
+            return Poll::Pending;
+        }
+        Poll::Ready(Err(NoAnswer { reasons: take(&mut this.reasons) }))
+    }
+}
+
+impl<R: Send + 'static> fmt::Debug for Scatter<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Scatter");
+        debug.field("pending", &self.pending.len()).field("reasons", &self.reasons).finish()
+    }
+}

@@ -1,0 +1,68 @@
+//! Topics with a name.
+
+use std::any::{Any, type_name};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::Topic;
+use crate::LookupError;
+use crate::hub::Hub;
+
+/// The topic of that name in the current runtime and its siblings: it is made when it is first asked
+/// for, and stays until [`Registry::forget_topic`](crate::Registry::forget_topic).
+///
+/// ```
+/// use coact_actor::topic;
+///
+/// let _subscription = topic::<u32>("prices")?.subscribe_fn(|price| assert_eq!(price, 5));
+/// assert_eq!(topic::<u32>("prices")?.publish(5), 1);
+/// assert!(topic::<String>("prices").is_err());
+/// # Ok::<(), coact_actor::LookupError>(())
+/// ```
+///
+/// # Errors
+/// The topic is one of messages of another type.
+pub fn topic<M: Clone + Send + 'static>(name: &str) -> Result<Topic<M>, LookupError> {
+    Hub::current().topics.get(name)
+}
+
+/// The topics of a runtime, by their names.
+#[derive(Default)]
+pub(crate) struct Named(Mutex<HashMap<Arc<str>, Entry>>);
+
+struct Entry {
+    topic: Box<dyn Any + Send + Sync>,
+    of: &'static str,
+}
+
+impl Named {
+    pub(crate) fn get<M: Clone + Send + 'static>(
+        &self,
+        name: &str,
+    ) -> Result<Topic<M>, LookupError> {
+        let mut all = self.0.lock();
+        if let Some(found) = all.get(name) {
+            let topic = found.topic.downcast_ref::<Topic<M>>().cloned();
+            return topic.ok_or_else(|| LookupError::other_type::<M>(name, found.of));
+        }
+        let topic = Topic::new();
+        let entry = Entry { topic: Box::new(topic.clone()), of: type_name::<M>() };
+        all.insert(name.into(), entry);
+        Ok(topic)
+    }
+
+    /// Returns whether there was one.
+    pub(crate) fn forget(&self, name: &str) -> bool {
+        // Its subscribers' closures may go with it, so not under the lock.
+        let entry = self.0.lock().remove(name);
+        entry.is_some()
+    }
+
+    pub(crate) fn names(&self) -> Vec<Arc<str>> {
+        let mut names: Vec<_> = self.0.lock().keys().cloned().collect();
+        names.sort();
+        names
+    }
+}

@@ -1,0 +1,98 @@
+//! Patterns of paths.
+
+use std::fmt;
+
+/// Which paths a subscriber is interested in.
+pub(super) struct Pattern {
+    steps: Box<[Step]>,
+    /// It ends in `**`.
+    and_below: bool,
+}
+
+enum Step {
+    This(Box<str>),
+    Any,
+}
+
+/// A pattern that stands for no path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadPattern {
+    /// The pattern.
+    pub pattern: Box<str>,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl fmt::Display for BadPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the pattern {:?} fits no path: {}", self.pattern, self.why)
+    }
+}
+
+impl std::error::Error for BadPattern {}
+
+impl Pattern {
+    pub(super) fn parse(text: &str) -> Result<Self, BadPattern> {
+        let bad = |why| BadPattern { pattern: text.into(), why };
+        let (steps, and_below) = match text.strip_suffix("**") {
+            Some("") => return Ok(Self { steps: Box::default(), and_below: true }),
+            Some(rest) => match rest.strip_suffix('/') {
+                Some(steps) => (steps, true),
+                None => return Err(bad("`**` stands for whole steps")),
+            },
+            None => (text, false),
+        };
+        let steps = steps.split('/').map(|step| match step {
+            "" => Err(bad("a step is empty")),
+            "*" => Ok(Step::Any),
+            "**" => Err(bad("`**` can only come last")),
+            _ if step.contains('*') => Err(bad("`*` stands for a whole step")),
+            _ => Ok(Step::This(step.into())),
+        });
+        Ok(Self { steps: steps.collect::<Result<_, _>>()?, and_below })
+    }
+
+    pub(super) fn fits(&self, path: &str) -> bool {
+        let mut path = path.split('/');
+        let fits = self.steps.iter().all(|step| match (step, path.next()) {
+            (Step::This(this), Some(step)) => **this == *step,
+            (Step::Any, Some(_)) => true,
+            (_, None) => false,
+        });
+        fits && (self.and_below || path.next().is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+
+    #[test]
+    fn patterns_fit_what_they_say() {
+        let cases = [
+            ("a/b", "a/b", true),
+            ("a/b", "a", false),
+            ("a/b", "a/b/c", false),
+            ("a/*", "a/b", true),
+            ("a/*", "a", false),
+            ("*/b", "x/b", true),
+            ("*/b", "x/c", false),
+            ("a/**", "a/b/c", true),
+            ("a/**", "a", true),
+            ("a/**", "b/c", false),
+            ("**", "whatever/there/is", true),
+        ];
+        for (pattern, path, fits) in cases {
+            let parsed = Pattern::parse(pattern).expect("a good pattern");
+            assert_eq!(parsed.fits(path), fits, "{pattern} and {path}");
+        }
+    }
+
+    #[test]
+    fn what_fits_no_path_is_refused() {
+        for pattern in ["", "a//b", "a/", "/a", "a/**/b", "a*", "a/b**", "/**"] {
+            assert!(Pattern::parse(pattern).is_err(), "{pattern}");
+        }
+    }
+}

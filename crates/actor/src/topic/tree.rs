@@ -1,0 +1,90 @@
+//! Topics with paths, and subscriptions to many of them at once.
+
+use std::fmt;
+
+use super::pattern::Pattern;
+use super::{BadPattern, Subscription, Topic, to_closure, to_recipient};
+use crate::{Message, Recipient};
+
+/// Topics whose names are paths, like `house/kitchen/heat`; one subscribes to patterns of them.
+///
+/// In a pattern `*` stands for one step of the path, and `**`, which can only come last, for any
+/// number of them. Clones are the same tree.
+///
+/// ```
+/// use coact_actor::TopicTree;
+///
+/// let house = TopicTree::new();
+/// let heat = house.subscribe_fn("house/*/heat", |degrees: i32| assert_eq!(degrees, 21))?;
+/// assert_eq!(house.publish("house/kitchen/heat", 21), 1);
+/// assert_eq!(house.publish("house/kitchen/light", 5), 0);
+/// # drop(heat);
+/// # Ok::<(), coact_actor::BadPattern>(())
+/// ```
+///
+/// The order is that of a [`Topic`]: each subscriber sees what one publisher has published, to
+/// whatever path, in that order.
+///
+/// **Cost.** As a topic's, and each subscription's pattern is compared with the path of each
+/// message.
+pub struct TopicTree<M>(Topic<M>);
+
+impl<M: Clone + Send + 'static> TopicTree<M> {
+    /// A tree without subscribers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Has an actor get the messages whose paths fit the pattern: as [`Topic::subscribe`].
+    ///
+    /// # Errors
+    /// The pattern fits no path.
+    pub fn subscribe(
+        &self,
+        pattern: &str,
+        subscriber: impl Into<Recipient<M>>,
+    ) -> Result<Subscription, BadPattern>
+    where
+        M: Message,
+    {
+        let pattern = Pattern::parse(pattern)?;
+        Ok(self.0.enter(Some(pattern), to_recipient(subscriber.into())))
+    }
+
+    /// Has a closure called with the messages whose paths fit the pattern: as
+    /// [`Topic::subscribe_fn`].
+    ///
+    /// # Errors
+    /// The pattern fits no path.
+    pub fn subscribe_fn(
+        &self,
+        pattern: &str,
+        call: impl Fn(M) + Send + Sync + 'static,
+    ) -> Result<Subscription, BadPattern> {
+        Ok(self.0.enter(Some(Pattern::parse(pattern)?), to_closure(call)))
+    }
+
+    /// Publishes a message to a path; returns how many subscribers have got it.
+    pub fn publish(&self, path: &str, message: M) -> usize {
+        let concerned = |pattern: &Pattern| pattern.fits(path);
+        self.0.publish_where(|other| other.pattern.as_ref().is_some_and(concerned), || message)
+    }
+}
+
+impl<M> Default for TopicTree<M> {
+    fn default() -> Self {
+        Self(Topic::default())
+    }
+}
+
+impl<M> Clone for TopicTree<M> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<M> fmt::Debug for TopicTree<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TopicTree").field(&self.0).finish()
+    }
+}
