@@ -11,7 +11,7 @@ use crate::cycle::{self, Wait};
 use crate::directive::Directive;
 use crate::life::{Monitor, MonitorId};
 use crate::{
-    Actor, ActorId, AnyAddr, Ask, AskError, Down, ExitReason, MessageTo, Recipient, Reply,
+    Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
     SendError, Stopped,
 };
 
@@ -64,6 +64,22 @@ impl<A: Actor> Addr<A> {
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
         self.cown().front().id
+    }
+
+    /// Spawns a behaviour that takes the address along, and drops it in the end. The work is dropped
+    /// if the actor has ended.
+    #[inline]
+    pub(crate) fn call_by_value(
+        mut self,
+        work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+    ) {
+        let cown = self.cown.take().expect("taken at the end only");
+        when(cown.into_regardless(), move |held| {
+            let (cell, cown) = held.into_parts();
+            // The last address says farewell, even if the work panics.
+            let _own = Addr::new(cown);
+            cell.call(work);
+        });
     }
 
     /// Sends a message. Returns at once; the actor handles it when its turn has come.

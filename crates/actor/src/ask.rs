@@ -102,7 +102,7 @@ impl<R: Send + 'static> Ask<R> {
     }
 }
 
-fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
+pub(crate) fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
     result.unwrap_or_else(|broken| Err(of_broken(&broken)))
 }
 
