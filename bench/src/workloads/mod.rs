@@ -5,14 +5,14 @@
 //!
 //! [`Setup`]: crate::harness::Setup
 
-mod ask;
+pub mod ask;
 mod bank;
 mod dining;
 mod fibonacci;
-mod idle;
+pub mod idle;
 mod independent;
 mod producers;
-mod rings;
+pub mod rings;
 mod runtime;
 mod skynet;
 mod threads;
