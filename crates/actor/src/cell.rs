@@ -244,7 +244,10 @@ impl<A: Actor> Cell<A> {
         front.set_end(reason.clone());
         self.this.close();
         let (body, rest) = (self.body.take(), self.rest.take());
-        self.rest().failure = Some(reason.clone());
+        // Late messages are told so anyway: most actors end like this, and need no block for it.
+        if reason != ExitReason::Normal {
+            self.rest().failure = Some(reason.clone());
+        }
         let _ = catch(move || drop(body));
         let Some(rest) = rest else { return };
         let Rest { ties: Ties { links, monitors, .. }, .. } = rest.into_inner();
