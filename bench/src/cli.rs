@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 
-use coact_bench::harness::machine::Machine;
-use coact_bench::harness::session::Session;
-use coact_bench::harness::{Implementation, Setup, Workload, child, record, table};
-use coact_bench::workloads;
+use crate::harness::machine::Machine;
+use crate::harness::session::Session;
+use crate::harness::{Implementation, Setup, Workload, child, record, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,13 +75,30 @@ struct Child {
     workers: usize,
 }
 
-/// Does what the command line says.
-pub fn run() -> anyhow::Result<()> {
-    match Cli::parse().command {
-        Command::List => list(&mut io::stdout().lock()),
-        Command::Run(run) => run.measure(&mut io::stdout()),
-        Command::Child(child) => child.answer(),
+/// What a tool can measure.
+pub type Workloads = [&'static dyn Workload];
+
+/// Does what the command line says, with these workloads; returns how the program ends.
+pub fn run(all: &Workloads) -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::List => list(all, &mut io::stdout().lock()),
+        Command::Run(run) => run.measure(all, &mut io::stdout()),
+        Command::Child(child) => child.answer(all),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output may stop early, as `head` does.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -91,8 +108,8 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn list(out: &mut impl Write) -> anyhow::Result<()> {
-    for workload in workloads::ALL {
+fn list(all: &Workloads, out: &mut impl Write) -> anyhow::Result<()> {
+    for workload in all {
         writeln!(out, "{:<21} {}", workload.name(), workload.about())?;
         for implementation in workload.implementations() {
             writeln!(out, "    {:<20} {}", implementation.name, implementation.about)?;
@@ -102,9 +119,9 @@ fn list(out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 impl Run {
-    fn measure(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let workloads = self.workloads()?;
-        self.check_peers()?;
+    fn measure(&self, all: &Workloads, out: &mut impl Write) -> anyhow::Result<()> {
+        let workloads = self.workloads(all)?;
+        self.check_peers(all)?;
         if let Some(path) = &self.json {
             // A path that cannot be written is better known before the measuring than after it.
             record::write(path, &[])?;
@@ -163,19 +180,19 @@ impl Run {
         Ok((records, failures))
     }
 
-    fn workloads(&self) -> anyhow::Result<Vec<&'static dyn Workload>> {
+    fn workloads(&self, all: &Workloads) -> anyhow::Result<Vec<&'static dyn Workload>> {
         if self.names.is_empty() {
-            return Ok(workloads::ALL.to_vec());
+            return Ok(all.to_vec());
         }
-        self.names.iter().map(|name| find(name)).collect()
+        self.names.iter().map(|name| find(all, name)).collect()
     }
 
     /// Refuses a peer that no workload knows, which would otherwise be skipped in silence.
-    fn check_peers(&self) -> anyhow::Result<()> {
+    fn check_peers(&self, all: &Workloads) -> anyhow::Result<()> {
         let known = |peer: &String| {
             peer == "all"
                 || peer == "none"
-                || workloads::ALL
+                || all
                     .iter()
                     .flat_map(|w| w.implementations())
                     .any(|i| i.name == peer || i.family() == peer)
@@ -198,8 +215,8 @@ impl Run {
 }
 
 impl Child {
-    fn answer(&self) -> anyhow::Result<()> {
-        let workload = find(&self.workload)?;
+    fn answer(&self, all: &Workloads) -> anyhow::Result<()> {
+        let workload = find(all, &self.workload)?;
         let implementation = workload
             .implementations()
             .iter()
@@ -211,9 +228,8 @@ impl Child {
     }
 }
 
-fn find(name: &str) -> anyhow::Result<&'static dyn Workload> {
-    workloads::ALL
-        .iter()
+fn find(all: &Workloads, name: &str) -> anyhow::Result<&'static dyn Workload> {
+    all.iter()
         .copied()
         .find(|workload| workload.name() == name)
         .with_context(|| format!("no workload is called {name:?}; `coact-bench list` names them"))

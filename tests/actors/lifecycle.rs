@@ -40,6 +40,22 @@ fn the_last_address_ends_it_after_its_messages() {
     });
 }
 
+/// The last address goes before the stop is obeyed: the end is one, and no fault.
+#[test]
+fn an_actor_that_is_stopped_and_forgotten_ends_once() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        diary.send(Note("unread")).ok();
+        diary.stop().unwrap();
+        drop(diary);
+        finally(move || {
+            let mut log = log.take();
+            log.retain(|entry| entry != "unread");
+            assert_eq!(log, ["started", "stopped: it was told to stop", "dropped"]);
+        });
+    });
+}
+
 #[test]
 fn an_address_that_was_upgraded_in_time_keeps_it_alive() {
     check(|| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{check, finally};
+use coact_tests::{check, check_with_faults, finally};
 
 use crate::world::{Diary, Do, Note};
 
@@ -142,6 +142,86 @@ fn an_answer_is_brought_to_the_actor_that_asked() {
             assert!(at("answer Err(NoReply)") < at("stopped: it was done"), "{log:?}");
         });
     });
+}
+
+#[test]
+fn an_actor_that_asks_one_that_has_ended_is_told() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let (ended, _) = Diary::spawn();
+        ended.kill().unwrap();
+        ended.ended().wait().unwrap();
+        diary
+            .send(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+                context.ask(&ended, Note("late"), |diary, answer, _| {
+                    diary.log.push(format!("answer {answer:?}"));
+                });
+            }))
+            .unwrap();
+        drop(diary);
+        finally(move || {
+            let told =
+                ["started", "answer Err(Stopped(Killed))", "stopped: it was done", "dropped"];
+            assert_eq!(log.take(), told);
+        });
+    });
+}
+
+/// The address that was kept for the answer may be the last one when the answer comes.
+#[test]
+fn an_actor_that_panics_at_its_last_answer_says_farewell() {
+    check_with_faults(|faults| {
+        let (diary, log) = Diary::spawn();
+        let doubler = doubler();
+        diary
+            .send(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+                context.ask(&doubler, Slowly(4), |_, _, _| panic!("boom"));
+            }))
+            .unwrap();
+        drop(diary);
+        let faults = faults.clone();
+        finally(move || {
+            assert_eq!(log.take(), ["started", "stopped: it panicked: boom", "dropped"]);
+            assert_eq!(faults.len(), 1);
+        });
+    });
+}
+
+#[test]
+fn an_answer_to_an_actor_that_has_ended_is_dropped() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let (resolver, promise) = Promise::<()>::channel();
+        let server = spawn(Keeper(None));
+        let asked = server.clone();
+        diary
+            .send(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+                context.ask(&asked, Keep, move |_, _, _| resolver.resolve(()));
+                context.stop();
+            }))
+            .unwrap();
+        diary.ended().wait().unwrap();
+        when(&server, |keeper| keeper.0.take().expect("it was asked").send(1));
+        assert_eq!(promise.wait(), Err(Broken::Dropped));
+        assert_eq!(log.take().last().unwrap(), "dropped");
+    });
+}
+
+/// Keeps the reply for later.
+struct Keeper(Option<Reply<u32>>);
+
+impl Actor for Keeper {}
+
+struct Keep;
+
+impl Message for Keep {
+    type Reply = u32;
+}
+
+impl Receive<Keep> for Keeper {
+    fn receive(&mut self, _: Keep, reply: Reply<u32>, _: &mut Context<Self>) {
+        self.0 = Some(reply);
+    }
 }
 
 #[test]

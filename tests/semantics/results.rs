@@ -281,3 +281,30 @@ fn values_are_dropped_once() {
         }
     }
 }
+
+/// A resolver that calls is called once, whatever becomes of it, and frees what it has captured.
+#[test]
+fn a_resolver_without_a_promise_calls_with_what_it_is_given() {
+    let told = Log::new();
+    let captured = Arc::new(());
+    let resolver = || {
+        let (told, captured) = (told.clone(), Arc::clone(&captured));
+        Resolver::calling(move |value: Result<String, Broken>| {
+            drop(captured);
+            told.push(value);
+        })
+    };
+    assert!(!resolver().is_abandoned());
+    assert_eq!(told.take(), [Err(Broken::Dropped)]);
+    resolver().resolve("kept".into());
+    resolver().fail(Broken::Cancelled);
+    std::thread::scope(|scope| {
+        let resolver = resolver();
+        scope.spawn(move || resolver.resolve("from elsewhere".into()));
+    });
+    assert_eq!(
+        told.take(),
+        [Ok("kept".into()), Err(Broken::Cancelled), Ok("from elsewhere".into())]
+    );
+    assert_eq!(Arc::strong_count(&captured), 1);
+}

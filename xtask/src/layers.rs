@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 12] = [
+pub const LAYERS: [(&str, &[&str]); 13] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-model", &[]),
@@ -14,6 +14,7 @@ pub const LAYERS: [(&str, &[&str]); 12] = [
     ("coact-examples", &["coact"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),
     ("coact-bench", &["coact"]),
+    ("coact-bench-peers", &["coact-bench"]),
     ("coact-xtask", &[]),
 ];
 

@@ -4,6 +4,7 @@
 //! programs under test stop, [`child`] the fresh process of a repetition, [`session`] the interleaving of them, and
 //! [`record`] with [`table`] what comes out.
 
+pub mod beside;
 pub mod calibration;
 pub mod child;
 pub mod finish;
@@ -16,5 +17,6 @@ pub mod statistics;
 pub mod table;
 pub mod workload;
 
+pub use beside::Beside;
 pub use finish::{Finish, Stopwatch};
 pub use workload::{Implementation, Measured, Setup, Unit, Workload};

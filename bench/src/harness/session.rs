@@ -30,7 +30,7 @@ impl Session {
     pub fn measure(
         &self,
         workload: &dyn Workload,
-        chosen: &[&'static Implementation],
+        chosen: &[&Implementation],
     ) -> (Calibration, Vec<anyhow::Result<Record>>) {
         let calibration = Calibration::take();
         let mut reports: Vec<anyhow::Result<Vec<Report>>> =

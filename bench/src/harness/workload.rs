@@ -27,7 +27,7 @@ pub trait Workload: Sync {
     fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch>;
 
     /// Who does it, ours first.
-    fn implementations(&self) -> &'static [Implementation];
+    fn implementations(&self) -> &[Implementation];
 
     /// Runs one implementation once, here and now, and checks its result.
     fn measure(
@@ -41,6 +41,7 @@ pub trait Workload: Sync {
 }
 
 /// A program that does a workload.
+#[derive(Clone, Copy)]
 pub struct Implementation {
     /// `coact`, or the peer's name, with a suffix after a dash where there are several ways.
     pub name: &'static str,

@@ -5,14 +5,14 @@
 //!
 //! [`Setup`]: crate::harness::Setup
 
-mod ask;
+pub mod ask;
 mod bank;
 mod dining;
 mod fibonacci;
-mod idle;
+pub mod idle;
 mod independent;
 mod producers;
-mod rings;
+pub mod rings;
 mod runtime;
 mod skynet;
 mod threads;
@@ -41,4 +41,17 @@ pub const ALL: &[&dyn Workload] = &[
     &fibonacci::Fibonacci,
     &dining::Dining,
     &independent::Independent,
+    &rings::ActorRing,
+    &rings::ActorPingPong,
+    &rings::ActorPairs,
+    &ask::ActorAsk,
+    &ask::ActorWait,
+    &producers::ActorCounterOf1,
+    &producers::ActorCounterOf2,
+    &producers::ActorCounterOf4,
+    &producers::ActorCounterOf8,
+    &producers::ActorCount,
+    &idle::IdleActors,
+    &idle::ActorEnds,
+    &skynet::ActorSkynet,
 ];

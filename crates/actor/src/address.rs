@@ -68,6 +68,25 @@ impl<A: Actor> Addr<A> {
         self.cown().front().id
     }
 
+    /// Spawns a behaviour that takes the address along, and drops it in the end. The work is dropped
+    /// if the actor has ended.
+    #[inline]
+    pub(crate) fn call_by_value(
+        mut self,
+        work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+    ) {
+        let cown = self.cown.take().expect("taken at the end only");
+        let queue = if cown.is_plain() { None } else { cown.front().queue().cloned() };
+        queue.iter().for_each(|queue| queue.step());
+        when(cown.into_regardless(), move |held| {
+            let (cell, cown) = held.into_parts();
+            // The last address says farewell, even if the work panics.
+            let _own = Addr::new(cown);
+            cell.call(work);
+        });
+        queue.iter().for_each(|queue| queue.step());
+    }
+
     /// Sends a message. Returns at once; the actor handles it when its turn has come.
     ///
     /// **Cost.** That of a behaviour on one cown: one block from a pool and one atomic exchange.

@@ -106,7 +106,7 @@ fn give_up<R: Send + 'static>(promise: &mut Promise<Answer<R>>, after: Duration)
     promise.give_up().map_or(Err(AskError::Timeout(after)), flatten)
 }
 
-fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
+pub(crate) fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
     result.unwrap_or_else(|broken| Err(of_broken(&broken)))
 }
 

@@ -389,7 +389,10 @@ impl<A: Actor> Cell<A> {
         self.this.close();
         front.open_mailbox();
         let (mut body, rest) = (self.body.take(), self.rest.take());
-        self.rest().failure = Some(reason.clone());
+        // Late messages are told so anyway: most actors end like this, and need no block for it.
+        if reason != ExitReason::Normal {
+            self.rest().failure = Some(reason.clone());
+        }
         let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
         self.bury_all(stash.unwrap_or_default());

@@ -82,13 +82,20 @@ impl<A: Actor> Context<A> {
     /// Asks another actor, and has the answer brought back to this one, as a message is: the closure
     /// gets the actor when it has its turn. Meanwhile the actor takes other messages, so this can
     /// never deadlock. If this actor ends first, the closure is dropped.
+    ///
+    /// **Cost.** That of a message there and one back.
     pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)
     where
         B: Actor,
         M: MessageTo<B>,
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
-        self.on_answer(of.ask(message), then);
+        let this = self.address();
+        let reply = Reply::calling(move |answer| {
+            this.call_by_value(move |actor, context| then(actor, answer, context));
+        });
+        // A message that is not delivered fails its reply, which tells the closure.
+        drop(of.send_with_reply(message, reply));
     }
 
     /// Has the answer of an ask brought to this actor: as [`ask`](Self::ask).

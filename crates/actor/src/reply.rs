@@ -6,6 +6,7 @@ use std::thread;
 
 use coact_core::{Promise, Resolver};
 
+use crate::ask::flatten;
 use crate::cycle::Wait;
 use crate::events;
 use crate::{Actor, Addr, AskError, ExitReason, MessageTo, SendError, WeakAddr};
@@ -37,6 +38,13 @@ impl<R: Send + 'static> Reply<R> {
     pub(crate) fn channel() -> (Self, Promise<Answer<R>>) {
         let (resolver, promise) = Promise::channel();
         (Self { resolver: Some(resolver), wait: None }, promise)
+    }
+
+    /// A reply that hands the answer to a closure.
+    #[inline]
+    pub(crate) fn calling(closure: impl FnOnce(Answer<R>) + Send + 'static) -> Self {
+        let resolver = Resolver::calling(|answer| closure(flatten(answer)));
+        Self { resolver: Some(resolver), wait: None }
     }
 
     /// Answers.

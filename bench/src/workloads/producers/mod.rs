@@ -1,5 +1,6 @@
 //! Producers that add to one counter: from plain threads, and from inside the runtime.
 
+mod actors;
 mod coact;
 mod crossbeam;
 mod mutex;
@@ -26,6 +27,11 @@ impl Size {
 
     fn twenty(setup: &Setup) -> Size {
         Size { producers: 20, each: setup.scaled(1_000_000) }
+    }
+
+    /// 3,000,000 adds in all.
+    fn shared_by(producers: u64, setup: &Setup) -> Size {
+        Size { producers, each: setup.scaled_at_least(3_000_000, producers) / producers }
     }
 
     fn total(self) -> u64 {
@@ -58,7 +64,7 @@ impl Counter {
 }
 
 macro_rules! workload {
-    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:path, $about:literal, $implementations:expr) => {
+    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:expr, $about:literal, $implementations:expr) => {
         $(#[$doc])*
         pub struct $workload;
 
@@ -222,6 +228,80 @@ workload!(
             name: "tokio",
             about: "one task, unbounded mpsc into another",
             run: |setup| tokio::spawned(setup, Size::one(setup)),
+        },
+    ]
+);
+
+/// Actors, and the cowns that they are made of.
+macro_rules! actors_and_cowns {
+    ($producers:literal) => {
+        &[
+            Implementation {
+                name: "coact",
+                about: "a message an add, then an ask",
+                run: |setup| actors::from_threads(setup, Size::shared_by($producers, setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "a behaviour an add, then one with a promise",
+                run: |setup| coact::asked(setup, Size::shared_by($producers, setup)),
+            },
+        ]
+    };
+}
+
+workload!(
+    /// One plain thread.
+    ActorCounterOf1,
+    "actor_counter_1",
+    |setup| Size::shared_by(1, setup),
+    "a plain thread sends 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(1)
+);
+
+workload!(
+    /// Two plain threads.
+    ActorCounterOf2,
+    "actor_counter_2",
+    |setup| Size::shared_by(2, setup),
+    "two plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(2)
+);
+
+workload!(
+    /// Four plain threads.
+    ActorCounterOf4,
+    "actor_counter_4",
+    |setup| Size::shared_by(4, setup),
+    "four plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(4)
+);
+
+workload!(
+    /// Eight plain threads.
+    ActorCounterOf8,
+    "actor_counter_8",
+    |setup| Size::shared_by(8, setup),
+    "eight plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(8)
+);
+
+workload!(
+    /// One actor.
+    ActorCount,
+    "actor_count",
+    Size::one,
+    "one actor sends 1,000,000 adds to another one; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a message an add",
+            run: |setup| actors::from_an_actor(setup, Size::one(setup)),
+        },
+        Implementation {
+            name: "coact-cowns",
+            about: "a behaviour an add, spawned by one behaviour",
+            run: |setup| coact::spawned(setup, Size::one(setup)),
         },
     ]
 );

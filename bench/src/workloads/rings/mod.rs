@@ -1,5 +1,6 @@
 //! Tokens that go round in rings; a ring of two is a pair that plays ping-pong.
 
+mod actors;
 mod coact;
 mod crossbeam;
 mod tokio;
@@ -23,6 +24,10 @@ impl Size {
 
     fn pairs(setup: &Setup) -> Size {
         Size { rings: 8, nodes: 2, tokens: 1, hops_each: setup.scaled(1_000_000) }
+    }
+
+    fn pair(setup: &Setup) -> Size {
+        Size { rings: 1, nodes: 2, tokens: 1, hops_each: setup.scaled(5_000_000) }
     }
 
     fn bulk(setup: &Setup) -> Size {
@@ -53,7 +58,7 @@ impl Size {
 }
 
 macro_rules! workload {
-    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:path, $crossbeam_share:literal, $about:literal) => {
+    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:path, $about:literal, $implementations:expr) => {
         $(#[$doc])*
         pub struct $workload;
 
@@ -75,30 +80,64 @@ macro_rules! workload {
             }
 
             fn implementations(&self) -> &'static [Implementation] {
-                &[
-                    Implementation {
-                        name: "coact",
-                        about: "a cown a node, a behaviour a hop",
-                        run: |setup| coact::run(setup, $size(setup)),
-                    },
-                    Implementation {
-                        name: "coact-grouped",
-                        about: "the same, with the nodes of a ring in one group",
-                        run: |setup| coact::run_grouped(setup, $size(setup)),
-                    },
-                    Implementation {
-                        name: "tokio",
-                        about: "a task and an unbounded mpsc a node",
-                        run: |setup| tokio::run(setup, $size(setup)),
-                    },
-                    Implementation {
-                        name: "crossbeam",
-                        about: concat!("a thread and a channel a node; 1/", $crossbeam_share, " of the hops"),
-                        run: |setup| crossbeam::run($size(&setup.share($crossbeam_share))),
-                    },
-                ]
+                $implementations
             }
         }
+    };
+}
+
+/// Cowns, and what else passes messages.
+macro_rules! cowns_and_peers {
+    ($size:path, $crossbeam_share:literal) => {
+        &[
+            Implementation {
+                name: "coact",
+                about: "a cown a node, a behaviour a hop",
+                run: |setup| coact::run(setup, $size(setup)),
+            },
+            Implementation {
+                name: "coact-grouped",
+                about: "the same, with the nodes of a ring in one group",
+                run: |setup| coact::run_grouped(setup, $size(setup)),
+            },
+            Implementation {
+                name: "tokio",
+                about: "a task and an unbounded mpsc a node",
+                run: |setup| tokio::run(setup, $size(setup)),
+            },
+            Implementation {
+                name: "crossbeam",
+                about: concat!(
+                    "a thread and a channel a node; 1/",
+                    $crossbeam_share,
+                    " of the hops"
+                ),
+                run: |setup| crossbeam::run($size(&setup.share($crossbeam_share))),
+            },
+        ]
+    };
+}
+
+/// Actors, and the cowns that they are made of.
+macro_rules! actors_and_cowns {
+    ($size:path) => {
+        &[
+            Implementation {
+                name: "coact",
+                about: "an actor a node, a message a hop",
+                run: |setup| actors::run(setup, $size(setup)),
+            },
+            Implementation {
+                name: "coact-grouped",
+                about: "the same, with the nodes of a ring in one group",
+                run: |setup| actors::run_grouped(setup, $size(setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "a cown a node, a behaviour a hop",
+                run: |setup| coact::run(setup, $size(setup)),
+            },
+        ]
     };
 }
 
@@ -107,8 +146,8 @@ workload!(
     Ring,
     "ring",
     Size::ring,
-    100,
-    "two tokens in a ring of 100; a hop"
+    "two tokens in a ring of 100; a hop",
+    cowns_and_peers!(Size::ring, 100)
 );
 
 workload!(
@@ -116,8 +155,8 @@ workload!(
     PingPong,
     "ping_pong",
     Size::pairs,
-    100,
-    "8 pairs, one message in flight in each; a message"
+    "8 pairs, one message in flight in each; a message",
+    cowns_and_peers!(Size::pairs, 100)
 );
 
 workload!(
@@ -125,6 +164,33 @@ workload!(
     PingPongBulk,
     "ping_pong_bulk",
     Size::bulk,
-    10,
-    "8 pairs, 100 messages in flight in each; a message"
+    "8 pairs, 100 messages in flight in each; a message",
+    cowns_and_peers!(Size::bulk, 10)
+);
+
+workload!(
+    /// The ring of actors.
+    ActorRing,
+    "actor_ring",
+    Size::ring,
+    "two tokens in a ring of 100 actors; a hop",
+    actors_and_cowns!(Size::ring)
+);
+
+workload!(
+    /// Two actors.
+    ActorPingPong,
+    "actor_ping_pong",
+    Size::pair,
+    "two actors, one message in flight; a message",
+    actors_and_cowns!(Size::pair)
+);
+
+workload!(
+    /// Pairs of actors.
+    ActorPairs,
+    "actor_pairs",
+    Size::pairs,
+    "8 pairs of actors, one message in flight in each; a message",
+    actors_and_cowns!(Size::pairs)
 );

@@ -6,6 +6,7 @@
 //! | `WAITING` | the consumer | `waiter` is filled in, and belongs to the producer if it comes |
 //! | `TAKING` | the producer | it takes the waiter out; `READY` follows at once |
 //! | `READY` | the producer, at its end | `value` is filled in, and belongs to the consumer |
+//! | `CALLS` | start | there is no consumer: the producer calls a closure with the value |
 //! | `GONE` | the consumer, at its end | the producer has the cell alone |
 //! | `LATE` | the consumer, when it gives up | as `GONE`, and the producer is to know |
 //!
@@ -27,8 +28,9 @@ const EMPTY: u8 = 0;
 const WAITING: u8 = 1;
 const TAKING: u8 = 2;
 const READY: u8 = 3;
-const GONE: u8 = 4;
-const LATE: u8 = 5;
+const CALLS: u8 = 4;
+const GONE: u8 = 5;
+const LATE: u8 = 6;
 
 type Value<R> = Result<R, Broken>;
 
@@ -39,10 +41,30 @@ enum Waiter<R> {
     Then(Box<dyn FnOnce(Value<R>) + Send>),
 }
 
+#[repr(C)]
 struct Shared<R> {
     state: AtomicU8,
     value: UnsafeCell<MaybeUninit<Value<R>>>,
     waiter: UnsafeCell<MaybeUninit<Waiter<R>>>,
+}
+
+/// What a producer without a consumer has in the place of a [`Shared`]; the closure lies behind it.
+#[repr(C)]
+struct Call<R> {
+    /// `CALLS`, for good.
+    state: AtomicU8,
+    /// Calls the closure, and frees the block.
+    ///
+    /// # Safety
+    /// The block is the caller's alone, and gone after this.
+    call: unsafe fn(NonNull<Call<R>>, Value<R>),
+}
+
+/// A block with its closure.
+#[repr(C)]
+struct Calling<R, F> {
+    head: Call<R>,
+    closure: F,
 }
 
 /// The resolver's end.
@@ -72,6 +94,34 @@ pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
     (Producer(shared), Consumer(Some(shared)))
 }
 
+/// A producer that calls a closure with the value.
+pub(super) fn calling<R, F>(closure: F) -> Producer<R>
+where
+    F: FnOnce(Value<R>) + Send + 'static,
+{
+    let block = pool::alloc(Layout::new::<Calling<R, F>>()).cast::<Calling<R, F>>();
+    let head = Call { state: AtomicU8::new(CALLS), call: Calling::<R, F>::call };
+    // SAFETY: the block is fresh and has the layout.
+    unsafe { block.write(Calling { head, closure }) };
+    Producer(block.cast())
+}
+
+impl<R, F: FnOnce(Value<R>)> Calling<R, F> {
+    /// # Safety
+    /// The block is one of `calling`'s with this type, the caller's alone, and gone after this.
+    unsafe fn call(head: NonNull<Call<R>>, value: Value<R>) {
+        // SAFETY: by the caller's word; the closure is taken out once.
+        let closure = unsafe {
+            let mut block = head.cast::<Self>();
+            block.as_mut().head.state.end();
+            let closure = (&raw const (*block.as_ptr()).closure).read();
+            pool::dealloc(block.cast(), Layout::new::<Self>());
+            closure
+        };
+        closure(value);
+    }
+}
+
 impl<R> Shared<R> {
     /// Takes the value, and frees the cell.
     ///
@@ -99,6 +149,15 @@ impl<R> Producer<R> {
     /// Gives the value, and tells the waiter. Returns false if it had given up.
     pub(super) fn complete(self, value: Value<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
+        // SAFETY: whatever this points to begins with its state, and is alive by this end.
+        let state = unsafe { &(*this.as_ptr()).state };
+        // ORDERING: Relaxed. `CALLS` is there from the start, or never comes.
+        if state.load(Ordering::Relaxed) == CALLS {
+            let head = this.cast::<Call<R>>();
+            // SAFETY: the state says that it is one, and there is no other end.
+            unsafe { ((*head.as_ptr()).call)(head, value) };
+            return true;
+        }
         // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
         let shared = unsafe { this.as_ref() };
         // SAFETY: the value is the producer's until `READY`.
@@ -144,9 +203,10 @@ impl<R> Producer<R> {
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
-        // SAFETY: this end keeps the cell alive.
+        // SAFETY: whatever this points to begins with its state, and is alive by this end.
+        let state = unsafe { &(*self.0.as_ptr()).state };
         // ORDERING: Relaxed. A hint.
-        unsafe { self.0.as_ref() }.state.load(Ordering::Relaxed) >= GONE
+        state.load(Ordering::Relaxed) >= GONE
     }
 }
 
