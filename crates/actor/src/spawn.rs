@@ -146,6 +146,7 @@ impl<A: Actor> Spawn<A> {
     /// # Errors
     /// Another actor has one of its names: the actor is given back, with its settings, and has none
     /// of them.
+    #[expect(clippy::result_large_err, reason = "the actor is given back with its settings")]
     pub fn try_spawn(self) -> Result<Addr<A>, NameTaken<Self>> {
         let id = ActorId::next();
         if self.names.is_empty() {
