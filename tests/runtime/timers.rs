@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, panic_of, runtime};
+use coact_tests::{Faults, Log, PATIENCE, panic_of, runtime};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -211,4 +211,26 @@ fn many_timers_from_many_threads() {
         fired
     });
     assert_eq!(fired.into_inner().unwrap(), 1000);
+}
+
+/// What is on no cown runs where the timer was set, not in the runtime that is there by default.
+#[test]
+fn a_timer_on_no_cown_fires_in_its_runtime() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let home = runtime.home();
+    let (resolver, once) = Promise::channel();
+    let (ticks, seen) = std::sync::mpsc::channel();
+    let timer = runtime.run(|| {
+        let tell = move |()| resolver.resolve(Home::current());
+        drop(after(Duration::from_millis(1), (), tell));
+        let tell = move |()| {
+            let _ = ticks.send(Home::current());
+        };
+        let timer = every(Duration::from_millis(1), (), tell);
+        assert_eq!(seen.recv_timeout(PATIENCE), Ok(home));
+        timer.cancel();
+        timer
+    });
+    assert_eq!(once.wait(), Ok(home));
+    drop(timer);
 }

@@ -20,6 +20,7 @@ use crate::cown::set::CownSet;
 use crate::panic::{Broken, drop_quietly};
 use crate::promise::Promise;
 use crate::runtime::{self, RuntimeId};
+use crate::sched::context;
 use crate::sched::shared::{self, Shared};
 use crate::sim;
 use wheel::{Key, Wheel};
@@ -396,7 +397,15 @@ impl Timers {
     }
 
     /// Fires one timer, without the lock: what it does is foreign code.
-    fn fire(&self, (number, deadline, entry): (u64, u64, Entry)) {
+    ///
+    /// It fires inside of its runtime, to which behaviours on no cown go.
+    fn fire(&self, due: (u64, u64, Entry)) {
+        let outside = context::enter(self.runtime);
+        self.fire_inside(due);
+        context::enter(outside);
+    }
+
+    fn fire_inside(&self, (number, deadline, entry): (u64, u64, Entry)) {
         match entry {
             Entry::Once(fire) => drop_quietly(fire),
             Entry::Every { period, mut fire } => {
