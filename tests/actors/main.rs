@@ -3,6 +3,7 @@
 //! As in `semantics`, programs that use `check` run with one worker, with two, and with more than
 //! there are cores.
 
+mod corners;
 mod cycles;
 mod directives;
 mod holding;

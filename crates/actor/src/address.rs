@@ -40,8 +40,8 @@ use crate::{
 /// A behaviour that panics fails every actor that it held exclusively, once. One that names an actor
 /// that has ended is skipped ([`Broken::Closed`](coact_core::Broken::Closed)).
 ///
-/// When the last address of an actor is dropped, the actor handles the messages that it has, and
-/// ends.
+/// When the last address of an actor is dropped, the actor handles the messages that it has
+/// (suspended or not), and ends.
 pub struct Addr<A: Actor> {
     /// `None` only while it is dropped.
     cown: Option<Cown<Cell<A>>>,
@@ -374,6 +374,11 @@ impl<A: Actor> Drop for Addr<A> {
 fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     if last.is_closed() {
         return;
+    }
+    if last.front().was_directed() {
+        // It may be suspended, and nobody could resume it.
+        last.front().leave(Directive::Resume);
+        last.alert();
     }
     when(last.into_regardless(), |held| {
         let (cell, cown) = held.into_parts();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Attended, Broken, Door, WeakCown, catch};
+use coact_core::{Attended, Broken, Door, Home, OnCancel, WeakCown, catch};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
 use crate::front::Front;
-use crate::hold::Hold;
+use crate::hold::{self, Hold};
 use crate::life::Ties;
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
@@ -43,14 +43,15 @@ struct Rest<A: Actor> {
     ties: Ties,
     factory: Option<Factory<A>>,
     hold: Option<Hold<A>>,
-    suspended: bool,
+    /// Set while messages wait until the actor is resumed; wakes us should the runtime give up.
+    suspended: Option<OnCancel>,
     /// The actor has panicked, and nothing was done about it yet.
     failure: Option<ExitReason>,
 }
 
 impl<A: Actor> Default for Rest<A> {
     fn default() -> Self {
-        Self { ties: Ties::default(), factory: None, hold: None, suspended: false, failure: None }
+        Self { ties: Ties::default(), factory: None, hold: None, suspended: None, failure: None }
     }
 }
 
@@ -152,17 +153,25 @@ impl<A: Actor> Cell<A> {
                 self.end_hold();
                 self.restart(front, &reason);
             }
-            Directive::Suspend => self.rest().suspended = true,
-            Directive::Resume => self.rest().suspended = false,
+            Directive::Suspend => self.suspend(),
+            Directive::Resume => self.rest().suspended = None,
             Directive::Link(other) => self.rest().ties.link(other),
             Directive::Unlink(other) => {
                 self.rest().ties.unlink(other);
             }
             Directive::Exit { from, reason } => self.on_exit(front, from, reason),
             Directive::Monitor(monitor) => self.rest().ties.monitors.push(monitor),
-            Directive::Demonitor(id) => self.rest().ties.demonitor(id),
+            Directive::Demonitor(id) => {
+                let undone = self.rest().ties.demonitor(id);
+                let _ = catch(move || drop(undone));
+            }
             Directive::TrapExits(trap) => self.rest().ties.trap = trap,
         }
+    }
+
+    fn suspend(&mut self) {
+        let waker = hold::waker(self.this.any());
+        self.rest().suspended.get_or_insert_with(|| Home::current().on_cancel(waker));
     }
 
     fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
@@ -188,8 +197,7 @@ impl<A: Actor> Cell<A> {
 
     /// Returns whether there was something to do.
     fn settle_one(&mut self, front: &Front) -> bool {
-        if let Some(reason) = self.has_rest().and_then(|rest| rest.failure.take()) {
-            self.end(front, reason);
+        if self.settle_failure(front) {
             return true;
         }
         if self.has_rest().is_some_and(|rest| rest.hold.is_some()) {
@@ -204,6 +212,19 @@ impl<A: Actor> Cell<A> {
         let body = self.body.take().expect("seen above");
         self.rest().hold = Some(Hold::begin(request, body));
         true
+    }
+
+    /// Ends the actor if it has failed.
+    fn settle_failure(&mut self, front: &Front) -> bool {
+        if self.phase == Phase::Ended {
+            return false;
+        }
+        let failure = self.has_rest().and_then(|rest| rest.failure.take());
+        let has_failed = failure.is_some();
+        if let Some(reason) = failure {
+            self.end(front, reason);
+        }
+        has_failed
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.
@@ -247,7 +268,8 @@ impl<A: Actor> Cell<A> {
         self.rest().failure = Some(reason.clone());
         let _ = catch(move || drop(body));
         let Some(rest) = rest else { return };
-        let Rest { ties: Ties { links, monitors, .. }, .. } = rest.into_inner();
+        let Rest { ties: Ties { links, monitors, .. }, factory, .. } = rest.into_inner();
+        let _ = catch(move || drop(factory));
         for link in links {
             // Whoever is gone need not be told.
             let _ = link.direct(Directive::Exit { from: front.id, reason: reason.clone() });
@@ -264,6 +286,8 @@ impl<A: Actor> Cell<A> {
         self.hook(|actor, context| actor.stopped(reason, context));
         let body = self.body.take();
         let _ = catch(move || drop(body));
+        // If its farewell has failed, so much the better that it is gone.
+        self.rest().failure = None;
         let factory = self.rest().factory.as_mut().expect("seen above");
         match catch(factory) {
             Ok(actor) => {
@@ -276,7 +300,7 @@ impl<A: Actor> Cell<A> {
 
     fn door(&mut self) -> Door {
         match self.has_rest() {
-            Some(rest) if rest.suspended || rest.hold.is_some() => Door::Shut,
+            Some(rest) if rest.suspended.is_some() || rest.hold.is_some() => Door::Shut,
             _ => Door::Open,
         }
     }
@@ -287,7 +311,10 @@ impl<A: Actor> Attended for Cell<A> {
 
     fn attend(&mut self, front: &Front) -> Door {
         self.begin();
-        while let Some(directive) = front.take_directive() {
+        loop {
+            // A panic was first: what was left meanwhile finds the actor ended.
+            self.settle_failure(front);
+            let Some(directive) = front.take_directive() else { break };
             self.obey(front, directive);
         }
         self.settle(front);
@@ -297,7 +324,7 @@ impl<A: Actor> Attended for Cell<A> {
     fn cancel(&mut self, _: &Front) {
         if let Some(rest) = self.has_rest() {
             rest.hold = None;
-            rest.suspended = false;
+            rest.suspended = None;
         }
     }
 

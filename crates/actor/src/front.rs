@@ -38,6 +38,11 @@ impl Front {
         self.control().directives.lock().push_back(directive);
     }
 
+    /// Whether there has ever been a directive, or the actor has ended.
+    pub(crate) fn was_directed(&self) -> bool {
+        self.control.get().is_some()
+    }
+
     /// The directive that has waited longest.
     pub(crate) fn take_directive(&self) -> Option<Directive> {
         self.control.get()?.directives.lock().pop_front()

@@ -41,4 +41,5 @@ pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, blocking, spawn_future,
 };
+pub use sched::context::{Principal, on_behalf_of, principal};
 pub use time::{Sleep, Timer, after, every, sleep};
