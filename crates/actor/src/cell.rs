@@ -321,10 +321,18 @@ impl<A: Actor> Attended for Cell<A> {
         self.door()
     }
 
-    fn cancel(&mut self, _: &Front) {
+    fn cancel(&mut self, front: &Front) {
+        // Each of these may have the actor's own address, and would be kept by it for ever.
+        while let Some(directive) = front.take_directive() {
+            let _ = catch(move || drop(directive));
+        }
+        if let Some(body) = &mut self.body {
+            let _ = catch(|| body.context.forget_wishes());
+        }
         if let Some(rest) = self.has_rest() {
-            rest.hold = None;
             rest.suspended = None;
+            let hold = rest.hold.take();
+            let _ = catch(move || drop(hold));
         }
     }
 
