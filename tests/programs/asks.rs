@@ -81,7 +81,6 @@ fn step(rule: Rule, question: BoxedStrategy<Question>) -> impl Strategy<Value = 
         .prop_map(|(behaviours, pauses, question)| Step { behaviours, pauses, question })
 }
 
-
 type Answer = Result<(), AskError>;
 
 /// What has come of each ask that was made by an actor that was held.
@@ -338,5 +337,29 @@ proptest! {
                 if found == expected { Ok(()) } else { Err(format!("{found} circles, not {expected}")) }
             })
         })?;
+    }
+}
+
+/// An answer is left to an actor in whose queue a behaviour stands that needs the one that asks: the
+/// search must come after the message.
+#[test]
+fn a_circle_through_a_delegate_behind_a_behaviour() {
+    let put = |to, manner| Question { to, manner };
+    let step = |behaviours, question| Step { behaviours, pauses: false, question };
+    let over = |members: &[usize]| vec![members.iter().copied().collect::<BTreeSet<_>>()];
+    let asks_back = put(1, Manner::Hold(vec![step(vec![], put(0, Manner::Now))]));
+    let inner = vec![step(over(&[0]), put(0, Manner::Now)), step(over(&[0, 2]), asks_back)];
+    let delegates = put(1, Manner::Delegate(Box::new(put(2, Manner::Now))));
+    let outer = vec![step(vec![], put(2, Manner::Hold(inner))), step(vec![], delegates)];
+    let question = put(0, Manner::Hold(outer));
+    for seed in 0..100 {
+        let (question, expected) = (question.clone(), expected_circles(&question));
+        let ran = everywhere(seed, move || {
+            program(std::slice::from_ref(&question), ACTORS, move |made| {
+                let found = made.iter().filter(|made| made.answer.is_err()).count();
+                if found == expected { Ok(()) } else { Err(format!("{found}, not {expected}")) }
+            })
+        });
+        ran.unwrap();
     }
 }

@@ -148,10 +148,19 @@ impl Wait {
     }
 
     /// The message was put into a queue after so many hops, and may have been taken out again.
-    pub(crate) fn placed(&self, hops: u32, cown: CownId, place: Place) {
-        let mut message = self.message.lock();
-        if message.hops == hops && matches!(message.stage, Stage::Queued(_)) {
-            message.stage = Stage::Queued(Some((cown, place)));
+    pub(crate) fn placed(self: &Arc<Self>, hops: u32, cown: CownId, place: Place) {
+        let stands = {
+            let mut message = self.message.lock();
+            let stands = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+            if stands {
+                message.stage = Stage::Queued(Some((cown, place)));
+            }
+            stands
+        };
+        // Before this nobody could see what it stands behind. (If it was not passed on, it is yet
+        // to be awaited.)
+        if stands && hops > 0 {
+            search_soon(self);
         }
     }
 
@@ -175,7 +184,6 @@ impl Wait {
             message.stage = Stage::Queued(None);
         }
         self.take_number();
-        search_soon(self);
     }
 
     /// Whether the wait can end only after `actor`, which has been surveyed, has gone on.
