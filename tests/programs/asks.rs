@@ -87,9 +87,8 @@ type Answer = Result<(), AskError>;
 #[derive(Clone, Debug)]
 struct Made {
     by: ActorId,
-    /// Whether others saw the one that asked wait for this.
     answer: Answer,
-    /// Who else waited when a circle was told, as the test knows it.
+    /// Who waited for whom just before that, as the actors themselves know it.
     waiting: BTreeMap<ActorId, ActorId>,
 }
 
@@ -193,8 +192,9 @@ impl World {
     }
 }
 
-/// A circle is told to the one that closed it, and all others on it wait, then as later.
-fn check_circle(made: &Made) -> Result<(), String> {
+/// A circle is told to the one that closed it, and all others on it wait, or another circle was told
+/// to them.
+fn check_circle(made: &Made, all: &[Made]) -> Result<(), String> {
     let Err(AskError::Cycle(cycle)) = &made.answer else {
         return made.answer.clone().map_err(|why| format!("an ask failed: {why}"));
     };
@@ -202,7 +202,11 @@ fn check_circle(made: &Made) -> Result<(), String> {
     if first.by.id() != made.by {
         return Err(format!("the circle begins elsewhere: {made:?}"));
     }
-    match others.iter().find(|ask| !made.waiting.contains_key(&ask.by.id())) {
+    let waited = |actor: ActorId| {
+        let failed = |other: &Made| other.by == actor && other.answer.is_err();
+        made.waiting.contains_key(&actor) || all.iter().any(failed)
+    };
+    match others.iter().find(|ask| !waited(ask.by.id())) {
         Some(ask) => Err(format!("{:?} does not wait: {made:?}", ask.by)),
         None => Ok(()),
     }
@@ -231,7 +235,7 @@ fn program(
         if ends.len() != count || !ends.iter().all(Result::is_ok) {
             return Err(format!("{count} were asked, with the answers {ends:?}"));
         }
-        made.iter().try_for_each(check_circle)?;
+        made.iter().try_for_each(|one| check_circle(one, &made))?;
         verdict(&made)
     };
     Program { threads, verdict: Box::new(verdict) }

@@ -118,7 +118,10 @@ impl<R: Send + 'static> Future for Ask<R> {
     /// If it is polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         if let Poll::Ready(result) = Pin::new(&mut self.promise).poll(context) {
-            return Poll::Ready(flatten(result));
+            // What has failed as a circle is dropped where it waits: that is not why.
+            let cycle = self.waiting.as_ref().and_then(Waiting::failure);
+            let why = |error| cycle.map_or(error, AskError::Cycle);
+            return Poll::Ready(flatten(result).map_err(why));
         }
         if let Some(waiting) = &mut self.waiting {
             if let Some(cycle) = waiting.failure() {

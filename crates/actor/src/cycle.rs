@@ -289,14 +289,18 @@ fn search(wait: &Arc<Wait>, limit: usize) {
     // Others may begin and end waits meanwhile; whoever is parked does not.
     let waits = WAITS.lock().clone();
     if search.explore(wait, &waits) {
-        break_up(search.circle);
+        let failed = break_up(search.circle);
+        if !Arc::ptr_eq(&failed, wait) {
+            // Another circle may go through this one.
+            search_soon(wait);
+        }
     } else if let Some((delay, limit)) = search.gap {
         search_later(wait, delay, limit);
     }
 }
 
-/// Fails the ask that has closed a circle: the one that has begun last.
-fn break_up(mut circle: Vec<Arc<Wait>>) {
+/// Fails the ask that has closed a circle: the one that has begun last. Returns it.
+fn break_up(mut circle: Vec<Arc<Wait>>) -> Arc<Wait> {
     let number = |index: &usize| circle[*index].number.load(Ordering::Relaxed);
     let last = (0..circle.len()).max_by_key(number).unwrap_or(0);
     circle.rotate_left(last);
@@ -304,6 +308,7 @@ fn break_up(mut circle: Vec<Arc<Wait>>) {
     // It may have been found from several asks.
     let _ = circle[0].failure.set(Arc::new(AskCycle { asks }));
     circle[0].by().alert();
+    circle.swap_remove(0)
 }
 
 /// A search from one actor to those that cannot go on before it, and so forth.
