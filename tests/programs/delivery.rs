@@ -77,7 +77,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
             }
         });
         prop_oneof![
-            2 => (0..ACTORS, hold.clone(), body.clone())
+            2 => (0..ACTORS, hold, body.clone())
                 .prop_map(|(to, holds, body)| Op::Send { to, holds, body }),
             1 => (0..ACTORS, hold, body).prop_map(|(to, holds, body)| Op::Ask { to, holds, body }),
             2 => when,
