@@ -36,13 +36,14 @@ export PROPTEST_CASES="${PROPTEST_CASES:-64}"
 run() {
     cargo test --locked --no-fail-fast --target "$target" --target-dir "target/sanitize-$sanitizer" -p coact-tests "$@"
 }
-run --test stress --test listings --test leaks
+run --test stress --test listings --test leaks --test actors -- --skip deterministic
 # These lock, and end their threads, with the standard library, and bring tokio: the thread sanitizer
 # takes that for races.
 if [ "$sanitizer" = address ]; then
     run --test semantics
     # Nobody tells the sanitizer that a fiber begins on a stack that was another's.
     run --test model -- --skip deterministic
+    COACT_TEST_SIMULATED=0 run --test programs -- --skip every_scheduler
     # The sanitizer makes frames larger, and answers a stack without measure itself.
     run --test runtime -- --skip stacks_are_as_large --skip the_system_refuses
 fi

@@ -128,3 +128,106 @@ fn handles_come_and_go() {
         });
     }
 }
+
+/// Adds up what it is told; asks others while it holds itself.
+#[derive(Default)]
+struct Summer(u64);
+
+impl Actor for Summer {}
+
+struct Add(u64);
+
+impl Message for Add {
+    type Reply = u64;
+}
+
+impl Handler<Add> for Summer {
+    fn handle(&mut self, add: Add, _: &mut Context<Self>) -> u64 {
+        self.0 += add.0;
+        self.0
+    }
+}
+
+/// Is passed on, held, so many times.
+struct Pass(Addr<Summer>, u64);
+
+impl Message for Pass {
+    type Reply = Result<u64, AskError>;
+}
+
+impl Receive<Pass> for Summer {
+    fn receive(
+        &mut self,
+        pass: Pass,
+        reply: Reply<Result<u64, AskError>>,
+        context: &mut Context<Self>,
+    ) {
+        let Pass(next, left) = pass;
+        context.hold(reply, move |summer, context| {
+            let this = context.address();
+            Box::pin(async move {
+                if left == 0 {
+                    return Ok(summer.0);
+                }
+                next.ask(Pass(this, left - 1)).await?
+            })
+        });
+    }
+}
+
+/// Messages, behaviours, directives, and asks in a circle; as much was added as was told, and every
+/// ask ends.
+#[test]
+fn actors_more_workers_than_cores() {
+    let faults = Faults::new();
+    let runtime = runtime(8, &faults);
+    let (until, mut seed) = (Instant::now() + duration(), setting("COACT_STRESS_SEED", 1));
+    while Instant::now() < until {
+        let (actors, asks) = runtime.run(|| {
+            let actors: Vec<_> = (0..4).map(|_| spawn(Summer::default())).collect();
+            let asks = Cown::new(0);
+            thread::scope(|scope| {
+                let threads = [1, 2, 3].map(|thread| {
+                    let (actors, asks, runtime) = (&actors, &asks, &runtime);
+                    scope.spawn(move || {
+                        let _entered = runtime.enter();
+                        let mut dice = Dice::new(seed * 3 + thread);
+                        (0..200).for_each(|_| disturb(actors, asks, &mut dice));
+                    })
+                });
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+            });
+            seed += 1;
+            (actors, asks)
+        });
+        assert!(faults.is_empty(), "{:?}", faults.take());
+        let sum: u64 = ask(&actors, |all| all.iter().map(|summer| summer.0).sum()).wait().unwrap();
+        assert_eq!(sum, 3 * 200, "messages were lost or doubled");
+        assert_eq!(asks.into_inner().ok(), Some(0), "asks go on");
+    }
+}
+
+/// Adds one in some way or other, and gives the actors something else to do.
+fn disturb(actors: &[Addr<Summer>], asks: &Cown<i64>, dice: &mut Dice) {
+    let (first, second) = (&actors[dice.below(4)], &actors[dice.below(4)]);
+    match dice.below(4) {
+        0 if first != second => when((first, second), |(first, _)| first.0 += 1),
+        1 => drop(first.ask(Add(1))),
+        _ => first.send(Add(1)).expect("it lives"),
+    }
+    match dice.below(8) {
+        0 => {
+            first.suspend().expect("it lives");
+            first.resume().expect("it lives");
+        }
+        1 | 2 => {
+            when(asks, |asks| *asks += 1);
+            let passed = first.ask(Pass(second.clone(), dice.below(4) as u64));
+            drop(passed.then(asks, |asks, answer| {
+                assert!(matches!(answer, Ok(Ok(_) | Err(AskError::Cycle(_)))), "{answer:?}");
+                *asks -= 1;
+            }));
+        }
+        _ => {}
+    }
+}

@@ -4,6 +4,7 @@
 //! there are cores.
 
 mod asking;
+mod corners;
 mod cycles;
 mod directives;
 mod events;

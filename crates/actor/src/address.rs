@@ -42,8 +42,8 @@ use crate::{
 /// A behaviour that panics fails every actor that it held exclusively, once. One that names an actor
 /// that has ended is skipped ([`Broken::Closed`](coact_core::Broken::Closed)).
 ///
-/// When the last address of an actor is dropped, the actor handles the messages that it has, and
-/// ends.
+/// When the last address of an actor is dropped, the actor handles the messages that it has
+/// (suspended or not), and ends.
 pub struct Addr<A: Actor> {
     /// `None` only while it is dropped.
     cown: Option<Cown<Cell<A>>>,

@@ -123,7 +123,10 @@ impl<R: Send + 'static> Future for Ask<R> {
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         if let Poll::Ready(result) = Pin::new(&mut this.promise).poll(context) {
-            return Poll::Ready(flatten(result));
+            // What has failed as a circle is dropped where it waits: that is not why.
+            let cycle = this.waiting.as_ref().and_then(Waiting::failure);
+            let why = |error| cycle.map_or(error, AskError::Cycle);
+            return Poll::Ready(flatten(result).map_err(why));
         }
         if let Some(waiting) = &mut this.waiting {
             if let Some(cycle) = waiting.failure() {

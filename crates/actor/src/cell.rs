@@ -58,7 +58,7 @@ struct Rest<A: Actor> {
     /// How often it may restart after panics, if it does so by itself.
     limit: Option<Box<Limit>>,
     hold: Option<Hold<A>>,
-    /// Present while messages are to wait.
+    /// Set while messages wait until the actor is resumed; wakes us should the runtime give up.
     suspended: Option<OnCancel>,
     /// The actor has panicked, and nothing was done about it yet.
     failure: Option<ExitReason>,
@@ -222,10 +222,7 @@ impl<A: Actor> Cell<A> {
                     ward.end(front.id);
                 }
             }
-            Directive::Suspend => {
-                let on_cancel = Home::current().on_cancel(alert(self.this.any()));
-                self.rest().suspended = Some(on_cancel);
-            }
+            Directive::Suspend => self.suspend(),
             Directive::Resume => self.rest().suspended = None,
             Directive::Link(other) => self.rest().ties.link(other),
             Directive::Unlink(other) => {
@@ -233,9 +230,17 @@ impl<A: Actor> Cell<A> {
             }
             Directive::Exit { from, reason } => self.on_exit(front, from, reason),
             Directive::Monitor(monitor) => self.rest().ties.monitors.push(monitor),
-            Directive::Demonitor(id) => self.rest().ties.demonitor(id),
+            Directive::Demonitor(id) => {
+                let undone = self.rest().ties.demonitor(id);
+                let _ = catch(move || drop(undone));
+            }
             Directive::TrapExits(trap) => self.rest().ties.trap = trap,
         }
+    }
+
+    fn suspend(&mut self) {
+        let waker = alert(self.this.any());
+        self.rest().suspended.get_or_insert_with(|| Home::current().on_cancel(waker));
     }
 
     fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
@@ -262,8 +267,7 @@ impl<A: Actor> Cell<A> {
 
     /// Returns whether there was something to do.
     fn settle_one(&mut self, front: &Front) -> bool {
-        if let Some(reason) = self.has_rest().and_then(|rest| rest.failure.take()) {
-            self.fail(front, reason);
+        if self.settle_failure(front) {
             return true;
         }
         if self.has_rest().is_some_and(|rest| rest.hold.is_some()) {
@@ -282,6 +286,19 @@ impl<A: Actor> Cell<A> {
         let body = self.body.take().expect("seen above");
         self.rest().hold = Some(Hold::begin(request, body));
         true
+    }
+
+    /// Ends the actor if it has failed.
+    fn settle_failure(&mut self, front: &Front) -> bool {
+        if self.phase != Phase::Running {
+            return false;
+        }
+        let failure = self.has_rest().and_then(|rest| rest.failure.take());
+        let has_failed = failure.is_some();
+        if let Some(reason) = failure {
+            self.fail(front, reason);
+        }
+        has_failed
     }
 
     /// Lets messages come before all others.
@@ -322,7 +339,10 @@ impl<A: Actor> Cell<A> {
 
     /// Obeys directives, and does what is to be done now.
     fn heed(&mut self, front: &Front) {
-        while let Some(directive) = front.take_directive() {
+        loop {
+            // A panic was first: what was left meanwhile finds the actor ended.
+            self.settle_failure(front);
+            let Some(directive) = front.take_directive() else { break };
             self.obey(front, directive);
         }
         self.settle(front);
@@ -427,6 +447,8 @@ impl<A: Actor> Cell<A> {
             self.handle_again(body.context.take_stash());
         }
         let _ = catch(move || drop(body));
+        // If its farewell has failed, so much the better that it is gone.
+        self.rest().failure = None;
         match self.renew() {
             Ok(()) => {
                 self.hook(|actor, context| actor.restarted(reason, context));
@@ -553,11 +575,19 @@ impl<A: Actor> Attended for Cell<A> {
         self.door()
     }
 
-    fn cancel(&mut self, _: &Front) {
+    fn cancel(&mut self, front: &Front) {
+        // Each of these may have the actor's own address, and would be kept by it for ever.
+        while let Some(directive) = front.take_directive() {
+            let _ = catch(move || drop(directive));
+        }
+        if let Some(body) = &mut self.body {
+            let _ = catch(|| body.context.forget_wishes());
+        }
         if let Some(rest) = self.has_rest() {
-            rest.hold = None;
             rest.suspended = None;
-            rest.again.clear();
+            let (hold, again) = (rest.hold.take(), std::mem::take(&mut rest.again));
+            let _ = catch(move || drop(hold));
+            again.into_iter().for_each(|letter| drop(catch(move || drop(letter))));
         }
     }
 

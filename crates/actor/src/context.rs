@@ -336,6 +336,11 @@ impl<A: Actor> Context<A> {
         &mut self.own().quiet
     }
 
+    /// Nothing that was asked for will be done.
+    pub(crate) fn forget_wishes(&mut self) {
+        self.wishes = None;
+    }
+
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {
         self.wishes.as_mut()?.get_mut().stop.take()
     }

@@ -17,14 +17,13 @@
 //! What is found is certain: while an actor is looked at it stays parked, so nothing on the circle
 //! moves. Asks of actors that are not held cost nothing of this.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use coact_core::{CownId, Place, after, when};
+use coact_core::{CownId, Place, Principal, after, on_behalf_of, principal, when};
 use parking_lot::Mutex;
 
 use crate::{ActorId, AnyAddr};
@@ -39,27 +38,38 @@ const AGAIN: Duration = Duration::from_millis(1);
 /// When a search without limit is made.
 const IN_FULL: Duration = Duration::from_millis(10);
 
-thread_local! {
-    /// The actor whose holding future this thread polls.
-    static HOLDER: RefCell<Option<AnyAddr>> = const { RefCell::new(None) };
+/// An actor while one future holds it: on its behalf the future is polled.
+pub(crate) struct Holder {
+    actor: AnyAddr,
+    has_ended: AtomicBool,
 }
 
-/// Calls `poll` as a part of the future that holds an actor.
-pub(crate) fn as_holder<R>(holder: &AnyAddr, poll: impl FnOnce() -> R) -> R {
-    struct Leave(Option<AnyAddr>);
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            HOLDER.set(self.0.take());
-        }
+/// The future's part of it; the actor is let go when this is dropped.
+pub(crate) struct Holding(Principal, Arc<Holder>);
+
+impl Holding {
+    pub(crate) fn new(actor: AnyAddr) -> Self {
+        let holder = Arc::new(Holder { actor, has_ended: AtomicBool::new(false) });
+        Self(Arc::clone(&holder) as Principal, holder)
     }
-    let _leave = Leave(HOLDER.replace(Some(holder.clone())));
-    poll()
+
+    /// Calls `poll` as a part of the future that holds the actor.
+    pub(crate) fn polls<R>(&self, poll: impl FnOnce() -> R) -> R {
+        on_behalf_of(&self.0, poll)
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        // Whoever searches looks when he has parked the actor, and thus before this or after it.
+        self.1.has_ended.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The actor that is held by what runs now, if it is.
 #[inline]
-pub(crate) fn holder() -> Option<AnyAddr> {
-    HOLDER.with_borrow(Clone::clone)
+pub(crate) fn holder() -> Option<Arc<Holder>> {
+    principal()?.downcast().ok()
 }
 
 /// Asks that wait for one another in a circle: none of them could ever be answered.
@@ -96,7 +106,7 @@ impl fmt::Display for AskCycle {
 
 /// An ask by an actor that is held until the answer comes.
 pub(crate) struct Wait {
-    by: AnyAddr,
+    holder: Arc<Holder>,
     /// Of all waits, the how-manieth this was when its message was last sent.
     number: AtomicU64,
     message: Mutex<Whereabouts>,
@@ -110,6 +120,8 @@ struct Whereabouts {
     stage: Stage,
     /// How often it was passed on.
     hops: u32,
+    /// Whether the future that holds the actor waits for the answer.
+    is_awaited: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -123,9 +135,10 @@ enum Stage {
 }
 
 impl Wait {
-    pub(crate) fn new(by: AnyAddr, of: AnyAddr) -> Arc<Self> {
-        let message = Mutex::new(Whereabouts { of, stage: Stage::Queued(None), hops: 0 });
-        let wait = Self { by, number: AtomicU64::new(0), message, failure: OnceLock::new() };
+    pub(crate) fn new(holder: Arc<Holder>, of: AnyAddr) -> Arc<Self> {
+        let message =
+            Mutex::new(Whereabouts { of, stage: Stage::Queued(None), hops: 0, is_awaited: false });
+        let wait = Self { holder, number: AtomicU64::new(0), message, failure: OnceLock::new() };
         wait.take_number();
         Arc::new(wait)
     }
@@ -135,10 +148,19 @@ impl Wait {
     }
 
     /// The message was put into a queue after so many hops, and may have been taken out again.
-    pub(crate) fn placed(&self, hops: u32, cown: CownId, place: Place) {
-        let mut message = self.message.lock();
-        if message.hops == hops && matches!(message.stage, Stage::Queued(_)) {
-            message.stage = Stage::Queued(Some((cown, place)));
+    pub(crate) fn placed(self: &Arc<Self>, hops: u32, cown: CownId, place: Place) {
+        let stands = {
+            let mut message = self.message.lock();
+            let stands = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+            if stands {
+                message.stage = Stage::Queued(Some((cown, place)));
+            }
+            stands
+        };
+        // Before this nobody could see what it stands behind. (If it was not passed on, it is yet
+        // to be awaited.)
+        if stands && hops > 0 {
+            search_soon(self);
         }
     }
 
@@ -157,11 +179,11 @@ impl Wait {
     pub(crate) fn delegated(self: &Arc<Self>, to: AnyAddr) {
         {
             let mut message = self.message.lock();
-            let hops = message.hops + 1;
-            *message = Whereabouts { of: to, stage: Stage::Queued(None), hops };
+            message.hops += 1;
+            message.of = to;
+            message.stage = Stage::Queued(None);
         }
         self.take_number();
-        search_soon(self);
     }
 
     /// Whether the wait can end only after an actor has gone on, which has been surveyed: it stands in
@@ -181,6 +203,15 @@ impl Wait {
         }
     }
 
+    /// Who waits.
+    fn by(&self) -> &AnyAddr {
+        &self.holder.actor
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.message.lock().is_awaited && !self.holder.has_ended.load(Ordering::Relaxed)
+    }
+
     /// Makes this the wait that has begun last.
     fn take_number(&self) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -188,7 +219,7 @@ impl Wait {
     }
 
     fn describe(&self) -> CycleAsk {
-        CycleAsk { by: self.by.clone(), of: self.message.lock().of.clone() }
+        CycleAsk { by: self.by().clone(), of: self.message.lock().of.clone() }
     }
 }
 
@@ -213,21 +244,32 @@ impl Waiting {
 
     /// The ask is awaited, and there is no answer yet.
     pub(crate) fn goes_on(&mut self) {
+        if holder().is_none_or(|holder| !Arc::ptr_eq(&holder, &self.wait.holder)) {
+            // It was handed to somebody else, who holds nobody.
+            return self.leave();
+        }
         if !std::mem::replace(&mut self.is_known, true) {
+            self.wait.message.lock().is_awaited = true;
             WAITS.lock().push(Arc::clone(&self.wait));
             search_soon(&self.wait);
+        }
+    }
+
+    fn leave(&mut self) {
+        if !std::mem::replace(&mut self.is_known, false) {
+            return;
+        }
+        self.wait.message.lock().is_awaited = false;
+        let mut waits = WAITS.lock();
+        if let Some(index) = waits.iter().position(|wait| Arc::ptr_eq(wait, &self.wait)) {
+            waits.swap_remove(index);
         }
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if self.is_known {
-            let mut waits = WAITS.lock();
-            if let Some(index) = waits.iter().position(|wait| Arc::ptr_eq(wait, &self.wait)) {
-                waits.swap_remove(index);
-            }
-        }
+        self.leave();
     }
 }
 
@@ -246,26 +288,29 @@ fn search_later(wait: &Arc<Wait>, delay: Duration, limit: usize) {
 fn search(wait: &Arc<Wait>, limit: usize) {
     let mut search =
         Search { goal: wait, limit, seen: HashSet::new(), circle: Vec::new(), gap: None };
-    let found = {
-        let waits = WAITS.lock();
-        waits.iter().any(|known| Arc::ptr_eq(known, wait)) && search.explore(&wait.by, &waits)
-    };
-    if found {
-        break_up(search.circle);
+    // Others may begin and end waits meanwhile; whoever is parked does not.
+    let waits = WAITS.lock().clone();
+    if search.explore(wait, &waits) {
+        let failed = break_up(search.circle);
+        if !Arc::ptr_eq(&failed, wait) {
+            // Another circle may go through this one.
+            search_soon(wait);
+        }
     } else if let Some((delay, limit)) = search.gap {
         search_later(wait, delay, limit);
     }
 }
 
-/// Fails the ask that has closed a circle: the one that has begun last.
-fn break_up(mut circle: Vec<Arc<Wait>>) {
+/// Fails the ask that has closed a circle: the one that has begun last. Returns it.
+fn break_up(mut circle: Vec<Arc<Wait>>) -> Arc<Wait> {
     let number = |index: &usize| circle[*index].number.load(Ordering::Relaxed);
     let last = (0..circle.len()).max_by_key(number).unwrap_or(0);
     circle.rotate_left(last);
     let asks = circle.iter().map(|wait| wait.describe()).collect();
     // It may have been found from several asks.
     let _ = circle[0].failure.set(Arc::new(AskCycle { asks }));
-    circle[0].by.alert();
+    circle[0].by().alert();
+    circle.swap_remove(0)
 }
 
 /// A search from one actor to those that cannot go on before it, and so forth.
@@ -280,21 +325,27 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether the goal is among the waits that can end only after `actor` has gone on.
-    fn explore(&mut self, actor: &AnyAddr, waits: &[Arc<Wait>]) -> bool {
-        if !self.seen.insert(actor.id()) {
+    /// Whether the goal is among the waits that can end only after `via` has ended.
+    fn explore(&mut self, via: &Wait, waits: &[Arc<Wait>]) -> bool {
+        let actor = via.by();
+        if self.seen.contains(&actor.id()) || !via.is_awaited() {
             return false;
         }
         let mut found = false;
         // The actors before this one on the way stay parked meanwhile.
         let parked = actor.survey(self.limit, &mut |survey| {
+            if !via.is_awaited() {
+                // It had gone on before it was parked.
+                return;
+            }
+            self.seen.insert(actor.id());
             if !survey.is_complete {
                 self.gap.get_or_insert((IN_FULL, usize::MAX));
             }
             let blocked = survey.blocked.into_iter().collect();
             found = waits.iter().any(|wait| {
                 let is_next = wait.is_blocked_by(actor.queue_id(), &blocked)
-                    && (Arc::ptr_eq(wait, self.goal) || self.explore(&wait.by, waits));
+                    && (Arc::ptr_eq(wait, self.goal) || self.explore(wait, waits));
                 if is_next {
                     self.circle.push(Arc::clone(wait));
                 }

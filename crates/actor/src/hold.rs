@@ -9,7 +9,8 @@ use coact_core::{Busy, Home, OnCancel, catch};
 use parking_lot::Mutex;
 
 use crate::cell::Body;
-use crate::{Actor, AnyAddr, Context, Reply, cycle};
+use crate::cycle::Holding;
+use crate::{Actor, AnyAddr, Context, Reply};
 
 /// The future of a handler that holds its actor; see [`Context::hold`].
 pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
@@ -59,7 +60,7 @@ pub(crate) struct Hold<A: Actor> {
     future: HeldFuture<'static, ()>,
     returned: Returned<A>,
     waker: Waker,
-    holder: AnyAddr,
+    holding: Holding,
     /// While it lives the runtime is not idle.
     _busy: Busy,
     /// Wakes us should the runtime give up.
@@ -69,18 +70,18 @@ pub(crate) struct Hold<A: Actor> {
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
         let holder = body.context.weak().any();
-        let waker = alert(holder.clone());
+        let (waker, holding) = (alert(holder.clone()), Holding::new(holder));
         let home = Home::current();
         let (busy, on_cancel) = (home.hold_open(), home.on_cancel(waker.clone()));
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        Self { future: request(loan), returned, waker, holder, _busy: busy, _on_cancel: on_cancel }
+        Self { future: request(loan), returned, waker, holding, _busy: busy, _on_cancel: on_cancel }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.
     pub(crate) fn poll(&mut self) -> Poll<()> {
-        let Self { future, waker, holder, .. } = self;
-        cycle::as_holder(holder, || future.as_mut().poll(&mut TaskContext::from_waker(waker)))
+        let Self { future, waker, holding, .. } = self;
+        holding.polls(|| future.as_mut().poll(&mut TaskContext::from_waker(waker)))
     }
 
     /// Drops the future, ended or not, and takes the state out of it.

@@ -88,7 +88,9 @@ impl Ties {
         self.links.len() < before
     }
 
-    pub(crate) fn demonitor(&mut self, id: MonitorId) {
-        self.monitors.retain(|monitor| monitor.id != id);
+    /// The monitor is given back: dropping it is the user's code.
+    pub(crate) fn demonitor(&mut self, id: MonitorId) -> Option<Monitor> {
+        let index = self.monitors.iter().position(|monitor| monitor.id == id)?;
+        Some(self.monitors.remove(index))
     }
 }

@@ -44,5 +44,6 @@ pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, blocking, spawn_future,
 };
+pub use sched::context::{Principal, on_behalf_of, principal};
 pub use thread::{may_block, thread_companion};
 pub use time::{Sleep, Timer, after, every, sleep};

@@ -1,7 +1,9 @@
 //! What the current thread is to the runtime.
 
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::ptr::null;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::worker::Worker;
@@ -15,6 +17,29 @@ thread_local! {
     static ENTERED: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static BODIES: Cell<u32> = const { Cell::new(0) };
     static THREAD: Cell<u64> = const { Cell::new(0) };
+    static PRINCIPAL: RefCell<Option<Principal>> = const { RefCell::new(None) };
+}
+
+/// On whose behalf something runs; known to a layer above.
+pub type Principal = Arc<dyn Any + Send + Sync>;
+
+/// Does something on behalf of somebody, whom [`principal`] then tells: for layers above, in the
+/// place of a thread-local variable, which simulated threads would share.
+pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
+    struct Leave(Option<Principal>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            PRINCIPAL.set(self.0.take());
+        }
+    }
+    let _leave = Leave(PRINCIPAL.replace(Some(Arc::clone(principal))));
+    work()
+}
+
+/// On whose behalf the caller runs: see [`on_behalf_of`].
+#[inline]
+pub fn principal() -> Option<Principal> {
+    PRINCIPAL.with_borrow(Clone::clone)
 }
 
 /// A number for the current thread that no other one ever has. It can be had in destructors of
@@ -93,13 +118,20 @@ pub(crate) struct Snapshot {
     bodies: u32,
     thread: u64,
     companions: thread::Companions,
+    principal: Option<Principal>,
 }
 
 #[cfg(feature = "sim")]
 impl Snapshot {
     /// That of a thread that has done nothing yet.
     pub(crate) fn new() -> Self {
-        Self { entered: RuntimeId::NONE, bodies: 0, thread: 0, companions: Vec::new() }
+        Self {
+            entered: RuntimeId::NONE,
+            bodies: 0,
+            thread: 0,
+            companions: Vec::new(),
+            principal: None,
+        }
     }
 
     /// Makes this what the current thread is, and returns what it was.
@@ -109,6 +141,7 @@ impl Snapshot {
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
             companions: thread::swap(self.companions),
+            principal: PRINCIPAL.replace(self.principal.clone()),
         }
     }
 }
