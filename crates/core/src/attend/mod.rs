@@ -77,7 +77,7 @@ pub trait Attended: Send + Sized + 'static {
     fn cancel(&mut self, front: &Self::Front);
 
     /// A behaviour that held the cown exclusively has panicked, and still holds it. An alert
-    /// follows. Must not panic.
+    /// follows. Not called once the cown is closed. Must not panic.
     fn failed(&mut self, front: &Self::Front, why: &Broken);
 }
 
@@ -304,6 +304,12 @@ unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
 /// # Safety
 /// The caller holds the cown exclusively; it is a `T` that is attended to.
 unsafe fn fail<T: Attended>(cown: NonNull<CownHeader>, why: &Broken) {
+    // SAFETY: the cown is held, so alive.
+    if unsafe { cown.as_ref() }.has(Flags::CLOSED) {
+        // The state has ended, and need not know. The last handle may be gone, too: an alert would
+        // stand behind the request that ends the cown, and never be freed.
+        return;
+    }
     // SAFETY: by the caller's word; the cown is alive, so a handle may be made of it, and forgotten.
     unsafe {
         let state = &mut *CownBox::<T>::state(cown);
