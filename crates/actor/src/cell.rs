@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Attended, Broken, Door, WeakCown, catch};
+use coact_core::{Anchored, Attended, Broken, Door, WeakCown, catch};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
@@ -24,7 +24,7 @@ pub struct Cell<A: Actor> {
 
 /// The actor and what its handlers get beside it: they move together.
 pub(crate) struct Body<A: Actor> {
-    pub(crate) actor: A,
+    pub(crate) actor: Anchored<A>,
     pub(crate) context: Context<A>,
 }
 
@@ -36,8 +36,8 @@ enum Phase {
     Ended,
 }
 
-/// Makes a new state for a restart.
-pub(crate) type Factory<A> = Box<dyn FnMut() -> A + Send>;
+/// Makes a new state for a restart; it is called where the actor runs.
+pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
 
 struct Rest<A: Actor> {
     ties: Ties,
@@ -55,7 +55,11 @@ impl<A: Actor> Default for Rest<A> {
 }
 
 impl<A: Actor> Cell<A> {
-    pub(crate) fn new(actor: A, this: WeakCown<Self>, factory: Option<Factory<A>>) -> Self {
+    pub(crate) fn new(
+        actor: Anchored<A>,
+        this: WeakCown<Self>,
+        factory: Option<Factory<A>>,
+    ) -> Self {
         let rest = factory.map(|factory| {
             Box::new(Mutex::new(Rest { factory: Some(factory), ..Rest::default() }))
         });
@@ -71,7 +75,7 @@ impl<A: Actor> Cell<A> {
         M: MessageTo<A>,
     {
         match &mut self.body {
-            Some(body) => message.give(&mut body.actor, reply, &mut body.context),
+            Some(body) => message.give(body.actor.get_mut(), reply, &mut body.context),
             None => self.bury(message, reply),
         }
     }
@@ -80,18 +84,19 @@ impl<A: Actor> Cell<A> {
     #[inline]
     pub(crate) fn call(&mut self, work: impl FnOnce(&mut A, &mut Context<A>)) {
         if let Some(body) = &mut self.body {
-            work(&mut body.actor, &mut body.context);
+            work(body.actor.get_mut(), &mut body.context);
         }
     }
 
     /// The actor, for a behaviour. The cown of one that has ended is closed, and while it is held
     /// its door is shut, so no behaviour comes then.
     pub(crate) fn actor(&self) -> &A {
-        &self.body.as_ref().expect("behaviours come only while the actor is there").actor
+        self.body.as_ref().expect("behaviours come only while the actor is there").actor.get()
     }
 
     pub(crate) fn actor_mut(&mut self) -> &mut A {
-        &mut self.body.as_mut().expect("behaviours come only while the actor is there").actor
+        let body = self.body.as_mut().expect("behaviours come only while the actor is there");
+        body.actor.get_mut()
     }
 
     /// A message has come to an actor that has ended.
@@ -126,7 +131,7 @@ impl<A: Actor> Cell<A> {
     /// Calls a hook of the actor's. A panic fails it.
     fn hook(&mut self, hook: impl FnOnce(&mut A, &mut Context<A>)) {
         let Some(body) = &mut self.body else { return };
-        if let Err(why) = catch(|| hook(&mut body.actor, &mut body.context)) {
+        if let Err(why) = catch(|| hook(body.actor.get_mut(), &mut body.context)) {
             self.rest().failure = Some(reason_of(&why));
         }
     }
