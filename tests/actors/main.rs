@@ -6,8 +6,11 @@
 mod cycles;
 mod directives;
 mod holding;
+mod hosts;
 mod lifecycle;
 mod messages;
+mod moving;
 mod order;
+mod pinned;
 mod ties;
 mod world;

@@ -233,11 +233,16 @@ impl System {
     /// If it is called from a behaviour or a handler.
     #[track_caller]
     pub fn shutdown(mut self, deadline: Duration) -> SystemReport {
-        self.wait_idle_timeout(deadline);
+        let idle = self.wait_idle_timeout(deadline);
+        let all = self.take_all();
+        if !idle {
+            // Together: one may wait for another.
+            all.iter().for_each(|(_, runtime)| runtime.cancel());
+        }
         let stop = |(name, runtime): (Arc<str>, Runtime)| {
             (name.to_string(), runtime.shutdown(Duration::ZERO))
         };
-        SystemReport { runtimes: self.take_all().into_iter().map(stop).collect() }
+        SystemReport { runtimes: all.into_iter().map(stop).collect() }
     }
 
     fn take_all(&mut self) -> Vec<(Arc<str>, Runtime)> {

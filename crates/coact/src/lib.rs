@@ -57,8 +57,8 @@ pub mod prelude {
     // Actors.
     pub use coact_actor::{
         Actor, ActorId, Addr, AnyAddr, Ask, AskCycle, AskError, Context, Down, ExitReason, Exited,
-        Handler, Host, Message, PumpActors, Receive, Recipient, Reply, SendActor, SendError, Spread,
-        Stopped, System, WeakAddr, actor, actor_local, dispatcher, spawn, spawn_local,
+        Handler, Host, Message, PumpActors, Receive, Recipient, Reply, SendActor, SendError,
+        Spread, Stopped, System, WeakAddr, actor, actor_local, dispatcher, spawn, spawn_local,
     };
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.

@@ -22,9 +22,7 @@ use crate::{Actor, Addr, Spawn, actor_local};
 ///
 /// let pump = Runtime::builder().build_pumped()?;
 /// let window = pump.spawn(Window { title: "main".into() });
-/// let other = std::thread::spawn(move || window.ask(Title).wait());
-/// pump.run_until(|| other.is_finished());
-/// assert_eq!(other.join().unwrap().as_deref(), Ok("main"));
+/// assert_eq!(pump.run_future(window.ask(Title)).as_deref(), Ok("main"));
 /// # Ok::<(), coact_core::BuildError>(())
 /// ```
 pub trait PumpActors {
