@@ -22,15 +22,18 @@ fn pump_until(pump: &Pump, done: impl Fn() -> bool) {
     }
 }
 
+/// What happened, and on which thread.
+type Notes = Log<(&'static str, ThreadId)>;
+
 /// What no other thread may touch. Its destructor says where it ran.
 struct Window {
     /// Shared with the test: counted without atomics.
     drawn: Rc<Cell<u32>>,
-    log: Log<(&'static str, ThreadId)>,
+    log: Notes,
 }
 
 impl Window {
-    fn new() -> (Self, Rc<Cell<u32>>, Log<(&'static str, ThreadId)>) {
+    fn new() -> (Self, Rc<Cell<u32>>, Notes) {
         let (drawn, log) = (Rc::new(Cell::new(0)), Log::new());
         (Self { drawn: Rc::clone(&drawn), log: log.clone() }, drawn, log)
     }
@@ -81,7 +84,7 @@ impl Handler<Bomb> for Window {
 
 /// All that was noted happened here, in this order.
 #[track_caller]
-fn assert_here(log: &Log<(&'static str, ThreadId)>, all: &[&str]) {
+fn assert_here(log: &Notes, all: &[&str]) {
     let here = thread::current().id();
     let noted = log.take();
     assert!(noted.iter().all(|(_, thread)| *thread == here), "elsewhere");
