@@ -41,13 +41,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let main = thread::current().id();
     let (far, other) = (window.clone(), model.clone());
     let sender = thread::spawn(move || {
-        far.draw("from afar".into()).wait().map(|lines| {
+        far.draw("from afar".into()).wait().inspect(|_| {
             when((&other, &far), move |(model, window)| {
                 assert_eq!(thread::current().id(), main);
                 model.value += 1;
                 window.canvas.borrow_mut().push(format!("model: {}", model.value));
             });
-            lines
         })
     });
 
