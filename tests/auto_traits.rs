@@ -53,6 +53,10 @@ impl Message for Quiet {
 /// `Sync`, and not `Send`.
 type NoSend = std::sync::MutexGuard<'static, u8>;
 
+/// An actor that stays on one thread.
+struct Local(#[allow(dead_code)] Rc<u8>);
+impl Actor for Local {}
+
 #[test]
 fn the_probe_tells_the_truth() {
     assert!(has!(u8: Send) && !has!(Rc<u8>: Send));
@@ -74,8 +78,22 @@ fn auto_traits() {
         Pump: "" "" "Unpin";
         PumpHandle: "Send" "Sync" "Unpin";
         Home: "Send" "Sync" "Unpin";
+        Host: "Send" "Sync" "Unpin";
+        Spread: "Send" "Sync" "Unpin";
+        System: "Send" "Sync" "Unpin";
+        coact::SystemBuilder: "Send" "Sync" "Unpin";
+        coact::SystemReport: "Send" "Sync" "Unpin";
         coact::Busy: "Send" "Sync" "Unpin";
         coact::OnCancel: "Send" "Sync" "Unpin";
+
+        // Addresses of actors go everywhere, and what is anchored is checked where it arrives.
+        Addr<Local>: "Send" "Sync" "Unpin";
+        WeakAddr<Local>: "Send" "Sync" "Unpin";
+        AnyAddr: "Send" "Sync" "Unpin";
+        coact::Spawn<Local>: "Send" "-" "Unpin";
+        coact::Anchored<Rc<u8>>: "Send" "-" "Unpin";
+        coact::Anchored<NoSync>: "Send" "-" "Unpin";
+        coact::Anchored<NoSend>: "Send" "Sync" "Unpin";
 
         // Sets, which borrow handles.
         Read<'static, u8>: "Send" "Sync" "Unpin";
@@ -141,6 +159,8 @@ fn auto_traits() {
 fn errors_are_errors() {
     fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
     is_error::<BuildError>();
+    is_error::<coact::SystemError>();
+    is_error::<coact::UnknownDispatcher>();
     is_error::<Broken>();
     is_error::<Overlap>();
     is_error::<LookupError>();

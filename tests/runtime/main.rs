@@ -5,6 +5,7 @@ mod blocking_threads;
 mod builder;
 mod credits;
 mod fairness;
+mod families;
 mod futures;
 mod held_open;
 mod lifecycle;

@@ -213,3 +213,47 @@ fn all_ways_exclude_each_other() {
     assert!(faults.is_empty(), "{:?}", faults.take());
     assert_eq!((a.into_inner().unwrap(), b.into_inner().unwrap()), (3 * EACH, 3 * EACH));
 }
+
+/// What others queue meanwhile is the caller's up to the bound, and then the workers'.
+#[test]
+fn serving_goes_on_up_to_a_bound_and_in_order() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let cown = Cown::new(Vec::new());
+    for bound in [0, 1, 4, 10] {
+        let far = cown.clone();
+        let served = coact::serve_here(&cown, bound, move |log| {
+            log.push((0, thread::current().id()));
+            for n in 1..=5 {
+                when(&far, move |log| log.push((n, thread::current().id())));
+            }
+        });
+        assert!(served);
+        runtime.wait_idle();
+        let log = ask(&cown, std::mem::take).wait().unwrap();
+        let me = thread::current().id();
+        let here = log.iter().filter(|(_, thread)| *thread == me).count();
+        assert_eq!(here, 1 + bound.min(5) as usize);
+        // Those first.
+        assert!(log[..here].iter().all(|(_, thread)| *thread == me));
+        assert!(log.into_iter().map(|(n, _)| n).eq(0..=5));
+    }
+}
+
+#[test]
+fn serving_waits_its_turn_and_is_refused_like_the_rest() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let (cown, gate) = (Cown::new(0), Meeting::of(2));
+    let at_gate = gate.clone();
+    when(&cown, move |_| assert!(at_gate.attend()));
+    assert!(!coact::serve_here(&cown, 5, |n| *n += 1));
+    assert!(gate.attend());
+    runtime.wait_idle();
+    assert!(coact::serve_here(&cown, 5, |_| fail("in the middle")));
+    assert!(cown.is_poisoned());
+    assert!(
+        coact_tests::panic_of(|| coact::serve_here((&cown, &cown), 5, |_| ()))
+            .contains("the same cown")
+    );
+}

@@ -8,6 +8,9 @@ use crate::{Context, ExitReason, Reply};
 /// on the actor's host, one thing at a time. A hook that is to await something uses
 /// [`Context::hold`]: messages wait until its future has ended.
 ///
+/// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`]. One that
+/// is not lives on the thread of a [`Pump`](coact_core::Pump): [`actor_local`](crate::actor_local).
+///
 /// ```
 /// use coact_actor::{Actor, Context, Handler, Message, spawn};
 ///
@@ -34,7 +37,7 @@ use crate::{Context, ExitReason, Reply};
     label = "an actor is needed here",
     note = "derive it: `#[derive(Actor)]`, or write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
 )]
-pub trait Actor: Sized + Send + 'static {
+pub trait Actor: Sized + 'static {
     /// Called once, before the first message.
     fn started(&mut self, context: &mut Context<Self>) {
         let _ = context;
@@ -53,6 +56,19 @@ pub trait Actor: Sized + Send + 'static {
         let _ = (reason, context);
     }
 }
+
+/// An actor that may go from one thread to another: every [`Actor`] that is [`Send`].
+///
+/// This is what [`spawn`](crate::spawn) asks for, with a message that says what to do instead.
+#[diagnostic::on_unimplemented(
+    message = "the actor `{Self}` cannot go from one thread to another",
+    label = "this actor is not `Send`: workers cannot run it",
+    note = "spawn it on the thread of a pump: `pump.spawn(actor)`, or `spawn_local(actor)` in a handler there"
+)]
+pub trait SendActor: Actor + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Actor + Send> SendActor for A {}
 
 /// What can be sent to actors.
 #[diagnostic::on_unimplemented(

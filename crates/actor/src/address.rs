@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, CownId, Home, Read, Survey, WeakCown, when};
+use coact_core::{AsCown, Cown, CownId, Home, MoveError, Read, Survey, WeakCown, serve_here, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
@@ -260,7 +260,25 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        self.post(None, message, reply)
+        match self.cown().front().caller_batch() {
+            Some(batch) if !self.has_ended() => {
+                self.send_to_caller(batch, message, reply);
+                Ok(())
+            }
+            _ => self.post(None, message, reply),
+        }
+    }
+
+    /// Handles a message on this thread if the actor is idle; puts it into its queue if not.
+    fn send_to_caller<M>(&self, batch: u32, message: M, reply: Reply<M::Reply>)
+    where
+        M: MessageTo<A>,
+    {
+        if reply.is_tracked() {
+            return self.send_tracked(message, reply, ());
+        }
+        let receive = move |cell: &mut Cell<A>| cell.receive(message, reply);
+        serve_here(self.cown().regardless(), batch, receive);
     }
 
     /// Messages must not overtake the behaviour that is about to be queued, or has been.
@@ -377,6 +395,50 @@ impl<A: Actor> Addr<A> {
     /// The runtime that the actor belongs to.
     pub fn home(&self) -> Home {
         self.cown().home()
+    }
+
+    /// Moves the actor to another runtime, a [dispatcher](crate::dispatcher) for instance, while it runs.
+    /// What was sent before this is handled where it would have been, what is sent after it there; the
+    /// order stays, and nothing is lost. A restart does not change the place.
+    ///
+    /// An actor on its [callers](crate::Host::caller) is not that any more; one that is
+    /// [detached](crate::Host::detached) keeps its thread, unused, until its end. One that is held or
+    /// suspended is moved when its messages go on. Moving an actor that has ended does nothing.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Message, System};
+    /// use std::thread;
+    ///
+    /// struct Worker;
+    /// impl Actor for Worker {}
+    ///
+    /// struct WhereAreYou;
+    /// impl Message for WhereAreYou { type Reply = Option<String>; }
+    /// impl Handler<WhereAreYou> for Worker {
+    ///     fn handle(&mut self, _: WhereAreYou, _: &mut Context<Self>) -> Option<String> {
+    ///         thread::current().name().map(str::to_owned)
+    ///     }
+    /// }
+    ///
+    /// let system = System::builder().workers(1).dispatcher("io", |d| d.workers(1)).build()?;
+    /// let worker = system.spawn(Worker);
+    /// worker.move_to(system.dispatcher("io")?)?;
+    /// assert_eq!(worker.ask(WhereAreYou).wait()?.as_deref(), Some("io-0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The actors of a [`Pump`](coact_core::Pump) stay with it, and no other comes to it.
+    pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
+        AsCown::move_to(&Inside(self.clone()), home)?;
+        self.cown().front().set_caller_batch(0);
+        Ok(())
+    }
+
+    /// From now on senders handle so many messages themselves.
+    pub(crate) fn run_on_callers(&self, batch: u32) {
+        self.cown().front().set_caller_batch(batch);
+        self.cown().mark(true);
     }
 
     /// An address that does not keep the actor alive.

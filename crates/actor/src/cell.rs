@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Attended, Broken, Door, Home, OnCancel, WeakCown, catch, when};
+use coact_core::{Anchored, Attended, Broken, Door, Home, OnCancel, WeakCown, catch, when};
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
@@ -30,7 +30,7 @@ pub struct Cell<A: Actor> {
 
 /// The actor and what its handlers get beside it: they move together.
 pub(crate) struct Body<A: Actor> {
-    pub(crate) actor: A,
+    pub(crate) actor: Anchored<A>,
     pub(crate) context: Context<A>,
 }
 
@@ -47,8 +47,8 @@ enum Phase {
 /// How many messages that were set aside are handled before others have the worker.
 const REPLAYS: u32 = 64;
 
-/// Makes a new state for a restart.
-pub(crate) type Factory<A> = Box<dyn FnMut() -> A + Send>;
+/// Makes a new state for a restart; it is called where the actor runs.
+pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
 
 struct Rest<A: Actor> {
     ties: Ties,
@@ -83,7 +83,7 @@ impl<A: Actor> Default for Rest<A> {
 
 impl<A: Actor> Cell<A> {
     pub(crate) fn new(
-        actor: A,
+        actor: Anchored<A>,
         this: WeakCown<Self>,
         factory: Option<Factory<A>>,
         limit: Option<Box<Limit>>,
@@ -114,7 +114,7 @@ impl<A: Actor> Cell<A> {
         match &mut self.body {
             // Its ask has failed.
             _ if !reply.take_up() => {}
-            Some(body) => message.give(&mut body.actor, reply, &mut body.context),
+            Some(body) => message.give(body.actor.get_mut(), reply, &mut body.context),
             None => self.bury(message, reply),
         }
     }
@@ -124,7 +124,7 @@ impl<A: Actor> Cell<A> {
     pub(crate) fn call(&mut self, work: impl FnOnce(&mut A, &mut Context<A>)) {
         self.turns = self.turns.wrapping_add(1);
         if let Some(body) = &mut self.body {
-            work(&mut body.actor, &mut body.context);
+            work(body.actor.get_mut(), &mut body.context);
         }
     }
 
@@ -132,19 +132,20 @@ impl<A: Actor> Cell<A> {
     /// there were.
     pub(crate) fn look(&mut self, look: impl FnOnce(&mut A, &mut Context<A>, u32)) {
         if let Some(body) = &mut self.body {
-            look(&mut body.actor, &mut body.context, self.turns);
+            look(body.actor.get_mut(), &mut body.context, self.turns);
         }
     }
 
     /// The actor, for a behaviour. The cown of one that has ended is closed, and while it is held
     /// its door is shut, so no behaviour comes then.
     pub(crate) fn actor(&self) -> &A {
-        &self.body.as_ref().expect("behaviours come only while the actor is there").actor
+        self.body.as_ref().expect("behaviours come only while the actor is there").actor.get()
     }
 
     pub(crate) fn actor_mut(&mut self) -> &mut A {
         self.turns = self.turns.wrapping_add(1);
-        &mut self.body.as_mut().expect("behaviours come only while the actor is there").actor
+        let body = self.body.as_mut().expect("behaviours come only while the actor is there");
+        body.actor.get_mut()
     }
 
     /// A message has come to an actor that has ended.
@@ -183,7 +184,7 @@ impl<A: Actor> Cell<A> {
     /// Calls a hook of the actor's. A panic fails it.
     fn hook(&mut self, hook: impl FnOnce(&mut A, &mut Context<A>)) {
         let Some(body) = &mut self.body else { return };
-        if let Err(why) = catch(|| hook(&mut body.actor, &mut body.context)) {
+        if let Err(why) = catch(|| hook(body.actor.get_mut(), &mut body.context)) {
             self.rest().failure = Some(reason_of(&why));
         }
     }

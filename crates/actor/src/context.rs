@@ -17,7 +17,7 @@ use crate::quiet::Quiet;
 use crate::stream::Feeds;
 use crate::{
     Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, MessageTo, Receive,
-    Reply, WeakAddr,
+    Reply, SendActor, WeakAddr,
 };
 
 /// An actor's view of itself: its address, and what it can ask of the runtime.
@@ -156,6 +156,7 @@ impl<A: Actor> Context<A> {
     /// ```
     pub fn ask_await<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
     where
+        A: Send,
         B: Actor,
         M: MessageTo<B>,
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
@@ -204,6 +205,8 @@ impl<A: Actor> Context<A> {
     ///
     /// Directives do not wait: a stop, a kill or a restart drops the future at its await.
     ///
+    /// The future is [`Send`], so an actor that is to be held must be, too.
+    ///
     /// ```
     /// use coact_actor::{Actor, Context, Message, MessageTo, Receive, Reply, spawn};
     ///
@@ -227,6 +230,7 @@ impl<A: Actor> Context<A> {
     /// ```
     pub fn hold<R, F>(&mut self, reply: Reply<R>, body: F)
     where
+        A: Send,
         R: Send + 'static,
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
@@ -286,7 +290,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// Spawns an actor that is [linked](Self::link) with this one.
-    pub fn spawn_linked<B: Actor>(&mut self, child: B) -> Addr<B> {
+    pub fn spawn_linked<B: SendActor>(&mut self, child: B) -> Addr<B> {
         let child = crate::spawn(child);
         self.link(&child);
         child

@@ -1,7 +1,7 @@
 //! What everybody who has an actor's address can see of it, whatever the actor is doing.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
@@ -29,6 +29,8 @@ pub(crate) struct Control {
     /// The mailbox, if it was given settings.
     queue: OnceLock<Arc<Queue>>,
     dead_letters: Count,
+    /// How many messages in a row senders handle themselves; 0 if they do not.
+    caller_batch: AtomicU32,
 }
 
 impl Front {
@@ -63,6 +65,19 @@ impl Front {
     /// The directive that has waited longest.
     pub(crate) fn take_directive(&self) -> Option<Directive> {
         self.control.get()?.directives.lock().pop_front()
+    }
+
+    /// How many messages in a row senders handle themselves, if they do.
+    pub(crate) fn caller_batch(&self) -> Option<u32> {
+        let batch = self.control.get()?.caller_batch.load(Ordering::Relaxed);
+        (batch > 0).then_some(batch)
+    }
+
+    /// Relaxed: who looks too early or too late sends as he did before, into the same queue.
+    pub(crate) fn set_caller_batch(&self, batch: u32) {
+        if batch > 0 || self.control.get().is_some() {
+            self.control().caller_batch.store(batch, Ordering::Relaxed);
+        }
     }
 
     /// Why the actor has ended, if it has.

@@ -21,14 +21,14 @@ pub(crate) type HoldRequest<A> = Box<dyn FnOnce(Loan<A>) -> HeldFuture<'static, 
 /// A future that takes the actor's state along, and brings it back with its end.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>
 where
-    A: Actor,
+    A: Actor + Send,
     R: Send + 'static,
     F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
 {
     Box::new(move |mut loan| {
         Box::pin(async move {
             let Body { actor, context } = loan.body();
-            reply.send(body(actor, context).await);
+            reply.send(body(actor.get_mut(), context).await);
         })
     })
 }

@@ -23,6 +23,7 @@ mod events;
 mod exit;
 mod front;
 mod hold;
+mod host;
 mod hub;
 mod id;
 mod life;
@@ -38,11 +39,12 @@ mod shared;
 mod spawn;
 mod stream;
 mod supervise;
+mod system;
 pub mod this_thread;
 mod timers;
 mod topic;
 
-pub use actor::{Actor, Handler, Message, MessageTo, Receive};
+pub use actor::{Actor, Handler, Message, MessageTo, Receive, SendActor};
 pub use address::{Addr, WeakAddr};
 pub use any::AnyAddr;
 pub use ask::Ask;
@@ -57,6 +59,7 @@ pub use events::{
 };
 pub use exit::ExitReason;
 pub use hold::HeldFuture;
+pub use host::{CALLER_BATCH, Host, PumpActors, Spread};
 pub use id::ActorId;
 pub use life::{Down, Exited, MonitorId};
 pub use mailbox::{Lane, LaneView, Mailbox, MailboxView, StashFull};
@@ -70,10 +73,11 @@ pub use registry::{
 pub use reply::Reply;
 pub use router::{NoAnswer, RouteError, Router, Routing, Scatter};
 pub use shared::Shared;
-pub use spawn::{Spawn, actor, spawn};
+pub use spawn::{Spawn, actor, actor_local, spawn, spawn_local};
 pub use stream::{ActorStream, Attached, Demand, Feed, OfferEnd, PushError, StreamEnd};
 pub use supervise::{
     Backoff, Child, ChildError, ChildInfo, ChildState, Counts, IntoChild, Request, Restart,
     Shutdown, StartError, Strategy, Supervisor, Tree, permanent, temporary, transient,
 };
+pub use system::{System, SystemBuilder, SystemError, SystemReport, UnknownDispatcher, dispatcher};
 pub use topic::{BadPattern, Subscription, Topic, TopicTree, topic};

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use coact_core::{Cown, Group, Home};
+use coact_core::{Anchored, Cown, Group, Home};
 
 use crate::cell::{Cell, Factory};
 use crate::front::Front;
+use crate::host::Host;
 use crate::mailbox::{Mailbox, Queue};
 use crate::pool::Limit;
-use crate::{Actor, ActorId, Addr, NameTaken, Registry};
+use crate::{Actor, ActorId, Addr, NameTaken, Registry, SendActor};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///
 /// Returns at once; [`Actor::started`] is called before the first message.
-pub fn spawn<A: Actor>(state: A) -> Addr<A> {
+pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
     actor(state).spawn()
 }
 
@@ -41,24 +42,65 @@ pub(crate) fn supervised<A: Actor>(make: Factory<A>, home: Option<Home>) -> Addr
 /// assert_eq!(coact_core::ask(&counter, |counter| counter.0).wait(), Ok(0));
 /// # Ok::<(), coact_actor::Stopped>(())
 /// ```
-pub fn actor<A: Actor>(state: A) -> Spawn<A> {
-    Spawn {
-        state,
-        factory: None,
-        home: None,
-        group: None,
-        mailbox: Mailbox::unbounded(),
-        names: Vec::new(),
-        limit: None,
-    }
+pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
+    Spawn::new(state, Anchored::free, Host::current())
+}
+
+/// Spawns an actor that stays on this thread, that of a [`Pump`](coact_core::Pump); see
+/// [`actor_local`].
+///
+/// # Panics
+/// As [`actor_local`].
+#[track_caller]
+pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
+    actor_local(state).spawn()
+}
+
+/// An actor that is about to be spawned on this thread, that of a [`Pump`](coact_core::Pump), and stays on
+/// it: it need not be [`Send`]. For handlers of such actors; who has the pump uses
+/// [`PumpActors`](crate::PumpActors).
+///
+/// Its state is touched by this thread only, whoever sends and whatever behaviour names it; it is checked
+/// at each access. Its address goes everywhere, and so must messages and answers.
+///
+/// ```
+/// use coact_actor::{Actor, actor_local};
+/// use coact_core::{Runtime, when};
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// struct Window(Rc<Cell<u32>>);
+/// impl Actor for Window {}
+///
+/// let pump = Runtime::builder().build_pumped()?;
+/// let shown = Rc::new(Cell::new(0));
+/// let window = pump.run(|| actor_local(Window(Rc::clone(&shown))).spawn());
+/// std::thread::spawn(move || when(&window, |window| window.0.set(7))).join().unwrap();
+/// pump.run_until_idle();
+/// assert_eq!(shown.get(), 7);
+/// # Ok::<(), coact_core::BuildError>(())
+/// ```
+///
+/// # Panics
+/// If the current runtime is not that of a pump, or this is not its thread.
+#[track_caller]
+pub fn actor_local<A: Actor>(state: A) -> Spawn<A> {
+    let home = Home::current();
+    assert!(
+        home.is_pumped() && home.is_within_reach(),
+        "a local actor is spawned on the thread of a pump: in a handler there, or by the pump itself"
+    );
+    Spawn::new(state, Anchored::here, home.into())
 }
 
 /// Settings for an actor; see [`actor`].
 #[must_use = "nothing is spawned before `spawn` is called"]
 pub struct Spawn<A: Actor> {
-    state: A,
-    factory: Option<Factory<A>>,
-    home: Option<Home>,
+    state: Anchored<A>,
+    /// How states are wrapped: free, or anchored to the actor's thread.
+    wrap: fn(A) -> Anchored<A>,
+    make: Option<Box<dyn FnMut() -> A + Send>>,
+    host: Host,
     group: Option<Group>,
     mailbox: Mailbox,
     names: Vec<Arc<str>>,
@@ -66,9 +108,22 @@ pub struct Spawn<A: Actor> {
 }
 
 impl<A: Actor> Spawn<A> {
-    /// How to make a new state for a restart.
+    fn new(state: A, wrap: fn(A) -> Anchored<A>, host: Host) -> Self {
+        Self {
+            state: wrap(state),
+            wrap,
+            make: None,
+            host,
+            group: None,
+            mailbox: Mailbox::unbounded(),
+            names: Vec::new(),
+            limit: None,
+        }
+    }
+
+    /// How to make a new state for a restart. It is called where the actor runs.
     pub fn restartable(mut self, make: impl FnMut() -> A + Send + 'static) -> Self {
-        self.factory = Some(Box::new(make));
+        self.make = Some(Box::new(make));
         self
     }
 
@@ -78,9 +133,14 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
-    /// The runtime whose workers run the actor (by default the current one).
-    pub fn on(mut self, home: Home) -> Self {
-        self.home = Some(home);
+    /// Where the actor runs (by default on the current runtime): see [`Host`].
+    pub fn on(mut self, host: impl Into<Host>) -> Self
+    where
+        A: Send,
+    {
+        self.host = host.into();
+        self.state = Anchored::free(self.state.into_inner());
+        self.wrap = Anchored::free;
         self
     }
 
@@ -120,7 +180,8 @@ impl<A: Actor> Spawn<A> {
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
     ///
     /// # Panics
-    /// If another actor has one of its names; see [`try_spawn`](Self::try_spawn).
+    /// If another actor has one of its names, see [`try_spawn`](Self::try_spawn); or if its [`Host`] needs a
+    /// thread that the operating system refuses.
     #[track_caller]
     pub fn spawn(self) -> Addr<A> {
         if self.names.is_empty() {
@@ -152,8 +213,8 @@ impl<A: Actor> Spawn<A> {
         if self.names.is_empty() {
             return Ok(self.begin(id, |_| {}));
         }
-        let home = self.group.as_ref().map(Group::home).or(self.home);
-        let registry = Registry::of(home.unwrap_or_else(Home::current));
+        let home = self.group.as_ref().map_or_else(|| self.host.home_of_names(), Group::home);
+        let registry = Registry::of(home);
         match registry.0.table.claim(id, &self.names) {
             Ok(_) => Ok(self.begin(id, |address| registry.settle(address))),
             Err(taken) => Err(taken.map(|()| self)),
@@ -162,16 +223,17 @@ impl<A: Actor> Spawn<A> {
 
     /// Makes the actor; the closure sees its address before the actor begins.
     fn begin(self, id: ActorId, prepare: impl FnOnce(&Addr<A>)) -> Addr<A> {
-        let Self { state, factory, home, group, mailbox, limit, names: _ } = self;
+        let Self { state, wrap, make, host, group, mailbox, limit, names: _ } = self;
+        let factory = make.map(|mut make| -> Factory<A> { Box::new(move || wrap(make())) });
         let front = Front::new(id);
         if let Some(queue) = Queue::new(&mailbox) {
             front.set_queue(queue);
         }
         let make_cell = |this| Cell::new(state, this, factory, limit);
-        let address = Addr::new(match group {
-            Some(group) => group.attended(front, make_cell),
-            None => Cown::attended(home.unwrap_or_else(Home::current), front, make_cell),
-        });
+        let address = match group {
+            Some(group) => Addr::new(group.attended(front, make_cell)),
+            None => host.take_place::<A>().settle(|home| Cown::attended(home, front, make_cell)),
+        };
         if mailbox.concerns_senders() {
             address.cown().mark(true);
         }

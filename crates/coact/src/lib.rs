@@ -59,12 +59,14 @@ pub mod prelude {
     pub use coact_actor::{
         Actor, ActorId, ActorStream, Addr, AnyAddr, Ask, AskCycle, AskError, Attached, Context,
         Demand, Down, ExitReason, Exited, Handler, Lane, Mailbox, Message, Receive, ReceiveTimeout,
-        Recipient, Reply, SendError, Shared, Stopped, StreamEnd, WeakAddr, actor, spawn,
+        Recipient, Reply, SendActor, SendError, Shared, Stopped, StreamEnd, WeakAddr, actor, spawn,
         this_thread,
     };
     pub use coact_actor::{
         Backoff, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
     };
+    // Where they run.
+    pub use coact_actor::{Host, PumpActors, Spread, System, actor_local, dispatcher, spawn_local};
     // Finding and grouping them.
     pub use coact_actor::{
         LookupError, NameTaken, NoAnswer, Pool, Registry, RouteError, Router, Routing, Scatter,

@@ -27,11 +27,12 @@ mod time;
 
 pub use attend::{Attended, Door, Place, Survey};
 pub use behaviour::batch::{Batch, batch};
-pub use behaviour::here::{MAX_NESTED_HERE, when_here};
+pub use behaviour::here::{MAX_NESTED_HERE, serve_here, when_here};
 pub use behaviour::scope::{Scope, scope};
 pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
+pub use cown::anchored::Anchored;
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::set::{
     AsCown, Checked, CownSet, Read, ReadAll, Regardless, RegardlessHeld, read_all,

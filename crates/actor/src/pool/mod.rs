@@ -12,7 +12,9 @@ use coact_core::Home;
 
 use crate::recipient::Takes;
 use crate::router::{self, InFlight, Routees, Routing, Scatter};
-use crate::{Actor, ActorId, Addr, Ask, MessageTo, Recipient, RouteError, SendError, actor};
+use crate::{
+    Actor, ActorId, Addr, Ask, MessageTo, Recipient, RouteError, SendActor, SendError, actor,
+};
 
 pub(crate) use limit::Limit;
 
@@ -67,7 +69,7 @@ pub struct PoolBuilder<A: Actor> {
     limit: Limit,
 }
 
-impl<A: Actor> PoolBuilder<A> {
+impl<A: SendActor> PoolBuilder<A> {
     /// How many members (1 by default).
     pub fn size(self, size: usize) -> Self {
         Self { size, ..self }
@@ -105,7 +107,7 @@ impl<A: Actor> PoolBuilder<A> {
     }
 }
 
-impl<A: Actor> Pool<A> {
+impl<A: SendActor> Pool<A> {
     /// A pool of so many members that take turns. The closure makes the state of each, now and after
     /// a panic.
     ///
@@ -240,7 +242,7 @@ impl<A: Actor> Pool<A> {
     }
 }
 
-impl<A: Actor, M: MessageTo<A>> Takes<M> for Pool<A> {
+impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         Pool::send(self, message).map_err(RouteError::into_send_error)
     }
@@ -272,7 +274,7 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Pool<A> {
     }
 }
 
-impl<A: Actor, M: MessageTo<A>> From<Pool<A>> for Recipient<M> {
+impl<A: SendActor, M: MessageTo<A>> From<Pool<A>> for Recipient<M> {
     fn from(pool: Pool<A>) -> Self {
         pool.recipient()
     }
@@ -284,7 +286,7 @@ impl<A: Actor> Clone for Pool<A> {
     }
 }
 
-impl<A: Actor> fmt::Debug for Pool<A> {
+impl<A: SendActor> fmt::Debug for Pool<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool").field("members", &self.members()).finish_non_exhaustive()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact_core::Home;
+use coact_core::{Anchored, Home};
 
 use super::backoff::Backoff;
 use super::minor::Minor;
@@ -10,21 +10,21 @@ use super::plan::Terms;
 use super::strategy::{Restart, Shutdown};
 use crate::cell::Factory;
 use crate::spawn::supervised;
-use crate::{Actor, Addr};
+use crate::{Actor, Addr, SendActor};
 
 /// A child that is always restarted, with a closure that makes its state each time.
-pub fn permanent<A: Actor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Permanent, Box::new(make))
+pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
+    Child::new(Restart::Permanent, make)
 }
 
 /// A child that is restarted unless its end was [meant](crate::ExitReason::is_normal).
-pub fn transient<A: Actor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Transient, Box::new(make))
+pub fn transient<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
+    Child::new(Restart::Transient, make)
 }
 
 /// A child that is not restarted.
-pub fn temporary<A: Actor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Temporary, Box::new(make))
+pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
+    Child::new(Restart::Temporary, make)
 }
 
 /// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`].
@@ -39,7 +39,11 @@ pub struct Child<A: Actor> {
 }
 
 impl<A: Actor> Child<A> {
-    fn new(restart: Restart, make: Factory<A>) -> Self {
+    fn new(restart: Restart, mut make: impl FnMut() -> A + Send + 'static) -> Self
+    where
+        A: Send,
+    {
+        let make: Factory<A> = Box::new(move || Anchored::free(make()));
         let terms = Terms { restart, shutdown: Shutdown::stop(), backoff: None };
         Self { make, terms, name: None, home: None }
     }

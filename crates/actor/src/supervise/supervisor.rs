@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Home, Promise};
+use coact_core::{Anchored, Home, Promise};
 
 use super::backoff::Backoff;
 use super::error::{ChildError, StartError};
@@ -194,7 +194,8 @@ impl Parts for Tree {
     type Address = Supervisor;
 
     fn into_parts(self) -> (Supervisor, Parcel) {
-        let overseer = supervised(Box::new(Overseer::factory(self.nursery)), self.home);
+        let mut make = Overseer::factory(self.nursery);
+        let overseer = supervised(Box::new(move || Anchored::free(make())), self.home);
         let minor = Minor::supervisor(overseer.clone(), self.name);
         (Supervisor::new(overseer, true), Parcel { minor, terms: self.terms })
     }

@@ -8,14 +8,14 @@ use smallvec::SmallVec;
 use super::body::{Body, Forget};
 use super::release::release;
 use super::slot::Slot;
-use super::task::{Mode, RunContext};
+use super::task::{Mode, Ready, RunContext, TaskPtr, run_task};
 use super::{claim, spawn};
 use crate::cown::access::Cursor;
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::join::Grouped;
 use crate::runtime::RuntimeId;
-use crate::sched::{context, guest, schedule, shared};
+use crate::sched::{Successor, context, guest, schedule, shared};
 use crate::sim;
 
 /// How many bodies may lie on top of each other on one stack.
@@ -54,7 +54,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    match try_here(set, closure) {
+    match try_here(set, closure, &mut schedule) {
         None => true,
         Some((set, closure)) => {
             crate::when(set, closure);
@@ -63,8 +63,80 @@ where
     }
 }
 
+/// As [`when_here`], and the caller goes on with what others have queued on the cowns meanwhile, up to so
+/// many behaviours, before it hands over to the workers: **caller runs**. So a burst from several threads
+/// is worked off by one of them, which has the state in its cache, and the workers are not woken for it.
+///
+/// What becomes ready at the end of such a behaviour runs here as it would on a worker: the next one on the
+/// same cown, or one over several cowns that has waited for this cown. Those of other runtimes are left to
+/// these.
+///
+/// ```
+/// use coact_core::{Cown, serve_here};
+///
+/// let sum = Cown::new(0);
+/// assert!(serve_here(&sum, 10, |sum| *sum += 1));
+/// assert_eq!(sum.into_inner(), Ok(1));
+/// ```
+///
+/// # Panics
+/// As [`when_here`].
+#[track_caller]
+pub fn serve_here<S, F>(set: S, batch: u32, closure: F) -> bool
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    let home = spawn::home_of(&set);
+    let serve = || {
+        let mut next = Successor::new(home);
+        let refused = try_here(set, closure, &mut next);
+        if let Some(task) = next.take() {
+            run_batch(task, home, batch);
+        }
+        refused
+    };
+    let refused = if context::worker().is_some() { serve() } else { guest::visit(home, serve) };
+    match refused {
+        None => true,
+        Some((set, closure)) => {
+            crate::when(set, closure);
+            false
+        }
+    }
+}
+
+/// Runs a task of a runtime, and those that follow it, up to so many; the rest is the workers'.
+#[cold]
+fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
+    let nested = context::Nested::enter();
+    let before = context::enter(home);
+    let mut next = Some(task);
+    for _ in 0..batch {
+        let Some(task) = next else { break };
+        // SAFETY: a successor is ready, and ours alone.
+        next = unsafe { run_task(task, &run_context(home)) };
+    }
+    context::enter(before);
+    drop(nested);
+    if let Some(task) = next {
+        schedule(task, home);
+    }
+}
+
+/// Looked up each time: the task before may have run past a shutdown's deadline.
+fn run_context(home: RuntimeId) -> RunContext {
+    // The runtime of a model does not exist.
+    if cfg!(loom) {
+        return RunContext { home, mode: Mode::Run };
+    }
+    shared::get(home).run_context()
+}
+
+/// Gives the set and the closure back if it is not to run here. What becomes ready in the end is passed
+/// to `ready`.
 #[inline]
-fn try_here<S, F>(set: S, closure: F) -> Option<(S, F)>
+fn try_here<S, F>(set: S, closure: F, ready: &mut impl Ready) -> Option<(S, F)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
@@ -78,10 +150,10 @@ where
         return Some((set, closure));
     }
     if context::worker().is_some() {
-        return claim_and_run(set, home, closure);
+        return claim_and_run(set, home, closure, ready);
     }
     sim::point();
-    guest::visit(home, || claim_and_run(set, home, closure))
+    guest::visit(home, || claim_and_run(set, home, closure, ready))
 }
 
 /// Whether the current thread may run behaviours of the runtime.
@@ -95,7 +167,12 @@ fn can_run_here(home: RuntimeId) -> bool {
 }
 
 /// Gives the set and the closure back if some cown is not free.
-fn claim_and_run<S, F>(set: S, home: RuntimeId, closure: F) -> Option<(S, F)>
+fn claim_and_run<S, F>(
+    set: S,
+    home: RuntimeId,
+    closure: F,
+    ready: &mut impl Ready,
+) -> Option<(S, F)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
@@ -121,7 +198,7 @@ where
     };
     for slot in &slots {
         // SAFETY: held until here.
-        unsafe { release(NonNull::from(slot), &mut schedule) };
+        unsafe { release(NonNull::from(slot), ready) };
     }
     ended.deliver();
     None

@@ -1,6 +1,7 @@
 //! Cowns: state that only behaviours reach.
 
 pub(crate) mod access;
+pub(crate) mod anchored;
 mod depth;
 pub(crate) mod handle;
 pub(crate) mod header;

@@ -31,4 +31,11 @@ impl Home {
         // The runtime of a model does not exist.
         !cfg!(loom) && shared::get(self.0).is_pumped()
     }
+
+    /// Whether the current thread may touch the states of its cowns: any thread, unless it is the home
+    /// of a [`Pump`](crate::Pump); then that one's alone.
+    pub fn is_within_reach(self) -> bool {
+        let shared = shared::get(self.0);
+        !shared.is_pumped() || shared.is_pump_thread()
+    }
 }

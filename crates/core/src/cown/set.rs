@@ -7,6 +7,7 @@ use super::access::{Cursor, Held, Members, Poisoned, ReadMembers};
 use super::handle::Cown;
 use super::header::{CownHeader, Member};
 use super::layout::CownBox;
+use crate::runtime::{Home, MoveError};
 
 /// A set of cowns that a behaviour needs, and how it needs each of them.
 ///
@@ -142,6 +143,18 @@ pub trait AsCown: Clone + Send + 'static {
         Self::State: Sync,
     {
         Read(self, PhantomData)
+    }
+
+    /// Moves the cown to another runtime; as [`Cown::move_to`]. This handle's clone is kept until that
+    /// has happened.
+    ///
+    /// # Errors
+    /// As there.
+    fn move_to(&self, home: Home) -> Result<(), MoveError> {
+        self.as_cown().check_move(home)?;
+        let this = self.clone();
+        crate::when(self, move |_| this.as_cown().header().set_home(home.0));
+        Ok(())
     }
 }
 

@@ -191,9 +191,12 @@ impl Builder {
     }
 
     /// Makes the runtime a sibling of another one: they share what layers above keep for a runtime
-    /// ([`Home::companion`]).
+    /// ([`Home::companion`]). Unless it is given a [panic hook](Self::panic_hook), it has that of the
+    /// other one.
     pub fn sibling_of(mut self, home: Home) -> Self {
-        self.0.companions = shared::get(home.0).config.companions.clone();
+        let other = &shared::get(home.0).config;
+        self.0.companions = other.companions.clone();
+        self.0.panic_hook = self.0.panic_hook.or_else(|| other.panic_hook.clone());
         self
     }
 
@@ -276,6 +279,9 @@ impl Builder {
         }
         let used = if simulated { sim::free_id() } else { None };
         let id = used.or_else(next_id).ok_or(BuildError::TooMany)?;
+        if config.companions.eldest().is_none() {
+            config.companions = Companions::of(id);
+        }
         Ok((id, config))
     }
 }
@@ -319,6 +325,7 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(crate::sim::tell);
     builder.0.simulated = true;
     let id = next_id().ok_or(BuildError::TooMany)?;
+    builder.0.companions = Companions::of(id);
     let (shared, _) = Shared::new(id, builder.0);
     let shared: &'static Shared = Box::leak(Box::new(shared));
     register(shared);

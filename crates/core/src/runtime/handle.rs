@@ -250,6 +250,26 @@ impl Runtime {
         self.stop(deadline)
     }
 
+    /// Gives the runtime's work up: what is queued is dropped from now on, and not run, as after the
+    /// deadline of a [shutdown](Self::shutdown). To stop several runtimes that wait for each other: cancel
+    /// all, then shut down each.
+    ///
+    /// ```
+    /// use coact_core::{Broken, Cown, Runtime, ask};
+    ///
+    /// let runtime = Runtime::builder().workers(1).build()?;
+    /// let cown = runtime.run(|| Cown::new(0));
+    /// runtime.cancel();
+    /// assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    pub fn cancel(&self) {
+        if self.shared.phase() == Phase::Running {
+            self.shared.set_phase(Phase::Cancelling);
+            self.shared.cancel_hidden();
+        }
+    }
+
     fn stop(&self, deadline: Duration) -> ShutdownReport {
         let shared = self.shared;
         if shared.phase() != Phase::Stopped {

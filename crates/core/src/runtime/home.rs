@@ -9,6 +9,7 @@ use coact_sync::shim::process::Mutex;
 
 use super::{Runtime, RuntimeId, current_id};
 use crate::cown::handle::Cown;
+use crate::cown::set::AsCown;
 use crate::sched::shared;
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
@@ -45,9 +46,19 @@ impl Home {
     /// by `T::default()` when it is first asked for, and never dropped. For the layers above, which
     /// keep here what they have to keep for each runtime.
     ///
+    /// A simulation begins with none.
+    ///
     /// Costs a lock and a search: keep the reference.
     pub fn companion<T: Default + Send + Sync + 'static>(self) -> &'static T {
         shared::get(self.0).config.companions.get()
+    }
+}
+
+impl Home {
+    /// The first of this runtime and its [siblings](crate::Builder::sibling_of): that which was not
+    /// made as a sibling of another one. It is the same for all of them.
+    pub fn eldest(self) -> Self {
+        Self(shared::get(self.0).config.companions.eldest().unwrap_or(self.0))
     }
 }
 
@@ -73,14 +84,17 @@ impl<T: Send + 'static> Cown<T> {
     /// # Errors
     /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
+        AsCown::move_to(self, home)
+    }
+
+    /// Whether the cown can be moved there.
+    pub(crate) fn check_move(&self, home: Home) -> Result<(), MoveError> {
         if self.header().is_pinned() {
             return Err(MoveError::Pinned);
         }
         if home.is_pumped() {
             return Err(MoveError::ToPump);
         }
-        let cown = self.clone();
-        crate::when(self, move |_| cown.header().set_home(home.0));
         Ok(())
     }
 }
@@ -112,20 +126,42 @@ impl fmt::Debug for Home {
     }
 }
 
-/// What the layers above keep for a runtime, by type.
+/// What the layers above keep for a runtime and its siblings, by type.
 #[derive(Clone, Default)]
-pub(crate) struct Companions(Arc<Mutex<Vec<(TypeId, &'static Entry)>>>);
+pub(crate) struct Companions(Arc<Family>);
+
+#[derive(Default)]
+struct Family {
+    /// `None` while no runtime of the family exists.
+    eldest: Option<RuntimeId>,
+    kept: Mutex<Vec<(TypeId, &'static Entry)>>,
+}
 
 type Entry = dyn Any + Send + Sync;
 
 impl Companions {
+    /// Those of a runtime that is no sibling of another one.
+    pub(crate) fn of(eldest: RuntimeId) -> Self {
+        Self(Arc::new(Family { eldest: Some(eldest), kept: Mutex::default() }))
+    }
+
+    pub(crate) fn eldest(&self) -> Option<RuntimeId> {
+        self.0.eldest
+    }
+
+    /// Begins anew, in the next run of a simulation.
+    #[cfg(feature = "sim")]
+    pub(crate) fn forget(&self) {
+        self.0.kept.lock().clear();
+    }
+
     fn get<T: Default + Send + Sync + 'static>(&self) -> &'static T {
         if let Some(found) = self.find() {
             return found;
         }
         // Made without the lock: it is foreign code. Should two make one, the second is forgotten.
         let made: &'static T = Box::leak(Box::default());
-        let mut all = self.0.lock();
+        let mut all = self.0.kept.lock();
         if let Some((_, first)) = all.iter().find(|(of, _)| *of == TypeId::of::<T>()) {
             return first.downcast_ref().expect("kept by its type");
         }
@@ -134,7 +170,7 @@ impl Companions {
     }
 
     fn find<T: 'static>(&self) -> Option<&'static T> {
-        let all = self.0.lock();
+        let all = self.0.kept.lock();
         let found = all.iter().find(|(of, _)| *of == TypeId::of::<T>());
         found.and_then(|(_, entry)| entry.downcast_ref())
     }

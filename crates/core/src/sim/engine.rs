@@ -227,6 +227,7 @@ pub(super) fn run(
     assert!(!is_active(), "a simulation cannot be started inside of another");
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
+    shared.config.companions.forget();
     let engine = Engine {
         shared,
         built: RefCell::default(),

@@ -2,11 +2,12 @@
 
 use loom::thread;
 
-use super::claim_and_run;
+use super::{claim_and_run, serve_here};
 use crate::behaviour::spawn::home_of;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::sched::loom::{Log, check, check_long, log, run_ready, two_logs, written};
+use crate::sched::schedule;
 
 fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
@@ -14,7 +15,8 @@ fn push(cown: &Cown<Log>, who: u8) {
 
 /// As `when_here`, without a look at the runtime.
 fn push_here(cown: &Cown<Log>, who: u8) -> bool {
-    let ran = claim_and_run(cown, home_of(&cown), move |log: &mut Log| log.push(who)).is_none();
+    let body = move |log: &mut Log| log.push(who);
+    let ran = claim_and_run(cown, home_of(&cown), body, &mut schedule).is_none();
     if !ran {
         push(cown, who);
     }
@@ -27,7 +29,7 @@ fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8) -> bool {
         x.push(who);
         y.push(who);
     };
-    let ran = claim_and_run(set, home_of(&set), body).is_none();
+    let ran = claim_and_run(set, home_of(&set), body, &mut schedule).is_none();
     if !ran {
         when(set, body);
     }
@@ -61,6 +63,30 @@ fn claim_against_append() {
         assert!(position(&log, 1) < position(&log, 2), "{log:?}");
         position(&log, 3);
     });
+}
+
+/// The one who has claimed goes on with what came meanwhile, and leaves what is too much to others.
+#[test]
+fn serving_against_append() {
+    for batch in [1, 2] {
+        check(move || {
+            let x = log();
+            let other = thread::spawn({
+                let x = x.clone();
+                move || {
+                    push(&x, 1);
+                    push(&x, 2);
+                    run_ready();
+                }
+            });
+            serve_here(&x, batch, |log| log.push(3));
+            run_ready();
+            other.join().unwrap();
+            let log = written(x);
+            assert!(position(&log, 1) < position(&log, 2), "{log:?}");
+            position(&log, 3);
+        });
+    }
 }
 
 /// Two claims at once.
@@ -152,7 +178,8 @@ fn claim_for_reading_against_a_writer() {
         });
         let set = x.read();
         let home = home_of(&set);
-        let ran = claim_and_run(set, home, |log: &Log| assert!(log.read().len() <= 1)).is_none();
+        let body = |log: &Log| assert!(log.read().len() <= 1);
+        let ran = claim_and_run(set, home, body, &mut schedule).is_none();
         if ran {
             push(&x, 2);
         }

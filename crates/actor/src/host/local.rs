@@ -1,0 +1,43 @@
+//! Actors on the thread of a pump.
+
+use coact_core::Pump;
+
+use crate::{Actor, Addr, Spawn, actor_local};
+
+/// Spawns actors on the thread of a [`Pump`]. They need not be [`Send`]; see [`actor_local`].
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Message, PumpActors};
+/// use coact_core::Runtime;
+/// use std::rc::Rc;
+///
+/// struct Window { title: Rc<str> }
+/// impl Actor for Window {}
+///
+/// struct Title;
+/// impl Message for Title { type Reply = String; }
+/// impl Handler<Title> for Window {
+///     fn handle(&mut self, _: Title, _: &mut Context<Self>) -> String { self.title.to_string() }
+/// }
+///
+/// let pump = Runtime::builder().build_pumped()?;
+/// let window = pump.spawn(Window { title: "main".into() });
+/// assert_eq!(pump.run_future(window.ask(Title)).as_deref(), Ok("main"));
+/// # Ok::<(), coact_core::BuildError>(())
+/// ```
+pub trait PumpActors {
+    /// An actor that is about to be spawned here; a restart makes its new state on this thread, too.
+    fn actor<A: Actor>(&self, state: A) -> Spawn<A>;
+
+    /// Spawns an actor here.
+    fn spawn<A: Actor>(&self, state: A) -> Addr<A> {
+        self.actor(state).spawn()
+    }
+}
+
+impl PumpActors for Pump {
+    fn actor<A: Actor>(&self, state: A) -> Spawn<A> {
+        let _entered = self.enter();
+        actor_local(state)
+    }
+}

@@ -1,0 +1,194 @@
+//! Where an actor runs.
+
+mod local;
+mod pool;
+mod spread;
+
+use std::any::type_name;
+use std::fmt;
+
+use coact_core::{Cown, Home};
+
+use crate::cell::Cell;
+use crate::{Actor, Addr};
+pub use local::PumpActors;
+pub(crate) use pool::{Hosts, Lease};
+pub use spread::Spread;
+
+/// How many messages in a row a sender handles itself, for an actor on its [callers](Host::caller), unless
+/// it was told otherwise.
+pub const CALLER_BATCH: u32 = 64;
+
+/// Where an actor runs: given to [`Spawn::on`](crate::Spawn::on). The actor does not know: its handlers are
+/// the same wherever it is, and so are the order of its messages, failure, restarts and links.
+///
+/// | host | the actor runs on | for |
+/// | --- | --- | --- |
+/// | none given | the runtime of whoever spawns it | most |
+/// | a [`Home`] | that runtime: a [dispatcher](crate::dispatcher), a pump | work that is to be kept apart |
+/// | [`Host::workers`] | the main runtime's workers | leaving a dispatcher |
+/// | [`Host::detached`] | a thread of its own | long computations |
+/// | [`Host::blocking`] | threads that may block | files, sockets, foreign calls |
+/// | [`Host::caller`] | the thread of who sends | short work on hot state |
+///
+/// What is not [`Send`] runs on the thread of a pump: [`actor_local`](crate::actor_local).
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Host, Message, actor};
+/// use std::fs;
+///
+/// struct Files;
+/// impl Actor for Files {}
+///
+/// struct Length(&'static str);
+/// impl Message for Length { type Reply = std::io::Result<usize>; }
+/// impl Handler<Length> for Files {
+///     fn handle(&mut self, Length(of): Length, _: &mut Context<Self>) -> std::io::Result<usize> {
+///         fs::read(of).map(|content| content.len())
+///     }
+/// }
+///
+/// let files = actor(Files).on(Host::blocking()).spawn();
+/// assert!(files.ask(Length("Cargo.toml")).wait()?? > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A behaviour over several actors runs on the host of the first one in its set (or of the one that is
+/// pinned to a pump).
+///
+/// Threads for detached and blocking actors belong to the *family* of the runtime in which the actor is
+/// spawned: a [`System`](crate::System), or a runtime and its
+/// [siblings](coact_core::Builder::sibling_of). A system waits for them, and ends them when it is shut down;
+/// those of any other runtime are kept for later actors as long as the process lives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Host(Kind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Current,
+    Home(Home),
+    Workers,
+    Detached,
+    Blocking,
+    Caller(u32),
+}
+
+/// What an actor that is about to be spawned gets of its host.
+pub(crate) struct Place {
+    pub(crate) home: Home,
+    /// Given back at the actor's end.
+    pub(crate) lease: Option<Lease>,
+    pub(crate) caller_batch: Option<u32>,
+}
+
+impl Host {
+    /// The runtime of whoever spawns the actor.
+    pub(crate) fn current() -> Self {
+        Self(Kind::Current)
+    }
+
+    /// The workers of the main runtime, from wherever the actor is spawned.
+    pub fn workers() -> Self {
+        Self(Kind::Workers)
+    }
+
+    /// A thread of the actor's own, which is named after its type: all of its messages are handled there,
+    /// and nobody else's. Its handlers may take as long as they like; waiting for a promise is refused there
+    /// as on all workers.
+    ///
+    /// At the actor's end the thread is kept for the next detached actor of that type. **Cost:** a thread, and
+    /// one of the 65,535 runtimes that a process can make; messages to and from it cross threads.
+    pub fn detached() -> Self {
+        Self(Kind::Detached)
+    }
+
+    /// Threads that may be blocked, for **resource actors**, which do foreign work that blocks: there is one
+    /// for each of them that has messages, up to the
+    /// [limit](crate::SystemBuilder::blocking_threads). Handlers may also wait for promises
+    /// ([`Ask::wait`](crate::Ask::wait)); what is waited for must not need the actor itself.
+    ///
+    /// **Cost:** a message costs a lock more than on workers, and a switch of threads unless it follows another
+    /// one to the same actor.
+    pub fn blocking() -> Self {
+        Self(Kind::Blocking)
+    }
+
+    /// The threads of those who send: if the actor is idle, its handler runs before
+    /// [`send`](crate::Addr::send) returns, and the sender goes on with what others send meanwhile, up to
+    /// [`CALLER_BATCH`] messages, before it leaves the rest to the workers. If the actor is busy, the message
+    /// is queued, and whoever is at work there handles it. The order is that of all actors.
+    ///
+    /// For short handlers of actors that are mostly idle: no queue, no wake-up, and the answer of an ask is
+    /// there at once. A sender may have to work for others: a bounded time. Sends from inside such handlers
+    /// nest up to [`MAX_NESTED_HERE`](coact_core::MAX_NESTED_HERE) deep; deeper ones are queued. Hooks,
+    /// directives and what behaviours leave run on the workers, unless they come up in such a batch.
+    pub fn caller() -> Self {
+        Self::caller_for(CALLER_BATCH)
+    }
+
+    /// As [`caller`](Self::caller), with so many messages in a row besides its own (at least 1).
+    pub fn caller_for(batch: u32) -> Self {
+        Self(Kind::Caller(batch.max(1)))
+    }
+
+    /// The runtime in whose registry the actor's names are.
+    pub(crate) fn home_of_names(self) -> Home {
+        match self.0 {
+            Kind::Home(home) => home,
+            _ => Home::current(),
+        }
+    }
+
+    /// Takes a place for an actor.
+    ///
+    /// # Panics
+    /// If it needs a thread that the operating system refuses.
+    #[track_caller]
+    pub(crate) fn take_place<A>(self) -> Place {
+        let current = Home::current();
+        match self.0 {
+            Kind::Current => Place::at(current),
+            Kind::Home(home) => Place::at(home),
+            Kind::Workers => Place::at(current.eldest()),
+            Kind::Caller(batch) => {
+                Place { caller_batch: Some(batch), ..Place::at(current.eldest()) }
+            }
+            Kind::Blocking => Place::at(Hosts::of(current).blocking(current)),
+            Kind::Detached => match Hosts::of(current).lease(current, type_name::<A>()) {
+                Some(lease) => Place { home: lease.home(), lease: Some(lease), caller_batch: None },
+                None => Place::at(current.eldest()),
+            },
+        }
+    }
+}
+
+impl Place {
+    /// Makes an actor there.
+    pub(crate) fn settle<A: Actor>(self, make: impl FnOnce(Home) -> Cown<Cell<A>>) -> Addr<A> {
+        let Self { home, lease, caller_batch } = self;
+        let address = Addr::new(make(home));
+        if let Some(lease) = lease {
+            address.on_down(move |_| drop(lease));
+        }
+        if let Some(batch) = caller_batch {
+            address.run_on_callers(batch);
+        }
+        address
+    }
+
+    fn at(home: Home) -> Self {
+        Self { home, lease: None, caller_batch: None }
+    }
+}
+
+impl From<Home> for Host {
+    fn from(home: Home) -> Self {
+        Self(Kind::Home(home))
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Host::{:?}", self.0)
+    }
+}

@@ -1,0 +1,158 @@
+//! The runtimes that are made as actors need them, a set for each family of runtimes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use coact_core::{Builder, Home, Runtime};
+use parking_lot::Mutex;
+
+/// How many threads resource actors have, unless the system was told otherwise.
+const BLOCKING_THREADS: usize = 512;
+
+/// The hosts of one family: its threads for detached actors, those that may block, its dispatchers.
+#[derive(Default)]
+pub(crate) struct Hosts(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    made: Vec<Runtime>,
+    /// One-worker runtimes that nobody uses, by the type of actors that they are named after.
+    free: HashMap<&'static str, Vec<Home>>,
+    blocking: Option<Home>,
+    blocking_threads: Option<usize>,
+    dispatchers: Vec<(Arc<str>, Home)>,
+    /// The family is shut down: nothing is made any more.
+    closed: bool,
+}
+
+impl Hosts {
+    /// Those of the family that a runtime belongs to.
+    pub(crate) fn of(home: Home) -> &'static Self {
+        home.companion()
+    }
+
+    pub(crate) fn set_blocking_threads(&self, threads: usize) {
+        self.0.lock().blocking_threads = Some(threads);
+    }
+
+    pub(crate) fn add_dispatcher(&self, name: Arc<str>, home: Home) {
+        self.0.lock().dispatchers.push((name, home));
+    }
+
+    /// A dispatcher.
+    ///
+    /// # Errors
+    /// The names of those that there are.
+    pub(crate) fn dispatcher(&self, name: &str) -> Result<Home, Vec<Arc<str>>> {
+        let state = self.0.lock();
+        let found = state.dispatchers.iter().find(|(known, _)| **known == *name);
+        found
+            .map(|(_, home)| *home)
+            .ok_or_else(|| state.dispatchers.iter().map(|(known, _)| Arc::clone(known)).collect())
+    }
+
+    /// The runtime on blocking threads.
+    #[track_caller]
+    pub(crate) fn blocking(&self, of: Home) -> Home {
+        let mut state = self.0.lock();
+        if state.closed {
+            return of.eldest();
+        }
+        let State { blocking, made, blocking_threads, .. } = &mut *state;
+        *blocking.get_or_insert_with(|| {
+            let threads = blocking_threads.unwrap_or(BLOCKING_THREADS);
+            // No thread is started before there is work.
+            let runtime = build(sibling(of, "resources").on_blocking_threads(threads));
+            let home = runtime.home();
+            made.push(runtime);
+            home
+        })
+    }
+
+    /// A thread for an actor of a type; `None` once the family is shut down.
+    #[track_caller]
+    pub(crate) fn lease(&'static self, of: Home, kind: &'static str) -> Option<Lease> {
+        let lease = |home| Some(Lease { hosts: self, kind, home });
+        if let Some(home) = self.take_free(kind)? {
+            return lease(home);
+        }
+        let runtime = build(sibling(of, short(kind)).workers(1));
+        let mut state = self.0.lock();
+        if state.closed {
+            drop(state);
+            drop(runtime);
+            return None;
+        }
+        let home = runtime.home();
+        state.made.push(runtime);
+        lease(home)
+    }
+
+    /// Takes a runtime that nobody uses, if there is one; `None` once the family is shut down.
+    fn take_free(&self, kind: &'static str) -> Option<Option<Home>> {
+        let mut state = self.0.lock();
+        (!state.closed).then(|| state.free.get_mut(kind).and_then(Vec::pop))
+    }
+
+    /// All runtimes that were made.
+    pub(crate) fn homes(&self) -> Vec<Home> {
+        self.0.lock().made.iter().map(Runtime::home).collect()
+    }
+
+    /// Makes no more, and gives up those that there are.
+    pub(crate) fn close(&self) -> Vec<Runtime> {
+        let mut state = self.0.lock();
+        state.closed = true;
+        state.free.clear();
+        std::mem::take(&mut state.made)
+    }
+}
+
+/// The right to a thread of one's own, given back when it is dropped.
+pub(crate) struct Lease {
+    hosts: &'static Hosts,
+    kind: &'static str,
+    home: Home,
+}
+
+impl Lease {
+    pub(crate) fn home(&self) -> Home {
+        self.home
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut state = self.hosts.0.lock();
+        if !state.closed {
+            state.free.entry(self.kind).or_default().push(self.home);
+        }
+    }
+}
+
+fn sibling(of: Home, name: &str) -> Builder {
+    Runtime::builder().name(name).sibling_of(of)
+}
+
+#[track_caller]
+fn build(builder: Builder) -> Runtime {
+    builder.build().unwrap_or_else(|error| panic!("a host for an actor could not be made: {error}"))
+}
+
+/// The last part of a type's path, without parameters.
+fn short(type_name: &'static str) -> &'static str {
+    let path = type_name.split_once('<').map_or(type_name, |(path, _)| path);
+    path.rsplit_once("::").map_or(path, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn threads_are_named_by_the_last_part_of_the_type() {
+        assert_eq!(short("bank::accounts::Account"), "Account");
+        assert_eq!(short("bank::Cache<alloc::string::String>"), "Cache");
+        assert_eq!(short("Plain"), "Plain");
+    }
+}

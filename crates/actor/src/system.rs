@@ -1,0 +1,386 @@
+//! A main runtime with named dispatchers beside it.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use coact_core::{BuildError, Builder, EnterGuard, Home, Runtime, ShutdownReport};
+
+use crate::host::Hosts;
+use crate::{Addr, SendActor, actor};
+
+/// A main runtime, and **dispatchers**: named runtimes beside it, each with workers and a throughput of its
+/// own, so that what is slow or comes in floods does not keep the rest waiting. They are one family: what is
+/// kept for a runtime (names, events) is kept for all of them.
+///
+/// Programs that need no dispatcher, and need not know when all actors are done, need no system either:
+/// [`spawn`](crate::spawn) uses the global runtime.
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Host, Message, System, actor, spawn};
+///
+/// struct Greeter;
+/// impl Actor for Greeter {}
+///
+/// struct Greet(&'static str);
+/// impl Message for Greet { type Reply = String; }
+/// impl Handler<Greet> for Greeter {
+///     fn handle(&mut self, Greet(whom): Greet, _: &mut Context<Self>) -> String {
+///         format!("Hello, {whom}!")
+///     }
+/// }
+///
+/// let system = System::builder()
+///     .workers(2)
+///     .dispatcher("io", |d| d.workers(1).throughput(10))
+///     .build()?;
+/// let io = system.dispatcher("io")?;
+/// let answer = system.run(|| {
+///     let greeter = spawn(Greeter); // In the system, since it is entered.
+///     let far = actor(Greeter).on(io).spawn();
+///     greeter.send(Greet("nobody")).unwrap();
+///     far.ask(Greet("world"))
+/// });
+/// assert_eq!(answer.wait()?, "Hello, world!");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// In a handler, [`spawn`](crate::spawn) spawns where that handler runs: on its dispatcher. Elsewhere:
+/// [`Spawn::on`](crate::Spawn::on), with [`Host::workers`](crate::Host::workers) for the main runtime, or what
+/// [`dispatcher`] finds.
+///
+/// Dropping the system shuts it down without waiting for queued work.
+pub struct System {
+    main: Home,
+    /// The main one first.
+    runtimes: Vec<(Arc<str>, Runtime)>,
+}
+
+/// Makes a [`System`].
+#[must_use = "a builder does nothing until it is built"]
+#[derive(Debug)]
+pub struct SystemBuilder {
+    main: Builder,
+    dispatchers: Vec<(Arc<str>, Builder)>,
+    blocking_threads: Option<usize>,
+}
+
+/// The name of the main runtime, in reports.
+const MAIN: &str = "main";
+
+impl SystemBuilder {
+    /// How many workers the main runtime has (by default one a core).
+    pub fn workers(self, workers: usize) -> Self {
+        self.main(|main| main.workers(workers))
+    }
+
+    /// How many messages in a row a worker of the main runtime handles of one actor before others get their
+    /// turn (by default 100).
+    pub fn throughput(self, messages: u32) -> Self {
+        self.main(|main| main.throughput(messages))
+    }
+
+    /// All other settings of the main runtime.
+    pub fn main(mut self, settings: impl FnOnce(Builder) -> Builder) -> Self {
+        self.main = settings(self.main);
+        self
+    }
+
+    /// Adds a dispatcher. Its threads are named after it. The settings are those of all runtimes: workers and
+    /// throughput, or threads [that may block](Builder::on_blocking_threads).
+    pub fn dispatcher(mut self, name: &str, settings: impl FnOnce(Builder) -> Builder) -> Self {
+        let builder = settings(Runtime::builder().name(name));
+        self.dispatchers.push((name.into(), builder));
+        self
+    }
+
+    /// How many threads there may be for [resource actors](crate::Host::blocking) (by default 512).
+    pub fn blocking_threads(mut self, threads: usize) -> Self {
+        self.blocking_threads = Some(threads.max(1));
+        self
+    }
+
+    /// Starts the runtimes.
+    ///
+    /// # Errors
+    /// [`SystemError`] names the runtime that is at fault.
+    pub fn build(self) -> Result<System, SystemError> {
+        let Self { main, dispatchers, blocking_threads } = self;
+        if let Some(name) = first_double(&dispatchers) {
+            return Err(SystemError::Duplicate(name.to_string()));
+        }
+        let main = build(MAIN, main)?;
+        let home = main.home();
+        let hosts = Hosts::of(home);
+        if let Some(threads) = blocking_threads {
+            hosts.set_blocking_threads(threads);
+        }
+        let mut runtimes = vec![(Arc::from(MAIN), main)];
+        for (name, builder) in dispatchers {
+            let runtime = build(&name, builder.sibling_of(home))?;
+            hosts.add_dispatcher(Arc::clone(&name), runtime.home());
+            runtimes.push((name, runtime));
+        }
+        Ok(System { main: home, runtimes })
+    }
+}
+
+fn first_double(dispatchers: &[(Arc<str>, Builder)]) -> Option<&str> {
+    let names = || dispatchers.iter().map(|(name, _)| &**name);
+    names()
+        .enumerate()
+        .find(|(at, name)| names().take(*at).any(|before| before == *name))
+        .map(|(_, name)| name)
+}
+
+fn build(name: &str, builder: Builder) -> Result<Runtime, SystemError> {
+    builder.build().map_err(|error| SystemError::Build { runtime: name.to_string(), error })
+}
+
+impl System {
+    /// Settings for a system.
+    pub fn builder() -> SystemBuilder {
+        SystemBuilder { main: Runtime::builder(), dispatchers: Vec::new(), blocking_threads: None }
+    }
+
+    /// The main runtime.
+    pub fn home(&self) -> Home {
+        self.main
+    }
+
+    /// A dispatcher, as the host of actors; in a handler, see [`dispatcher`].
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn dispatcher(&self, name: &str) -> Result<Home, UnknownDispatcher> {
+        find_dispatcher(self.main, name)
+    }
+
+    /// Spawns an actor in the main runtime.
+    pub fn spawn<A: SendActor>(&self, state: A) -> Addr<A> {
+        actor(state).on(self.main).spawn()
+    }
+
+    /// Makes the main runtime the current one of this thread, until the guard is dropped.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        self.runtimes[0].1.enter()
+    }
+
+    /// Runs `main` on the calling thread, inside the system, then waits until no work is left: in the main
+    /// runtime, in all dispatchers, and on all threads of detached and resource actors, at one moment.
+    ///
+    /// # Panics
+    /// If `main` panics (after the wait), or if it is called from a behaviour or a handler.
+    #[track_caller]
+    pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
+        let result = {
+            let _entered = self.enter();
+            catch_unwind(AssertUnwindSafe(main))
+        };
+        self.wait_idle();
+        result.unwrap_or_else(|payload| resume_unwind(payload))
+    }
+
+    /// Waits until no work is left in any runtime of the system, at one moment.
+    ///
+    /// # Panics
+    /// If it is called from a behaviour or a handler.
+    #[track_caller]
+    pub fn wait_idle(&self) {
+        loop {
+            let homes = self.homes();
+            Runtime::wait_idle_all(&homes);
+            // A host that was made meanwhile was made by one of these, before they were idle.
+            if self.homes().len() == homes.len() {
+                return;
+            }
+        }
+    }
+
+    /// The same for so long at the most; returns whether there was such a moment.
+    ///
+    /// # Panics
+    /// As [`wait_idle`](Self::wait_idle).
+    #[track_caller]
+    pub fn wait_idle_timeout(&self, timeout: Duration) -> bool {
+        let until = Instant::now().checked_add(timeout);
+        loop {
+            let homes = self.homes();
+            let left =
+                until.map_or(timeout, |until| until.saturating_duration_since(Instant::now()));
+            if !Runtime::wait_idle_all_timeout(&homes, left) {
+                return false;
+            }
+            if self.homes().len() == homes.len() {
+                return true;
+            }
+        }
+    }
+
+    fn homes(&self) -> Vec<Home> {
+        let own = self.runtimes.iter().map(|(_, runtime)| runtime.home());
+        own.chain(Hosts::of(self.main).homes()).collect()
+    }
+
+    /// Stops the system: waits up to `deadline` for its work to end, then drops what is still queued
+    /// without running it, and ends all threads.
+    ///
+    /// Actors that are alive are dropped with their last address, without farewell: stop them before if they
+    /// are to have one.
+    ///
+    /// # Panics
+    /// If it is called from a behaviour or a handler.
+    #[track_caller]
+    pub fn shutdown(mut self, deadline: Duration) -> SystemReport {
+        let idle = self.wait_idle_timeout(deadline);
+        let all = self.take_all();
+        if !idle {
+            // Together: one may wait for another.
+            all.iter().for_each(|(_, runtime)| runtime.cancel());
+        }
+        let stop = |(name, runtime): (Arc<str>, Runtime)| {
+            (name.to_string(), runtime.shutdown(Duration::ZERO))
+        };
+        SystemReport { runtimes: all.into_iter().map(stop).collect() }
+    }
+
+    fn take_all(&mut self) -> Vec<(Arc<str>, Runtime)> {
+        let mut all = std::mem::take(&mut self.runtimes);
+        let hosts = Hosts::of(self.main).close();
+        all.extend(hosts.into_iter().map(|host| (host.home().name().into(), host)));
+        all
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        drop(self.take_all());
+    }
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("System").field("runtimes", &self.runtimes).finish()
+    }
+}
+
+/// Finds a dispatcher of the system that the caller runs in: in a handler, that of its actor.
+///
+/// ```
+/// use coact_actor::{Actor, Context, System, actor, dispatcher};
+///
+/// struct Parent;
+/// impl Actor for Parent {
+///     fn started(&mut self, _: &mut Context<Self>) {
+///         let io = dispatcher("io").expect("the system has one");
+///         actor(Child).on(io).spawn();
+///     }
+/// }
+/// struct Child;
+/// impl Actor for Child {}
+///
+/// let system = System::builder().dispatcher("io", |d| d.workers(1)).build()?;
+/// system.run(|| drop(actor(Parent).spawn()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// There is none of that name.
+pub fn dispatcher(name: &str) -> Result<Home, UnknownDispatcher> {
+    find_dispatcher(Home::current(), name)
+}
+
+fn find_dispatcher(home: Home, name: &str) -> Result<Home, UnknownDispatcher> {
+    Hosts::of(home).dispatcher(name).map_err(|known| UnknownDispatcher {
+        name: name.to_string(),
+        known: known.iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// There is no dispatcher of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownDispatcher {
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for UnknownDispatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, known } = self;
+        match &known[..] {
+            [] => write!(f, "there is no dispatcher `{name}`: the runtime has none"),
+            known => {
+                write!(f, "there is no dispatcher `{name}`, only `{}`", known.join("`, `"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownDispatcher {}
+
+/// Why a [`System`] could not be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SystemError {
+    /// Two dispatchers have this name.
+    Duplicate(String),
+    /// A runtime could not be started.
+    #[non_exhaustive]
+    Build {
+        /// The name of the dispatcher, or `main`.
+        runtime: String,
+        /// What was wrong.
+        error: BuildError,
+    },
+}
+
+impl fmt::Display for SystemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SystemError::Duplicate(name) => write!(f, "there are two dispatchers `{name}`"),
+            SystemError::Build { runtime, error } => write!(f, "the runtime `{runtime}`: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SystemError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SystemError::Duplicate(_) => None,
+            SystemError::Build { error, .. } => Some(error),
+        }
+    }
+}
+
+/// What a system's shutdown left undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SystemReport {
+    /// That of each runtime, with its name: the main one, the dispatchers, the threads that actors had.
+    pub runtimes: Vec<(String, ShutdownReport)>,
+}
+
+impl SystemReport {
+    /// Whether all work was done.
+    pub fn is_complete(&self) -> bool {
+        self.runtimes.iter().all(|(_, report)| report.is_complete())
+    }
+}
+
+impl fmt::Display for SystemReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_complete() {
+            return f.write_str("all work was done");
+        }
+        let undone = self.runtimes.iter().filter(|(_, report)| !report.is_complete());
+        for (at, (name, report)) in undone.enumerate() {
+            let separator = if at == 0 { "" } else { "; " };
+            write!(f, "{separator}{name}: {report}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! Runtimes that are siblings share what is kept for them.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Faults, fail, runtime};
+
+#[derive(Default)]
+struct Kept(AtomicU32);
+
+fn kept(home: Home) -> &'static Kept {
+    home.companion()
+}
+
+#[test]
+fn siblings_share_companions_and_have_one_eldest() {
+    let first = Runtime::builder().workers(1).build().unwrap();
+    let second = Runtime::builder().workers(1).sibling_of(first.home()).build().unwrap();
+    let third = Runtime::builder().workers(1).sibling_of(second.home()).build().unwrap();
+    kept(third.home()).0.store(7, Ordering::Relaxed);
+    for runtime in [&first, &second, &third] {
+        assert_eq!(runtime.home().eldest(), first.home());
+        assert_eq!(kept(runtime.home()).0.load(Ordering::Relaxed), 7);
+    }
+}
+
+#[test]
+fn runtimes_of_one_builder_are_no_siblings() {
+    let builder = Runtime::builder().workers(1);
+    let [one, two] = [builder.clone(), builder].map(|builder| builder.build().unwrap());
+    kept(one.home()).0.store(7, Ordering::Relaxed);
+    assert_eq!(kept(two.home()).0.load(Ordering::Relaxed), 0);
+    assert_eq!((one.home().eldest(), two.home().eldest()), (one.home(), two.home()));
+}
+
+#[test]
+fn a_sibling_has_the_panic_hook_unless_it_has_its_own() {
+    let (faults, own) = (Faults::new(), Faults::new());
+    let eldest = runtime(1, &faults);
+    let with = Runtime::builder().workers(1).sibling_of(eldest.home());
+    let told = own.clone();
+    let without = with.clone().panic_hook(move |fault| told.push(fault.clone()));
+    for builder in [with, without] {
+        builder.build().unwrap().run(|| when((), |()| fail("in a behaviour")));
+    }
+    assert_eq!((faults.len(), own.len()), (1, 1));
+}
+
+/// A simulation's runs know nothing of each other.
+#[test]
+fn a_simulation_begins_without_companions() {
+    coact::sim::check(|| {
+        let kept = kept(Home::current());
+        assert_eq!(kept.0.fetch_add(1, Ordering::Relaxed), 0);
+    });
+}
+
+#[test]
+fn what_is_cancelled_is_dropped_and_counted() {
+    let runtime = runtime(1, &Faults::new());
+    let cown = runtime.run(|| Cown::new(0));
+    runtime.cancel();
+    runtime.cancel();
+    assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+    let report = runtime.shutdown(Duration::from_secs(5));
+    assert_eq!((report.abandoned, report.stuck_workers), (1, 0));
+}
