@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, CownId, Home, MoveError, Read, Survey, WeakCown, serve_here, when};
+use coact_core::{AsCown, Cown, CownId, Home, MoveError, Read, Survey, WeakCown, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
@@ -260,25 +260,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        match self.cown().front().caller_batch() {
-            Some(batch) if !self.has_ended() => {
-                self.send_to_caller(batch, message, reply);
-                Ok(())
-            }
-            _ => self.post(None, message, reply),
-        }
-    }
-
-    /// Handles a message on this thread if the actor is idle; puts it into its queue if not.
-    fn send_to_caller<M>(&self, batch: u32, message: M, reply: Reply<M::Reply>)
-    where
-        M: MessageTo<A>,
-    {
-        if reply.is_tracked() {
-            return self.send_tracked(message, reply, ());
-        }
-        let receive = move |cell: &mut Cell<A>| cell.receive(message, reply);
-        serve_here(self.cown().regardless(), batch, receive);
+        self.post(None, message, reply)
     }
 
     /// Messages must not overtake the behaviour that is about to be queued, or has been.

@@ -50,6 +50,13 @@ const REPLAYS: u32 = 64;
 /// Makes a new state for a restart; it is called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
 
+/// That of an actor that goes everywhere.
+pub(crate) fn free_factory<A: Actor + Send>(
+    mut make: impl FnMut() -> A + Send + 'static,
+) -> Factory<A> {
+    Box::new(move || Anchored::free(make()))
+}
+
 struct Rest<A: Actor> {
     ties: Ties,
     factory: Option<Factory<A>>,

@@ -213,7 +213,7 @@ impl<A: Actor> Spawn<A> {
         if self.names.is_empty() {
             return Ok(self.begin(id, |_| {}));
         }
-        let home = self.group.as_ref().map_or_else(|| self.host.home_of_names(), Group::home);
+        let home = self.group.as_ref().map(Group::home).unwrap_or_else(|| self.host.family());
         let registry = Registry::of(home);
         match registry.0.table.claim(id, &self.names) {
             Ok(_) => Ok(self.begin(id, |address| registry.settle(address))),
@@ -232,7 +232,7 @@ impl<A: Actor> Spawn<A> {
         let make_cell = |this| Cell::new(state, this, factory, limit);
         let address = match group {
             Some(group) => Addr::new(group.attended(front, make_cell)),
-            None => host.take_place::<A>().settle(|home| Cown::attended(home, front, make_cell)),
+            None => host.take_place::<A>().settle(front, make_cell),
         };
         if mailbox.concerns_senders() {
             address.cown().mark(true);

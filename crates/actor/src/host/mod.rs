@@ -7,10 +7,12 @@ mod spread;
 use std::any::type_name;
 use std::fmt;
 
-use coact_core::{Cown, Home};
+use coact_core::{Cown, Home, WeakCown};
 
 use crate::cell::Cell;
+use crate::front::Front;
 use crate::{Actor, Addr};
+
 pub use local::PumpActors;
 pub(crate) use pool::{Hosts, Lease};
 pub use spread::Spread;
@@ -131,8 +133,8 @@ impl Host {
         Self(Kind::Caller(batch.max(1)))
     }
 
-    /// The runtime in whose registry the actor's names are.
-    pub(crate) fn home_of_names(self) -> Home {
+    /// A runtime of the family in which the actor will be.
+    pub(crate) fn family(self) -> Home {
         match self.0 {
             Kind::Home(home) => home,
             _ => Home::current(),
@@ -163,14 +165,17 @@ impl Host {
 }
 
 impl Place {
-    /// Makes an actor there.
-    pub(crate) fn settle<A: Actor>(self, make: impl FnOnce(Home) -> Cown<Cell<A>>) -> Addr<A> {
-        let Self { home, lease, caller_batch } = self;
-        let address = Addr::new(make(home));
-        if let Some(lease) = lease {
+    /// Makes the actor there.
+    pub(crate) fn settle<A: Actor>(
+        self,
+        front: Front,
+        make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+    ) -> Addr<A> {
+        let address = Addr::new(Cown::attended(self.home, front, make_cell));
+        if let Some(lease) = self.lease {
             address.on_down(move |_| drop(lease));
         }
-        if let Some(batch) = caller_batch {
+        if let Some(batch) = self.caller_batch {
             address.run_on_callers(batch);
         }
         address

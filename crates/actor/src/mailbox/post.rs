@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use coact_core::{Permit, when};
+use coact_core::{Permit, serve_here, when};
 
 use super::lanes::Added;
 use super::letter::{drop_for_room, letter};
 use super::queue::{Gate, Parcel, Queue, Verdict};
 use super::ticket::Ticket;
 use super::view::MailboxView;
+use crate::cell::Cell;
 use crate::events::{self, DropCause};
 use crate::{Actor, Addr, Ask, AskError, ExitReason, Message, MessageTo, Reply, SendError};
 
@@ -255,10 +256,16 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        when(self.cown().regardless(), move |cell| {
+        let cown = self.cown();
+        let receive = move |cell: &mut Cell<A>| {
             drop(permit);
             cell.receive(message, reply);
-        });
+        };
+        match cown.front().caller_batch() {
+            // The actor runs on its callers: at once, if it is idle.
+            Some(batch) => _ = serve_here(cown.regardless(), batch, receive),
+            None => when(cown.regardless(), receive),
+        }
     }
 
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.

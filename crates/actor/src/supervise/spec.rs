@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use coact_core::{Anchored, Home};
+use coact_core::Home;
 
 use super::backoff::Backoff;
 use super::minor::Minor;
 use super::plan::Terms;
 use super::strategy::{Restart, Shutdown};
-use crate::cell::Factory;
+use crate::cell::{Factory, free_factory};
 use crate::spawn::supervised;
 use crate::{Actor, Addr, SendActor};
 
 /// A child that is always restarted, with a closure that makes its state each time.
 pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Permanent, make)
+    Child::new(Restart::Permanent, free_factory(make))
 }
 
 /// A child that is restarted unless its end was [meant](crate::ExitReason::is_normal).
 pub fn transient<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Transient, make)
+    Child::new(Restart::Transient, free_factory(make))
 }
 
 /// A child that is not restarted.
 pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Temporary, make)
+    Child::new(Restart::Temporary, free_factory(make))
 }
 
 /// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`].
@@ -39,11 +39,7 @@ pub struct Child<A: Actor> {
 }
 
 impl<A: Actor> Child<A> {
-    fn new(restart: Restart, mut make: impl FnMut() -> A + Send + 'static) -> Self
-    where
-        A: Send,
-    {
-        let make: Factory<A> = Box::new(move || Anchored::free(make()));
+    fn new(restart: Restart, make: Factory<A>) -> Self {
         let terms = Terms { restart, shutdown: Shutdown::stop(), backoff: None };
         Self { make, terms, name: None, home: None }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Anchored, Home, Promise};
+use coact_core::{Home, Promise};
 
 use super::backoff::Backoff;
 use super::error::{ChildError, StartError};
@@ -16,6 +16,7 @@ use super::plan::{Plan, Terms};
 use super::request::Request;
 use super::spec::{IntoChild, Parcel, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
+use crate::cell::free_factory;
 use crate::spawn::supervised;
 use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, Stopped, actor};
 
@@ -194,8 +195,7 @@ impl Parts for Tree {
     type Address = Supervisor;
 
     fn into_parts(self) -> (Supervisor, Parcel) {
-        let mut make = Overseer::factory(self.nursery);
-        let overseer = supervised(Box::new(move || Anchored::free(make())), self.home);
+        let overseer = supervised(free_factory(Overseer::factory(self.nursery)), self.home);
         let minor = Minor::supervisor(overseer.clone(), self.name);
         (Supervisor::new(overseer, true), Parcel { minor, terms: self.terms })
     }
