@@ -10,6 +10,28 @@
 //! assert_eq!(both.wait(), Ok((70, 30)));
 //! ```
 //!
+//! **Actors** are cowns with an address, messages and a life of their own; messages to them and
+//! behaviours over several of them stand in one order:
+//!
+//! ```
+//! use coact::prelude::*;
+//!
+//! #[derive(Actor)]
+//! struct Account { balance: i64 }
+//!
+//! #[handlers]
+//! impl Account {
+//!     #[message]
+//!     fn deposit(&mut self, amount: i64) -> i64 { self.balance += amount; self.balance }
+//! }
+//!
+//! let (a, b) = (spawn(Account { balance: 0 }), spawn(Account { balance: 0 }));
+//! a.send(Deposit { amount: 100 })?;
+//! when((&a, &b), |(a, b)| { a.balance -= 30; b.balance += 30; });
+//! assert_eq!(a.ask(Deposit { amount: 1 }).wait()?, 71);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A behaviour is atomic, behaviours whose cowns overlap run in the order in which they were
 //! spawned, and none can deadlock. The compiler checks the rest: state is reachable in a behaviour
 //! only, so there are no data races, and no guard that could be held too long.
@@ -34,6 +56,16 @@
 //! | choose workers and hooks, wait for the end of all work, shut down | [`Runtime`], [`Builder`] |
 //! | keep state on one thread, that of a user interface or a test | [`Pump`] |
 //! | let behaviours block | [`Builder::on_blocking_threads`] |
+//! | have state with an address, messages and a life | [`Actor`], [`Handler`], [`handlers`], [`spawn`], [`actor`] |
+//! | send, ask, and be answered | [`Addr::send`], [`Addr::ask`], [`Context::ask`], [`Reply`], [`Recipient`] |
+//! | await in a handler | [`Context::detach`], [`Context::hold`]; circles of asks: [`AskCycle`] |
+//! | restart what fails | [`Supervisor`], [`Tree`]; links and monitors: [`Context::link`], [`Context::monitor`] |
+//! | bound a mailbox, or give it lanes | [`Mailbox`] |
+//! | choose where actors run | [`System`], [`Host`]; actors that are not `Send`: [`actor_local`] |
+//! | let actors share one queue | [`Group`] |
+//! | find, group and spread them | [`lookup`], [`Router`], [`Pool`], [`Topic`], [`events`] |
+//! | take streams, and offer them | [`Context::attach`], [`Addr::stream`] |
+//! | let a plain thread take part | [`this_thread`] |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! # Features
