@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use coact::prelude::{Actor, Addr, Context, Handler, Message, spawn};
+use coact::prelude::{Actor, Addr, Context, Group, Handler, Message, SendActor, actor, spawn};
 
 use super::super::runtime;
 use super::Server;
@@ -114,33 +114,52 @@ impl Handler<Answer> for Client {
 
 /// The answer is brought to the asker.
 pub fn asking(setup: &Setup, rounds: u64) -> Measured {
-    between_actors(setup, rounds, Ask)
+    between_actors(setup, rounds, Ask, None)
+}
+
+/// The same between two actors of one group.
+pub fn asking_in_group(setup: &Setup, rounds: u64) -> Measured {
+    between_actors(setup, rounds, Ask, Some(Group::new))
 }
 
 /// Request and reply are a message each.
 pub fn messages(setup: &Setup, rounds: u64) -> Measured {
-    between_actors(setup, rounds, Write)
+    between_actors(setup, rounds, Write, None)
 }
 
-fn between_actors<M: Message>(setup: &Setup, rounds: u64, first: M) -> Measured
+fn between_actors<M: Message>(
+    setup: &Setup,
+    rounds: u64,
+    first: M,
+    group: Option<fn() -> Group>,
+) -> Measured
 where
     Client: Handler<M>,
 {
     let runtime = runtime::coact(setup);
     let _entered = runtime.enter();
+    let group = group.map(|make| make());
     let finish = Finish::after(1);
     let stopwatch = Stopwatch::default();
-    let server = spawn(Server::default());
-    let client = spawn(Client {
+    let server = place(Server::default(), group.as_ref());
+    let client = Client {
         server,
         left: rounds,
         sum: 0,
         stopwatch: stopwatch.clone(),
         finish: finish.clone(),
-    });
+    };
+    let client = place(client, group.as_ref());
     client.send(first).expect("the client lives");
     let (elapsed, sum) = stopwatch.until(&finish);
     Measured::new(elapsed, rounds, sum)
+}
+
+fn place<A: SendActor>(state: A, group: Option<&Group>) -> Addr<A> {
+    match group {
+        Some(group) => actor(state).in_group(group).spawn(),
+        None => spawn(state),
+    }
 }
 
 /// A plain thread asks and sleeps until the reply is there.

@@ -108,6 +108,11 @@ impl Workload for ActorAsk {
                 run: |setup| actors::asking(setup, rounds(setup)),
             },
             Implementation {
+                name: "coact-grouped",
+                about: "the same, with both in one group",
+                run: |setup| actors::asking_in_group(setup, rounds(setup)),
+            },
+            Implementation {
                 name: "coact-messages",
                 about: "a message there, with the asker's address in it, and a message back",
                 run: |setup| actors::messages(setup, rounds(setup)),

@@ -40,7 +40,6 @@ mod survey;
 
 use std::ptr::NonNull;
 
-use coact_sync::prefetch;
 use coact_sync::shim::atomic::Ordering;
 
 use crate::behaviour::grant::grant;
@@ -186,8 +185,6 @@ impl<T: Attended> Cown<T> {
     /// unless a behaviour on this cown asks.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        // A sender writes to the line next: have it brought here for writing at once.
-        prefetch::for_writing(self.header_ptr().as_ptr());
         !self.header().has(Flags::CLOSED | Flags::MARKED)
     }
 
