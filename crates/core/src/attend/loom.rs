@@ -10,7 +10,7 @@ use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::panic::Broken;
 use crate::runtime::Home;
-use crate::sched::loom::{Log, check, log, run_ready};
+use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
 
 /// What is written for a call of `attend`.
 const CALL: u8 = 100;
@@ -164,7 +164,8 @@ fn alert_against_reader() {
 /// Fails if `successor` takes a request without a link for the last one.
 #[test]
 fn survey_against_append() {
-    check(|| {
+    // With one preemption more it takes a minute and a half.
+    check_bounded(3, || {
         let (cown, plain) = (attended(2), log());
         order(&cown);
         run_ready();
