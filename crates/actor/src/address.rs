@@ -157,9 +157,12 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let (reply, ask) = self.question();
-        match self.send_with_reply(message, reply) {
-            Ok(()) | Err(SendError::Stopped(_)) => ask,
-            Err(SendError::Full(_)) => Ask::failed(AskError::Full),
+        let sent = self.send_with_reply(message, reply);
+        // The message is dropped before there is a result that its destructor's panic would leak.
+        if sent.is_err_and(|error| matches!(error, SendError::Full(_))) {
+            Ask::failed(AskError::Full)
+        } else {
+            ask
         }
     }
 

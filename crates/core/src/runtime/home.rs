@@ -159,12 +159,17 @@ impl Companions {
         if let Some(found) = self.find() {
             return found;
         }
-        // Made without the lock: it is foreign code. Should two make one, the second is forgotten.
-        let made: &'static T = Box::leak(Box::default());
+        // Made without the lock, and dropped without it should another thread have made one
+        // meanwhile: both are foreign code.
+        let made = Box::<T>::default();
         let mut all = self.0.kept.lock();
         if let Some((_, first)) = all.iter().find(|(of, _)| *of == TypeId::of::<T>()) {
+            let first = *first;
+            drop(all);
+            drop(made);
             return first.downcast_ref().expect("kept by its type");
         }
+        let made: &'static T = Box::leak(made);
         all.push((TypeId::of::<T>(), made));
         made
     }
