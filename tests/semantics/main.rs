@@ -9,6 +9,7 @@ mod atomicity;
 mod batches;
 mod deadlock;
 mod failure;
+mod foreign_handles;
 mod groups;
 mod handles;
 mod here;
