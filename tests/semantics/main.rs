@@ -6,6 +6,7 @@
 //! bring threads of their own.
 
 mod atomicity;
+mod attended;
 mod batches;
 mod deadlock;
 mod failure;
