@@ -105,9 +105,7 @@ impl<T: Attended> Cown<T> {
     ) -> Self {
         let header = guard::allocate(home.0, None, front, make_state);
         // SAFETY: a fresh cown of `T`, with one handle.
-        let this = unsafe { Self::from_header(header) };
-        this.header().pin_if(home.is_pumped());
-        this
+        unsafe { Self::from_header(header) }
     }
 
     /// Sees to it that [`Attended::attend`] is called before the next behaviour, or at once if there
