@@ -173,3 +173,35 @@ fn errors_are_errors() {
     is_error::<Refusal>();
     is_error::<WhenError<fn()>>();
 }
+
+/// A handle that shows a part that can be shared of a state that cannot.
+#[derive(Clone)]
+struct Peephole(Cown<(NoSync, u8)>);
+
+impl coact::AsCown for Peephole {
+    type State = (NoSync, u8);
+    type View = u8;
+
+    fn as_cown(&self) -> &Cown<(NoSync, u8)> {
+        &self.0
+    }
+
+    fn view(state: &(NoSync, u8)) -> &u8 {
+        // What a view does to the state, it does on the thread that looks.
+        state.0.set(state.1);
+        &state.1
+    }
+
+    fn view_mut(state: &mut (NoSync, u8)) -> &mut u8 {
+        &mut state.1
+    }
+}
+
+#[test]
+fn views_are_made_where_the_state_may_be_looked_at() {
+    table! {
+        coact::Members<'static, u8, Peephole>: "Send" "-" "Unpin";
+        coact::Members<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
+        coact::Members<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
+    }
+}

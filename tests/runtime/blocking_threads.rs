@@ -138,3 +138,29 @@ fn what_is_queued_is_dropped_by_a_shutdown() {
     assert_eq!((report.abandoned, report.stuck_workers), (100, 0));
     assert!(waiting.into_iter().all(|promise| promise.wait() == Err(Broken::Cancelled)));
 }
+
+/// Two members of a group that send each other one message for ever.
+fn play(from: Cown<u64>, to: Cown<u64>) {
+    let next = to.clone();
+    when(&from, {
+        let from = from.clone();
+        move |n| {
+            *n += 1;
+            play(next, from);
+        }
+    });
+}
+
+#[test]
+fn a_group_that_never_ends_leaves_its_thread_to_others() {
+    let runtime = runtime(1);
+    let _entered = runtime.enter();
+    let (group, other) = (Group::new(), Cown::new(1));
+    let players = [group.cown(0), group.cown(0)];
+    play(players[0].clone(), players[1].clone());
+    let turn = ask(&other, |n| *n).wait_timeout(PATIENCE);
+    drop(_entered);
+    let report = runtime.shutdown(Duration::from_millis(10));
+    assert!(matches!(turn, Ok(Ok(1))), "others had no turn");
+    assert_eq!(report.stuck_workers, 0);
+}

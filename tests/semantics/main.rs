@@ -6,9 +6,11 @@
 //! bring threads of their own.
 
 mod atomicity;
+mod attended;
 mod batches;
 mod deadlock;
 mod failure;
+mod foreign_handles;
 mod groups;
 mod handles;
 mod here;

@@ -14,7 +14,7 @@ use crate::cown::handle::WeakCown;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
 use crate::panic::{Broken, drop_quietly};
-use crate::runtime::RuntimeId;
+use crate::runtime::{Home, RuntimeId};
 
 /// The untyped part, straight in front of the header: 24 bytes.
 ///
@@ -89,6 +89,8 @@ impl<T: Attended> Block<T> {
             let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
             cown.cast::<Guard>().sub(1).write(guard);
             let mut header = CownBox::write_header(cown, runtime, Flags::ATTENDED);
+            // Before anybody can have a handle.
+            header.as_ref().pin_if(Home(runtime).is_pumped());
             if let Some(leader) = leader {
                 header.as_mut().join(leader);
             }

@@ -38,6 +38,7 @@
 pub(crate) mod guard;
 mod survey;
 
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
@@ -76,7 +77,8 @@ pub trait Attended: Send + Sized + 'static {
     fn cancel(&mut self, front: &Self::Front);
 
     /// A behaviour that held the cown exclusively has panicked, and still holds it. An alert
-    /// follows. Not called once the cown is closed. Must not panic.
+    /// follows; if no handle is left, [`attend`](Self::attend) is called at once instead, and its door
+    /// ignored, as nobody could open it. Not called once the cown is closed. Must not panic.
     fn failed(&mut self, front: &Self::Front, why: &Broken);
 }
 
@@ -102,9 +104,7 @@ impl<T: Attended> Cown<T> {
     ) -> Self {
         let header = guard::allocate(home.0, None, front, make_state);
         // SAFETY: a fresh cown of `T`, with one handle.
-        let this = unsafe { Self::from_header(header) };
-        this.header().pin_if(home.is_pumped());
-        this
+        unsafe { Self::from_header(header) }
     }
 
     /// Sees to it that [`Attended::attend`] is called before the next behaviour, or at once if there
@@ -303,16 +303,23 @@ unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
 unsafe fn fail<T: Attended>(cown: NonNull<CownHeader>, why: &Broken) {
     // SAFETY: the cown is held, so alive.
     if unsafe { cown.as_ref() }.has(Flags::CLOSED) {
-        // The state has ended, and need not know. The last handle may be gone, too: an alert would
-        // stand behind the request that ends the cown, and never be freed.
+        // The state has ended, and need not know.
         return;
     }
-    // SAFETY: by the caller's word; the cown is alive, so a handle may be made of it, and forgotten.
+    // SAFETY: by the caller's word. The cown is alive, so a weak handle may be made of it, and forgotten.
     unsafe {
         let state = &mut *CownBox::<T>::state(cown);
         let front = guard::front::<T>(cown).as_ref();
         drop_quietly(|| state.failed(front, why));
-        std::mem::ManuallyDrop::new(Cown::<T>::from_header(cown)).alert();
+        match ManuallyDrop::new(WeakCown::<T>::of_stillborn(cown)).upgrade() {
+            Some(handle) => handle.alert(),
+            // No handle is left, so the request that ends the cown stands in the queue, or is on its way
+            // there: that of an alert would come behind it, for a cown that is gone by then. We hold
+            // the cown: attend to it here. Nobody is left who could open a door.
+            None => {
+                let _door = attend::<T>(cown, Mode::Run);
+            }
+        }
     }
 }
 

@@ -90,16 +90,24 @@ impl Batch {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        let closed = || spawn::is_closed(&set).then_some(Refusal::Closed);
-        if let Some(refusal) = spawn::refusal_of(&set).or_else(closed) {
+        if spawn::is_closed(&set) {
+            return Err((self, WhenError { refusal: Refusal::Closed, closure }));
+        }
+        // What is named must be what is kept: a foreign handle may have clones that name other cowns.
+        let handles = set.to_owned_set();
+        let before = self.requests.len();
+        let mut requests = |request| self.requests.push(request);
+        let mut prepared =
+            Prepared::<S::Owned, F, Forget>::new(&handles, closure, Forget, &mut requests);
+        if let Err(refusal) = prepared.settle(|| false) {
+            self.requests.truncate(before);
+            let (closure, Forget) = prepared.dismantle();
             return Err((self, WhenError { refusal, closure }));
         }
-        let mut requests = |request| self.requests.push(request);
-        let prepared = Prepared::new(&set, spawn::home_of(&set), closure, Forget, &mut requests);
         self.entries.push(Entry {
             node: prepared.into_node(),
-            discard: discard::<S, F>,
-            handles: Box::new(set.to_owned_set()),
+            discard: discard::<S::Owned, F>,
+            handles: Box::new(handles),
         });
         set.give();
         Ok(self)

@@ -179,6 +179,10 @@ where
 {
     let mut slots = SmallVec::<[Slot; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member))));
+    // A foreign handle may name another cown than before.
+    if spawn::place_among(slots.iter().map(|slot| slot.member)) != Ok(home) {
+        return Some((set, closure));
+    }
     // From here on the slots do not move: they stand in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)

@@ -9,14 +9,16 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 use coact_sync::{pool, prefetch};
+use smallvec::SmallVec;
 
 use super::append::Request;
 use super::body::{Body, Completion, Ended, take};
 use super::release::release;
 use super::slot::Slot;
+use super::spawn::{self, Refusal};
 use super::task::{InGroup, Ready, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
-use crate::cown::header::CownHeader;
+use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
 use crate::group::join::Grouped;
@@ -166,13 +168,13 @@ where
     const VTABLE_IN_GROUP: TaskVTable =
         TaskVTable { run: Self::run_in_group, link, in_group: Some(Self::HALVES) };
 
-    /// Makes the behaviour, and passes its requests on in the order of the members.
+    /// Makes the behaviour, which is yet to be [settled](Self::settle), and passes its requests on in
+    /// the order of the members.
     ///
     /// # Panics
     /// If the set has more than [`MAX_MEMBERS`] members.
     pub(crate) fn new(
         set: &S,
-        home: RuntimeId,
         closure: F,
         completion: C,
         requests: &mut dyn FnMut(Request),
@@ -189,7 +191,7 @@ where
                 link: AtomicPtr::new(null_mut()),
                 missing: AtomicU32::new(len as u32),
                 len: len as u16,
-                home,
+                home: RuntimeId::NONE,
             });
             node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body);
         }
@@ -215,6 +217,27 @@ where
         // SAFETY: prepared above, and not appended; the set keeps its cowns alive.
         let in_group = !grouped.is_empty() && unsafe { Self::join(node, grouped, requests) };
         Self { node, in_group, body: std::marker::PhantomData }
+    }
+
+    /// Decides where the behaviour runs. `is_distinct` says whether its cowns surely are; if not, they
+    /// are compared here.
+    ///
+    /// # Errors
+    /// Its cowns cannot be held by one behaviour: it is only to be dismantled.
+    #[inline]
+    pub(crate) fn settle(&mut self, is_distinct: impl FnOnce() -> bool) -> Result<(), Refusal> {
+        // SAFETY: the node is ours, and its cowns alive by the caller's set.
+        let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member);
+        let home = spawn::place_among(members.clone()).map_err(Refusal::PinnedApart)?;
+        if !is_distinct() {
+            let cowns: SmallVec<[_; 8]> = members.map(Member::header_ptr).collect();
+            if let Some(overlap) = spawn::overlap_among(&cowns) {
+                return Err(Refusal::Overlap(overlap));
+            }
+        }
+        // SAFETY: the node is ours.
+        unsafe { (*self.node.as_ptr()).home = home };
+        Ok(())
     }
 
     /// Leaves one request for each group, and passes it on. Returns whether nothing else is left.

@@ -1,6 +1,7 @@
 //! From a set and a closure to a queued behaviour.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use coact_sync::prefetch;
@@ -12,7 +13,7 @@ use super::claim;
 use super::multi::{Multi, Prepared};
 use super::single::{Single, SingleBehaviour};
 use crate::attend::Place;
-use crate::cown::header::Member;
+use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::spawn as group;
 use crate::runtime::{self, RuntimeId};
@@ -121,15 +122,17 @@ where
     C: Completion,
 {
     set.announce_all();
-    let spawned = spawn_on(&set, closure, completion);
+    spawn_on(&set, closure, completion)?;
+    // The behaviour may have run, and used the handles, already: here they are only forgotten, even if
+    // foreign code panics.
+    let set = ManuallyDrop::new(set);
     set.announce_all();
-    if spawned.is_ok() {
-        // The behaviour may have run, and used the handles, already: here they are only forgotten.
-        set.give();
-    }
-    spawned
+    ManuallyDrop::into_inner(set).give();
+    Ok(())
 }
 
+/// Foreign handles may name other cowns each time that they are asked: they are asked once for what
+/// stands in queues, and all that must be true of it is looked up there.
 #[inline]
 fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
@@ -138,38 +141,42 @@ where
     C: Completion,
 {
     if S::SINGLE {
-        let member = only_member(set);
-        // SAFETY: the set's handle keeps the cown alive.
-        if let Some(leader) = unsafe { member.header() }.leader() {
-            let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
-            // SAFETY: as above; the member is of the leader's group, and the body for it.
-            unsafe { group::spawn_single(leader, member, body) };
-            return Ok(());
-        }
+        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+        spawn_single(only_member(set), body);
+        return Ok(());
     }
     if context::worker().is_some() {
-        return spawn_inside(set, closure, completion);
+        return spawn_multi(set, closure, completion);
     }
     sim::point();
     // No worker may be up to see that there is work: so be seen as a guest.
-    guest::visit(home_of(set), || spawn_inside(set, closure, completion))
+    guest::visit(home_of(set), || spawn_multi(set, closure, completion))
 }
 
+/// Spawns on one cown, which a handle of the caller's keeps alive.
 #[inline]
-fn spawn_inside<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+fn spawn_single<S, F, C>(member: Member, body: Body<S, F, C>)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    if S::SINGLE {
-        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
-        let node = SingleBehaviour::allocate(only_member(set), body);
+    // SAFETY: alive, by the set's handle.
+    let header = unsafe { member.header() };
+    if let Some(leader) = header.leader() {
+        // SAFETY: as above; the member is of the leader's group, and the body for it.
+        return unsafe { group::spawn_single(leader, member, body) };
+    }
+    let spawn = || {
+        let node = SingleBehaviour::allocate(member, body);
         // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
         unsafe { Single::spawn(node) };
-        return Ok(());
+    };
+    if context::worker().is_some() {
+        return spawn();
     }
-    spawn_multi(set, closure, completion)
+    sim::point();
+    guest::visit(header.home(), spawn);
 }
 
 /// Spawns on one cown that is in no group, and tells where the behaviour stands in its queue.
@@ -200,17 +207,13 @@ where
     C: Completion,
 {
     prefetch_cowns(set);
-    let home = match place_of(set) {
-        Ok(home) => home,
-        Err(apart) => return Err((Refusal::PinnedApart(apart), closure, completion)),
-    };
     let mut requests = Requests::new();
     let mut collect = |request| requests.push(request);
-    let behaviour = Prepared::new(set, home, closure, completion, &mut collect);
+    let mut behaviour = Prepared::new(set, closure, completion, &mut collect);
     sort(&mut requests);
-    if let Some(overlap) = find_overlap(set, &requests) {
+    if let Err(refusal) = behaviour.settle(|| has_no_overlap(set, &requests)) {
         let (closure, completion) = behaviour.dismantle();
-        return Err((Refusal::Overlap(overlap), closure, completion));
+        return Err((refusal, closure, completion));
     }
     let all_queued = requests.len() == set.member_count();
     if let Some(leader) = behaviour.group() {
@@ -268,24 +271,50 @@ fn only_member<S: CownSet>(set: &S) -> Member {
 /// # Errors
 /// Cowns that are pinned to different places.
 pub(crate) fn place_of<S: CownSet>(set: &S) -> Result<RuntimeId, PinnedApart> {
-    let (mut at, mut first, mut pinned, mut apart) = (0, None, None, None);
-    set.visit(&mut Visitor(&mut |member: Member| {
+    let mut placing = Placing::default();
+    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
+    placing.finish()
+}
+
+/// The same of members that are known, which are alive.
+pub(crate) fn place_among(members: impl Iterator<Item = Member>) -> Result<RuntimeId, PinnedApart> {
+    let mut placing = Placing::default();
+    members.for_each(|member| placing.add(member));
+    placing.finish()
+}
+
+/// Where a behaviour is to run, as far as is known.
+#[derive(Default)]
+struct Placing {
+    at: usize,
+    first: Option<RuntimeId>,
+    pinned: Option<(usize, RuntimeId)>,
+    apart: Option<PinnedApart>,
+}
+
+impl Placing {
+    #[inline]
+    fn add(&mut self, member: Member) {
         // SAFETY: the set's handle keeps the cown alive.
         let header = unsafe { member.header() };
         if header.is_pinned() {
-            let (before, home) = *pinned.get_or_insert((at, header.home()));
+            let (before, home) = *self.pinned.get_or_insert((self.at, header.home()));
             if home != header.home() {
-                apart.get_or_insert(PinnedApart { first: before, second: at });
+                self.apart.get_or_insert(PinnedApart { first: before, second: self.at });
             }
         } else {
-            first.get_or_insert_with(|| header.home());
+            self.first.get_or_insert_with(|| header.home());
         }
-        at += 1;
-    }));
-    match (apart, pinned) {
-        (Some(apart), _) => Err(apart),
-        (None, Some((_, home))) => Ok(home),
-        (None, None) => Ok(first.unwrap_or_else(runtime::current_id)),
+        self.at += 1;
+    }
+
+    #[inline]
+    fn finish(self) -> Result<RuntimeId, PinnedApart> {
+        match (self.apart, self.pinned) {
+            (Some(apart), _) => Err(apart),
+            (None, Some((_, home))) => Ok(home),
+            (None, None) => Ok(self.first.unwrap_or_else(runtime::current_id)),
+        }
     }
 }
 
@@ -294,31 +323,12 @@ pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
     place_of(set).unwrap_or_else(|_| runtime::current_id())
 }
 
-/// Looks for a cown that sorted requests of one behaviour name twice.
+/// Whether sorted requests of one behaviour surely name no cown twice.
 #[inline]
-fn find_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> Option<Overlap> {
-    if sorted.len() < set.member_count() {
-        // Members of one group are joined, and those that are named twice with them.
-        return overlap_in(set);
-    }
-    let twice = sorted.windows(2).find(|pair| pair[0].header == pair[1].header)?;
-    positions_of(set, twice[0].header)
-}
-
-/// The first two positions at which the set names a cown.
-#[cold]
-fn positions_of<S: CownSet>(
-    set: &S,
-    cown: NonNull<crate::cown::header::CownHeader>,
-) -> Option<Overlap> {
-    let (mut at, mut found) = (0, SmallVec::<[usize; 2]>::new());
-    set.visit(&mut Visitor(&mut |member: Member| {
-        if member.header_ptr() == cown {
-            found.push(at);
-        }
-        at += 1;
-    }));
-    Some(Overlap { first: found[0], second: found[1] })
+fn has_no_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> bool {
+    // Members of one group are joined, and those that are named twice with them.
+    sorted.len() == set.member_count()
+        && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)
 }
 
 /// Why no behaviour can ever be spawned on the set, if there is a reason.
@@ -336,9 +346,17 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
 fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
     let mut members = SmallVec::<[_; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| members.push(member.header_ptr())));
-    members.sort_unstable();
-    let twice = members.windows(2).find(|pair| pair[0] == pair[1])?[0];
-    positions_of(set, twice)
+    overlap_among(&members)
+}
+
+/// The first two positions of the same cown.
+#[cold]
+pub(crate) fn overlap_among(cowns: &[NonNull<CownHeader>]) -> Option<Overlap> {
+    let mut sorted = SmallVec::<[_; 8]>::from_slice(cowns);
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).find(|pair| pair[0] == pair[1])?[0];
+    let mut positions = (0..cowns.len()).filter(|at| cowns[*at] == twice);
+    Some(Overlap { first: positions.next()?, second: positions.next()? })
 }
 
 /// # Panics

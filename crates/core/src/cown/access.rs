@@ -240,9 +240,9 @@ pub struct ReadMembers<'a, T, H = Cown<T>> {
 // SAFETY: `Members` is used like `Vec<&mut T>`: it gives out each state at most once at a time, to
 // the thread that has it.
 unsafe impl<T: Send, H> Send for Members<'_, T, H> {}
-// SAFETY: through `&Members` only `&T` can be reached.
-unsafe impl<T: Sync, H> Sync for Members<'_, T, H> {}
-// SAFETY: like `Vec<&T>`.
+// SAFETY: through `&Members` only `&View` can be reached, and `&State`, of which views are made.
+unsafe impl<H: AsCown<State: Sync, View: Sync>> Sync for Members<'_, H::View, H> {}
+// SAFETY: like `Vec<&T>`. (The states are `Sync`, or there would be none.)
 unsafe impl<T: Sync, H> Send for ReadMembers<'_, T, H> {}
 // SAFETY: like `Vec<&T>`.
 unsafe impl<T: Sync, H> Sync for ReadMembers<'_, T, H> {}

@@ -1,12 +1,14 @@
 //! What can stand in front of a behaviour's closure: cowns, tuples, arrays and slices of them.
 
 use std::marker::PhantomData;
+use std::mem::needs_drop;
 use std::ptr::NonNull;
 
 use super::access::{Cursor, Held, Members, Poisoned, ReadMembers};
 use super::handle::Cown;
 use super::header::{CownHeader, Member};
 use super::layout::CownBox;
+use crate::panic::drop_quietly;
 use crate::runtime::{Home, MoveError};
 
 /// A set of cowns that a behaviour needs, and how it needs each of them.
@@ -227,6 +229,15 @@ pub mod owned {
     pub struct ReadAll<H>(pub(super) Box<[H]>);
 }
 
+/// Lets a set go of which the behaviour has nothing. What foreign handles do at their end must not
+/// keep others, which are given away, from being forgotten.
+#[inline]
+fn forget<S>(set: S) {
+    if needs_drop::<S>() {
+        drop_quietly(move || drop(set));
+    }
+}
+
 /// How a handle names its cown for a behaviour that changes it.
 #[inline]
 fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> Member {
@@ -287,7 +298,9 @@ macro_rules! one_cown {
             }
 
             #[inline]
-            fn give(self) {}
+            fn give(self) {
+                forget(self);
+            }
 
             #[inline]
             fn announce_all(&self) {
@@ -463,7 +476,9 @@ macro_rules! slice_of_cowns {
                 }
             }
 
-            fn give(self) {}
+            fn give(self) {
+                forget(self);
+            }
 
             fn announce_all(&self) {
                 let $this = self;

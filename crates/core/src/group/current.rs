@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 use super::leader::Leader;
-use crate::behaviour::task::RunContext;
-use crate::sched::context;
+use crate::behaviour::task::{Mode, RunContext};
+use crate::sched::shared;
 use crate::sched::worker::Worker;
 
 thread_local! {
@@ -23,7 +23,27 @@ pub(super) fn is(leader: NonNull<Leader>) -> bool {
 /// if the task is one of those that a stopped runtime has left, to whoever came by.
 #[inline]
 pub(super) fn worker<'a>(context: &RunContext) -> Option<&'a Worker> {
-    context::worker().filter(|worker| worker.id() == context.home)
+    crate::sched::context::worker().filter(|worker| worker.id() == context.home)
+}
+
+/// How the group's behaviours are to be run now.
+#[inline]
+pub(super) fn context(worker: Option<&Worker>, begun: &RunContext) -> RunContext {
+    match worker {
+        Some(worker) => worker.run_context(),
+        // What is cancelled stays so, whatever the runtime is about.
+        None if begun.mode == Mode::Cancel => *begun,
+        None => shared::get(begun.home).run_context(),
+    }
+}
+
+/// How many behaviours may follow each other where no worker runs them. (What is cancelled is so in one
+/// go: nobody waits for the thread.)
+pub(super) fn throughput(context: &RunContext) -> u32 {
+    match context.mode {
+        Mode::Run => shared::get(context.home).config.throughput,
+        Mode::Cancel => u32::MAX,
+    }
 }
 
 /// The time for which the thread may use the ring of a group that it holds.

@@ -19,6 +19,14 @@ pub(super) fn worker<'a>(_: &RunContext) -> Option<&'a Worker> {
     None
 }
 
+pub(super) fn context(_: Option<&Worker>, begun: &RunContext) -> RunContext {
+    *begun
+}
+
+pub(super) fn throughput(_: &RunContext) -> u32 {
+    u32::MAX
+}
+
 pub(super) struct Current(*mut Leader);
 
 impl Current {

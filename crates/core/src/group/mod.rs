@@ -118,9 +118,7 @@ impl Group {
         // SAFETY: the leader is alive, and counts the member. The cown is fresh, with one handle.
         unsafe {
             let leader = Leader::retain(self.leader);
-            let header = guard::allocate(home, Some(leader), front, make_state);
-            header.as_ref().pin_if(self.home().is_pumped());
-            Cown::from_header(header)
+            Cown::from_header(guard::allocate(home, Some(leader), front, make_state))
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) unsafe fn run<C: Completion>(
         }
         // The group goes on, perhaps for long, and whoever waits for the result has no part in it.
         ended.deliver();
-        with(leader, |held| held.renew_budget(worker));
+        with(leader, |held| held.renew_budget(worker, context));
         drive(leader, worker, context)
     }
 }
@@ -91,7 +91,7 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     unsafe {
         let leader = Leader::of_task(task);
         let _entered = Current::enter(leader, worker);
-        with(leader, |held| held.renew_budget(worker));
+        with(leader, |held| held.renew_budget(worker, context));
         drive(leader, worker, context)
     }
 }
@@ -110,7 +110,7 @@ unsafe fn drive(
     unsafe {
         loop {
             // Looked up each time: the one before may have run past a shutdown's deadline.
-            let context = worker.map_or(*context, Worker::run_context);
+            let context = current::context(worker, context);
             let header = &leader.as_ref().header;
             if header.wants_attention() {
                 let door = alert::attend_to_all(leader, context.mode);
@@ -174,9 +174,9 @@ impl HeldGroup {
     }
 
     /// Each task that a worker takes from its queues, with all that follows it, has one budget.
-    fn renew_budget(&mut self, worker: Option<&Worker>) {
+    fn renew_budget(&mut self, worker: Option<&Worker>, context: &RunContext) {
         match worker {
-            None => self.budget = u32::MAX,
+            None => self.budget = current::throughput(context),
             Some(worker)
                 if worker.ticks() != self.budget_of || self.budget > worker.throughput() =>
             {
