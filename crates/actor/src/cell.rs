@@ -83,7 +83,7 @@ impl<A: Actor> Default for Rest<A> {
             hold: None,
             suspended: None,
             failure: None,
-            again: Letters::new(),
+            again: Letters::default(),
         }
     }
 }
@@ -310,10 +310,8 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Lets messages come before all others.
-    fn handle_again(&mut self, mut letters: Letters) {
-        let again = &mut self.rest().again;
-        letters.append(again);
-        *again = letters;
+    fn handle_again(&mut self, letters: Letters) {
+        self.rest().again.prepend(letters);
     }
 
     /// Handles the next message that was set aside; returns whether there was one.
@@ -439,8 +437,8 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Drops messages that were set aside by an actor that has ended.
-    fn bury_all(&mut self, letters: Letters) {
-        for letter in letters {
+    fn bury_all(&mut self, mut letters: Letters) {
+        while let Some(letter) = letters.pop_front() {
             let _ = catch(|| letter.deliver(self));
         }
     }
@@ -593,9 +591,9 @@ impl<A: Actor> Attended for Cell<A> {
         }
         if let Some(rest) = self.has_rest() {
             rest.suspended = None;
-            let (hold, again) = (rest.hold.take(), std::mem::take(&mut rest.again));
+            let hold = rest.hold.take();
             let _ = catch(move || drop(hold));
-            again.into_iter().for_each(|letter| drop(catch(move || drop(letter))));
+            drop(std::mem::take(&mut rest.again));
         }
     }
 

@@ -323,7 +323,7 @@ impl<A: Actor> Context<A> {
 
     /// All that was set aside.
     pub(crate) fn take_stash(&mut self) -> Letters {
-        self.wishes.as_mut().map_or_else(Letters::new, |wishes| wishes.get_mut().stash.take())
+        self.wishes.as_mut().map_or_else(Letters::default, |wishes| wishes.get_mut().stash.take())
     }
 
     fn own(&mut self) -> &mut Wishes<A> {
