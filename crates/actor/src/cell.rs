@@ -500,17 +500,19 @@ impl<A: Actor> Cell<A> {
         let Some(ward) = self.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
         let last = ward.begin(by, run);
         self.phase = Phase::Running;
-        match self.renew() {
-            Ok(()) => {
-                self.hook(|actor, context| match &last {
-                    None => actor.started(context),
-                    Some(reason) => actor.restarted(reason, context),
-                });
-                if let Some(reason) = &last {
-                    events::restarted::<A>(front.id, reason);
-                }
+        if let Err(why) = self.renew() {
+            events::failed::<A>(front.id, &why);
+            return self.go_down(front, why);
+        }
+        match last {
+            None => {
+                self.hook(|actor, context| actor.started(context));
+                events::started::<A>(front.id);
             }
-            Err(why) => self.go_down(front, why),
+            Some(reason) => {
+                self.hook(|actor, context| actor.restarted(&reason, context));
+                events::restarted::<A>(front.id, &reason);
+            }
         }
     }
 
