@@ -165,7 +165,7 @@ impl<A: Actor> Addr<A> {
 
     /// The two ends of an ask.
     #[inline]
-    fn question<R: Send + 'static>(&self) -> (Reply<R>, Ask<R>) {
+    pub(crate) fn question<R: Send + 'static>(&self) -> (Reply<R>, Ask<R>) {
         let (reply, promise) = Reply::channel();
         let ask = Ask::new(promise);
         match cycle::holder() {
@@ -206,7 +206,10 @@ impl<A: Actor> Addr<A> {
             return self.send_with_reply(message, reply);
         };
         if reply.is_tracked() {
-            self.send_tracked(message, reply, guest);
+            self.send_tracked(reply, move |cell, reply| {
+                let _guest = guest;
+                cell.receive(message, reply);
+            });
         } else {
             when(cown.regardless(), move |cell| {
                 let _guest = guest;
@@ -230,7 +233,7 @@ impl<A: Actor> Addr<A> {
             return self.send_elsewhere(message, reply);
         }
         if reply.is_tracked() {
-            self.send_tracked(message, reply, ());
+            self.send_tracked(reply, move |cell, reply| cell.receive(message, reply));
         } else {
             when(cown.regardless(), move |cell| cell.receive(message, reply));
         }
@@ -239,17 +242,14 @@ impl<A: Actor> Addr<A> {
 
     /// Sends what somebody waits for who is held: where the message stands is noted.
     #[cold]
-    fn send_tracked<M, G>(&self, message: M, reply: Reply<M::Reply>, guest: G)
-    where
-        M: MessageTo<A>,
-        G: Send + 'static,
-    {
+    pub(crate) fn send_tracked<R: Send + 'static>(
+        &self,
+        reply: Reply<R>,
+        bring: impl FnOnce(&mut Cell<A>, Reply<R>) + Send + 'static,
+    ) {
         let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
         let cown = self.cown();
-        let place = cown.spawn_placed(move |cell| {
-            let _guest = guest;
-            cell.receive(message, reply);
-        });
+        let place = cown.spawn_placed(move |cell| bring(cell, reply));
         if let (Some((hops, wait)), Some(place)) = (wait, place) {
             wait.placed(hops, cown.id(), place);
         }
