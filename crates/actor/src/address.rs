@@ -452,6 +452,16 @@ impl<A: Actor> Addr<A> {
             cell.receive(message, Reply::unwanted());
         });
     }
+    /// Brings the actor news that no setting of its mailbox refuses, drops or lets be overtaken.
+    fn tell<M>(&self, news: M)
+    where
+        M: MessageTo<A>,
+    {
+        AsCown::announce(self);
+        self.deliver(news, ());
+        AsCown::announce(self);
+    }
+
 
     /// Has something called with the actor; it is dropped if the actor has ended by then.
     pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
@@ -526,6 +536,16 @@ impl<A: Actor> WeakAddr<A> {
             None => Err(SendError::Stopped(message)),
         }
     }
+    /// Brings the actor news, if it lives: see [`Addr::tell`].
+    pub(crate) fn tell<M>(&self, news: M)
+    where
+        M: MessageTo<A>,
+    {
+        if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
+            address.tell(news);
+        }
+    }
+
 
     /// The address without the actor's type.
     pub fn any(&self) -> AnyAddr {

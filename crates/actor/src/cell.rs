@@ -609,11 +609,15 @@ impl<A: Actor> Attended for Cell<A> {
 fn refuse(front: &Front, directive: Directive) {
     match directive {
         Directive::Monitor(monitor) => {
-            let reason = front.end().cloned().unwrap_or(ExitReason::NoActor);
-            let _ = catch(|| monitor.down(front.id, &reason));
+            let _ = catch(|| monitor.down(front.id, &reason_of_end(front)));
+/// Why an actor has ended that is asked for it.
+fn reason_of_end(front: &Front) -> ExitReason {
+    front.end().cloned().unwrap_or(ExitReason::NoActor)
+}
+
         }
         Directive::Link(other) => {
-            let _ = other.direct(Directive::Exit { from: front.id, reason: ExitReason::NoActor });
+            let _ = other.direct(Directive::Exit { from: front.id, reason: reason_of_end(front) });
         }
         _ => {}
     }
