@@ -330,7 +330,6 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn suspend(&self) -> Result<(), Stopped> {
-        self.cown().front().note_suspended(true);
         self.direct(Directive::Suspend)
     }
 
@@ -339,7 +338,6 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn resume(&self) -> Result<(), Stopped> {
-        self.cown().front().note_suspended(false);
         self.direct(Directive::Resume)
     }
 
