@@ -159,11 +159,7 @@ impl<A: Actor> Cell<A> {
     #[cold]
     fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
         self.front().count_dead_letter();
-        let reason = match &self.rest {
-            Some(rest) => rest.lock().failure.clone(),
-            None => None,
-        };
-        let reason = reason.unwrap_or(ExitReason::Normal);
+        let reason = self.front().end().cloned().unwrap_or(ExitReason::Normal);
         events::dead_letter::<A, M>(self.this.id(), &reason);
         drop(message);
         reply.refuse(&reason);
@@ -415,10 +411,6 @@ impl<A: Actor> Cell<A> {
         self.this.close();
         front.open_mailbox();
         let (mut body, rest) = (self.body.take(), self.rest.take());
-        // Late messages are told so anyway: most actors end like this, and need no block for it.
-        if reason != ExitReason::Normal {
-            self.rest().failure = Some(reason.clone());
-        }
         let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
         self.bury_all(stash.unwrap_or_default());
@@ -610,17 +602,17 @@ fn refuse(front: &Front, directive: Directive) {
     match directive {
         Directive::Monitor(monitor) => {
             let _ = catch(|| monitor.down(front.id, &reason_of_end(front)));
-/// Why an actor has ended that is asked for it.
-fn reason_of_end(front: &Front) -> ExitReason {
-    front.end().cloned().unwrap_or(ExitReason::NoActor)
-}
-
         }
         Directive::Link(other) => {
             let _ = other.direct(Directive::Exit { from: front.id, reason: reason_of_end(front) });
         }
         _ => {}
     }
+}
+
+/// Why an actor has ended that is asked for it.
+fn reason_of_end(front: &Front) -> ExitReason {
+    front.end().cloned().unwrap_or(ExitReason::NoActor)
 }
 
 /// How a caught panic ends an actor.
