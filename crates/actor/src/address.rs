@@ -219,12 +219,13 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Sends a message whose answer goes to whoever waits for that of another one.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send); the reply fails.
+    /// Sends a message with its own reply. (One that is passed on is [forwarded](Self::forward).)
     #[inline]
-    pub fn send_with_reply<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    pub(crate) fn send_with_reply<M>(
+        &self,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
     {
@@ -450,6 +451,7 @@ impl<A: Actor> Addr<A> {
             cell.receive(message, Reply::unwanted());
         });
     }
+
     /// Brings the actor news that no setting of its mailbox refuses, drops or lets be overtaken.
     fn tell<M>(&self, news: M)
     where
@@ -459,7 +461,6 @@ impl<A: Actor> Addr<A> {
         self.deliver(news, ());
         AsCown::announce(self);
     }
-
 
     /// Has something called with the actor; it is dropped if the actor has ended by then.
     pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
@@ -534,6 +535,7 @@ impl<A: Actor> WeakAddr<A> {
             None => Err(SendError::Stopped(message)),
         }
     }
+
     /// Brings the actor news, if it lives: see [`Addr::tell`].
     pub(crate) fn tell<M>(&self, news: M)
     where
@@ -543,7 +545,6 @@ impl<A: Actor> WeakAddr<A> {
             address.tell(news);
         }
     }
-
 
     /// The address without the actor's type.
     pub fn any(&self) -> AnyAddr {
