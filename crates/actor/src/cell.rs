@@ -12,8 +12,7 @@ use crate::front::Front;
 use crate::hold::{Hold, alert};
 use crate::life::Ties;
 use crate::mailbox::Letters;
-use crate::pool::Limit;
-use crate::supervise::{Overseer, Ward};
+use crate::supervise::{Intensity, Overseer, Ward};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
@@ -63,7 +62,7 @@ struct Rest<A: Actor> {
     /// That it has a supervisor.
     ward: Option<Ward>,
     /// How often it may restart after panics, if it does so by itself.
-    limit: Option<Box<Limit>>,
+    limit: Option<Box<Intensity>>,
     hold: Option<Hold<A>>,
     /// Set while messages wait until the actor is resumed; wakes us should the runtime give up.
     suspended: Option<OnCancel>,
@@ -93,7 +92,7 @@ impl<A: Actor> Cell<A> {
         actor: Anchored<A>,
         this: WeakCown<Self>,
         factory: Option<Factory<A>>,
-        limit: Option<Box<Limit>>,
+        limit: Option<Box<Intensity>>,
     ) -> Self {
         let rest = factory.map(|factory| {
             Box::new(Mutex::new(Rest { factory: Some(factory), limit, ..Rest::default() }))
@@ -382,7 +381,7 @@ impl<A: Actor> Cell<A> {
     fn fail(&mut self, front: &Front, reason: ExitReason) {
         events::failed::<A>(front.id, &reason);
         let limit = self.has_rest().and_then(|rest| rest.limit.as_mut());
-        if limit.is_some_and(|limit| limit.allows_one_more()) {
+        if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
             self.restart(front, &reason);
         } else {
             self.end(front, reason);
