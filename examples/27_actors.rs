@@ -36,6 +36,17 @@ impl Handler<Close> for Account {
     }
 }
 
+/// Answers nothing itself: it leaves the answer to an account.
+#[derive(Actor)]
+struct Desk(Addr<Account>);
+
+impl Receive<Deposit> for Desk {
+    fn receive(&mut self, deposit: Deposit, reply: Reply<i64>, _: &mut Context<Self>) {
+        // Should the account have ended, whoever asked is told so.
+        let _ = self.0.forward(deposit, reply);
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (alice, bob) = (spawn(Account { balance: 0 }), spawn(Account { balance: 0 }));
 
@@ -50,6 +61,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Asked, and waited for. In an async function: `.await`.
     assert_eq!(alice.ask(Balance).wait()?, 70);
+
+    // Asked of one, answered by another.
+    let desk = spawn(Desk(alice));
+    assert_eq!(desk.ask(Deposit { amount: 5 }).wait()?, 75);
 
     // An actor that has ended says so, and gives messages back.
     assert_eq!(bob.ask(Close).wait()?, 30);

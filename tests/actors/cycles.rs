@@ -271,3 +271,40 @@ fn a_cycle_through_a_delegate() {
         finally(move || untie(links));
     });
 }
+
+/// Every way to ask from inside of a held actor is looked at.
+#[test]
+fn an_actor_that_asks_itself_by_way_of_its_mailbox() {
+    struct Detour(u8);
+    impl Message for Detour {
+        type Reply = Result<u64, AskError>;
+    }
+    impl Receive<Detour> for Link {
+        fn receive(
+            &mut self,
+            by: Detour,
+            reply: Reply<Result<u64, AskError>>,
+            context: &mut Context<Self>,
+        ) {
+            context.hold(reply, move |_, context| {
+                let this = context.address();
+                Box::pin(async move {
+                    match by.0 {
+                        0 => this.ask_in(0, Sum(0)).await?,
+                        1 => this.ask_async(Sum(0)).await?,
+                        _ => this.recipient().ask(Sum(0)).await?,
+                    }
+                })
+            });
+        }
+    }
+    for mailbox in [Mailbox::unbounded(), Mailbox::bounded(2), Mailbox::lanes(2)] {
+        check(move || {
+            let link = Link { number: 1, next: None };
+            let link = actor(link).mailbox(mailbox.clone()).spawn();
+            for by in 0..3 {
+                cycle_of(link.ask(Detour(by)).wait());
+            }
+        });
+    }
+}

@@ -198,3 +198,28 @@ fn a_listener_that_panics_does_not_hurt_the_actor() {
         drop(subscription);
     });
 }
+
+#[test]
+fn supervised_children_are_told_of_like_others() {
+    struct Child;
+    impl Actor for Child {}
+    check_with_faults(|_| {
+        let (started, s) = listen::<ActorStarted>();
+        let (failed, f) = listen::<ActorFailed>();
+        let mut tree = Supervisor::one_for_one();
+        let child = tree.child(permanent(|| Child));
+        let stillborn = tree.child(temporary(|| -> Child { fail("stillborn") }));
+        let supervisor = tree.spawn();
+        let why = ExitReason::Panicked("stillborn".into());
+        assert_eq!(stillborn.ended().wait(), Ok(why.clone()));
+        finally(move || {
+            let started = started.take();
+            assert_eq!(started.iter().filter(|event| event.actor == child.id()).count(), 1);
+            assert!(started.iter().all(|event| event.actor != stillborn.id()));
+            let failed = failed.take();
+            assert_eq!(failed.len(), 1);
+            assert_eq!((failed[0].actor, &failed[0].reason), (stillborn.id(), &why));
+            drop((supervisor, s, f));
+        });
+    });
+}

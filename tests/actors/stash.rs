@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{Log, check, check_with_faults, finally};
+use coact_tests::{Faults, Log, check, check_with_faults, fail, finally};
 
 /// Sets items aside until it is opened.
 struct Shop {
@@ -262,4 +262,33 @@ fn a_shutdown_drops_what_is_set_aside() {
     drop(shop);
     assert!(asks.into_iter().all(|ask| ask.wait().is_err()));
     assert!(log.is_empty());
+}
+
+/// Each of them is somebody's, and dropped for itself: two panics at once would be the process's end.
+#[test]
+fn a_shutdown_survives_what_is_set_aside_and_panics() {
+    struct Grenade;
+    impl Drop for Grenade {
+        fn drop(&mut self) {
+            fail("thrown away");
+        }
+    }
+    impl Message for Grenade {
+        type Reply = ();
+    }
+    struct Keeper;
+    impl Actor for Keeper {}
+    impl Receive<Grenade> for Keeper {
+        fn receive(&mut self, grenade: Grenade, reply: Reply<()>, context: &mut Context<Self>) {
+            context.stash(grenade, reply).unwrap();
+        }
+    }
+    let faults = Faults::new();
+    let runtime = coact_tests::runtime(1, &faults);
+    let keeper = runtime.run(|| spawn(Keeper));
+    let asks = [keeper.ask(Grenade), keeper.ask(Grenade)];
+    runtime.wait_idle();
+    assert_eq!(runtime.shutdown(Duration::from_millis(20)).stuck_workers, 0);
+    drop(keeper);
+    assert!(asks.into_iter().all(|ask| ask.wait().is_err()));
 }

@@ -1,7 +1,7 @@
 //! Links and monitors.
 
 use coact::prelude::*;
-use coact_tests::{check, check_with_faults, finally};
+use coact_tests::{check, check_with_faults, fail, finally};
 
 use crate::world::{Bomb, Diary, Do, Enough, Note};
 
@@ -69,7 +69,7 @@ fn a_link_with_an_actor_that_has_ended_counts_as_its_end() {
         trap(&b);
         link(&b, &a);
         finally(move || {
-            assert_eq!(log.take(), ["started", "exited: there was no such actor"]);
+            assert_eq!(log.take(), ["started", "exited: it was killed"]);
             drop((a, b));
         });
     });
@@ -133,5 +133,73 @@ fn a_monitor_of_an_actor_that_has_ended_tells_at_once() {
         a.kill().unwrap();
         assert_eq!(a.ended().wait(), Ok(ExitReason::Killed));
         assert_eq!(a.ended().wait(), Ok(ExitReason::Killed));
+    });
+}
+
+/// Links and monitors are promised to tell of an end: a mailbox does not choose among them.
+#[test]
+fn a_full_mailbox_loses_no_news_of_ends() {
+    let one = || Mailbox::bounded(1);
+    for mailbox in [one().fail(), one().wait(), one().drop_newest(), one().drop_oldest()] {
+        check(move || {
+            let [(a, _), (b, _)] = [Diary::spawn(), Diary::spawn()];
+            let (watcher, log) = Diary::new();
+            let watcher = actor(watcher).mailbox(mailbox.clone()).spawn();
+            trap(&watcher);
+            link(&watcher, &a);
+            let peer = b.clone();
+            watcher
+                .ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+                    context.monitor(&peer);
+                }))
+                .wait()
+                .unwrap();
+            watcher.suspend().unwrap();
+            watcher.send(Note("the only one")).unwrap();
+            a.kill().unwrap();
+            a.ended().wait().unwrap();
+            b.kill().unwrap();
+            b.ended().wait().unwrap();
+            watcher.resume().unwrap();
+            finally(move || {
+                let told = log.take();
+                assert_eq!(told[..2], ["started", "the only one"]);
+                // Two ends, and so no order between them.
+                let mut ends = told[2..].to_vec();
+                ends.sort();
+                assert_eq!(ends, ["down: it was killed", "exited: it was killed"]);
+                drop((a, b, watcher));
+            });
+        });
+    }
+}
+
+/// A child that ends before the link has come to it ends as any other: with its own reason.
+#[test]
+fn a_linked_child_may_end_at_once() {
+    struct Brief(bool);
+    impl Actor for Brief {
+        fn started(&mut self, context: &mut Context<Self>) {
+            if self.0 {
+                fail("stillborn");
+            }
+            context.stop();
+        }
+    }
+    check_with_faults(|_| {
+        let (parent, log) = Diary::spawn();
+        let bear = |fails| {
+            Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+                context.spawn_linked(Brief(fails));
+            })
+        };
+        parent.ask(bear(false)).wait().unwrap();
+        parent.ask(Note("alive")).wait().unwrap();
+        parent.ask(bear(true)).wait().unwrap();
+        let Ok(ExitReason::Linked(_, why)) = parent.ended().wait() else {
+            panic!("the parent ended for another reason")
+        };
+        assert_eq!(*why, ExitReason::Panicked("stillborn".into()));
+        assert!(log.take().contains(&"alive".to_owned()));
     });
 }

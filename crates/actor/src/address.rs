@@ -168,7 +168,7 @@ impl<A: Actor> Addr<A> {
 
     /// The two ends of an ask.
     #[inline]
-    fn question<R: Send + 'static>(&self) -> (Reply<R>, Ask<R>) {
+    pub(crate) fn question<R: Send + 'static>(&self) -> (Reply<R>, Ask<R>) {
         let (reply, promise) = Reply::channel();
         let ask = Ask::new(promise);
         match cycle::holder() {
@@ -209,7 +209,10 @@ impl<A: Actor> Addr<A> {
             return self.send_with_reply(message, reply);
         };
         if reply.is_tracked() {
-            self.send_tracked(message, reply, guest);
+            self.send_tracked(reply, move |cell, reply| {
+                let _guest = guest;
+                cell.receive(message, reply);
+            });
         } else {
             when(cown.regardless(), move |cell| {
                 let _guest = guest;
@@ -219,12 +222,13 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Sends a message whose answer goes to whoever waits for that of another one.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send); the reply fails.
+    /// Sends a message with its own reply. (One that is passed on is [forwarded](Self::forward).)
     #[inline]
-    pub fn send_with_reply<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    pub(crate) fn send_with_reply<M>(
+        &self,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
     {
@@ -233,7 +237,7 @@ impl<A: Actor> Addr<A> {
             return self.send_elsewhere(message, reply);
         }
         if reply.is_tracked() {
-            self.send_tracked(message, reply, ());
+            self.send_tracked(reply, move |cell, reply| cell.receive(message, reply));
         } else {
             when(cown.regardless(), move |cell| cell.receive(message, reply));
         }
@@ -242,17 +246,14 @@ impl<A: Actor> Addr<A> {
 
     /// Sends what somebody waits for who is held: where the message stands is noted.
     #[cold]
-    fn send_tracked<M, G>(&self, message: M, reply: Reply<M::Reply>, guest: G)
-    where
-        M: MessageTo<A>,
-        G: Send + 'static,
-    {
+    pub(crate) fn send_tracked<R: Send + 'static>(
+        &self,
+        reply: Reply<R>,
+        bring: impl FnOnce(&mut Cell<A>, Reply<R>) + Send + 'static,
+    ) {
         let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
         let cown = self.cown();
-        let place = cown.spawn_placed(move |cell| {
-            let _guest = guest;
-            cell.receive(message, reply);
-        });
+        let place = cown.spawn_placed(move |cell| bring(cell, reply));
         if let (Some((hops, wait)), Some(place)) = (wait, place) {
             wait.placed(hops, cown.id(), place);
         }
@@ -333,7 +334,6 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn suspend(&self) -> Result<(), Stopped> {
-        self.cown().front().note_suspended(true);
         self.direct(Directive::Suspend)
     }
 
@@ -342,7 +342,6 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn resume(&self) -> Result<(), Stopped> {
-        self.cown().front().note_suspended(false);
         self.direct(Directive::Resume)
     }
 
@@ -456,6 +455,16 @@ impl<A: Actor> Addr<A> {
         });
     }
 
+    /// Brings the actor news that no setting of its mailbox refuses, drops or lets be overtaken.
+    fn tell<M>(&self, news: M)
+    where
+        M: MessageTo<A>,
+    {
+        AsCown::announce(self);
+        self.deliver(news, ());
+        AsCown::announce(self);
+    }
+
     /// Has something called with the actor; it is dropped if the actor has ended by then.
     pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
         when(self.cown().regardless(), |cell| cell.call(work));
@@ -527,6 +536,16 @@ impl<A: Actor> WeakAddr<A> {
         match self.upgrade() {
             Some(address) => address.send(message),
             None => Err(SendError::Stopped(message)),
+        }
+    }
+
+    /// Brings the actor news, if it lives: see [`Addr::tell`].
+    pub(crate) fn tell<M>(&self, news: M)
+    where
+        M: MessageTo<A>,
+    {
+        if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
+            address.tell(news);
         }
     }
 

@@ -19,6 +19,7 @@ trait Erased: Send + Sync {
     fn id(&self) -> ActorId;
     fn direct(&self, directive: Directive) -> Result<(), Directive>;
     fn type_name(&self) -> &'static str;
+    fn exit_reason(&self) -> Option<ExitReason>;
     fn alert(&self);
     fn queue_id(&self) -> Option<CownId>;
     fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool;
@@ -35,6 +36,10 @@ impl<A: Actor> Erased for WeakAddr<A> {
 
     fn type_name(&self) -> &'static str {
         std::any::type_name::<A>()
+    }
+
+    fn exit_reason(&self) -> Option<ExitReason> {
+        self.front().end().cloned()
     }
 
     fn alert(&self) {
@@ -63,6 +68,11 @@ impl AnyAddr {
     /// The name of the actor's type.
     pub fn type_name(&self) -> &'static str {
         self.0.type_name()
+    }
+
+    /// As [`Addr::exit_reason`](crate::Addr::exit_reason).
+    pub fn exit_reason(&self) -> Option<ExitReason> {
+        self.0.exit_reason()
     }
 
     /// As [`Addr::stop`](crate::Addr::stop).

@@ -12,8 +12,7 @@ use crate::front::Front;
 use crate::hold::{Hold, alert};
 use crate::life::Ties;
 use crate::mailbox::Letters;
-use crate::pool::Limit;
-use crate::supervise::{Overseer, Ward};
+use crate::supervise::{Intensity, Overseer, Ward};
 use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
@@ -63,7 +62,7 @@ struct Rest<A: Actor> {
     /// That it has a supervisor.
     ward: Option<Ward>,
     /// How often it may restart after panics, if it does so by itself.
-    limit: Option<Box<Limit>>,
+    limit: Option<Box<Intensity>>,
     hold: Option<Hold<A>>,
     /// Set while messages wait until the actor is resumed; wakes us should the runtime give up.
     suspended: Option<OnCancel>,
@@ -83,7 +82,7 @@ impl<A: Actor> Default for Rest<A> {
             hold: None,
             suspended: None,
             failure: None,
-            again: Letters::new(),
+            again: Letters::default(),
         }
     }
 }
@@ -93,7 +92,7 @@ impl<A: Actor> Cell<A> {
         actor: Anchored<A>,
         this: WeakCown<Self>,
         factory: Option<Factory<A>>,
-        limit: Option<Box<Limit>>,
+        limit: Option<Box<Intensity>>,
     ) -> Self {
         let rest = factory.map(|factory| {
             Box::new(Mutex::new(Rest { factory: Some(factory), limit, ..Rest::default() }))
@@ -159,11 +158,7 @@ impl<A: Actor> Cell<A> {
     #[cold]
     fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
         self.front().count_dead_letter();
-        let reason = match &self.rest {
-            Some(rest) => rest.lock().failure.clone(),
-            None => None,
-        };
-        let reason = reason.unwrap_or(ExitReason::Normal);
+        let reason = self.front().end().cloned().unwrap_or(ExitReason::Normal);
         events::dead_letter::<A, M>(self.this.id(), &reason);
         drop(message);
         reply.refuse(&reason);
@@ -310,10 +305,8 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Lets messages come before all others.
-    fn handle_again(&mut self, mut letters: Letters) {
-        let again = &mut self.rest().again;
-        letters.append(again);
-        *again = letters;
+    fn handle_again(&mut self, letters: Letters) {
+        self.rest().again.prepend(letters);
     }
 
     /// Handles the next message that was set aside; returns whether there was one.
@@ -388,7 +381,7 @@ impl<A: Actor> Cell<A> {
     fn fail(&mut self, front: &Front, reason: ExitReason) {
         events::failed::<A>(front.id, &reason);
         let limit = self.has_rest().and_then(|rest| rest.limit.as_mut());
-        if limit.is_some_and(|limit| limit.allows_one_more()) {
+        if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
             self.restart(front, &reason);
         } else {
             self.end(front, reason);
@@ -417,10 +410,6 @@ impl<A: Actor> Cell<A> {
         self.this.close();
         front.open_mailbox();
         let (mut body, rest) = (self.body.take(), self.rest.take());
-        // Late messages are told so anyway: most actors end like this, and need no block for it.
-        if reason != ExitReason::Normal {
-            self.rest().failure = Some(reason.clone());
-        }
         let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
         self.bury_all(stash.unwrap_or_default());
@@ -439,8 +428,8 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Drops messages that were set aside by an actor that has ended.
-    fn bury_all(&mut self, letters: Letters) {
-        for letter in letters {
+    fn bury_all(&mut self, mut letters: Letters) {
+        while let Some(letter) = letters.pop_front() {
             let _ = catch(|| letter.deliver(self));
         }
     }
@@ -502,17 +491,19 @@ impl<A: Actor> Cell<A> {
         let Some(ward) = self.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
         let last = ward.begin(by, run);
         self.phase = Phase::Running;
-        match self.renew() {
-            Ok(()) => {
-                self.hook(|actor, context| match &last {
-                    None => actor.started(context),
-                    Some(reason) => actor.restarted(reason, context),
-                });
-                if let Some(reason) = &last {
-                    events::restarted::<A>(front.id, reason);
-                }
+        if let Err(why) = self.renew() {
+            events::failed::<A>(front.id, &why);
+            return self.go_down(front, why);
+        }
+        match last {
+            None => {
+                self.hook(|actor, context| actor.started(context));
+                events::started::<A>(front.id);
             }
-            Err(why) => self.go_down(front, why),
+            Some(reason) => {
+                self.hook(|actor, context| actor.restarted(&reason, context));
+                events::restarted::<A>(front.id, &reason);
+            }
         }
     }
 
@@ -593,9 +584,9 @@ impl<A: Actor> Attended for Cell<A> {
         }
         if let Some(rest) = self.has_rest() {
             rest.suspended = None;
-            let (hold, again) = (rest.hold.take(), std::mem::take(&mut rest.again));
+            let hold = rest.hold.take();
             let _ = catch(move || drop(hold));
-            again.into_iter().for_each(|letter| drop(catch(move || drop(letter))));
+            drop(std::mem::take(&mut rest.again));
         }
     }
 
@@ -609,14 +600,18 @@ impl<A: Actor> Attended for Cell<A> {
 fn refuse(front: &Front, directive: Directive) {
     match directive {
         Directive::Monitor(monitor) => {
-            let reason = front.end().cloned().unwrap_or(ExitReason::NoActor);
-            let _ = catch(|| monitor.down(front.id, &reason));
+            let _ = catch(|| monitor.down(front.id, &reason_of_end(front)));
         }
         Directive::Link(other) => {
-            let _ = other.direct(Directive::Exit { from: front.id, reason: ExitReason::NoActor });
+            let _ = other.direct(Directive::Exit { from: front.id, reason: reason_of_end(front) });
         }
         _ => {}
     }
+}
+
+/// Why an actor has ended that is asked for it.
+fn reason_of_end(front: &Front) -> ExitReason {
+    front.end().cloned().unwrap_or(ExitReason::NoActor)
 }
 
 /// How a caught panic ends an actor.

@@ -254,7 +254,8 @@ impl<A: Actor> Context<A> {
         // Ours first: should the other one have ended, its answer finds the link.
         self.direct(Directive::Link(other.clone()));
         if other.direct(Directive::Link(this)).is_err() {
-            self.direct(Directive::Exit { from: other.id(), reason: ExitReason::NoActor });
+            let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
+            self.direct(Directive::Exit { from: other.id(), reason });
         }
     }
 
@@ -271,7 +272,7 @@ impl<A: Actor> Context<A> {
         A: Receive<Exited>,
     {
         let this = self.weak();
-        let tell = move |exited| drop(this.send(exited));
+        let tell = move |exited| this.tell(exited);
         self.direct(Directive::TrapExits(Some(Box::new(tell))));
     }
 
@@ -286,7 +287,7 @@ impl<A: Actor> Context<A> {
         A: Receive<Down>,
     {
         let this = self.weak();
-        other.on_down(move |down| drop(this.send(down)))
+        other.on_down(move |down| this.tell(down))
     }
 
     /// Spawns an actor that is [linked](Self::link) with this one.
@@ -323,7 +324,7 @@ impl<A: Actor> Context<A> {
 
     /// All that was set aside.
     pub(crate) fn take_stash(&mut self) -> Letters {
-        self.wishes.as_mut().map_or_else(Letters::new, |wishes| wishes.get_mut().stash.take())
+        self.wishes.as_mut().map_or_else(Letters::default, |wishes| wishes.get_mut().stash.take())
     }
 
     fn own(&mut self) -> &mut Wishes<A> {

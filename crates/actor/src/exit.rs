@@ -21,7 +21,7 @@ pub enum ExitReason {
     Failed(Arc<str>),
     /// An actor that it was linked to ended, and why.
     Linked(ActorId, Arc<ExitReason>),
-    /// There was no such actor (any more) when it was to be linked to or monitored.
+    /// There was no such actor any more when it was to be linked to or monitored, and nobody knows why.
     NoActor,
     /// A supervisor gave up: its children failed more often than it allows. The last reason.
     TooManyRestarts(Arc<ExitReason>),

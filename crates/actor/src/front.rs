@@ -44,12 +44,15 @@ impl Front {
 
     /// Leaves a directive. The actor must be alerted after this.
     pub(crate) fn leave(&self, directive: Directive) {
-        self.control().directives.lock().push_back(directive);
-    }
-
-    /// Notes that the actor is told to let messages wait, or to go on.
-    pub(crate) fn note_suspended(&self, suspended: bool) {
-        self.control().suspended.store(suspended, Ordering::Relaxed);
+        let control = self.control();
+        let mut directives = control.directives.lock();
+        // Under the lock, so that of two who disagree the same one is the last here and there.
+        match directive {
+            Directive::Suspend => control.suspended.store(true, Ordering::Relaxed),
+            Directive::Resume => control.suspended.store(false, Ordering::Relaxed),
+            _ => {}
+        }
+        directives.push_back(directive);
     }
 
     /// Whether the last of those who could tell was to let messages wait.
@@ -89,6 +92,7 @@ impl Front {
         // An actor ends once.
         let _ = self.control().end.set(reason);
     }
+
     /// The mailbox, if it was given settings.
     pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
         self.control.get()?.queue.get()

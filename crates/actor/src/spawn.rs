@@ -8,7 +8,7 @@ use crate::cell::{Cell, Factory};
 use crate::front::Front;
 use crate::host::Host;
 use crate::mailbox::{Mailbox, Queue};
-use crate::pool::Limit;
+use crate::supervise::Intensity;
 use crate::{Actor, ActorId, Addr, NameTaken, Registry, SendActor};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
@@ -104,7 +104,7 @@ pub struct Spawn<A: Actor> {
     group: Option<Group>,
     mailbox: Mailbox,
     names: Vec<Arc<str>>,
-    limit: Option<Box<Limit>>,
+    limit: Option<Box<Intensity>>,
 }
 
 impl<A: Actor> Spawn<A> {
@@ -128,7 +128,7 @@ impl<A: Actor> Spawn<A> {
     }
 
     /// Has a restartable actor restart by itself after panics.
-    pub(crate) fn restarts_itself(mut self, limit: Limit) -> Self {
+    pub(crate) fn restarts_itself(mut self, limit: Intensity) -> Self {
         self.limit = Some(Box::new(limit));
         self
     }

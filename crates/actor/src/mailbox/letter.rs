@@ -18,8 +18,42 @@ pub(crate) trait Letter: Send {
     fn drop_for_room(self: Box<Self>) -> &'static str;
 }
 
-/// Messages in their order.
-pub(crate) type Letters = VecDeque<Box<dyn Letter>>;
+/// Messages in their order. Each is somebody's: what is left in the end is dropped one by one, so
+/// that the panic of one's destructor does not concern the next.
+#[derive(Default)]
+pub(crate) struct Letters(VecDeque<Box<dyn Letter>>);
+
+impl Letters {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn push_back(&mut self, letter: Box<dyn Letter>) {
+        self.0.push_back(letter);
+    }
+
+    pub(crate) fn pop_front(&mut self) -> Option<Box<dyn Letter>> {
+        self.0.pop_front()
+    }
+
+    /// Puts these before the others.
+    pub(crate) fn prepend(&mut self, mut first: Letters) {
+        first.0.append(&mut self.0);
+        std::mem::swap(&mut first.0, &mut self.0);
+    }
+}
+
+impl Drop for Letters {
+    fn drop(&mut self) {
+        while let Some(letter) = self.pop_front() {
+            let _ = catch(move || drop(letter));
+        }
+    }
+}
 
 struct Addressed<A, M: Message> {
     message: M,

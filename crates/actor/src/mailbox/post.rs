@@ -54,10 +54,10 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let (reply, promise) = Reply::channel();
+        let (reply, ask) = self.question();
         // What is wrong is told to the reply as well.
         drop(self.post(Some(lane), message, reply));
-        Ask::new(promise)
+        ask
     }
 
     /// Sends a message; the future waits for room if the mailbox is full and its policy is to
@@ -121,10 +121,10 @@ impl<A: Actor> Addr<A> {
         let this = self.clone();
         async move {
             let permit = this.wait_for_room::<M>().await;
-            let (reply, promise) = Reply::channel();
+            let (reply, ask) = this.question();
             // What is wrong is told to the reply as well.
             drop(this.post_with(permit, message, reply));
-            Ask::new(promise).await
+            ask.await
         }
     }
 
@@ -257,14 +257,17 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let cown = self.cown();
-        let receive = move |cell: &mut Cell<A>| {
+        let bring = move |cell: &mut Cell<A>, reply| {
             drop(permit);
             cell.receive(message, reply);
         };
-        match cown.front().caller_batch() {
+        if let Some(batch) = cown.front().caller_batch() {
             // The actor runs on its callers: at once, if it is idle.
-            Some(batch) => _ = serve_here(cown.regardless(), batch, receive),
-            None => when(cown.regardless(), receive),
+            _ = serve_here(cown.regardless(), batch, move |cell| bring(cell, reply));
+        } else if reply.is_tracked() {
+            self.send_tracked(reply, bring);
+        } else {
+            when(cown.regardless(), move |cell| bring(cell, reply));
         }
     }
 

@@ -1,7 +1,5 @@
 //! Pools: as many actors of one kind as are needed.
 
-mod limit;
-
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -12,11 +10,10 @@ use coact_core::Home;
 
 use crate::recipient::Takes;
 use crate::router::{self, InFlight, Routees, Routing, Scatter};
+use crate::supervise::Intensity;
 use crate::{
     Actor, ActorId, Addr, Ask, MessageTo, Recipient, RouteError, SendActor, SendError, actor,
 };
-
-pub(crate) use limit::Limit;
 
 /// Actors of one kind behind one address. Clones are the same pool.
 ///
@@ -50,7 +47,7 @@ struct Inner<A: Actor> {
     id: ActorId,
     make: Arc<Make<A>>,
     home: Home,
-    limit: Limit,
+    limit: Intensity,
     members: Routees<Addr<A>>,
     /// How many members there are to be. Looked at under the lock of the members, and set before
     /// it is taken, so of two who resize at once the one that comes last is followed.
@@ -66,7 +63,7 @@ pub struct PoolBuilder<A: Actor> {
     size: usize,
     strategy: Routing,
     home: Option<Home>,
-    limit: Limit,
+    limit: Intensity,
 }
 
 impl<A: SendActor> PoolBuilder<A> {
@@ -88,8 +85,8 @@ impl<A: SendActor> PoolBuilder<A> {
     /// How often a member may restart within a time (10 times in 10 seconds by default). One that
     /// panics once more ends, with the panic as its reason, and is taken out of the pool; the next
     /// [`resize`](Pool::resize) fills its place.
-    pub fn intensity(self, restarts: usize, within: Duration) -> Self {
-        Self { limit: Limit::new(restarts, within), ..self }
+    pub fn intensity(self, restarts: u32, within: Duration) -> Self {
+        Self { limit: Intensity::new(restarts, within), ..self }
     }
 
     /// Spawns the members.
@@ -124,7 +121,7 @@ impl<A: SendActor> Pool<A> {
             size: 1,
             strategy: Routing::RoundRobin,
             home: None,
-            limit: Limit::new(10, Duration::from_secs(10)),
+            limit: Intensity::new(10, Duration::from_secs(10)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// So many restarts within so long, and no more.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Intensity {
     most: u32,
     within: Duration,

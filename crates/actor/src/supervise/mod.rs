@@ -31,5 +31,6 @@ pub use spec::{Child, IntoChild, permanent, temporary, transient};
 pub use strategy::{Restart, Shutdown, Strategy};
 pub use supervisor::{Supervisor, Tree};
 
+pub(crate) use intensity::Intensity;
 pub(crate) use overseer::Overseer;
 pub(crate) use ward::Ward;
