@@ -20,7 +20,8 @@ thread)
     export TSAN_OPTIONS="suppressions=$PWD/ci/thread-sanitizer.supp second_deadlock_stack=1"
     ;;
 address)
-    flags="$flags --cfg coact_no_pool"
+    flags="$flags --cfg coact_no_pool --cfg coact_asan"
+    export LSAN_OPTIONS="suppressions=$PWD/ci/leak-sanitizer.supp"
     export ASAN_OPTIONS="detect_stack_use_after_return=1:detect_leaks=1"
     ;;
 *)

@@ -105,20 +105,20 @@ struct World {
 /// Who waits for whom, kept by those who wait.
 mod parking {
     use std::collections::BTreeMap;
-    use std::sync::Mutex;
 
     use coact::ActorId;
+    use coact_sync::shim::process::Mutex;
 
     #[derive(Default)]
     pub struct Waiting(Mutex<BTreeMap<ActorId, ActorId>>);
 
     impl Waiting {
         pub fn begin(&self, by: ActorId, of: ActorId) {
-            self.0.lock().unwrap().insert(by, of);
+            self.0.lock().insert(by, of);
         }
 
         pub fn end(&self, by: ActorId) -> BTreeMap<ActorId, ActorId> {
-            let mut waiting = self.0.lock().unwrap();
+            let mut waiting = self.0.lock();
             let before = waiting.clone();
             waiting.remove(&by);
             before

@@ -19,13 +19,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use coact_core::{CownId, Place, Principal, after, on_behalf_of, principal, when};
 use parking_lot::Mutex;
 
+use crate::once::OnceLock;
 use crate::{ActorId, AnyAddr};
 
 /// How many behaviours that wait are looked at right away. If there are more, a full search is made

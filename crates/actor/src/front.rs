@@ -1,14 +1,15 @@
 //! What everybody who has an actor's address can see of it, whatever the actor is doing.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
 use crate::directive::Directive;
 use crate::mailbox::{Count, Queue};
+use crate::once::OnceLock;
 use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.

@@ -28,6 +28,7 @@ mod hub;
 mod id;
 mod life;
 mod mailbox;
+mod once;
 mod park;
 mod pool;
 mod quiet;

@@ -405,7 +405,8 @@ impl Engine<'_> {
     /// After a failed run, gives up what could not come to its end. Its memory is lost: to unwind a
     /// stack would run foreign code in the middle of a failed program.
     fn forget_stranded(&self) {
-        std::mem::forget(self.fibers.take());
+        // One by one: the map itself has memory too, even if nobody is left in it.
+        self.fibers.take().into_values().for_each(std::mem::forget);
         self.ready.borrow_mut().clear();
     }
 

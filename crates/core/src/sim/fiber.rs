@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::{mem, ptr};
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::runtime::RuntimeId;
 use crate::sched::context;
+use crate::sim::told::{self, Place};
 
 /// Enough for test programs that format and print.
 const STACK_BYTES: usize = 256 * 1024;
@@ -25,6 +26,7 @@ pub(super) enum Left {
 
 pub(super) struct Fiber {
     coroutine: Coroutine<(), Left, ()>,
+    stack: Place,
     context: context::Snapshot,
     /// The runtime of which it runs a task, if it is no plain thread.
     pub(super) body_of: Option<RuntimeId>,
@@ -33,6 +35,8 @@ pub(super) struct Fiber {
 
 thread_local! {
     static YIELDER: Cell<*const Yielder<(), Left>> = const { Cell::new(ptr::null()) };
+    /// The stack from which the fiber was resumed.
+    static OUTSIDE: Cell<Place> = const { Cell::new((0, 0)) };
     static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -42,23 +46,31 @@ impl Fiber {
         let stack = stack.unwrap_or_else(|| {
             DefaultStack::new(STACK_BYTES).expect("the system has no memory for a fiber's stack")
         });
+        let (low, high) = (stack.limit().get(), stack.base().get());
+        let place = (low, high - low);
+        told::cleared(place);
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), Left>, ()| {
+            OUTSIDE.set(told::begun());
             YIELDER.set(yielder);
             main();
+            told::leaving_for(OUTSIDE.get());
         });
-        Self { coroutine, context: context::Snapshot::new(), body_of, until: None }
+        Self { coroutine, stack: place, context: context::Snapshot::new(), body_of, until: None }
     }
 
     /// Goes on until the fiber is left again.
     pub(super) fn resume(&mut self) -> Left {
         let context = mem::replace(&mut self.context, context::Snapshot::new());
-        let outside = (context.swap_in(), YIELDER.get());
+        let outside = (context.swap_in(), YIELDER.get(), OUTSIDE.get());
+        let switch = told::leaving_for(self.stack);
         let left = match self.coroutine.resume(()) {
             CoroutineResult::Yield(left) => left,
             CoroutineResult::Return(()) => Left::Ended,
         };
+        told::back(switch);
         self.context = outside.0.swap_in();
         YIELDER.set(outside.1);
+        OUTSIDE.set(outside.2);
         self.until = match left {
             Left::Until(condition) => Some(condition),
             _ => None,
@@ -87,8 +99,10 @@ pub(super) fn is_in_fiber() -> bool {
 pub(super) fn leave(left: Left) {
     let yielder = YIELDER.get();
     assert!(!yielder.is_null(), "only a fiber can be left");
+    let switch = told::leaving_for(OUTSIDE.get());
     // SAFETY: set when the fiber began, and set again each time it goes on; a yielder lives as long
     // as its fiber runs.
     unsafe { (*yielder).suspend(left) };
+    OUTSIDE.set(told::back(switch));
     YIELDER.set(yielder);
 }

@@ -45,6 +45,7 @@
 mod engine;
 mod fiber;
 mod pump;
+mod told;
 
 use std::time::Duration;
 

@@ -1,0 +1,86 @@
+//! Tells the address sanitizer which stack the program is on: it does not see a switch by itself.
+//! Without that sanitizer there is nothing to tell.
+
+#[cfg(coact_asan)]
+pub(super) use sanitizer::*;
+#[cfg(not(coact_asan))]
+pub(super) use silence::*;
+
+/// Where a stack lies: its lowest address, and its size.
+pub(super) type Place = (usize, usize);
+
+#[cfg(not(coact_asan))]
+mod silence {
+    use super::Place;
+
+    /// A switch that was told.
+    pub(in crate::sim) struct Switch;
+
+    /// A stack is about to be used, perhaps again.
+    pub(in crate::sim) fn cleared(_: Place) {}
+
+    /// The program is about to go on at another stack.
+    pub(in crate::sim) fn leaving_for(_: Place) -> Switch {
+        Switch
+    }
+
+    /// It has come back. Returns from which stack.
+    pub(in crate::sim) fn back(_: Switch) -> Place {
+        (0, 0)
+    }
+
+    /// A fiber begins. Returns from which stack.
+    pub(in crate::sim) fn begun() -> Place {
+        (0, 0)
+    }
+}
+
+#[cfg(coact_asan)]
+mod sanitizer {
+    use std::ffi::c_void;
+    use std::ptr;
+
+    use super::Place;
+
+    // Of `sanitizer/common_interface_defs.h` and `sanitizer/asan_interface.h`.
+    unsafe extern "C" {
+        fn __sanitizer_start_switch_fiber(kept: *mut *mut c_void, low: *const c_void, size: usize);
+        fn __sanitizer_finish_switch_fiber(
+            kept: *mut c_void,
+            low: *mut *const c_void,
+            size: *mut usize,
+        );
+        fn __asan_unpoison_memory_region(low: *const c_void, size: usize);
+    }
+
+    /// What the sanitizer keeps of a stack that was left.
+    pub(in crate::sim) struct Switch(*mut c_void);
+
+    pub(in crate::sim) fn cleared((low, size): Place) {
+        // SAFETY: nobody uses the stack: the marks of frames that were there mean nothing.
+        unsafe { __asan_unpoison_memory_region(ptr::without_provenance(low), size) };
+    }
+
+    pub(in crate::sim) fn leaving_for((low, size): Place) -> Switch {
+        let mut kept = ptr::null_mut();
+        // SAFETY: the stack is alive, and the caller goes on there at once.
+        unsafe { __sanitizer_start_switch_fiber(&mut kept, ptr::without_provenance(low), size) };
+        Switch(kept)
+    }
+
+    pub(in crate::sim) fn back(switch: Switch) -> Place {
+        finish(switch.0)
+    }
+
+    pub(in crate::sim) fn begun() -> Place {
+        finish(ptr::null_mut())
+    }
+
+    /// Returns which stack was left.
+    fn finish(kept: *mut c_void) -> Place {
+        let (mut low, mut size) = (ptr::null(), 0);
+        // SAFETY: called on the stack that `leaving_for` was told last, once.
+        unsafe { __sanitizer_finish_switch_fiber(kept, &mut low, &mut size) };
+        (low.addr(), size)
+    }
+}
