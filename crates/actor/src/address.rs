@@ -1,21 +1,26 @@
 //! Addresses: how actors are reached.
 
+mod set;
+mod weak;
+
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, CownId, Home, MoveError, Read, Survey, WeakCown, when};
+use coact_core::{AsCown, Cown, Home, MoveError, Read, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
 use crate::directive::Directive;
-use crate::front::Front;
 use crate::life::{Monitor, MonitorId};
 use crate::router::InFlight;
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
     SendError, Stopped,
 };
+
+pub(crate) use set::Inside;
+pub use weak::WeakAddr;
 
 /// The address of an actor: one pointer, cheap to clone, to send from any thread.
 ///
@@ -48,9 +53,6 @@ pub struct Addr<A: Actor> {
     /// `None` only while it is dropped.
     cown: Option<Cown<Cell<A>>>,
 }
-
-/// An address that does not keep the actor alive.
-pub struct WeakAddr<A: Actor>(WeakCown<Cell<A>>);
 
 impl<A: Actor> Addr<A> {
     #[inline]
@@ -427,7 +429,7 @@ impl<A: Actor> Addr<A> {
 
     /// An address that does not keep the actor alive.
     pub fn downgrade(&self) -> WeakAddr<A> {
-        WeakAddr(self.cown().downgrade())
+        WeakAddr::new(self.cown().downgrade())
     }
 
     /// The address without the actor's type, for links and lists.
@@ -506,87 +508,6 @@ impl<A: Actor> Addr<A> {
     }
 }
 
-impl<A: Actor> WeakAddr<A> {
-    pub(crate) fn new(cown: WeakCown<Cell<A>>) -> Self {
-        Self(cown)
-    }
-
-    /// The full address, unless nobody has one any more.
-    pub fn upgrade(&self) -> Option<Addr<A>> {
-        self.0.upgrade().map(Addr::new)
-    }
-
-    /// The actor's identity.
-    pub fn id(&self) -> ActorId {
-        self.front().id
-    }
-
-    pub(crate) fn front(&self) -> &Front {
-        self.0.front()
-    }
-
-    /// As [`Addr::send`].
-    ///
-    /// # Errors
-    /// As there; nobody having an address any more counts as the actor's end.
-    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
-    where
-        M: MessageTo<A>,
-    {
-        match self.upgrade() {
-            Some(address) => address.send(message),
-            None => Err(SendError::Stopped(message)),
-        }
-    }
-
-    /// Brings the actor news, if it lives: see [`Addr::tell`].
-    pub(crate) fn tell<M>(&self, news: M)
-    where
-        M: MessageTo<A>,
-    {
-        if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
-            address.tell(news);
-        }
-    }
-
-    /// The address without the actor's type.
-    pub fn any(&self) -> AnyAddr {
-        AnyAddr::new(self.clone())
-    }
-
-    pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
-        match self.upgrade() {
-            Some(address) => {
-                address.leave(directive);
-                Ok(())
-            }
-            None => Err(directive),
-        }
-    }
-
-    pub(crate) fn alert(&self) {
-        if let Some(address) = self.upgrade() {
-            address.cown().alert();
-        }
-    }
-
-    pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
-        self.upgrade().is_some_and(|address| address.cown().survey(limit, look).is_some())
-    }
-
-    /// The queue that its messages stand in, if it is there.
-    pub(crate) fn queue_id(&self) -> Option<CownId> {
-        self.upgrade().map(|address| address.cown().queue_id())
-    }
-
-    /// For the actor itself, at its end.
-    pub(crate) fn close(&self) {
-        if let Some(address) = self.upgrade() {
-            address.cown().close();
-        }
-    }
-}
-
 impl<A: Actor> Drop for Addr<A> {
     #[inline]
     fn drop(&mut self) {
@@ -616,74 +537,10 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     });
 }
 
-impl<A: Actor> AsCown for Addr<A> {
-    type State = Cell<A>;
-    type View = A;
-
-    #[inline]
-    fn as_cown(&self) -> &Cown<Cell<A>> {
-        self.cown()
-    }
-
-    #[inline]
-    fn view(state: &Cell<A>) -> &A {
-        state.actor()
-    }
-
-    #[inline]
-    fn view_mut(state: &mut Cell<A>) -> &mut A {
-        state.actor_mut()
-    }
-
-    #[inline]
-    fn announce(&self) {
-        if !self.cown().is_plain() {
-            self.announce_elsewhere();
-        }
-    }
-}
-
-/// An address in a set whose behaviour gets the whole cell.
-pub(crate) struct Inside<A: Actor>(pub(crate) Addr<A>);
-
-impl<A: Actor> Clone for Inside<A> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<A: Actor> AsCown for Inside<A> {
-    type State = Cell<A>;
-    type View = Cell<A>;
-    const REGARDLESS: bool = true;
-
-    fn as_cown(&self) -> &Cown<Cell<A>> {
-        self.0.cown()
-    }
-
-    fn view(state: &Cell<A>) -> &Cell<A> {
-        state
-    }
-
-    fn view_mut(state: &mut Cell<A>) -> &mut Cell<A> {
-        state
-    }
-
-    fn announce(&self) {
-        self.0.announce();
-    }
-}
-
 impl<A: Actor> Clone for Addr<A> {
     #[inline]
     fn clone(&self) -> Self {
         Self { cown: self.cown.clone() }
-    }
-}
-
-impl<A: Actor> Clone for WeakAddr<A> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
     }
 }
 
@@ -704,11 +561,5 @@ impl<A: Actor> Hash for Addr<A> {
 impl<A: Actor> fmt::Debug for Addr<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Addr<{}>({})", std::any::type_name::<A>(), self.id())
-    }
-}
-
-impl<A: Actor> fmt::Debug for WeakAddr<A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WeakAddr<{}>({})", std::any::type_name::<A>(), self.id())
     }
 }

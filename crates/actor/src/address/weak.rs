@@ -1,0 +1,107 @@
+//! Addresses that do not keep their actor alive.
+
+use std::fmt;
+
+use coact_core::{CownId, Survey, WeakCown};
+
+use super::Addr;
+use crate::cell::Cell;
+use crate::directive::Directive;
+use crate::front::Front;
+use crate::{Actor, ActorId, AnyAddr, MessageTo, SendError};
+
+/// An address that does not keep the actor alive.
+pub struct WeakAddr<A: Actor>(WeakCown<Cell<A>>);
+
+impl<A: Actor> WeakAddr<A> {
+    pub(crate) fn new(cown: WeakCown<Cell<A>>) -> Self {
+        Self(cown)
+    }
+
+    /// The full address, unless nobody has one any more.
+    pub fn upgrade(&self) -> Option<Addr<A>> {
+        self.0.upgrade().map(Addr::new)
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.front().id
+    }
+
+    pub(crate) fn front(&self) -> &Front {
+        self.0.front()
+    }
+
+    /// As [`Addr::send`].
+    ///
+    /// # Errors
+    /// As there; nobody having an address any more counts as the actor's end.
+    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        match self.upgrade() {
+            Some(address) => address.send(message),
+            None => Err(SendError::Stopped(message)),
+        }
+    }
+
+    /// Brings the actor news, if it lives: see [`Addr::tell`].
+    pub(crate) fn tell<M>(&self, news: M)
+    where
+        M: MessageTo<A>,
+    {
+        if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
+            address.tell(news);
+        }
+    }
+
+    /// The address without the actor's type.
+    pub fn any(&self) -> AnyAddr {
+        AnyAddr::new(self.clone())
+    }
+
+    pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
+        match self.upgrade() {
+            Some(address) => {
+                address.leave(directive);
+                Ok(())
+            }
+            None => Err(directive),
+        }
+    }
+
+    pub(crate) fn alert(&self) {
+        if let Some(address) = self.upgrade() {
+            address.cown().alert();
+        }
+    }
+
+    pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
+        self.upgrade().is_some_and(|address| address.cown().survey(limit, look).is_some())
+    }
+
+    /// The queue that its messages stand in, if it is there.
+    pub(crate) fn queue_id(&self) -> Option<CownId> {
+        self.upgrade().map(|address| address.cown().queue_id())
+    }
+
+    /// For the actor itself, at its end.
+    pub(crate) fn close(&self) {
+        if let Some(address) = self.upgrade() {
+            address.cown().close();
+        }
+    }
+}
+
+impl<A: Actor> Clone for WeakAddr<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A: Actor> fmt::Debug for WeakAddr<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WeakAddr<{}>({})", std::any::type_name::<A>(), self.id())
+    }
+}

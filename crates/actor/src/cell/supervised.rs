@@ -1,0 +1,101 @@
+//! What concerns supervised actors only: they go down and come up again.
+
+use coact_core::catch;
+
+use super::{Cell, Phase, reason_of};
+use crate::events;
+use crate::front::Front;
+use crate::hold::alert;
+use crate::supervise::{Overseer, Ward};
+use crate::{Actor, ExitReason, WeakAddr};
+
+impl<A: Actor> Cell<A> {
+    pub(super) fn is_supervised(&mut self) -> bool {
+        self.has_rest().is_some_and(|rest| rest.ward.is_some())
+    }
+
+    /// From now on nobody starts the actor again.
+    pub(super) fn leave_supervisor(&mut self) -> Option<Ward> {
+        self.has_rest().and_then(|rest| rest.ward.take())
+    }
+
+    pub(super) fn start(&mut self, front: &Front, by: WeakAddr<Overseer>, run: u64) {
+        // It was given up since it did not go down in time, and is still there.
+        if self.phase == Phase::Running {
+            self.kill(front, ExitReason::Killed);
+        }
+        let Some(ward) = self.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
+        let last = ward.begin(by, run);
+        self.phase = Phase::Running;
+        if let Err(why) = self.renew() {
+            events::failed::<A>(front.id, &why);
+            return self.go_down(front, why);
+        }
+        match last {
+            None => {
+                self.hook(|actor, context| actor.started(context));
+                events::started::<A>(front.id);
+            }
+            Some(reason) => {
+                self.hook(|actor, context| actor.restarted(&reason, context));
+                events::restarted::<A>(front.id, &reason);
+            }
+        }
+    }
+
+    /// Drops the state, and tells the supervisor. What waits goes on waiting.
+    pub(super) fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
+        self.phase = Phase::Down;
+        let mut body = self.body.take();
+        if let Some(body) = &mut body {
+            self.handle_again(body.context.take_stash());
+        }
+        let dropped = catch(move || drop(body)).err();
+        // A farewell that fails is a failure.
+        let failure = self.rest().failure.take();
+        let failure = failure.or_else(|| dropped.map(|why| reason_of(&why)));
+        if let Some(failure) = failure
+            && reason.is_normal()
+        {
+            reason = failure;
+        }
+        let ward = self.has_rest().and_then(|rest| rest.ward.as_mut());
+        if ward.is_some_and(|ward| !ward.fall(front.id, reason.clone())) {
+            self.end_orphaned(front, reason);
+        }
+    }
+
+    /// Tells the supervisor that the actor is up, once its start has ended. While it is down it only
+    /// waits.
+    pub(super) fn announce(&mut self, front: &Front) {
+        if self.phase == Phase::Down {
+            let this = self.this.clone();
+            let ward = self.has_rest().and_then(|rest| rest.ward.as_mut());
+            return ward.into_iter().for_each(|ward| ward.await_shutdown(|| alert(this.any())));
+        }
+        if self.phase != Phase::Running {
+            return;
+        }
+        let Some(rest) = self.has_rest() else { return };
+        if rest.hold.is_some() {
+            return;
+        }
+        if rest.ward.as_mut().is_some_and(|ward| !ward.announce(front.id)) {
+            self.end_orphaned(front, ExitReason::Shutdown);
+        }
+    }
+
+    /// The supervisor is gone.
+    fn end_orphaned(&mut self, front: &Front, reason: ExitReason) {
+        self.leave_supervisor();
+        self.end(front, reason);
+    }
+
+    /// Stops the actor, if it is (still) in that run.
+    pub(crate) fn drain_run(&mut self, run: u64) {
+        let ward = self.has_rest().and_then(|rest| rest.ward.as_ref());
+        if ward.is_some_and(|ward| ward.run() == run) {
+            self.call(|_, context| context.stop_with(ExitReason::Shutdown));
+        }
+    }
+}
