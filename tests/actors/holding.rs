@@ -5,7 +5,7 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact_tests::{check, check_with_faults, finally};
 
-use crate::world::{Diary, Note};
+use crate::world::{Diary, Do, Note};
 
 /// Holds the actor for some milliseconds.
 struct Hold(u64);
@@ -121,4 +121,24 @@ fn a_shutdown_drops_what_holds() {
     assert_eq!(held.wait(), Err(AskError::NoReply));
     drop(diary);
     assert!(!log.take().contains(&"never".into()));
+}
+
+/// Holds the actor again as soon as it has been held, and never waits for anything.
+fn hold_for_ever(_: &mut Diary, context: &mut Context<Diary>) {
+    context.hold(Reply::unwanted(), |diary, context| {
+        Box::pin(async move { hold_for_ever(diary, context) })
+    });
+}
+
+/// Its worker is not lost to others, and neither are directives.
+#[test]
+fn futures_that_ask_for_others_without_end_give_way() {
+    check(|| {
+        let (restless, _) = Diary::spawn();
+        restless.send(Do(hold_for_ever)).unwrap();
+        let (other, _) = Diary::spawn();
+        assert_eq!(other.ask(Note("served")).wait(), Ok(2));
+        restless.stop().unwrap();
+        assert_eq!(restless.ended().wait(), Ok(ExitReason::Shutdown));
+    });
 }

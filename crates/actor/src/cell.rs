@@ -48,6 +48,9 @@ enum Phase {
 /// How many messages that were set aside are handled before others have the worker.
 const REPLAYS: u32 = 64;
 
+/// How many things in a row are done for handlers and hooks before others have the worker.
+const STEPS: u32 = 256;
+
 /// Makes a new state for a restart; it is called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
 
@@ -266,8 +269,22 @@ impl<A: Actor> Cell<A> {
     /// Does what handlers and hooks have asked for, and what came of them, until nothing is left to
     /// do now.
     fn settle(&mut self, front: &Front) {
-        while self.phase == Phase::Running && self.settle_one(front) {}
+        let mut steps = 0;
+        while self.phase == Phase::Running && self.settle_one(front) {
+            steps += 1;
+            if steps == STEPS {
+                // Its futures go on asking for others that are ready at once.
+                self.come_again();
+                break;
+            }
+        }
         self.announce(front);
+    }
+
+    /// Lets others have the worker, and has the actor attended to again.
+    fn come_again(&self) {
+        let this = self.this.clone();
+        when((), move |()| this.alert());
     }
 
     /// Returns whether there was something to do.
@@ -335,8 +352,7 @@ impl<A: Actor> Cell<A> {
             self.heed(front);
         }
         if self.has_rest().is_some_and(|rest| !rest.again.is_empty()) {
-            let this = self.this.clone();
-            when((), move |()| this.alert());
+            self.come_again();
         }
     }
 
@@ -355,7 +371,9 @@ impl<A: Actor> Cell<A> {
     fn waits(&mut self) -> bool {
         let is_down = self.phase == Phase::Down;
         let waits = |rest: &mut Rest<A>| rest.suspended.is_some() || rest.hold.is_some();
-        is_down || self.has_rest().is_some_and(waits)
+        is_down
+            || self.has_rest().is_some_and(waits)
+            || self.body.as_mut().is_some_and(|body| body.context.is_to_be_held())
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.

@@ -350,6 +350,11 @@ impl<A: Actor> Context<A> {
         self.wishes.as_mut()?.get_mut().stop.take()
     }
 
+    /// Whether a future is to hold the actor that has not begun.
+    pub(crate) fn is_to_be_held(&mut self) -> bool {
+        self.wishes.as_mut().is_some_and(|wishes| !wishes.get_mut().holds.is_empty())
+    }
+
     pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
         self.wishes.as_mut()?.get_mut().holds.pop_front()
     }

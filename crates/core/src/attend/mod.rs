@@ -54,7 +54,7 @@ use crate::cown::set::{Regardless, RegardlessHeld};
 use crate::group::alert as group;
 use crate::panic::{Broken, drop_quietly};
 use crate::runtime::{Home, RuntimeId};
-use crate::sched::{Successor, context, guest, schedule};
+use crate::sched::{Successor, context, guest, schedule, schedule_last};
 use crate::sim;
 use guard::Guard;
 pub use survey::{Place, Survey};
@@ -235,6 +235,9 @@ pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
     unsafe { (guard::kind(cown).failed)(cown, why) };
 }
 
+/// How many times in a row the state is called before other tasks have their turn.
+const CALLS_IN_A_ROW: u32 = 16;
+
 /// Runs a guard's task: attends to the state, then grants the cown on, or leaves the token.
 ///
 /// # Safety
@@ -242,7 +245,7 @@ pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
 unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let guard: NonNull<Guard> = task.cast();
     let cown = guard::header_of(guard);
-    loop {
+    for _ in 0..CALLS_IN_A_ROW {
         // SAFETY: the request at the head keeps the cown alive while we have the token.
         let header = unsafe { cown.as_ref() };
         // ORDERING: AcqRel. Acquire pairs with the release in `alert_inside`. (Release: the next
@@ -262,6 +265,10 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
             return None;
         }
     }
+    // It goes on being alerted; others want the worker, too. The token stays with the task.
+    // SAFETY: as above.
+    schedule_last(task, unsafe { cown.as_ref() }.home());
+    None
 }
 
 /// Leaves the token at the door. Returns false if there was an alert, and the token is kept. After
