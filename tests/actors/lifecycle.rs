@@ -183,3 +183,17 @@ fn an_idle_actor_is_small() {
     let cell = size_of::<coact::Cell<Diary>>() - state;
     assert!(16 + 24 + 32 + cell <= 128, "{cell} bytes in the cell");
 }
+
+#[test]
+fn addresses_of_all_kinds_are_keys() {
+    use std::collections::HashSet;
+    check(|| {
+        let [(a, _), (b, _)] = [Diary::spawn(), Diary::spawn()];
+        let strong = HashSet::from([a.clone(), a.clone(), b.clone()]);
+        let weak = HashSet::from([a.downgrade(), a.downgrade(), b.downgrade()]);
+        let any = HashSet::from([a.any(), a.any(), b.any()]);
+        let notes: HashSet<Recipient<Note>> =
+            HashSet::from([a.recipient(), a.recipient(), b.recipient()]);
+        assert_eq!([strong.len(), weak.len(), any.len(), notes.len()], [2; 4]);
+    });
+}

@@ -1,6 +1,7 @@
 //! Addresses for one kind of message.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::router::InFlight;
@@ -153,6 +154,12 @@ impl<M: Message> PartialEq for Recipient<M> {
 }
 
 impl<M: Message> Eq for Recipient<M> {}
+
+impl<M: Message> Hash for Recipient<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
 
 impl<M: Message> fmt::Debug for Recipient<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

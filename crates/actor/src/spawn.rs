@@ -1,5 +1,6 @@
 //! Bringing actors to life.
 
+use std::fmt;
 use std::sync::Arc;
 
 use coact_core::{Anchored, Cown, Group, Home};
@@ -240,5 +241,16 @@ impl<A: Actor> Spawn<A> {
         prepare(&address);
         address.begin();
         address
+    }
+}
+
+impl<A: Actor> fmt::Debug for Spawn<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spawn")
+            .field("host", &self.host)
+            .field("group", &self.group)
+            .field("names", &self.names)
+            .field("restartable", &self.make.is_some())
+            .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,7 @@
 //! Addresses that do not keep their actor alive.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use coact_core::{CownId, Survey, WeakCown};
 
@@ -97,6 +98,21 @@ impl<A: Actor> WeakAddr<A> {
 impl<A: Actor> Clone for WeakAddr<A> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+/// Addresses are equal if they are the same actor's.
+impl<A: Actor> PartialEq for WeakAddr<A> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl<A: Actor> Eq for WeakAddr<A> {}
+
+impl<A: Actor> Hash for WeakAddr<A> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
     }
 }
 
