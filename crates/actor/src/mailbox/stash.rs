@@ -57,7 +57,7 @@ impl<A: Actor> Context<A> {
     /// are [set aside](crate::Mailbox::stash).
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Message, MessageTo, Reply, spawn};
+    /// use coact_actor::{Actor, Context, Handler, Message, Receive, Reply, spawn};
     ///
     /// #[derive(Default)]
     /// struct Shop { open: bool, sold: Vec<&'static str> }
