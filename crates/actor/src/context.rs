@@ -208,7 +208,7 @@ impl<A: Actor> Context<A> {
     /// The future is [`Send`], so an actor that is to be held must be, too.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Message, MessageTo, Receive, Reply, spawn};
+    /// use coact_actor::{Actor, Context, Message, Receive, Reply, spawn};
     ///
     /// struct Counter(u32);
     /// impl Actor for Counter {}
