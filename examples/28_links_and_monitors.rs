@@ -63,7 +63,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Without the trap the link would have ended the witness: it ends a second worker.
     let (left, right) = (spawn(Worker), spawn(Worker));
     let peer = right.clone();
-    spawn(Linker).ask(Link { left: left.clone(), right: peer }).wait()?;
+    // Its address is kept: an actor that nobody can reach ends, and a normal end does not spread.
+    let linker = spawn(Linker);
+    linker.ask(Link { left: left.clone(), right: peer }).wait()?;
     left.send(Fail)?;
     println!("{}", right.ended().wait()?);
     assert!(matches!(right.exit_reason(), Some(ExitReason::Linked(..))));
