@@ -373,7 +373,7 @@ impl<A: Actor> Cell<A> {
         let waits = |rest: &mut Rest<A>| rest.suspended.is_some() || rest.hold.is_some();
         is_down
             || self.has_rest().is_some_and(waits)
-            || self.body.as_mut().is_some_and(|body| body.context.is_to_be_held())
+            || self.body.as_mut().is_some_and(|body| body.context.is_unsettled())
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.

@@ -350,9 +350,11 @@ impl<A: Actor> Context<A> {
         self.wishes.as_mut()?.get_mut().stop.take()
     }
 
-    /// Whether a future is to hold the actor that has not begun.
-    pub(crate) fn is_to_be_held(&mut self) -> bool {
-        self.wishes.as_mut().is_some_and(|wishes| !wishes.get_mut().holds.is_empty())
+    /// Whether the actor is to stop, or to be held, before its next message.
+    pub(crate) fn is_unsettled(&mut self) -> bool {
+        let Some(wishes) = &mut self.wishes else { return false };
+        let wishes = wishes.get_mut();
+        wishes.stop.is_some() || !wishes.holds.is_empty()
     }
 
     pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
