@@ -133,8 +133,13 @@ fn hold_for_ever(_: &mut Diary, context: &mut Context<Diary>) {
 /// Its worker is not lost to others, and neither are directives.
 #[test]
 fn futures_that_ask_for_others_without_end_give_way() {
-    check(|| {
-        let (restless, _) = Diary::spawn();
+    gives_way(|| Diary::spawn().0);
+    gives_way(|| actor(Diary::new().0).in_group(&Group::new()).spawn());
+}
+
+fn gives_way(spawn_restless: fn() -> Addr<Diary>) {
+    check(move || {
+        let restless = spawn_restless();
         restless.send(Do(hold_for_ever)).unwrap();
         let (other, _) = Diary::spawn();
         assert_eq!(other.ask(Note("served")).wait(), Ok(2));

@@ -236,7 +236,7 @@ pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
 }
 
 /// How many times in a row the state is called before other tasks have their turn.
-const CALLS_IN_A_ROW: u32 = 16;
+pub(crate) const CALLS_IN_A_ROW: u32 = 16;
 
 /// Runs a guard's task: attends to the state, then grants the cown on, or leaves the token.
 ///

@@ -8,7 +8,7 @@ use super::alert;
 use super::current::{self, Current};
 use super::leader::{HeldGroup, Leader};
 use super::ring::Entry;
-use crate::attend::{Door, park};
+use crate::attend::{CALLS_IN_A_ROW, Door, park};
 use crate::behaviour::body::{Completion, Ended};
 use crate::behaviour::grant::{grant, task_in_group};
 use crate::behaviour::release::{leave, successor};
@@ -108,11 +108,17 @@ unsafe fn drive(
 ) -> Option<TaskPtr> {
     // SAFETY: we have the token, so a member is alive, and with it the leader.
     unsafe {
+        let mut calls = 0;
         loop {
             // Looked up each time: the one before may have run past a shutdown's deadline.
             let context = current::context(worker, context);
             let header = &leader.as_ref().header;
             if header.wants_attention() {
+                calls += 1;
+                if calls > CALLS_IN_A_ROW {
+                    schedule_last(Leader::task(leader), header.home_of_queue());
+                    return None;
+                }
                 let door = alert::attend_to_all(leader, context.mode);
                 if door == Door::Open {
                     continue;
