@@ -1,9 +1,10 @@
-//! The benchmark tool of coact: the same workloads in coact and beside it in what else a Rust program would use.
+//! The benchmark tool of coact: the same workloads in coact and beside it in what else a program could be built on.
 //!
-//! Every repetition runs in a fresh process and checks its own result; the repetitions of the implementations of a
-//! workload are interleaved. [`harness`] is what all workloads share, [`workloads`] is a folder a workload with our
-//! version and the peers' beside it; [`cli`] is the tool, for the programs that measure.
+//! Every repetition runs in a fresh process and its result is checked; the repetitions of the implementations of a
+//! workload are interleaved. [`harness`] is what all workloads share, [`workloads`] is our side of each, [`peers`]
+//! finds the programs that do the same with something else, and [`cli`] is the tool.
 
 pub mod cli;
 pub mod harness;
+pub mod peers;
 pub mod workloads;

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use coact_bench::{cli, workloads};
+use coact_bench::cli;
 
 #[cfg(feature = "snmalloc")]
 #[global_allocator]
 static ALLOCATOR: snmalloc_rs::SnMalloc = snmalloc_rs::SnMalloc;
 
 fn main() -> ExitCode {
-    cli::run(workloads::ALL)
+    cli::main()
 }

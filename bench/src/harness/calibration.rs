@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::random::spin;
 
@@ -11,7 +11,7 @@ use super::random::spin;
 const LIMIT: Duration = Duration::from_millis(30);
 
 /// Costs of three basic things, in nanoseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Calibration {
     /// A step of a fixed loop of dependent arithmetic.
     pub step_ns: f64,

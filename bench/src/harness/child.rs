@@ -1,77 +1,72 @@
-//! One repetition in a process of its own.
-//!
-//! A fresh process has a heap, a thread pool and a peak of memory that no earlier repetition has touched. The tool
-//! starts itself again with the hidden `child` command; the child prints its [`Report`] as one line of JSON.
+//! One repetition in a process of its own: a heap, threads and a peak of memory that no earlier one has touched.
 
 use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use serde::{Deserialize, Serialize};
 
-use super::memory::peak_resident;
-use super::workload::{Implementation, Measured, Setup, Workload};
+use super::memory::Watched;
+use super::program::{Answer, Candidate};
+use super::workload::{Drawing, Measured, Setup, Workload};
 
-/// What a child tells its parent.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// What is known of a repetition once it has ended.
+#[derive(Clone, Debug)]
 pub struct Report {
     /// The checked measurement.
     pub measured: Measured,
     /// Peak resident memory of the child, in bytes.
     pub peak_resident: Option<u64>,
+    /// Resident memory over time, where the workload is drawn so: seconds since the start, bytes.
+    pub memory: Vec<(f64, u64)>,
 }
 
-/// The child's side: measures here and prints the report.
-pub fn answer(
-    workload: &dyn Workload,
-    implementation: &Implementation,
-    setup: &Setup,
-) -> anyhow::Result<()> {
-    let measured = workload.measure(implementation, setup)?;
-    let report = Report { measured, peak_resident: peak_resident() };
-    println!("{}", serde_json::to_string(&report)?);
-    Ok(())
-}
-
-/// The parent's side: runs a repetition in a child, and ends the child if it takes longer than `limit`.
+/// Runs a repetition in a child, ends the child if it takes longer than `limit`, and checks the result.
 pub fn measure(
     workload: &dyn Workload,
-    implementation: &Implementation,
+    candidate: &Candidate,
     setup: &Setup,
     limit: Duration,
 ) -> anyhow::Result<Report> {
-    let mut child = Command::new(std::env::current_exe().context("cannot find this program")?)
-        .args(["child", workload.name(), implementation.name])
-        .args(["--scale", &setup.scale.to_string(), "--workers", &setup.workers.to_string()])
-        .stdin(Stdio::null())
+    let setup = candidate.setup(setup);
+    let mut child = candidate
+        .command(workload, &setup)
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start a child")?;
-    wait(&mut child, limit)?;
-    let mut line = String::new();
-    child.stdout.take().context("the child has no output")?.read_to_string(&mut line)?;
-    serde_json::from_str(&line).context("the child's report is unreadable")
+    let draw = matches!(workload.drawing(&setup), Drawing::Memory);
+    let watched = wait(&mut child, limit, draw)?;
+    let mut printed = String::new();
+    child.stdout.take().context("the child has no output")?.read_to_string(&mut printed)?;
+    let line = printed.lines().last().context("the child printed nothing")?;
+    let answer: Answer = serde_json::from_str(line)
+        .with_context(|| format!("the child's answer cannot be read: {line:?}"))?;
+    let measured = answer.measured();
+    workload.check(&setup, &measured)?;
+    let peak_resident = answer.peak_resident.max(watched.peak());
+    Ok(Report { measured, peak_resident, memory: watched.samples })
 }
 
-/// Waits for a successful end. The child prints one short line, so its pipe cannot fill up meanwhile.
-fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<()> {
+/// Waits for a successful end. The child prints little, so its pipe cannot fill up meanwhile.
+fn wait(child: &mut Child, limit: Duration, draw: bool) -> anyhow::Result<Watched> {
     let start = Instant::now();
+    let mut watched = Watched::new(child.id(), draw);
     loop {
         if let Some(status) = child.try_wait()? {
             if !status.success() {
                 bail!("the child ended with {status}");
             }
-            return Ok(());
+            return Ok(watched);
         }
-        if start.elapsed() > limit {
+        let elapsed = start.elapsed();
+        watched.look(elapsed);
+        if elapsed > limit {
             child.kill()?;
             child.wait()?;
             bail!("took longer than {} s", limit.as_secs());
         }
         // Often enough for a smoke run of many short children, seldom enough not to disturb a long one.
-        let pause =
-            (start.elapsed() / 10).clamp(Duration::from_millis(1), Duration::from_millis(20));
+        let pause = (elapsed / 10).clamp(Duration::from_millis(1), Duration::from_millis(20));
         // There is no event to wait for: the standard library cannot wait for a child with a limit.
         #[allow(clippy::disallowed_methods)]
         std::thread::sleep(pause);

@@ -1,9 +1,9 @@
 //! What a reader must know of the machine to judge a figure.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The machine and the build.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Machine {
     /// Model of the processor, where the system tells.
     pub processor: String,
@@ -14,9 +14,9 @@ pub struct Machine {
     /// Operating system, its kernel's release where known, and architecture.
     pub system: String,
     /// The allocator of the measured binary.
-    pub allocator: &'static str,
+    pub allocator: String,
     /// Version of the measured crates.
-    pub version: &'static str,
+    pub version: String,
     /// Whether the binary was compiled with optimisation.
     pub optimised: bool,
 }
@@ -29,8 +29,8 @@ impl Machine {
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             memory: memory(),
             system: system(),
-            allocator: if cfg!(feature = "snmalloc") { "snmalloc" } else { "system" },
-            version: env!("CARGO_PKG_VERSION"),
+            allocator: allocator().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             optimised: !cfg!(debug_assertions),
         }
     }
@@ -49,6 +49,10 @@ impl std::fmt::Display for Machine {
             if self.optimised { "" } else { ", NOT OPTIMISED" }
         )
     }
+}
+
+fn allocator() -> &'static str {
+    if cfg!(feature = "snmalloc") { "snmalloc" } else { "system" }
 }
 
 fn processor() -> Option<String> {

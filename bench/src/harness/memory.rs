@@ -1,19 +1,57 @@
-//! Resident memory of this process, as the operating system counts it.
+//! Resident memory of a process, as the operating system counts it.
 //!
 //! Linux only; elsewhere there is no figure, and the reports say so with a dash.
 
-/// The most that has been resident at once, in bytes.
+use std::time::Duration;
+
+const PEAK: &str = "VmHWM:";
+const NOW: &str = "VmRSS:";
+
+/// The most that has been resident at once in this process, in bytes.
 pub fn peak_resident() -> Option<u64> {
-    status_bytes("VmHWM:")
+    bytes(&status("self")?, PEAK)
 }
 
-/// What is resident now, in bytes.
+/// What is resident now in this process, in bytes.
 pub fn resident() -> Option<u64> {
-    status_bytes("VmRSS:")
+    bytes(&status("self")?, NOW)
 }
 
-fn status_bytes(key: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+/// Another process, looked at from time to time while it runs.
+pub struct Watched {
+    process: String,
+    draw: bool,
+    peak: Option<u64>,
+    /// Seconds since the start, and bytes then.
+    pub samples: Vec<(f64, u64)>,
+}
+
+impl Watched {
+    /// A process; `draw` keeps every look.
+    pub fn new(process: u32, draw: bool) -> Watched {
+        Watched { process: process.to_string(), draw, peak: None, samples: Vec::new() }
+    }
+
+    /// Looks, this long after the start.
+    pub fn look(&mut self, elapsed: Duration) {
+        let Some(status) = status(&self.process) else { return };
+        self.peak = self.peak.max(bytes(&status, PEAK));
+        if let Some(now) = bytes(&status, NOW).filter(|_| self.draw) {
+            self.samples.push((elapsed.as_secs_f64(), now));
+        }
+    }
+
+    /// The most that was resident up to the last look.
+    pub fn peak(&self) -> Option<u64> {
+        self.peak
+    }
+}
+
+fn status(process: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{process}/status")).ok()
+}
+
+fn bytes(status: &str, key: &str) -> Option<u64> {
     let kib = status.lines().find_map(|line| line.strip_prefix(key))?;
     kib.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }

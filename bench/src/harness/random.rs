@@ -1,4 +1,4 @@
-//! Seeded randomness, so that every implementation does the same work, and work for a processor.
+//! Seeded randomness, so that every implementation does the same work, and work for a processor; the same in every language.
 
 /// A well-mixed number from a counter (the finaliser of splitmix64): randomness without a state to pass on.
 pub fn mix(counter: u64) -> u64 {
@@ -19,9 +19,53 @@ pub fn spin(steps: u64) -> u64 {
     std::hint::black_box(word)
 }
 
+/// A linear congruential generator of 16 bits, so that every language can have it.
+#[derive(Clone)]
+pub struct R16(u32);
+
+impl R16 {
+    /// Begins with a seed.
+    pub fn new(seed: u32) -> R16 {
+        R16(seed)
+    }
+
+    /// The next number, below 65,536.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(1309).wrapping_add(13849) & 0xFFFF;
+        self.0
+    }
+
+    /// The next number modulo `bound`.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        self.next() % bound
+    }
+}
+
+/// A linear congruential generator of 60 bits.
+#[derive(Clone)]
+pub struct R64(u64);
+
+impl R64 {
+    /// Begins with a seed.
+    pub fn new(seed: u64) -> R64 {
+        R64(seed)
+    }
+}
+
+impl Iterator for R64 {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Some(self.0 >> 4)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::mix;
+    use super::{R16, R64, mix};
 
     #[test]
     fn every_bit_is_set_about_half_of_the_time() {
@@ -29,5 +73,13 @@ mod tests {
             let set = (0..1_000).filter(|&counter| mix(counter) >> bit & 1 == 1).count();
             assert!((400..600).contains(&set), "bit {bit} is set {set} times of 1,000");
         }
+    }
+
+    #[test]
+    fn the_first_numbers_are_those_of_every_language() {
+        let mut small = R16::new(74755);
+        // By hand: (74755·1309 + 13849) mod 65536, and so on.
+        assert_eq!([small.next(), small.next()], [22896, 34761]);
+        assert_eq!(R64::new(0).next(), Some(1_442_695_040_888_963_407 >> 4));
     }
 }

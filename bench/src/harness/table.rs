@@ -5,8 +5,8 @@ use super::record::Record;
 /// The line above a table.
 pub fn heading() -> String {
     format!(
-        "{:<21} {:<20} {:>10} {:>10} {:>10}    {:>7} {:>9} {:>8}",
-        "workload", "implementation", "median", "min", "max", "ratio", "peak MiB", "B each"
+        "{:<22} {:<18} {:>3} {:>10} {:>10} {:>10}    {:>7} {:>9} {:>8}",
+        "workload", "implementation", "on", "median", "min", "max", "ratio", "peak MiB", "B each"
     )
 }
 
@@ -14,14 +14,15 @@ pub fn heading() -> String {
 pub fn line(record: &Record) -> String {
     let summary = &record.summary;
     format!(
-        "{:<21} {:<20} {:>10} {:>10} {:>10} {:<2} {:>7} {:>9} {:>8}",
+        "{:<22} {:<18} {:>3} {:>10} {:>10} {:>10} {:<2} {:>7} {:>9} {:>8}",
         record.workload,
         record.implementation,
+        record.workers,
         figure(summary.median),
         figure(summary.min),
         figure(summary.max),
         record.unit,
-        record.ratio.map_or_else(dash, |ratio| format!("{ratio:.2}")),
+        record.ratio.map_or_else(dash, |ratio| format!("{:.2}", ratio.median)),
         record.peak_resident.map_or_else(dash, |bytes| figure(bytes as f64 / f64::from(1 << 20))),
         record.bytes_each.map_or_else(dash, figure),
     )

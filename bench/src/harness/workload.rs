@@ -15,6 +15,16 @@ pub trait Workload: Sync {
     /// One line for `list`: what is done, and what one operation is.
     fn about(&self) -> &'static str;
 
+    /// Where it belongs.
+    fn group(&self) -> Group {
+        Group::Micro
+    }
+
+    /// How the report draws it, beside its table.
+    fn drawing(&self, _setup: &Setup) -> Drawing {
+        Drawing::Bars
+    }
+
     /// The unit of the figure.
     fn unit(&self) -> Unit {
         Unit::NanosPerOperation
@@ -26,18 +36,56 @@ pub trait Workload: Sync {
     /// Says why a measurement cannot be trusted: the result is not the one that the work must have.
     fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch>;
 
-    /// Who does it, ours first.
+    /// Who does it in this program, the first of ours first.
     fn implementations(&self) -> &[Implementation];
+}
 
-    /// Runs one implementation once, here and now, and checks its result.
-    fn measure(
-        &self,
-        implementation: &Implementation,
-        setup: &Setup,
-    ) -> Result<Measured, Mismatch> {
-        let measured = (implementation.run)(setup);
-        self.check(setup, &measured).map(|()| measured)
+/// A family of workloads, which can be run by its name.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// What the papers and pages measure that this runtime stands on.
+    Headline,
+    /// The actor benchmark suite.
+    Savina,
+    /// One path through the runtime each.
+    Micro,
+}
+
+impl Group {
+    /// All of them, in the order of the reports.
+    pub const ALL: [Group; 3] = [Group::Headline, Group::Savina, Group::Micro];
+
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Headline => "headline",
+            Group::Savina => "savina",
+            Group::Micro => "micro",
+        }
     }
+}
+
+/// What the reference of a workload draws, and so do we.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Drawing {
+    /// A bar an implementation.
+    Bars,
+    /// Time over workers, and so it is measured on 1, 2, 4 … workers; beside the ideal line where there is one.
+    Workers {
+        /// Processor time of the whole work, in seconds: on n workers it takes an n-th at best.
+        ideal: Option<f64>,
+    },
+    /// Throughput over the number of actors: the workloads of one name in this field are points of one plot.
+    Actors {
+        /// The plot, in which this workload is a point.
+        plot: String,
+        /// Actors of this workload.
+        actors: u64,
+    },
+    /// Resident memory over time, beside time over workers.
+    Memory,
 }
 
 /// A program that does a workload.

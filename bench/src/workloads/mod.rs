@@ -1,20 +1,13 @@
-//! The workloads: a folder each, or one for a few that differ in size only.
+//! The workloads: what is done, how much of it, which result is right, and our way to do it.
 //!
-//! A folder's `mod.rs` holds the sizes and the check, `coact.rs` our version, and the other files are named after
-//! the peer that does the same work as its users would write it. Sizes are the full ones; [`Setup`] scales them.
+//! `bench/PROGRAMS.md` describes them for all languages. Sizes are the full ones; [`Setup`] scales them.
 //!
 //! [`Setup`]: crate::harness::Setup
 
-pub mod ask;
-mod bank;
-mod dining;
-mod fibonacci;
-pub mod idle;
-mod independent;
-mod producers;
-pub mod rings;
+pub mod headline;
+pub mod micro;
 mod runtime;
-mod skynet;
+pub mod savina;
 mod threads;
 
 #[cfg(test)]
@@ -23,35 +16,6 @@ mod tests;
 use crate::harness::Workload;
 
 /// Every workload, in the order of the reports.
-pub const ALL: &[&dyn Workload] = &[
-    &producers::TwoProducers,
-    &producers::TwoProducersSpawned,
-    &producers::ManyToOne,
-    &producers::ManyToOneSpawned,
-    &producers::OneCown,
-    &rings::Ring,
-    &rings::PingPong,
-    &rings::PingPongBulk,
-    &ask::Ask,
-    &skynet::Skynet,
-    &idle::IdleCowns,
-    &bank::Transfers,
-    &bank::Here,
-    &bank::HereContended,
-    &fibonacci::Fibonacci,
-    &dining::Dining,
-    &independent::Independent,
-    &rings::ActorRing,
-    &rings::ActorPingPong,
-    &rings::ActorPairs,
-    &ask::ActorAsk,
-    &ask::ActorWait,
-    &producers::ActorCounterOf1,
-    &producers::ActorCounterOf2,
-    &producers::ActorCounterOf4,
-    &producers::ActorCounterOf8,
-    &producers::ActorCount,
-    &idle::IdleActors,
-    &idle::ActorEnds,
-    &skynet::ActorSkynet,
-];
+pub fn all() -> Vec<&'static dyn Workload> {
+    [headline::ALL, savina::ALL, micro::ALL].concat()
+}

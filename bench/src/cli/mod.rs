@@ -1,0 +1,78 @@
+//! Commands and options, and what each command does.
+
+mod choice;
+mod list;
+mod run;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::harness::program;
+use crate::workloads;
+
+const EXAMPLES: &str = "\
+Examples:
+  coact-bench list                                  what there is, and which peers are built here
+  coact-bench run                                   everything, full size, five rounds
+  coact-bench run savina --peers caf,pekko          the actor benchmark suite beside two peers
+  coact-bench run counter-1 ask-latency --runs 9    two workloads, nine rounds
+  coact-bench run mixed --workers 1,2 --scale 0.1   on one and on two workers, a tenth of the size
+  coact-bench run --scale 0.001 --runs 1            smoke test: does all of it still run and check out?
+  coact-bench run --json figures.json               records for `report` and `compare`
+  coact-bench lines                                 how long our Savina programs are, beside the paper's";
+
+/// Measures the coact runtime beside its peers. Each repetition runs in a fresh process and checks its result.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Lists the workloads and who does them.
+    List,
+    /// Measures, and prints a table: median, extremes, ratio to our own figure in the same round, peak memory.
+    #[command(after_help = EXAMPLES)]
+    Run(run::Run),
+    /// Counts the lines of our Savina programs as the paper counts its own.
+    Lines,
+    /// Speaks as a peer's program does; the tool starts itself with this.
+    #[command(hide = true)]
+    Program(Program),
+}
+
+#[derive(Args)]
+struct Program {
+    words: Vec<String>,
+}
+
+/// Does what the command line says; returns how the program ends.
+pub fn main() -> ExitCode {
+    let out = &mut io::stdout();
+    let done = match Cli::parse().command {
+        Command::List => list::list(out),
+        Command::Run(run) => run.measure(out),
+        Command::Lines => list::lines(out),
+        Command::Program(Program { words }) => {
+            program::answer("coact", &workloads::all(), &words, out)
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output may stop early, as `head` does.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,172 @@
+//! A client that asks a server, again and again, each time waiting for the reply.
+
+mod actors;
+mod coact;
+mod crossbeam;
+mod tokio;
+
+use crate::harness::workload::{Mismatch, expect};
+use crate::harness::{Implementation, Measured, Setup, Workload};
+
+/// The server replies with the number of requests it has seen, the client adds the replies up.
+#[derive(Default)]
+struct Server {
+    requests: u64,
+}
+
+impl Server {
+    fn answer(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
+    }
+}
+
+fn rounds(setup: &Setup) -> u64 {
+    setup.scaled(1_000_000)
+}
+
+/// Peers that wake a thread twice a round trip do a hundredth of the round trips.
+const THREADED_SHARE: u32 = 100;
+
+/// Sequential round trips.
+pub struct Ask;
+
+impl Workload for Ask {
+    fn name(&self) -> &'static str {
+        "cown-ask"
+    }
+
+    fn about(&self) -> &'static str {
+        "a client asks a server and waits for the reply, 1,000,000 times; a round trip"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        vec![("round_trips", rounds(setup))]
+    }
+
+    fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        let rounds = measured.operations;
+        expect("the sum of the replies", rounds * (rounds + 1) / 2, measured)
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "a behaviour on the server spawns one on the client",
+                run: |setup| coact::behaviours(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-promise",
+                about: "ask the server, then go on with the client",
+                run: |setup| coact::promises(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-wait",
+                about: "a plain thread asks and waits; 1/100 of the rounds",
+                run: |setup| coact::waiting(setup, rounds(&setup.share(THREADED_SHARE))),
+            },
+            Implementation {
+                name: "tokio",
+                about: "a task asks a task: mpsc there, oneshot back",
+                run: |setup| tokio::run(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "crossbeam",
+                about: "a thread asks a thread; 1/100 of the rounds",
+                run: |setup| crossbeam::run(rounds(&setup.share(THREADED_SHARE))),
+            },
+        ]
+    }
+}
+
+/// Sequential round trips between two actors.
+pub struct ActorAsk;
+
+impl Workload for ActorAsk {
+    fn name(&self) -> &'static str {
+        "actor-ask"
+    }
+
+    fn about(&self) -> &'static str {
+        "an actor asks another one and waits for the reply, 1,000,000 times; a round trip"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        Ask.parameters(setup)
+    }
+
+    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        Ask.check(setup, measured)
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "`Context::ask`: the answer comes back to the asker, as a message does",
+                run: |setup| actors::asking(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-grouped",
+                about: "the same, with both in one group",
+                run: |setup| actors::asking_in_group(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-messages",
+                about: "a message there, with the asker's address in it, and a message back",
+                run: |setup| actors::messages(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "a behaviour on the server spawns one on the client",
+                run: |setup| coact::behaviours(setup, rounds(setup)),
+            },
+            Implementation {
+                name: "coact-promise",
+                about: "cowns: ask the server, then go on with the client",
+                run: |setup| coact::promises(setup, rounds(setup)),
+            },
+        ]
+    }
+}
+
+/// Sequential round trips from a plain thread to an actor.
+pub struct ActorWait;
+
+impl Workload for ActorWait {
+    fn name(&self) -> &'static str {
+        "actor-wait"
+    }
+
+    fn about(&self) -> &'static str {
+        "a plain thread asks an actor and waits for the reply, 100,000 times; a round trip"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        vec![("round_trips", waits(setup))]
+    }
+
+    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        Ask.check(setup, measured)
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "`Addr::ask` and `Ask::wait`",
+                run: |setup| actors::waiting(setup, waits(setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "a behaviour with a promise, which the thread waits for",
+                run: |setup| coact::waiting(setup, waits(setup)),
+            },
+        ]
+    }
+}
+
+fn waits(setup: &Setup) -> u64 {
+    setup.scaled(100_000)
+}

@@ -1,0 +1,253 @@
+//! Transfers between two accounts of a bank, as behaviours, in place, and under ordered mutexes.
+//!
+//! An account may be overdrawn, so the final balances do not depend on the order of the transfers, and every
+//! implementation must end with those of a plain sequential loop.
+
+mod coact;
+mod mutex;
+mod tokio;
+
+use std::num::Wrapping;
+use std::ops::Range;
+
+use crate::harness::random::mix;
+use crate::harness::workload::{Mismatch, expect};
+use crate::harness::{Implementation, Measured, Setup, Workload};
+
+/// How many accounts, transfers, and plain threads that make them (where plain threads do).
+#[derive(Clone, Copy)]
+struct Size {
+    accounts: u64,
+    transfers: u64,
+    threads: u64,
+}
+
+impl Size {
+    fn spawned(setup: &Setup) -> Size {
+        Size { accounts: 1_000, transfers: setup.scaled(1_000_000), threads: 1 }
+    }
+
+    fn free(setup: &Setup) -> Size {
+        Size { accounts: 1_000, transfers: setup.scaled(3_000_000), threads: 1 }
+    }
+
+    /// All threads want the same two accounts.
+    fn contended(setup: &Setup) -> Size {
+        let threads = setup.workers as u64;
+        Size { accounts: 2, transfers: setup.scaled_at_least(1_000_000, threads), threads }
+    }
+
+    /// The same, shared out to as many threads as there are workers.
+    fn parallel(self, setup: &Setup) -> Size {
+        Size { threads: setup.workers as u64, ..self }
+    }
+
+    /// The numbers of the transfers that this thread makes.
+    fn share_of(self, thread: u64) -> Range<u64> {
+        let bound = |thread| self.transfers * thread / self.threads;
+        bound(thread)..bound(thread + 1)
+    }
+
+    fn parameters(self) -> Vec<(&'static str, u64)> {
+        vec![("accounts", self.accounts), ("transfers", self.transfers), ("threads", self.threads)]
+    }
+
+    /// What a plain loop makes of it.
+    fn expected(self) -> u64 {
+        let mut accounts = vec![Account::default(); self.accounts as usize];
+        for number in 0..self.transfers {
+            let transfer = Transfer::numbered(self, number);
+            accounts[transfer.from].pay(transfer.amount);
+            accounts[transfer.to].receive(transfer.amount);
+        }
+        digest(accounts)
+    }
+}
+
+/// One order to move money.
+#[derive(Clone, Copy)]
+struct Transfer {
+    from: usize,
+    to: usize,
+    amount: u64,
+}
+
+impl Transfer {
+    /// The same number is the same transfer, whoever makes it.
+    fn numbered(size: Size, number: u64) -> Transfer {
+        let random = mix(number);
+        // Multiplications in place of divisions, which would show in the figures.
+        let below = |bits: u64, bound: u64| ((bits & 0xFF_FFFF) * bound) >> 24;
+        let from = below(random, size.accounts);
+        let other = below(random >> 24, size.accounts - 1);
+        let to = if other >= from { other + 1 } else { other };
+        Transfer { from: from as usize, to: to as usize, amount: random >> 58 }
+    }
+
+    /// The transfers of one thread, drawn as they are needed.
+    fn some(size: Size, thread: u64) -> impl Iterator<Item = Transfer> {
+        size.share_of(thread).map(move |number| Transfer::numbered(size, number))
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Account {
+    balance: i64,
+    uses: u64,
+}
+
+impl Account {
+    fn pay(&mut self, amount: u64) {
+        self.balance -= amount as i64;
+        self.uses += 1;
+    }
+
+    fn receive(&mut self, amount: u64) {
+        self.balance += amount as i64;
+        self.uses += 1;
+    }
+}
+
+/// One number that a lost, doubled or misdirected transfer changes.
+fn digest(accounts: impl IntoIterator<Item = Account>) -> u64 {
+    let mix = |seen: Wrapping<u64>, account: Account| {
+        (seen + Wrapping(account.balance.cast_unsigned())) * Wrapping(0x9E37_79B9_7F4A_7C15)
+            + Wrapping(account.uses)
+    };
+    accounts.into_iter().fold(Wrapping(0), mix).0
+}
+
+macro_rules! workload {
+    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:expr, $about:literal, $implementations:expr) => {
+        $(#[$doc])*
+        pub struct $workload;
+
+        impl Workload for $workload {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn about(&self) -> &'static str {
+                $about
+            }
+
+            fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+                $size(setup).parameters()
+            }
+
+            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+                expect("the digest of the balances", $size(setup).expected(), measured)
+            }
+
+            fn implementations(&self) -> &'static [Implementation] {
+                $implementations
+            }
+        }
+    };
+}
+
+workload!(
+    /// Transfers spawned by one behaviour.
+    Transfers,
+    "transfers",
+    Size::spawned,
+    "1,000,000 two-cown transfers among 1,000 accounts, spawned by one behaviour; a transfer",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a behaviour on both accounts",
+            run: |setup| coact::spawned(setup, Size::spawned(setup)),
+        },
+        Implementation {
+            name: "coact-singles",
+            about: "two behaviours, one on each account (not atomic)",
+            run: |setup| coact::singles(setup, Size::spawned(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "one task locks two ordered tokio mutexes",
+            run: |setup| tokio::run(setup, Size::spawned(setup)),
+        },
+        Implementation {
+            name: "mutex",
+            about: "one thread locks two ordered std mutexes",
+            run: |setup| mutex::run(Size::spawned(setup)),
+        },
+        Implementation {
+            name: "mutex-parallel",
+            about: "as many threads as workers, two ordered std mutexes",
+            run: |setup| mutex::run(Size::spawned(setup).parallel(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// In place, on accounts that nobody else uses.
+    Here,
+    "here-free",
+    Size::free,
+    "one thread makes 3,000,000 transfers in place among 1,000 free accounts; a transfer",
+    &[
+        Implementation {
+            name: "coact",
+            about: "when_here on both accounts",
+            run: |setup| coact::here(setup, Size::free(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "one task locks two ordered tokio mutexes",
+            run: |setup| tokio::run(setup, Size::free(setup)),
+        },
+        Implementation {
+            name: "mutex",
+            about: "one thread locks two ordered std mutexes",
+            run: |setup| mutex::run(Size::free(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// In place, on two accounts that all threads want.
+    HereContended,
+    "here-contended",
+    Size::contended,
+    "as many threads as workers make 1,000,000 transfers in place between the same two accounts; a transfer",
+    &[
+        Implementation {
+            name: "coact",
+            about: "when_here on both accounts",
+            run: |setup| coact::here(setup, Size::contended(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "tasks lock two ordered tokio mutexes",
+            run: |setup| tokio::run(setup, Size::contended(setup)),
+        },
+        Implementation {
+            name: "mutex",
+            about: "threads lock two ordered std mutexes",
+            run: |setup| mutex::run(Size::contended(setup)),
+        },
+    ]
+);
+
+#[cfg(test)]
+mod tests {
+    use super::{Size, Transfer};
+
+    const SIZE: Size = Size { accounts: 3, transfers: 1_000, threads: 7 };
+
+    #[test]
+    fn a_transfer_is_between_two_different_accounts() {
+        for number in 0..SIZE.transfers {
+            let Transfer { from, to, .. } = Transfer::numbered(SIZE, number);
+            assert!(from != to && from < 3 && to < 3);
+        }
+    }
+
+    #[test]
+    fn the_shares_of_the_threads_are_the_whole() {
+        let all: Vec<u64> = (0..SIZE.threads).flat_map(|thread| SIZE.share_of(thread)).collect();
+        assert_eq!(all, (0..SIZE.transfers).collect::<Vec<u64>>());
+    }
+}

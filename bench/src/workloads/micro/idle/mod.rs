@@ -1,0 +1,196 @@
+//! Things that are made and then have nothing to do: what does each cost in time and memory?
+
+mod actors;
+mod coact;
+mod mutex;
+mod tokio;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::harness::memory::resident;
+use crate::harness::workload::{Mismatch, expect};
+use crate::harness::{Implementation, Measured, Setup, Workload};
+
+fn count(setup: &Setup) -> u64 {
+    setup.scaled(1_000_000)
+}
+
+/// The three that are asked for their numbers in the end.
+pub fn witnesses(count: u64) -> [u64; 3] {
+    [0, count / 2, count - 1]
+}
+
+/// Makes them all, into memory that is already resident, and measures the time and the growth.
+///
+/// The result is left at zero, for the caller to fill in from the witnesses.
+fn make<T>(count: u64, mut one: impl FnMut(u64) -> T) -> (Vec<Option<T>>, Measured) {
+    let mut all = places(count);
+    let begun = Begun::now();
+    fill(&mut all, &mut one);
+    (all, begun.measured(count))
+}
+
+/// Memory for so many, resident.
+pub fn places<T>(count: u64) -> Vec<Option<T>> {
+    let mut all: Vec<Option<T>> = Vec::new();
+    all.resize_with(count as usize, || None);
+    all
+}
+
+fn fill<T>(all: &mut [Option<T>], one: &mut impl FnMut(u64) -> T) {
+    for (number, place) in (0..).zip(all) {
+        *place = Some(one(number));
+    }
+}
+
+/// The time and the resident memory before the making.
+pub struct Begun {
+    resident: Option<u64>,
+    at: Instant,
+}
+
+impl Begun {
+    /// Looks at both.
+    pub fn now() -> Begun {
+        Begun { resident: resident(), at: Instant::now() }
+    }
+
+    /// What `count` of them took until now.
+    pub fn measured(&self, count: u64) -> Measured {
+        let elapsed = self.at.elapsed();
+        let growth = resident()
+            .zip(self.resident)
+            .map(|(after, before)| after.saturating_sub(before) as f64 / count as f64);
+        Measured { bytes_each: growth, ..Measured::new(elapsed, count, 0) }
+    }
+}
+
+/// Idle cowns alive at once.
+pub struct IdleCowns;
+
+impl Workload for IdleCowns {
+    fn name(&self) -> &'static str {
+        "idle-cowns"
+    }
+
+    fn about(&self) -> &'static str {
+        "1,000,000 idle cowns of a u64 are made and kept; a cown, and the bytes of each"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        vec![("cowns", count(setup))]
+    }
+
+    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        expect("the sum of the witnesses", witnesses(count(setup)).iter().sum(), measured)
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "a cown, made in a behaviour",
+                run: |setup| coact::run(setup, count(setup)),
+            },
+            Implementation {
+                name: "tokio",
+                about: "a task that waits on an unbounded mpsc, spawned by a task",
+                run: |setup| tokio::run(setup, count(setup)),
+            },
+            Implementation {
+                name: "mutex",
+                about: "an Arc of a std mutex: the least that can be shared",
+                run: |setup| mutex::run(count(setup)),
+            },
+        ]
+    }
+}
+
+/// Idle actors alive at once.
+pub struct IdleActors;
+
+impl Workload for IdleActors {
+    fn name(&self) -> &'static str {
+        "idle-actors"
+    }
+
+    fn about(&self) -> &'static str {
+        "1,000,000 actors of a u64 are spawned, and idle once all have started; an actor, and the bytes of each"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        vec![("actors", count(setup))]
+    }
+
+    fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        expect("the sum of the witnesses", witnesses(measured.operations).iter().sum(), measured)
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "an actor, spawned by an actor",
+                run: |setup| actors::spawned(setup, count(setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "a cown and an empty behaviour on it, made in a behaviour",
+                run: |setup| coact::started(setup, count(setup)),
+            },
+        ]
+    }
+}
+
+/// Ends of actors.
+pub struct ActorEnds;
+
+impl Workload for ActorEnds {
+    fn name(&self) -> &'static str {
+        "actor-ends"
+    }
+
+    fn about(&self) -> &'static str {
+        "the addresses of 1,000,000 idle actors are dropped, and all end; an end"
+    }
+
+    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+        vec![("actors", count(setup))]
+    }
+
+    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        expect("the number of dropped states", count(setup), measured)
+    }
+
+    fn implementations(&self) -> &'static [Implementation] {
+        &[
+            Implementation {
+                name: "coact",
+                about: "the last address of each is dropped by an actor",
+                run: |setup| actors::ended(setup, count(setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "the last handle of each is dropped in a behaviour",
+                run: |setup| coact::ended(setup, count(setup)),
+            },
+        ]
+    }
+}
+
+/// A state that is counted when it is dropped.
+struct Counted(Arc<AtomicU64>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        // ORDERING: Relaxed. Read when the runtime is idle, which orders all that has run before.
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn all_dropped(since: Instant, count: u64, dropped: &AtomicU64) -> Measured {
+    // ORDERING: Relaxed. The runtime was idle.
+    Measured::new(since.elapsed(), count, dropped.load(Ordering::Relaxed))
+}

@@ -1,0 +1,50 @@
+//! The core's own measures: a folder each, or one for a few that differ in size only.
+//!
+//! A folder's `mod.rs` holds the sizes and the check, the other files the ways to do it. They are sharper than the
+//! headline workloads: each is about one path through the runtime.
+
+pub mod ask;
+pub mod bank;
+pub mod dining;
+pub mod fibonacci;
+pub mod idle;
+pub mod independent;
+pub mod producers;
+pub mod rings;
+pub mod skynet;
+
+use crate::harness::Workload;
+
+/// All of them, in the order of the reports.
+pub const ALL: &[&dyn Workload] = &[
+    &producers::TwoProducers,
+    &producers::TwoProducersSpawned,
+    &producers::ManyToOne,
+    &producers::ManyToOneSpawned,
+    &producers::OneCown,
+    &rings::Ring,
+    &rings::PingPong,
+    &rings::PingPongBulk,
+    &ask::Ask,
+    &skynet::Skynet,
+    &idle::IdleCowns,
+    &bank::Transfers,
+    &bank::Here,
+    &bank::HereContended,
+    &fibonacci::Fibonacci,
+    &dining::Dining,
+    &independent::Independent,
+    &rings::ActorRing,
+    &rings::ActorPingPong,
+    &rings::ActorPairs,
+    &ask::ActorAsk,
+    &ask::ActorWait,
+    &producers::ActorCounterOf1,
+    &producers::ActorCounterOf2,
+    &producers::ActorCounterOf4,
+    &producers::ActorCounterOf8,
+    &producers::ActorCount,
+    &idle::IdleActors,
+    &idle::ActorEnds,
+    &skynet::ActorSkynet,
+];

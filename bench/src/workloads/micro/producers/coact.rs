@@ -1,0 +1,82 @@
+//! A behaviour an add.
+
+use coact::prelude::{Cown, Credits, ask, when};
+
+use super::{Counter, Size};
+use crate::harness::{Finish, Measured, Setup, Stopwatch};
+use crate::workloads::{runtime, threads};
+
+/// Adds in flight at once with credits.
+const IN_FLIGHT: usize = 1_024;
+
+/// Plain threads spawn as fast as they can.
+pub fn from_threads(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let counter = Cown::new(Counter::new(size, &finish));
+    let start = threads::run(size.producers, |_| {
+        for _ in 0..size.each {
+            when(&counter, |counter| counter.add(1));
+        }
+    });
+    let (elapsed, sum) = finish.wait(start);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+/// Plain threads wait for a credit before each add, which bounds the memory.
+pub fn with_credits(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let counter = Cown::new(Counter::new(size, &finish));
+    let credits = Credits::new(IN_FLIGHT);
+    let start = threads::run(size.producers, |_| {
+        for _ in 0..size.each {
+            let permit = credits.acquire_blocking(1);
+            when(&counter, move |counter| {
+                counter.add(1);
+                drop(permit);
+            });
+        }
+    });
+    let (elapsed, sum) = finish.wait(start);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+/// Behaviours spawn as fast as they can, each on a cown of its own.
+pub fn spawned(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let stopwatch = Stopwatch::default();
+    let counter = Cown::new(Counter::new(size, &finish));
+    let started = stopwatch.clone();
+    when(Cown::new(()), move |_| {
+        started.start();
+        for _ in 0..size.producers {
+            let counter = counter.clone();
+            when(Cown::new(()), move |_| {
+                for _ in 0..size.each {
+                    when(&counter, |counter| counter.add(1));
+                }
+            });
+        }
+    });
+    let (elapsed, sum) = stopwatch.until(&finish);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+/// Plain threads spawn as fast as they can; then the sum is asked for.
+pub fn asked(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let counter = Cown::new(Counter::new(size, &Finish::after(1)));
+    let start = threads::run(size.producers, |_| {
+        for _ in 0..size.each {
+            when(&counter, |counter| counter.add(1));
+        }
+    });
+    let sum = ask(&counter, |counter| counter.sum).wait().expect("the counter answers");
+    Measured::new(start.elapsed(), size.total(), sum)
+}

@@ -1,0 +1,307 @@
+//! Producers that add to one counter: from plain threads, and from inside the runtime.
+
+mod actors;
+mod coact;
+mod crossbeam;
+mod mutex;
+mod tokio;
+
+use crate::harness::workload::{Mismatch, expect};
+use crate::harness::{Finish, Implementation, Measured, Setup, Workload};
+
+/// How many producers, and how many adds each.
+#[derive(Clone, Copy)]
+struct Size {
+    producers: u64,
+    each: u64,
+}
+
+impl Size {
+    fn one(setup: &Setup) -> Size {
+        Size { producers: 1, each: setup.scaled(1_000_000) }
+    }
+
+    fn two(setup: &Setup) -> Size {
+        Size { producers: 2, each: setup.scaled(1_500_000) }
+    }
+
+    fn twenty(setup: &Setup) -> Size {
+        Size { producers: 20, each: setup.scaled(1_000_000) }
+    }
+
+    /// 3,000,000 adds in all.
+    fn shared_by(producers: u64, setup: &Setup) -> Size {
+        Size { producers, each: setup.scaled_at_least(3_000_000, producers) / producers }
+    }
+
+    fn total(self) -> u64 {
+        self.producers * self.each
+    }
+
+    fn parameters(self) -> Vec<(&'static str, u64)> {
+        vec![("producers", self.producers), ("adds_each", self.each)]
+    }
+}
+
+/// The state that is added to. The last add ends the run.
+struct Counter {
+    sum: u64,
+    awaited: u64,
+    finish: Finish,
+}
+
+impl Counter {
+    fn new(size: Size, finish: &Finish) -> Counter {
+        Counter { sum: 0, awaited: size.total(), finish: finish.clone() }
+    }
+
+    fn add(&mut self, amount: u64) {
+        self.sum += amount;
+        if self.sum == self.awaited {
+            self.finish.part(self.sum);
+        }
+    }
+}
+
+macro_rules! workload {
+    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:expr, $about:literal, $implementations:expr) => {
+        $(#[$doc])*
+        pub struct $workload;
+
+        impl Workload for $workload {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn about(&self) -> &'static str {
+                $about
+            }
+
+            fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+                $size(setup).parameters()
+            }
+
+            fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+                expect("the sum", measured.operations, measured)
+            }
+
+            fn implementations(&self) -> &'static [Implementation] {
+                $implementations
+            }
+        }
+    };
+}
+
+workload!(
+    /// Two plain threads.
+    TwoProducers,
+    "two-producers",
+    Size::two,
+    "two plain threads add 3,000,000 times to one counter; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a behaviour an add",
+            run: |setup| coact::from_threads(setup, Size::two(setup)),
+        },
+        Implementation {
+            name: "coact-credits",
+            about: "a behaviour an add, 1,024 in flight at most",
+            run: |setup| coact::with_credits(setup, Size::two(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "unbounded mpsc into a task",
+            run: |setup| tokio::from_threads(setup, Size::two(setup)),
+        },
+        Implementation {
+            name: "crossbeam",
+            about: "unbounded channel into a thread",
+            run: |setup| crossbeam::unbounded(Size::two(setup)),
+        },
+        Implementation {
+            name: "mutex",
+            about: "a std mutex around the counter",
+            run: |setup| mutex::from_threads(Size::two(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// Two behaviours or tasks.
+    TwoProducersSpawned,
+    "two-producers-spawned",
+    Size::two,
+    "two behaviours add 3,000,000 times to one counter; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a behaviour an add, spawned by two behaviours",
+            run: |setup| coact::spawned(setup, Size::two(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "two tasks, unbounded mpsc into a third",
+            run: |setup| tokio::spawned(setup, Size::two(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// Twenty plain threads.
+    ManyToOne,
+    "many-to-one",
+    Size::twenty,
+    "twenty plain threads add 1,000,000 times each to one counter; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a behaviour an add",
+            run: |setup| coact::from_threads(setup, Size::twenty(setup)),
+        },
+        Implementation {
+            name: "coact-credits",
+            about: "a behaviour an add, 1,024 in flight at most",
+            run: |setup| coact::with_credits(setup, Size::twenty(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "unbounded mpsc into a task; 1/10 of the adds, for preempted senders stall it",
+            run: |setup| tokio::from_threads(setup, Size::twenty(&setup.share(10))),
+        },
+        Implementation {
+            name: "tokio-bounded",
+            about: "mpsc of 1,024 into a task",
+            run: |setup| tokio::bounded(setup, Size::twenty(setup)),
+        },
+        Implementation {
+            name: "crossbeam",
+            about: "unbounded channel into a thread",
+            run: |setup| crossbeam::unbounded(Size::twenty(setup)),
+        },
+        Implementation {
+            name: "crossbeam-bounded",
+            about: "channel of 1,024 into a thread",
+            run: |setup| crossbeam::bounded(Size::twenty(setup)),
+        },
+        Implementation {
+            name: "mutex",
+            about: "a std mutex around the counter",
+            run: |setup| mutex::from_threads(Size::twenty(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// Twenty behaviours or tasks.
+    ManyToOneSpawned,
+    "many-to-one-spawned",
+    Size::twenty,
+    "twenty behaviours add 1,000,000 times each to one counter; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a behaviour an add, spawned by twenty behaviours",
+            run: |setup| coact::spawned(setup, Size::twenty(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "twenty tasks, unbounded mpsc into another",
+            run: |setup| tokio::spawned(setup, Size::twenty(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// One behaviour or task.
+    OneCown,
+    "one-cown",
+    Size::one,
+    "one behaviour spawns 1,000,000 behaviours on one cown; a behaviour",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a behaviour an add, spawned by one behaviour",
+            run: |setup| coact::spawned(setup, Size::one(setup)),
+        },
+        Implementation {
+            name: "tokio",
+            about: "one task, unbounded mpsc into another",
+            run: |setup| tokio::spawned(setup, Size::one(setup)),
+        },
+    ]
+);
+
+/// Actors, and the cowns that they are made of.
+macro_rules! actors_and_cowns {
+    ($producers:literal) => {
+        &[
+            Implementation {
+                name: "coact",
+                about: "a message an add, then an ask",
+                run: |setup| actors::from_threads(setup, Size::shared_by($producers, setup)),
+            },
+            Implementation {
+                name: "coact-cowns",
+                about: "a behaviour an add, then one with a promise",
+                run: |setup| coact::asked(setup, Size::shared_by($producers, setup)),
+            },
+        ]
+    };
+}
+
+workload!(
+    /// One plain thread.
+    ActorCounterOf1,
+    "actor-counter-1",
+    |setup| Size::shared_by(1, setup),
+    "a plain thread sends 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(1)
+);
+
+workload!(
+    /// Two plain threads.
+    ActorCounterOf2,
+    "actor-counter-2",
+    |setup| Size::shared_by(2, setup),
+    "two plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(2)
+);
+
+workload!(
+    /// Four plain threads.
+    ActorCounterOf4,
+    "actor-counter-4",
+    |setup| Size::shared_by(4, setup),
+    "four plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(4)
+);
+
+workload!(
+    /// Eight plain threads.
+    ActorCounterOf8,
+    "actor-counter-8",
+    |setup| Size::shared_by(8, setup),
+    "eight plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
+    actors_and_cowns!(8)
+);
+
+workload!(
+    /// One actor.
+    ActorCount,
+    "actor-count",
+    Size::one,
+    "one actor sends 1,000,000 adds to another one; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "a message an add",
+            run: |setup| actors::from_an_actor(setup, Size::one(setup)),
+        },
+        Implementation {
+            name: "coact-cowns",
+            about: "a behaviour an add, spawned by one behaviour",
+            run: |setup| coact::spawned(setup, Size::one(setup)),
+        },
+    ]
+);

@@ -1,0 +1,81 @@
+//! How long the programs are, beside those of the paper.
+//!
+//! Counted are the lines of a program's file that are neither empty nor a comment alone, as formatted by rustfmt; the
+//! paper's are the lines of its C++ programs (L. Cheeseman et al., OOPSLA 2023, Tables 1 and 3, "BoC (Actor)" and "BoC
+//! (Full)").
+
+/// A form of a program.
+#[derive(Clone, Copy)]
+pub struct Form {
+    source: &'static str,
+    /// Lines in the paper.
+    pub paper: usize,
+}
+
+impl Form {
+    /// Lines of ours.
+    pub fn ours(&self) -> usize {
+        let code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+        self.source.lines().filter(code).count()
+    }
+}
+
+/// A program.
+pub struct Lines {
+    /// Its workload.
+    pub name: &'static str,
+    /// As actors.
+    pub actor: Form,
+    /// As behaviours over several cowns.
+    pub full: Option<Form>,
+}
+
+macro_rules! lines {
+    ($name:literal, $folder:literal, $actor:literal) => {
+        Lines {
+            name: $name,
+            actor: Form { source: include_str!(concat!($folder, "/actor.rs")), paper: $actor },
+            full: None,
+        }
+    };
+    ($name:literal, $folder:literal, $actor:literal, $full:literal) => {
+        Lines {
+            name: $name,
+            actor: Form { source: include_str!(concat!($folder, "/actor.rs")), paper: $actor },
+            full: Some(Form { source: include_str!(concat!($folder, "/full.rs")), paper: $full }),
+        }
+    };
+}
+
+/// Every program.
+pub const LINES: &[Lines] = &[
+    lines!("count", "count", 40, 30),
+    lines!("fibonacci", "fibonacci", 51, 28),
+    lines!("ping-pong", "ping_pong", 43),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, LINES};
+
+    #[test]
+    fn lines_without_code_do_not_count() {
+        let form = Form { source: "// why\n\nfn main() {\n    run() // now\n}\n", paper: 3 };
+        assert_eq!(form.ours(), 3);
+    }
+
+    #[test]
+    fn no_program_is_longer_than_in_the_paper() {
+        for program in LINES {
+            for form in [Some(program.actor), program.full].into_iter().flatten() {
+                assert!(
+                    form.ours() <= form.paper,
+                    "{}: {} lines, {} in the paper",
+                    program.name,
+                    form.ours(),
+                    form.paper
+                );
+            }
+        }
+    }
+}
