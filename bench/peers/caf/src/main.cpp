@@ -1,0 +1,107 @@
+// The command line: about, list, run.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "programs.hpp"
+
+namespace {
+
+struct Program {
+  const char* workload;
+  void (*start)(Run&);
+  const char* how;
+};
+
+constexpr Program programs[] = {
+  {"banking", savina::banking, "an actor an account, transfers that wait in a deque of the account"},
+  {"big", savina::big, "plain sends to a vector of all actors"},
+  {"bounded-buffer", savina::bounded_buffer, "a manager actor with deques"},
+  {"chameneos", savina::chameneos, "plain sends, creatures named by their handles"},
+  {"cigarette-smokers", savina::cigarette_smokers, "plain sends"},
+  {"concurrent-dictionary", savina::concurrent_dictionary, "std::unordered_map in an actor"},
+  {"concurrent-sorted-list", savina::concurrent_sorted_list, "std::forward_list in an actor"},
+  {"count", savina::count, "plain sends"},
+  {"dining-philosophers", savina::dining_philosophers, "an arbiter actor"},
+  {"fibonacci", savina::fibonacci, "an actor a call"},
+  {"filter-bank", savina::filter_bank, "an actor a stage"},
+  {"fork-join-create", savina::fork_join_create, "lazily started actors, one message each"},
+  {"fork-join-throughput", savina::fork_join_throughput, "plain sends"},
+  {"logistic-map", savina::logistic_map, "a counter of the terms that wait"},
+  {"ping-pong", savina::ping_pong, "plain sends"},
+  {"quicksort", savina::quicksort, "an actor a part, vectors moved in messages"},
+  {"radix-sort", savina::radix_sort, "an actor a bit"},
+  {"recursive-matrix", savina::recursive_matrix, "factors shared read-only, blocks moved in messages"},
+  {"sieve", savina::sieve, "a chain of actors"},
+  {"sleeping-barber", savina::sleeping_barber, "an actor a customer"},
+  {"thread-ring", savina::thread_ring, "an actor a link"},
+  {"trapezoid", savina::trapezoid, "an actor a part"},
+};
+
+/// Reads `name=value`. `scale` may be a fraction, and nothing here uses it.
+void parse(const char* text, Run::Parameters& into) {
+  const char* equals = std::strchr(text, '=');
+  if (!equals)
+    throw std::runtime_error(std::string("not name=value: ") + text);
+  std::string name(text, equals);
+  if (name == "scale")
+    return;
+  char* end = nullptr;
+  into[name] = std::strtoull(equals + 1, &end, 10);
+  if (end == equals + 1 || *end != '\0')
+    throw std::runtime_error(std::string("not a number: ") + text);
+}
+
+void run(const Program& program, const Run::Parameters& parameters) {
+  caf::actor_system_config config;
+  config.set("scheduler.policy", caf::atom("stealing"));
+  auto workers = parameters.find("workers");
+  if (workers != parameters.end())
+    config.set("scheduler.max-threads", workers->second);
+  if (const char* t = getenv("THROUGHPUT")) config.set("scheduler.max-throughput", (uint64_t)atoll(t));
+  if (const char* t = getenv("AGGR")) config.set("work-stealing.aggressive-poll-attempts", (uint64_t)atoll(t));
+  if (const char* t = getenv("ASTEAL")) config.set("work-stealing.aggressive-steal-interval", (uint64_t)atoll(t));
+  if (const char* t = getenv("MOD")) config.set("work-stealing.moderate-poll-attempts", (uint64_t)atoll(t));
+  if (const char* t = getenv("MSLEEP")) config.set("work-stealing.moderate-sleep-duration", caf::timespan((uint64_t)atoll(t)));
+  if (const char* t = getenv("MSTEAL")) config.set("work-stealing.moderate-steal-interval", (uint64_t)atoll(t));
+  caf::actor_system system(config);
+  Run run(system, parameters);
+  program.start(run);
+  auto result = run.result();
+  std::printf("{\"elapsed_ns\":%llu,\"operations\":%llu,\"result\":%llu", (unsigned long long) run.elapsed_ns(),
+              (unsigned long long) run.operations, (unsigned long long) result);
+  if (run.bytes_each)
+    std::printf(",\"bytes_each\":%.1f", *run.bytes_each);
+  std::puts("}");
+  std::fflush(stdout);
+  // Some programs leave actors that hold each other alive on purpose; the end of the process is their tear-down.
+  std::_Exit(EXIT_SUCCESS);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  std::string command = argc > 1 ? argv[1] : "";
+  try {
+    if (command == "about") {
+      std::cout << "about\n";
+    } else if (command == "list") {
+      for (auto& p : programs)
+        std::cout << p.workload << "\tcaf\t" << 1 << '\t' << p.how << '\n';
+    } else if (command == "run" && argc >= 4) {
+      Run::Parameters parameters;
+      for (int i = 4; i < argc; ++i)
+        parse(argv[i], parameters);
+      for (auto& p : programs)
+        if (std::string(argv[2]) == p.workload && std::string(argv[3]) == "caf")
+          run(p, parameters);
+      throw std::runtime_error(std::string("no such program: ") + argv[2] + " " + argv[3]);
+    } else {
+      throw std::runtime_error("usage: caf about | list | run WORKLOAD caf name=value ...");
+    }
+  } catch (const std::exception& e) {
+    std::cerr << "caf: " << e.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}
