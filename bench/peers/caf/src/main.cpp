@@ -37,6 +37,30 @@ constexpr Program programs[] = {
   {"sleeping-barber", savina::sleeping_barber, "an actor a customer"},
   {"thread-ring", savina::thread_ring, "an actor a link"},
   {"trapezoid", savina::trapezoid, "an actor a part"},
+  {"counter-1", headline::counter, "threads that call anon_send"},
+  {"counter-2", headline::counter, "threads that call anon_send"},
+  {"counter-4", headline::counter, "threads that call anon_send"},
+  {"counter-8", headline::counter, "threads that call anon_send"},
+  {"mailbox-n1", headline::mailbox_n1, "threads that call anon_send"},
+  {"mixed", headline::mixed, "an actor a link"},
+  {"ring-nfold-100", headline::ring_nfold, "an actor a node, not bound to threads"},
+  {"ring-nfold-1000", headline::ring_nfold, "an actor a node, not bound to threads"},
+  {"ring-nfold-10000", headline::ring_nfold, "an actor a node, not bound to threads"},
+  {"pingpong-grouped-100", headline::pingpong_grouped, "plain sends, not bound to threads"},
+  {"pingpong-grouped-1000", headline::pingpong_grouped, "plain sends, not bound to threads"},
+  {"pingpong-grouped-10000", headline::pingpong_grouped, "plain sends, not bound to threads"},
+  {"pingpong-bulk-100", headline::pingpong_bulk, "plain sends"},
+  {"pingpong-bulk-1000", headline::pingpong_bulk, "plain sends"},
+  {"pingpong-bulk-10000", headline::pingpong_bulk, "plain sends"},
+  {"skynet", headline::skynet, "an actor a node"},
+  {"skynet-stop", headline::skynet_stop, "an actor a node, await_all_actors_done at the end"},
+  {"cache-calc-8", headline::cache_calc, "an actor a task, delayed_send to sleep"},
+  {"cache-calc-64", headline::cache_calc, "an actor a task, delayed_send to sleep"},
+  {"reasonable-banking", headline::reasonable_banking, "the actor protocol, a manager actor a transfer"},
+  {"busy-banking", headline::busy_banking, "the actor protocol, the work in the account that is debited"},
+  {"spawn", headline::spawn, "spawned by an actor, started eagerly"},
+  {"ask-latency", headline::ask_latency, "request(...).then"},
+  {"fan-out", headline::fan_out, "one copy-on-write message for all"},
 };
 
 /// Reads `name=value`. `scale` may be a fraction, and nothing here uses it.
@@ -60,6 +84,7 @@ void run(const Program& program, const Run::Parameters& parameters) {
   if (workers != parameters.end())
     config.set("scheduler.max-threads", workers->second);
   if (const char* t = getenv("THROUGHPUT")) config.set("scheduler.max-throughput", (uint64_t)atoll(t));
+  if (const char* t = getenv("POLICY")) config.set("scheduler.policy", caf::atom_from_string(t));
   if (const char* t = getenv("AGGR")) config.set("work-stealing.aggressive-poll-attempts", (uint64_t)atoll(t));
   if (const char* t = getenv("ASTEAL")) config.set("work-stealing.aggressive-steal-interval", (uint64_t)atoll(t));
   if (const char* t = getenv("MOD")) config.set("work-stealing.moderate-poll-attempts", (uint64_t)atoll(t));

@@ -28,3 +28,20 @@ void sleeping_barber(Run&);
 void thread_ring(Run&);
 void trapezoid(Run&);
 } // namespace savina
+
+namespace headline {
+void ask_latency(Run&);
+void busy_banking(Run&);
+void cache_calc(Run&);
+void counter(Run&);
+void fan_out(Run&);
+void mailbox_n1(Run&);
+void mixed(Run&);
+void pingpong_bulk(Run&);
+void pingpong_grouped(Run&);
+void reasonable_banking(Run&);
+void ring_nfold(Run&);
+void skynet(Run&);
+void skynet_stop(Run&);
+void spawn(Run&);
+} // namespace headline
