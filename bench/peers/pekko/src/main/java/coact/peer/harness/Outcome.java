@@ -1,0 +1,12 @@
+package coact.peer.harness;
+
+import java.util.OptionalDouble;
+
+/** What a run measured. */
+public record Outcome(long elapsedNanos, long operations, long result, OptionalDouble bytesEach) {
+    public String json() {
+        String bytes = bytesEach.isPresent() ? ",\"bytes_each\":" + bytesEach.getAsDouble() : "";
+        return "{\"elapsed_ns\":%d,\"operations\":%d,\"result\":%s%s}"
+                .formatted(elapsedNanos, operations, Long.toUnsignedString(result), bytes);
+    }
+}
