@@ -20,6 +20,8 @@ public final class Run {
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private long operations;
     private long started;
+    private long measured;
+    private long liveBefore;
 
     Run(ActorSystem system, Parameters parameters) {
         this.system = system;
@@ -32,6 +34,12 @@ public final class Run {
 
     public int count(String name) {
         return parameters.count(name);
+    }
+
+    /** Has the run say by how much the live heap grew, shared out to so many things; called before the clock starts. */
+    public void measureMemory(long things) {
+        measured = things;
+        liveBefore = liveBytes();
     }
 
     /** Starts the clock. */
@@ -48,16 +56,13 @@ public final class Run {
 
     /** Stops the clock; called where the result is known first. */
     public void finish(long result) {
-        finish(result, OptionalDouble.empty());
-    }
-
-    private void finish(long result, OptionalDouble bytesEach) {
         long elapsed = System.nanoTime() - started;
-        outcome.complete(new Outcome(elapsed, operations, result, bytesEach));
+        outcome.complete(new Outcome(elapsed, operations, result, OptionalDouble.empty()));
     }
 
     Outcome await() {
-        return outcome.join();
+        Outcome timed = outcome.join();
+        return measured == 0 ? timed : timed.withBytesEach((double) (liveBytes() - liveBefore) / measured);
     }
 
     /** Stops the actors; those that they made stop with them. */
@@ -65,5 +70,12 @@ public final class Run {
         for (ActorRef top : tops) {
             Patterns.gracefulStop(top, STOP_WITHIN).toCompletableFuture().join();
         }
+    }
+
+    /** What the heap holds when all that can go is gone. */
+    private static long liveBytes() {
+        System.gc();
+        Runtime machine = Runtime.getRuntime();
+        return machine.totalMemory() - machine.freeMemory();
     }
 }

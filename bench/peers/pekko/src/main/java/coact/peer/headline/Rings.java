@@ -1,4 +1,4 @@
-package coact.peer;
+package coact.peer.headline;
 
 import coact.peer.harness.Children;
 import coact.peer.harness.Run;
@@ -16,11 +16,11 @@ public final class Rings {
 
     private Rings() {}
 
-    static void threadRing(Run run) {
+    public static void threadRing(Run run) {
         start(run, 1, run.count("actors"), run.whole("hops"));
     }
 
-    static void ringNfold(Run run) {
+    public static void ringNfold(Run run) {
         start(run, run.count("rings"), run.count("nodes"), run.whole("hops"));
     }
 
