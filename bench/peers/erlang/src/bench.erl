@@ -17,7 +17,7 @@ main() ->
     end.
 
 command(["about"]) ->
-    io:format("erlang: Erlang/OTP ~s, erts ~s, ~s; as many schedulers as workers, none of them spins while idle, "
+    io:format("erlang: Erlang/OTP ~s, erts ~s, ~s; as many schedulers as workers, "
               "mailboxes off the heap where many messages wait~n",
               [erlang:system_info(otp_release), erlang:system_info(version), erlang:system_info(emu_flavor)]);
 command(["list"]) ->
