@@ -2,7 +2,9 @@
 //!
 //! Linux only; elsewhere there is no figure, and the reports say so with a dash.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use super::workload::Measured;
 
 const PEAK: &str = "VmHWM:";
 const NOW: &str = "VmRSS:";
@@ -15,6 +17,35 @@ pub fn peak_resident() -> Option<u64> {
 /// What is resident now in this process, in bytes.
 pub fn resident() -> Option<u64> {
     bytes(&status("self")?, NOW)
+}
+
+/// Memory for so many, resident.
+pub fn places<T>(count: u64) -> Vec<Option<T>> {
+    let mut all: Vec<Option<T>> = Vec::new();
+    all.resize_with(count as usize, || None);
+    all
+}
+
+/// The time and the resident memory before the making.
+pub struct Begun {
+    resident: Option<u64>,
+    at: Instant,
+}
+
+impl Begun {
+    /// Looks at both.
+    pub fn now() -> Begun {
+        Begun { resident: resident(), at: Instant::now() }
+    }
+
+    /// What `count` of them took until now.
+    pub fn measured(&self, count: u64) -> Measured {
+        let elapsed = self.at.elapsed();
+        let growth = resident()
+            .zip(self.resident)
+            .map(|(after, before)| after.saturating_sub(before) as f64 / count as f64);
+        Measured { bytes_each: growth, ..Measured::new(elapsed, count, 0) }
+    }
 }
 
 /// Another process, looked at from time to time while it runs.

@@ -1,4 +1,7 @@
-//! Seeded randomness, so that every implementation does the same work, and work for a processor; the same in every language.
+//! Seeded randomness, so that every implementation does the same work, and work for a processor; the same in every
+//! language.
+
+use std::time::{Duration, Instant};
 
 /// A well-mixed number from a counter (the finaliser of splitmix64): randomness without a state to pass on.
 pub fn mix(counter: u64) -> u64 {
@@ -17,6 +20,17 @@ pub fn spin(steps: u64) -> u64 {
         word ^= word << 17;
     }
     std::hint::black_box(word)
+}
+
+/// Keeps the processor busy until the clock is so much further.
+pub fn busy(time: Duration) {
+    if time.is_zero() {
+        return;
+    }
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
 }
 
 /// A linear congruential generator of 16 bits, so that every language can have it.

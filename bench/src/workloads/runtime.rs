@@ -1,12 +1,33 @@
 //! The runtimes that the implementations run on, with the settings that make each fast.
 
-use coact::prelude::Runtime;
+use coact::prelude::{Cown, Runtime, when};
 
-use crate::harness::Setup;
+use crate::harness::{Finish, Measured, Setup, Stopwatch};
 
 /// A coact runtime.
 pub fn coact(setup: &Setup) -> Runtime {
     Runtime::builder().workers(setup.workers).name("bench").build().expect("a runtime starts")
+}
+
+/// Runs a program on a coact runtime: calls `start` in a behaviour, and waits until as many parts as said have told
+/// their results.
+pub fn run(
+    setup: &Setup,
+    operations: u64,
+    parts: u64,
+    start: impl FnOnce(Finish) + Send + 'static,
+) -> Measured {
+    let runtime = coact(setup);
+    let _entered = runtime.enter();
+    let (finish, stopwatch) = (Finish::after(parts), Stopwatch::default());
+    let (finished, started) = (finish.clone(), stopwatch.clone());
+    when(Cown::new(()), move |_| {
+        started.start();
+        start(finished);
+    });
+    let (elapsed, result) = stopwatch.until(&finish);
+    runtime.wait_idle();
+    Measured::new(elapsed, operations, result)
 }
 
 /// A tokio runtime: work-stealing, no I/O or timer driver.

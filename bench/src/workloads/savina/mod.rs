@@ -9,32 +9,10 @@ mod fibonacci;
 mod lines;
 mod ping_pong;
 
-use coact::prelude::{Cown, when};
-
 pub use lines::{Form, LINES, Lines};
 
-use super::runtime;
-use crate::harness::{Finish, Measured, Setup, Stopwatch, Workload};
+use super::runtime::run;
+use crate::harness::Workload;
 
 /// All of them, in the order of the reports.
 pub const ALL: &[&dyn Workload] = &[&count::Count, &fibonacci::Fibonacci, &ping_pong::PingPong];
-
-/// Runs a program: calls `start` in a behaviour, and waits until as many parts as said have told their results.
-fn run(
-    setup: &Setup,
-    operations: u64,
-    parts: u64,
-    start: impl FnOnce(Finish) + Send + 'static,
-) -> Measured {
-    let runtime = runtime::coact(setup);
-    let _entered = runtime.enter();
-    let (finish, stopwatch) = (Finish::after(parts), Stopwatch::default());
-    let (finished, started) = (finish.clone(), stopwatch.clone());
-    when(Cown::new(()), move |_| {
-        started.start();
-        start(finished);
-    });
-    let (elapsed, result) = stopwatch.until(&finish);
-    runtime.wait_idle();
-    Measured::new(elapsed, operations, result)
-}

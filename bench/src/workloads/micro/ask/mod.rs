@@ -80,57 +80,6 @@ impl Workload for Ask {
     }
 }
 
-/// Sequential round trips between two actors.
-pub struct ActorAsk;
-
-impl Workload for ActorAsk {
-    fn name(&self) -> &'static str {
-        "actor-ask"
-    }
-
-    fn about(&self) -> &'static str {
-        "an actor asks another one and waits for the reply, 1,000,000 times; a round trip"
-    }
-
-    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-        Ask.parameters(setup)
-    }
-
-    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        Ask.check(setup, measured)
-    }
-
-    fn implementations(&self) -> &'static [Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "`Context::ask`: the answer comes back to the asker, as a message does",
-                run: |setup| actors::asking(setup, rounds(setup)),
-            },
-            Implementation {
-                name: "coact-grouped",
-                about: "the same, with both in one group",
-                run: |setup| actors::asking_in_group(setup, rounds(setup)),
-            },
-            Implementation {
-                name: "coact-messages",
-                about: "a message there, with the asker's address in it, and a message back",
-                run: |setup| actors::messages(setup, rounds(setup)),
-            },
-            Implementation {
-                name: "coact-cowns",
-                about: "a behaviour on the server spawns one on the client",
-                run: |setup| coact::behaviours(setup, rounds(setup)),
-            },
-            Implementation {
-                name: "coact-promise",
-                about: "cowns: ask the server, then go on with the client",
-                run: |setup| coact::promises(setup, rounds(setup)),
-            },
-        ]
-    }
-}
-
 /// Sequential round trips from a plain thread to an actor.
 pub struct ActorWait;
 

@@ -3,47 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use coact::prelude::{Actor, Addr, Context, Cown, Handler, Message, ask, spawn};
+use coact::prelude::{Actor, Cown, ask, spawn};
 
-use super::{Begun, Counted, fill, places, witnesses};
+use super::Counted;
 use crate::harness::{Measured, Setup};
 use crate::workloads::runtime;
-
-struct Number(u64);
-
-impl Actor for Number {}
-
-struct Which;
-
-impl Message for Which {
-    type Reply = u64;
-}
-
-impl Handler<Which> for Number {
-    fn handle(&mut self, _: Which, _: &mut Context<Self>) -> u64 {
-        self.0
-    }
-}
-
-/// Spawns them inside a behaviour, where most actors are spawned. Measured until all have started.
-pub fn spawned(setup: &Setup, count: u64) -> Measured {
-    let runtime = runtime::coact(setup);
-    let _entered = runtime.enter();
-    let mut all = places::<Addr<Number>>(count);
-    let begun = Begun::now();
-    let all = ask(Cown::new(()), move |_| {
-        fill(&mut all, &mut |number| spawn(Number(number)));
-        all
-    });
-    let all = all.wait().expect("they are spawned");
-    runtime.wait_idle();
-    let mut measured = begun.measured(count);
-    for witness in witnesses(count) {
-        let actor = all[witness as usize].as_ref().expect("all are spawned");
-        measured.result += actor.ask(Which).wait().expect("it answers");
-    }
-    measured
-}
 
 impl Actor for Counted {}
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use coact::prelude::{Cown, ask, when};
+use coact::prelude::{Cown, ask};
 
-use super::{Begun, Counted, fill, make, places, witnesses};
+use super::{Counted, make, witnesses};
 use crate::harness::{Measured, Setup};
 use crate::workloads::runtime;
 
@@ -17,30 +17,6 @@ pub fn run(setup: &Setup, count: u64) -> Measured {
         ask(Cown::new(()), move |_| make(count, Cown::new)).wait().expect("they are made");
     for witness in witnesses(count) {
         let cown = cowns[witness as usize].as_ref().expect("all are made");
-        measured.result += ask(cown, |number| *number).wait().expect("it answers");
-    }
-    measured
-}
-
-/// As [`run`], with an empty behaviour on each. Measured until all of these have run.
-pub fn started(setup: &Setup, count: u64) -> Measured {
-    let runtime = runtime::coact(setup);
-    let _entered = runtime.enter();
-    let mut all = places::<Cown<u64>>(count);
-    let begun = Begun::now();
-    let all = ask(Cown::new(()), move |_| {
-        fill(&mut all, &mut |number| {
-            let cown = Cown::new(number);
-            when(&cown, |_| {});
-            cown
-        });
-        all
-    });
-    let all = all.wait().expect("they are made");
-    runtime.wait_idle();
-    let mut measured = begun.measured(count);
-    for witness in witnesses(count) {
-        let cown = all[witness as usize].as_ref().expect("all are made");
         measured.result += ask(cown, |number| *number).wait().expect("it answers");
     }
     measured

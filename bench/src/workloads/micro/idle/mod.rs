@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::harness::memory::resident;
+use crate::harness::memory::{Begun, places};
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
 
@@ -32,38 +32,9 @@ fn make<T>(count: u64, mut one: impl FnMut(u64) -> T) -> (Vec<Option<T>>, Measur
     (all, begun.measured(count))
 }
 
-/// Memory for so many, resident.
-pub fn places<T>(count: u64) -> Vec<Option<T>> {
-    let mut all: Vec<Option<T>> = Vec::new();
-    all.resize_with(count as usize, || None);
-    all
-}
-
 fn fill<T>(all: &mut [Option<T>], one: &mut impl FnMut(u64) -> T) {
     for (number, place) in (0..).zip(all) {
         *place = Some(one(number));
-    }
-}
-
-/// The time and the resident memory before the making.
-pub struct Begun {
-    resident: Option<u64>,
-    at: Instant,
-}
-
-impl Begun {
-    /// Looks at both.
-    pub fn now() -> Begun {
-        Begun { resident: resident(), at: Instant::now() }
-    }
-
-    /// What `count` of them took until now.
-    pub fn measured(&self, count: u64) -> Measured {
-        let elapsed = self.at.elapsed();
-        let growth = resident()
-            .zip(self.resident)
-            .map(|(after, before)| after.saturating_sub(before) as f64 / count as f64);
-        Measured { bytes_each: growth, ..Measured::new(elapsed, count, 0) }
     }
 }
 
@@ -103,42 +74,6 @@ impl Workload for IdleCowns {
                 name: "mutex",
                 about: "an Arc of a std mutex: the least that can be shared",
                 run: |setup| mutex::run(count(setup)),
-            },
-        ]
-    }
-}
-
-/// Idle actors alive at once.
-pub struct IdleActors;
-
-impl Workload for IdleActors {
-    fn name(&self) -> &'static str {
-        "idle-actors"
-    }
-
-    fn about(&self) -> &'static str {
-        "1,000,000 actors of a u64 are spawned, and idle once all have started; an actor, and the bytes of each"
-    }
-
-    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-        vec![("actors", count(setup))]
-    }
-
-    fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        expect("the sum of the witnesses", witnesses(measured.operations).iter().sum(), measured)
-    }
-
-    fn implementations(&self) -> &'static [Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "an actor, spawned by an actor",
-                run: |setup| actors::spawned(setup, count(setup)),
-            },
-            Implementation {
-                name: "coact-cowns",
-                about: "a cown and an empty behaviour on it, made in a behaviour",
-                run: |setup| coact::started(setup, count(setup)),
             },
         ]
     }

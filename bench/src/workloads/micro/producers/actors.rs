@@ -4,7 +4,7 @@ use coact::prelude::{Actor, Addr, Context, Handler, Message, spawn};
 
 use super::{Counter, Size};
 use crate::harness::{Finish, Measured, Setup, Stopwatch};
-use crate::workloads::{runtime, threads};
+use crate::workloads::runtime;
 
 impl Actor for Counter {}
 
@@ -18,32 +18,6 @@ impl Handler<Add> for Counter {
     fn handle(&mut self, Add(amount): Add, _: &mut Context<Self>) {
         self.add(amount);
     }
-}
-
-struct Sum;
-
-impl Message for Sum {
-    type Reply = u64;
-}
-
-impl Handler<Sum> for Counter {
-    fn handle(&mut self, _: Sum, _: &mut Context<Self>) -> u64 {
-        self.sum
-    }
-}
-
-/// Plain threads send as fast as they can; then the sum is asked for.
-pub fn from_threads(setup: &Setup, size: Size) -> Measured {
-    let runtime = runtime::coact(setup);
-    let _entered = runtime.enter();
-    let counter = spawn(Counter::new(size, &Finish::after(1)));
-    let start = threads::run(size.producers, |_| {
-        for _ in 0..size.each {
-            counter.send(Add(1)).expect("the counter lives");
-        }
-    });
-    let sum = counter.ask(Sum).wait().expect("the counter answers");
-    Measured::new(start.elapsed(), size.total(), sum)
 }
 
 /// Sends all adds as soon as it lives.

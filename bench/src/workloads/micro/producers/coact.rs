@@ -1,6 +1,6 @@
 //! A behaviour an add.
 
-use coact::prelude::{Cown, Credits, ask, when};
+use coact::prelude::{Cown, Credits, when};
 
 use super::{Counter, Size};
 use crate::harness::{Finish, Measured, Setup, Stopwatch};
@@ -65,18 +65,4 @@ pub fn spawned(setup: &Setup, size: Size) -> Measured {
     });
     let (elapsed, sum) = stopwatch.until(&finish);
     Measured::new(elapsed, size.total(), sum)
-}
-
-/// Plain threads spawn as fast as they can; then the sum is asked for.
-pub fn asked(setup: &Setup, size: Size) -> Measured {
-    let runtime = runtime::coact(setup);
-    let _entered = runtime.enter();
-    let counter = Cown::new(Counter::new(size, &Finish::after(1)));
-    let start = threads::run(size.producers, |_| {
-        for _ in 0..size.each {
-            when(&counter, |counter| counter.add(1));
-        }
-    });
-    let sum = ask(&counter, |counter| counter.sum).wait().expect("the counter answers");
-    Measured::new(start.elapsed(), size.total(), sum)
 }

@@ -29,11 +29,6 @@ impl Size {
         Size { producers: 20, each: setup.scaled(1_000_000) }
     }
 
-    /// 3,000,000 adds in all.
-    fn shared_by(producers: u64, setup: &Setup) -> Size {
-        Size { producers, each: setup.scaled_at_least(3_000_000, producers) / producers }
-    }
-
     fn total(self) -> u64 {
         self.producers * self.each
     }
@@ -230,60 +225,6 @@ workload!(
             run: |setup| tokio::spawned(setup, Size::one(setup)),
         },
     ]
-);
-
-/// Actors, and the cowns that they are made of.
-macro_rules! actors_and_cowns {
-    ($producers:literal) => {
-        &[
-            Implementation {
-                name: "coact",
-                about: "a message an add, then an ask",
-                run: |setup| actors::from_threads(setup, Size::shared_by($producers, setup)),
-            },
-            Implementation {
-                name: "coact-cowns",
-                about: "a behaviour an add, then one with a promise",
-                run: |setup| coact::asked(setup, Size::shared_by($producers, setup)),
-            },
-        ]
-    };
-}
-
-workload!(
-    /// One plain thread.
-    ActorCounterOf1,
-    "actor-counter-1",
-    |setup| Size::shared_by(1, setup),
-    "a plain thread sends 3,000,000 adds to an actor, which is then asked for the sum; an add",
-    actors_and_cowns!(1)
-);
-
-workload!(
-    /// Two plain threads.
-    ActorCounterOf2,
-    "actor-counter-2",
-    |setup| Size::shared_by(2, setup),
-    "two plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
-    actors_and_cowns!(2)
-);
-
-workload!(
-    /// Four plain threads.
-    ActorCounterOf4,
-    "actor-counter-4",
-    |setup| Size::shared_by(4, setup),
-    "four plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
-    actors_and_cowns!(4)
-);
-
-workload!(
-    /// Eight plain threads.
-    ActorCounterOf8,
-    "actor-counter-8",
-    |setup| Size::shared_by(8, setup),
-    "eight plain threads send 3,000,000 adds to an actor, which is then asked for the sum; an add",
-    actors_and_cowns!(8)
 );
 
 workload!(

@@ -1,6 +1,5 @@
-//! Skynet: a tree of actors with ten children each; the leaves are numbered, and the numbers are summed on the way up.
+//! Skynet: a tree of cowns with ten children each; the leaves are numbered, and the numbers are summed on the way up.
 
-mod actors;
 mod coact;
 mod tokio;
 
@@ -81,46 +80,6 @@ impl Workload for Skynet {
                 name: "tokio",
                 about: "a task and an unbounded mpsc a node",
                 run: |setup| tokio::run(setup, leaves(setup)),
-            },
-        ]
-    }
-}
-
-/// The same tree of actors.
-pub struct ActorSkynet;
-
-impl Workload for ActorSkynet {
-    fn name(&self) -> &'static str {
-        "actor-skynet"
-    }
-
-    fn about(&self) -> &'static str {
-        "a ten-way tree of 1,111,111 actors is spawned, which sum their leaves' numbers up to the root, and end; the whole"
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::Seconds
-    }
-
-    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-        Skynet.parameters(setup)
-    }
-
-    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        Skynet.check(setup, measured)
-    }
-
-    fn implementations(&self) -> &'static [Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "an actor a node, which spawns its children when it has started",
-                run: |setup| actors::run(setup, leaves(setup)),
-            },
-            Implementation {
-                name: "coact-cowns",
-                about: "a cown a node; a behaviour to make it, one to report",
-                run: |setup| coact::run(setup, leaves(setup)),
             },
         ]
     }
