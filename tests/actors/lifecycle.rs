@@ -1,5 +1,7 @@
 //! From the first address to the last.
 
+use std::sync::mpsc;
+
 use coact::prelude::*;
 use coact_tests::{check, check_with_faults, finally};
 
@@ -196,4 +198,51 @@ fn addresses_of_all_kinds_are_keys() {
             HashSet::from([a.recipient(), a.recipient(), b.recipient()]);
         assert_eq!([strong.len(), weak.len(), any.len(), notes.len()], [2; 4]);
     });
+}
+
+/// Gives its own address away while nobody else has one, and waits until that one is gone again.
+#[derive(Actor)]
+struct Giver {
+    to: mpsc::Sender<Addr<Giver>>,
+    gone: mpsc::Receiver<()>,
+    answered: mpsc::Sender<u32>,
+}
+
+#[handlers]
+impl Giver {
+    #[message]
+    fn give(&mut self, context: &mut Context<Self>) {
+        self.to.send(context.address()).unwrap();
+        self.gone.recv().unwrap();
+    }
+
+    #[message]
+    fn answer(&mut self, number: u32) {
+        self.answered.send(number).unwrap();
+    }
+}
+
+#[test]
+fn what_was_sent_through_an_address_that_came_after_the_last_is_handled_before_the_end() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let _entered = runtime.enter();
+    let (to, given) = mpsc::channel();
+    let (tell, gone) = mpsc::channel();
+    let (answered, answers) = mpsc::channel();
+    let giver = spawn(Giver { to, gone, answered });
+    // Twice, so that a farewell is put off which was put off before.
+    giver.send(Give).unwrap();
+    giver.send(Give).unwrap();
+    drop(giver);
+    for number in [1, 2] {
+        let again: Addr<Giver> = given.recv().unwrap();
+        again.send(Answer { number }).unwrap();
+        drop(again);
+        tell.send(()).unwrap();
+    }
+    assert_eq!(
+        answers.iter().collect::<Vec<_>>(),
+        [1, 2],
+        "and then it ends, and its sender with it"
+    );
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, Home, MoveError, Read, when};
+use coact_core::{AsCown, Cown, Farewell, Home, MoveError, Read, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
@@ -527,13 +527,20 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
         last.front().leave(Directive::Resume);
         last.alert();
     }
+    say_farewell(last);
+}
+
+/// Ends the actor behind all that was sent to it, unless somebody has its address again by then: it can make one
+/// itself, and a weak address can be upgraded.
+fn say_farewell<A: Actor>(last: Cown<Cell<A>>) {
     when(last.into_regardless(), |held| {
         let (cell, cown) = held.into_parts();
-        // It may have ended meanwhile, or a weak address may have been upgraded.
-        if !cown.is_closed() && cown.handles() == 1 {
-            cell.end_unreachable(cown.front());
+        match cown.farewell() {
+            Farewell::Revoked => {}
+            Farewell::Last(cown) | Farewell::Again(cown) if cown.is_closed() => drop(cown),
+            Farewell::Again(cown) => say_farewell(cown),
+            Farewell::Last(cown) => cell.end_unreachable(cown.front()),
         }
-        drop(Addr::new(cown));
     });
 }
 

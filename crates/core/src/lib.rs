@@ -33,6 +33,7 @@ pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::anchored::Anchored;
+pub use cown::farewell::Farewell;
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::set::{
     AsCown, Checked, CownSet, Read, ReadAll, Regardless, RegardlessHeld, read_all,

@@ -7,6 +7,7 @@ use loom::thread;
 
 use super::{Attended, Door};
 use crate::behaviour::when::when;
+use crate::cown::farewell::Farewell;
 use crate::cown::handle::Cown;
 use crate::panic::Broken;
 use crate::runtime::Home;
@@ -214,5 +215,60 @@ fn survey_against_alert() {
         run_ready();
         other.join().unwrap();
         assert_eq!(count(&written(cown), 1), 1);
+    });
+}
+
+/// What is written where nobody is left.
+const END: u8 = 200;
+
+/// Drops a handle; the last one says farewell.
+fn leave(cown: Cown<State>) {
+    if let Some(last) = cown.drop_unless_last() {
+        say_farewell(last);
+    }
+}
+
+fn say_farewell(last: Cown<State>) {
+    when(last.into_regardless(), |held| {
+        let (state, cown) = held.into_parts();
+        match cown.farewell() {
+            Farewell::Last(_cown) => state.log.push(END),
+            Farewell::Again(cown) => say_farewell(cown),
+            Farewell::Revoked => {}
+        }
+    });
+}
+
+/// The last handle goes, and a behaviour that stands before its farewell gives a new one to another thread, which
+/// spawns with it: the end comes once, and behind that.
+///
+/// Fails if a handle that goes while another one waits does not say so, and if `farewell` does not ask.
+#[test]
+fn a_farewell_against_a_handle_that_comes_and_goes() {
+    check(|| {
+        let gift = Arc::new(loom::sync::Mutex::new(None::<Cown<State>>));
+        // Beside the model: what was spawned, and has run.
+        let open = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let cown = attended(0);
+        let (weak, given) = (cown.downgrade(), Arc::clone(&gift));
+        when(&cown, move |_| *given.lock().unwrap() = weak.upgrade());
+        let other = thread::spawn({
+            let open = Arc::clone(&open);
+            move || {
+                let Some(cown) = gift.lock().unwrap().take() else { return };
+                open.fetch_add(1, Ordering::Relaxed);
+                when(cown.regardless(), move |state| {
+                    assert_eq!(count(&state.log.read(), END), 0, "it has ended before");
+                    open.fetch_sub(1, Ordering::Relaxed);
+                });
+                leave(cown);
+                run_ready();
+            }
+        });
+        leave(cown);
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        assert_eq!(open.load(Ordering::Relaxed), 0, "it has not run, or not before the end");
     });
 }

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::depth::{self, Depth};
+use super::farewell::HANDLES;
 use super::header::{CownHeader, Flags, Member};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
@@ -74,7 +75,7 @@ unsafe impl<T: Send> Send for WeakCown<T> {}
 unsafe impl<T: Send> Sync for WeakCown<T> {}
 
 /// Beyond this number of handles the count could wrap; nobody gets there but by leaking them.
-const MAX_HANDLES: u32 = u32::MAX / 2;
+const MAX_HANDLES: u32 = HANDLES / 2;
 
 impl CownId {
     pub(crate) fn of(header: NonNull<CownHeader>) -> Self {
@@ -141,26 +142,7 @@ impl<T: Send + 'static> Cown<T> {
     /// drop theirs.
     pub fn handles(&self) -> usize {
         // ORDERING: Relaxed. A hint.
-        self.header().strong.load(Ordering::Relaxed) as usize
-    }
-
-    /// Drops the handle, unless it is the last one: then it is given back, so that its owner can
-    /// say farewell to the state.
-    #[inline]
-    pub fn drop_unless_last(self) -> Option<Self> {
-        let this = ManuallyDrop::new(self);
-        let strong = &this.header().strong;
-        // ORDERING: Relaxed. Checked by the exchange, or by those who come behind the handle.
-        let mut count = strong.load(Ordering::Relaxed);
-        while count != 1 {
-            // ORDERING: Release, as in `Cown::drop`.
-            let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
-            match strong.compare_exchange_weak(count, count - 1, ok, failed) {
-                Ok(_) => return None,
-                Err(now) => count = now,
-            }
-        }
-        Some(ManuallyDrop::into_inner(this))
+        (self.header().strong.load(Ordering::Relaxed) & HANDLES) as usize
     }
 
     /// Takes the state out.
@@ -235,7 +217,7 @@ impl<T: Send + 'static> WeakCown<T> {
         // ORDERING: Relaxed, as in `Cown::clone`; a count of 0 is final (or `into_inner` is looking).
         let mut count = strong.load(Ordering::Relaxed);
         while count != 0 {
-            if count > MAX_HANDLES {
+            if count & HANDLES > MAX_HANDLES {
                 abort();
             }
             // ORDERING: Acquire pairs with the release in `bring_to_life`; otherwise the weak handle
@@ -298,7 +280,7 @@ impl<T: Send + 'static> Clone for Cown<T> {
     #[inline]
     fn clone(&self) -> Self {
         // ORDERING: Relaxed. A new handle is made from an old one, which keeps the cown alive.
-        if self.header().strong.fetch_add(1, Ordering::Relaxed) > MAX_HANDLES {
+        if self.header().strong.fetch_add(1, Ordering::Relaxed) & HANDLES > MAX_HANDLES {
             abort();
         }
         Self { header: self.header, state: PhantomData }
@@ -310,7 +292,7 @@ impl<T: Send + 'static> Drop for Cown<T> {
     fn drop(&mut self) {
         // ORDERING: Release: what was done with this handle comes before the end of the state;
         // pairs with the load below (which could be a fence, but the thread sanitizer knows none).
-        if self.header().strong.fetch_sub(1, Ordering::Release) == 1 {
+        if self.header().strong.fetch_sub(1, Ordering::Release) & HANDLES == 1 {
             self.header().strong.load(Ordering::Acquire);
             // SAFETY: this was the last handle.
             unsafe { retire::<T>(self.header) };

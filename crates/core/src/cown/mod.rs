@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod anchored;
 mod depth;
+pub(crate) mod farewell;
 pub(crate) mod handle;
 pub(crate) mod header;
 pub(crate) mod layout;
