@@ -24,7 +24,7 @@ struct Program {
   Scheduler scheduler = Scheduler::stealing;
 };
 
-constexpr int share = 1; // of the work: each of these takes less than a minute
+constexpr int share = 1; // of the work: on a quiet machine, each of these takes less than a minute
 
 constexpr Program programs[] = {
   {"banking", savina::banking, "an actor an account, transfers that wait in a deque of the account"},
@@ -64,7 +64,7 @@ constexpr Program programs[] = {
   {"pingpong-bulk-100", headline::pingpong_bulk, "plain sends"},
   {"pingpong-bulk-1000", headline::pingpong_bulk, "plain sends"},
   {"pingpong-bulk-10000", headline::pingpong_bulk, "plain sends"},
-  {"dining-scale", headline::dining_scale, "an actor a fork, taken in the order of their numbers"},
+  {"dining-scale", headline::dining_scale, "an actor a fork, neighbours alternate in which they take first"},
   {"skynet", headline::skynet, "an actor a node"},
   {"skynet-stop", headline::skynet_stop, "an actor a node, await_all_actors_done at the end"},
   {"cache-calc-8", headline::cache_calc, "an actor a task, delayed_send to sleep"},

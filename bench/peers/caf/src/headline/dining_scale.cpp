@@ -34,7 +34,8 @@ struct Fork : Actor {
   std::deque<actor> takers;
 };
 
-/// Takes the fork with the lower number first, so that no circle of waiting can form.
+/// Neighbours take the fork between them both first, or both second: who has a second fork eats, so no circle of
+/// waiting can form, and no row of philosophers that each hold one fork and wait for the next.
 struct Philosopher : Actor {
   Philosopher(actor_config& config, Run& run, actor table, actor first, actor second)
     : Actor(config),
@@ -83,9 +84,14 @@ struct Table : Actor {
     std::vector<actor> forks;
     for (std::uint64_t i = 0; i < count; ++i)
       forks.push_back(spawn<Fork>());
-    for (std::uint64_t i = 0; i + 1 < count; ++i)
-      spawn<Philosopher>(run, self(), forks[i], forks[i + 1]);
-    spawn<Philosopher>(run, self(), forks.front(), forks.back());
+    for (std::uint64_t i = 0; i < count; ++i) {
+      auto& left = forks[i];
+      auto& right = forks[(i + 1) % count];
+      if (i % 2 == 0)
+        spawn<Philosopher>(run, self(), left, right);
+      else
+        spawn<Philosopher>(run, self(), right, left);
+    }
     return {[this](meals_atom, std::uint64_t meals) {
       sum += meals;
       if (++gone == count)
