@@ -24,11 +24,11 @@ struct Program {
   Scheduler scheduler = Scheduler::stealing;
 };
 
-constexpr int share = 1; // of the work: each of these takes less than a minute
+constexpr int share = 1; // of the work: on a quiet machine, each of these takes less than a minute
 
 constexpr Program programs[] = {
   {"banking", savina::banking, "an actor an account, transfers that wait in a deque of the account"},
-  {"big", savina::big, "plain sends to a vector of all actors"},
+  {"big", savina::big, "plain sends, a copy of all handles in each actor", Scheduler::sharing},
   {"bounded-buffer", savina::bounded_buffer, "a manager actor with deques"},
   {"chameneos", savina::chameneos, "plain sends, creatures named by their handles", Scheduler::sharing},
   {"cigarette-smokers", savina::cigarette_smokers, "plain sends"},
@@ -43,7 +43,7 @@ constexpr Program programs[] = {
   {"logistic-map", savina::logistic_map, "a counter of the terms that wait"},
   {"ping-pong", savina::ping_pong, "plain sends"},
   {"quicksort", savina::quicksort, "an actor a part, vectors moved in messages"},
-  {"radix-sort", savina::radix_sort, "an actor a bit", Scheduler::sharing},
+  {"radix-sort", savina::radix_sort, "an actor a bit"},
   {"recursive-matrix", savina::recursive_matrix, "factors shared read-only, blocks moved in messages"},
   {"sieve", savina::sieve, "a chain of actors"},
   {"sleeping-barber", savina::sleeping_barber, "an actor a customer", Scheduler::stealing_if_many},
@@ -64,7 +64,8 @@ constexpr Program programs[] = {
   {"pingpong-bulk-100", headline::pingpong_bulk, "plain sends"},
   {"pingpong-bulk-1000", headline::pingpong_bulk, "plain sends"},
   {"pingpong-bulk-10000", headline::pingpong_bulk, "plain sends"},
-  {"skynet", headline::skynet, "an actor a node", Scheduler::sharing},
+  {"dining-scale", headline::dining_scale, "an actor a fork, neighbours alternate in which they take first"},
+  {"skynet", headline::skynet, "an actor a node"},
   {"skynet-stop", headline::skynet_stop, "an actor a node, await_all_actors_done at the end"},
   {"cache-calc-8", headline::cache_calc, "an actor a task, delayed_send to sleep"},
   {"cache-calc-64", headline::cache_calc, "an actor a task, delayed_send to sleep"},
@@ -95,16 +96,13 @@ caf::atom_value policy(Scheduler scheduler, std::uint64_t workers) {
 }
 
 void run(const Program& program, const Run::Parameters& parameters) {
-  auto workers = parameters.at("workers");
+  auto found = parameters.find("workers");
+  if (found == parameters.end() || found->second == 0)
+    throw std::runtime_error("parameter workers is missing");
+  auto workers = found->second;
   caf::actor_system_config config;
   config.set("scheduler.max-threads", workers);
   config.set("scheduler.policy", policy(program.scheduler, workers));
-  if (const char* t = getenv("POLICY")) config.set("scheduler.policy", caf::atom_from_string(t));
-  if (const char* t = getenv("THROUGHPUT")) config.set("scheduler.max-throughput", (uint64_t)atoll(t));
-  if (const char* t = getenv("AGGR")) config.set("work-stealing.aggressive-poll-attempts", (uint64_t)atoll(t));
-  if (const char* t = getenv("ASTEAL")) config.set("work-stealing.aggressive-steal-interval", (uint64_t)atoll(t));
-  if (const char* t = getenv("MOD")) config.set("work-stealing.moderate-poll-attempts", (uint64_t)atoll(t));
-  if (const char* t = getenv("MSTEAL")) config.set("work-stealing.moderate-steal-interval", (uint64_t)atoll(t));
   caf::actor_system system(config);
   Run run(system, parameters);
   program.start(run);

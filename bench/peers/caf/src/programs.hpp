@@ -34,6 +34,7 @@ void ask_latency(Run&);
 void busy_banking(Run&);
 void cache_calc(Run&);
 void counter(Run&);
+void dining_scale(Run&);
 void fan_out(Run&);
 void mailbox_n1(Run&);
 void mixed(Run&);
