@@ -34,7 +34,7 @@ private:
 };
 
 // Tasks that block or sleep hold their thread. More threads than this cost more than the sleeps they hide.
-constexpr std::uint64_t blocking_threads = 16;
+constexpr std::uint64_t blocking_threads = 32;
 
 // The tasks run on a pool of their own; `calc` does it once, and waits until it is done.
 template <typename Calc>
@@ -129,9 +129,9 @@ Measured with_timers(const Parameters& parameters) {
 void add_cache(Programs& programs) {
     for (const std::string sleep : {"8", "64"}) {
         const auto name = "cache-calc-" + sleep;
-        programs.push_back({name, "asio", 1, "tasks on a pool of 16 threads block on futures of a strand's work",
+        programs.push_back({name, "asio", 1, "tasks on a pool of 32 threads block on futures of a strand's work",
                             on_strand});
-        programs.push_back({name, "asio-mutex", 1, "tasks on a pool of 16 threads lock a std::mutex", behind_mutex});
+        programs.push_back({name, "asio-mutex", 1, "tasks on a pool of 32 threads lock a std::mutex", behind_mutex});
         programs.push_back({name, "asio-async", 1, "tasks are chains of handlers: strand, steady_timer, strand",
                             with_timers});
     }
