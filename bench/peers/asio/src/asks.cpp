@@ -7,7 +7,7 @@ class Asker;
 
 class Answerer {
 public:
-    explicit Answerer(Pool& pool) : strand(pool.executor()) {}
+    explicit Answerer(Pool& pool) : strand(pool.strand()) {}
 
     void ask(Asker& asker);
 
@@ -19,7 +19,7 @@ private:
 class Asker {
 public:
     Asker(Pool& pool, Answerer& answerer, Finish& finish, std::uint64_t asks)
-        : strand(pool.executor()), answerer(answerer), finish(finish), asks(asks) {}
+        : strand(pool.strand()), answerer(answerer), finish(finish), asks(asks) {}
 
     void start() {
         asio::post(strand, [this] { answerer.ask(*this); });
@@ -53,7 +53,7 @@ Measured latency(const Parameters& parameters) {
     Answerer answerer(pool);
     Asker asker(pool, answerer, finish, asks);
     asker.start();
-    return finish.wait(begun, asks);
+    return finish.wait(pool, begun, asks);
 }
 
 }  // namespace

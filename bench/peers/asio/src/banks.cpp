@@ -2,6 +2,7 @@
 #include "runtime.hpp"
 #include "work.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 namespace {
@@ -41,24 +42,28 @@ void teller(Accounts& accounts, std::uint64_t transfers, std::uint64_t seed, std
     }
 }
 
+std::uint64_t sum(const Accounts& accounts) {
+    std::uint64_t sum = 0;
+    for (const auto& account : accounts) sum += account->balance;
+    return sum;
+}
+
 Measured bank(const Parameters& parameters, std::uint64_t work) {
     const auto transfers = parameters["transfers"], tellers = parameters["tellers"];
     Accounts accounts;
     Pool pool(parameters["workers"]);
     Finish finish;
-    Gather gather(finish, tellers);
+    std::atomic<std::uint64_t> left = tellers;
     const auto begun = Clock::now();
     for (std::uint64_t i = 0; i < parameters["accounts"]; ++i)
         accounts.push_back(std::make_unique<Account>(parameters["start"]));
     for (std::uint64_t index = 0; index < tellers; ++index)
         asio::post(pool.executor(), [&, index, own = share(transfers, tellers, index)] {
             teller(accounts, own, index + 1, work);
-            gather.tell(0);
+            // The last to come sees the balances that all others have left.
+            if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish.tell(sum(accounts));
         });
-    finish.wait(begun, transfers);
-    std::uint64_t sum = 0;
-    for (const auto& account : accounts) sum += account->balance;
-    return {Clock::now() - begun, transfers, sum};
+    return finish.wait(pool, begun, transfers);
 }
 
 }  // namespace

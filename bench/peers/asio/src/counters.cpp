@@ -6,7 +6,7 @@ namespace {
 
 class Counter {
 public:
-    explicit Counter(Pool& pool) : strand(pool.executor()) {}
+    explicit Counter(Pool& pool) : strand(pool.strand()) {}
 
     void add(std::uint64_t number) {
         asio::post(strand, [this, number] { sum += number; });
@@ -35,13 +35,13 @@ Measured counter(const Parameters& parameters) {
             });
     }
     counter.tell(finish);
-    return finish.wait(begun, messages);
+    return finish.wait(pool, begun, messages);
 }
 
 class Receiver {
 public:
     Receiver(Pool& pool, Finish& finish, std::uint64_t messages)
-        : strand(pool.executor()), finish(finish), left(messages) {}
+        : strand(pool.strand()), finish(finish), left(messages) {}
 
     void add(std::uint64_t number) {
         asio::post(strand, [this, number] {
@@ -68,7 +68,7 @@ Measured mailbox(const Parameters& parameters) {
         threads.emplace_back([&receiver, messages] {
             for (std::uint64_t i = 0; i < messages; ++i) receiver.add(1);
         });
-    return finish.wait(begun, senders * messages);
+    return finish.wait(pool, begun, senders * messages);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ private:
 };
 
 // `place` gives the executor of the left (0) or right (1) side of a pair.
-template <typename Executor, typename Place>
-Measured play(const Parameters& parameters, bool bulk, Place place) {
+template <typename Executor, typename Threads, typename Place>
+Measured play(Threads& threads, const Parameters& parameters, bool bulk, Place place) {
     using Side = Player<Executor>;
     const auto pairs = parameters["pairs"], hops = parameters["hops"];
     const auto flight = bulk ? parameters["flight"] : 1;
@@ -52,19 +52,19 @@ Measured play(const Parameters& parameters, bool bulk, Place place) {
         asio::post(left.executor, [&left, flight] { left.serve(flight); });
         if (bulk) asio::post(right.executor, [&right, flight] { right.serve(flight); });
     }
-    return finish.wait(begun, balls * hops);
+    return finish.wait(threads, begun, balls * hops);
 }
 
 template <bool bulk>
 Measured strands(const Parameters& parameters) {
     Pool pool(parameters["workers"]);
-    return play<Strand>(parameters, bulk, [&](std::uint64_t) { return Strand(pool.executor()); });
+    return play<Strand>(pool, parameters, bulk, [&](std::uint64_t) { return pool.strand(); });
 }
 
 template <bool bulk>
 Measured contexts(const Parameters& parameters) {
     Contexts contexts(parameters["workers"]);
-    return play<asio::io_context::executor_type>(parameters, bulk,
+    return play<asio::io_context::executor_type>(contexts, parameters, bulk,
                                                  [&](std::uint64_t side) { return contexts.executor(side); });
 }
 

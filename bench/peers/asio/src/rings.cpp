@@ -27,8 +27,8 @@ private:
 };
 
 // `place` gives the executor of a node of a ring.
-template <typename Executor, typename Place>
-Measured turn(const Parameters& parameters, Place place) {
+template <typename Executor, typename Threads, typename Place>
+Measured turn(Threads& threads, const Parameters& parameters, Place place) {
     using Link = Node<Executor>;
     const auto rings = parameters["rings"], nodes = parameters["nodes"], hops = parameters["hops"];
     Finish finish;
@@ -42,17 +42,17 @@ Measured turn(const Parameters& parameters, Place place) {
         for (std::uint64_t i = 0; i < nodes; ++i) links[i]->next = links[(i + 1) % nodes].get();
         asio::post(links[0]->executor, [first = links[0].get()] { first->receive(0); });
     }
-    return finish.wait(begun, rings * hops);
+    return finish.wait(threads, begun, rings * hops);
 }
 
 Measured strands(const Parameters& parameters) {
     Pool pool(parameters["workers"]);
-    return turn<Strand>(parameters, [&](std::uint64_t) { return Strand(pool.executor()); });
+    return turn<Strand>(pool, parameters, [&](std::uint64_t) { return pool.strand(); });
 }
 
 Measured contexts(const Parameters& parameters) {
     Contexts contexts(parameters["workers"]);
-    return turn<asio::io_context::executor_type>(parameters, [&](std::uint64_t ring) { return contexts.executor(ring); });
+    return turn<asio::io_context::executor_type>(contexts, parameters, [&](std::uint64_t ring) { return contexts.executor(ring); });
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ template <bool stopping>
 class Node {
 public:
     Node(Pool& pool, Finish& finish, Node* parent, std::uint64_t number, std::uint64_t leaves)
-        : strand(pool.executor()), pool(pool), finish(finish), parent(parent), number(number), leaves(leaves) {}
+        : strand(pool.strand()), pool(pool), finish(finish), parent(parent), number(number), leaves(leaves) {}
 
     // Only what lives until the clock has stopped is freed by its parent.
     ~Node() {
@@ -69,7 +69,7 @@ Measured skynet(const Parameters& parameters) {
     const auto begun = Clock::now();
     const auto root = new Node<stopping>(pool, finish, nullptr, 0, leaves);
     root->start();
-    const auto measured = finish.wait(begun, nodes_below(leaves));
+    const auto measured = finish.wait(pool, begun, nodes_below(leaves));
     if constexpr (!stopping) delete root;
     return measured;
 }
