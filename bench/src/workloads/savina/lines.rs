@@ -51,7 +51,17 @@ macro_rules! lines {
 pub const LINES: &[Lines] = &[
     lines!("count", "count", 40, 30),
     lines!("fibonacci", "fibonacci", 51, 28),
+    lines!("fork-join-create", "fork_join_create", 42, 42),
+    lines!("fork-join-throughput", "fork_join_throughput", 53, 52),
+    lines!("logistic-map", "logistic_map", 133, 52),
     lines!("ping-pong", "ping_pong", 43),
+    lines!("quicksort", "quicksort", 121, 85),
+    lines!("radix-sort", "radix_sort", 105),
+    lines!("recursive-matrix", "recursive_matrix", 156),
+    lines!("sieve", "sieve", 68),
+    lines!("sleeping-barber", "sleeping_barber", 127, 106),
+    lines!("thread-ring", "thread_ring", 46),
+    lines!("trapezoid", "trapezoid", 72, 68),
 ];
 
 #[cfg(test)]

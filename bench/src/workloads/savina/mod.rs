@@ -6,8 +6,18 @@
 
 mod count;
 mod fibonacci;
+mod fork_join_create;
+mod fork_join_throughput;
 mod lines;
+mod logistic_map;
 mod ping_pong;
+mod quicksort;
+mod radix_sort;
+mod recursive_matrix;
+mod sieve;
+mod sleeping_barber;
+mod thread_ring;
+mod trapezoid;
 
 pub use lines::{Form, LINES, Lines};
 
@@ -15,4 +25,18 @@ use super::runtime::run;
 use crate::harness::Workload;
 
 /// All of them, in the order of the reports.
-pub const ALL: &[&dyn Workload] = &[&count::Count, &fibonacci::Fibonacci, &ping_pong::PingPong];
+pub const ALL: &[&dyn Workload] = &[
+    &count::Count,
+    &fibonacci::Fibonacci,
+    &fork_join_create::ForkJoinCreate,
+    &fork_join_throughput::ForkJoinThroughput,
+    &logistic_map::LogisticMap,
+    &ping_pong::PingPong,
+    &quicksort::Quicksort,
+    &radix_sort::RadixSort,
+    &recursive_matrix::RecursiveMatrix,
+    &sieve::Sieve,
+    &sleeping_barber::SleepingBarber,
+    &thread_ring::ThreadRing,
+    &trapezoid::Trapezoid,
+];

@@ -1,4 +1,4 @@
-//! Ping and pong.
+//! Ping and pong, who know each other until the last pong.
 
 use coact::prelude::*;
 
@@ -6,8 +6,8 @@ use crate::harness::Finish;
 
 #[derive(Actor)]
 struct PingActor {
-    pong: Addr<PongActor>,
-    left: u64,
+    pong: Option<Addr<PongActor>>,
+    messages: u64,
     pongs: u64,
     done: Finish,
 }
@@ -15,33 +15,39 @@ struct PingActor {
 #[handlers]
 impl PingActor {
     #[message]
-    fn pong(&mut self, context: &mut Context<Self>) {
-        self.pongs += 1;
-        self.serve(context);
+    fn serve(&mut self, context: &mut Context<Self>) {
+        self.pong = Some(spawn(PongActor(context.address())));
+        self.ping();
     }
 
     #[message]
-    fn serve(&mut self, context: &mut Context<Self>) {
-        if self.left == 0 {
-            return self.done.part(self.pongs);
+    fn pong(&mut self) {
+        self.pongs += 1;
+        self.ping();
+    }
+
+    fn ping(&mut self) {
+        if self.pongs == self.messages {
+            self.pong = None;
+            self.done.part(self.pongs);
         }
-        self.left -= 1;
-        let _ = self.pong.send(Ping { from: context.address() });
+        if let Some(pong) = &self.pong {
+            let _ = pong.send(Ping);
+        }
     }
 }
 
 #[derive(Actor)]
-struct PongActor;
+struct PongActor(Addr<PingActor>);
 
 #[handlers]
 impl PongActor {
     #[message]
-    fn ping(&mut self, from: Addr<PingActor>) {
-        let _ = from.send(Pong);
+    fn ping(&self) {
+        let _ = self.0.send(Pong);
     }
 }
 
 pub fn start(messages: u64, done: Finish) {
-    let ping = PingActor { pong: spawn(PongActor), left: messages, pongs: 0, done };
-    let _ = spawn(ping).send(Serve);
+    let _ = spawn(PingActor { pong: None, messages, pongs: 0, done }).send(Serve);
 }

@@ -36,7 +36,7 @@ impl Workload for PingPong {
     fn implementations(&self) -> &[Implementation] {
         &[Implementation {
             name: "coact",
-            about: "a message each way",
+            about: "a message each way, between actors that know each other",
             run: |setup| {
                 let messages = messages(setup);
                 super::run(setup, messages, 1, move |done| actor::start(messages, done))
