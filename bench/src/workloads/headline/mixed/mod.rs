@@ -45,15 +45,15 @@ fn primes(setup: &Setup) -> (u64, u64) {
 }
 
 fn is_prime(number: u64) -> bool {
-    let roots = (2..).take_while(|root| root * root <= number);
-    roots.into_iter().all(|root| number % root != 0)
+    let mut roots = (2..).take_while(|root| root * root <= number);
+    roots.all(|root| !number.is_multiple_of(root))
 }
 
 /// The sum of a number's prime factors, by trial division.
 fn sum_of_factors(mut number: u64) -> u64 {
     let mut sum = 0;
     let mut take_out = |divisor: u64, number: &mut u64| {
-        while *number % divisor == 0 {
+        while number.is_multiple_of(divisor) {
             *number /= divisor;
             sum += divisor;
         }
