@@ -26,35 +26,86 @@ pub fn quantity(study: &Study<'_>, measure: &Measure<'_>) -> String {
 
 /// The bars, and what is drawn beside them.
 pub fn of(study: &Study<'_>) -> Vec<Element> {
-    let beside = match study.drawing() {
-        Drawing::Bars | Drawing::Actors { .. } => Vec::new(),
-        Drawing::Workers { ideal } => Vec::from_iter(over_workers(study, *ideal)),
-        Drawing::Memory => over_workers(study, None).into_iter().chain(over_time(study)).collect(),
+    let drawn = match study.drawing() {
+        Drawing::Bars | Drawing::Actors { .. } => vec![times(study), sizes(study)],
+        Drawing::Workers { ideal } => vec![times(study), over_workers(study, *ideal)],
+        Drawing::Memory => {
+            vec![times(study), over_workers(study, None), sizes(study), over_time(study)]
+        }
     };
-    bars(study).into_iter().chain(beside).collect()
+    drawn.into_iter().flatten().collect()
 }
 
-/// The medians on the most workers, the fastest first.
-fn bars(study: &Study<'_>) -> Option<Element> {
+/// The medians of the times.
+fn times(study: &Study<'_>) -> Option<Element> {
     let measure = measure(study);
+    let axis = format!("{}, median, shorter is faster", quantity(study, &measure));
+    bars(study, "median", &axis, |record| {
+        let summary = Some(record.summary).filter(|_| is_drawable(record))?;
+        Some(Length {
+            value: measure.of(summary.median),
+            spread: Some((measure.of(summary.min), measure.of(summary.max))),
+            label: measure.bare(summary.median),
+            exact: exact(record, &measure),
+        })
+    })
+}
+
+/// The memory of each thing, where that was measured; else the peak of the whole.
+fn sizes(study: &Study<'_>) -> Option<Element> {
+    let (name, axis) = if study.on_most().any(|record| record.bytes_each.is_some()) {
+        ("bytes each", "memory of each (bytes), median")
+    } else {
+        ("peak memory", "peak of resident memory (MiB), median")
+    };
+    let is_each = name == "bytes each";
+    bars(study, name, axis, |record| {
+        let peak = record.peak_resident.map(|peak| peak as f64 / f64::from(1 << 20));
+        let value = if is_each { record.bytes_each } else { peak };
+        let value = value.filter(|value| is_usable(*value))?;
+        let label = figure(value);
+        let exact = format!("{name} {label}{}", if is_each { "" } else { " MiB" });
+        Some(Length { value, spread: None, label, exact })
+    })
+}
+
+/// What a bar says of a record.
+struct Length {
+    value: f64,
+    spread: Option<(f64, f64)>,
+    label: String,
+    exact: String,
+}
+
+/// A bar for each implementation on the most workers, the shortest first.
+fn bars(
+    study: &Study<'_>,
+    name: &str,
+    axis: &str,
+    length: impl Fn(&Record) -> Option<Length>,
+) -> Option<Element> {
     let all = study.implementations();
-    let mut records: Vec<&Record> = study.on_most().filter(|record| is_drawable(record)).collect();
-    records.sort_by(|a, b| a.summary.median.total_cmp(&b.summary.median));
-    let workers = records.first()?.workers;
-    let bar = |record: &&Record| Bar {
+    let lengths = study.on_most().filter_map(|record| Some((record, length(record)?)));
+    let mut lengths: Vec<(&Record, Length)> = lengths.collect();
+    lengths.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    let on = several(lengths.first()?.0.workers, "worker");
+    let said: Vec<String> = lengths
+        .iter()
+        .map(|(record, length)| format!("{} {}", record.implementation, length.label))
+        .collect();
+    let bar = |(record, length): (&Record, Length)| Bar {
         name: record.implementation.clone(),
         look: Look::of(&record.implementation, &all),
-        value: measure.of(record.summary.median),
-        spread: (measure.of(record.summary.min), measure.of(record.summary.max)),
-        label: measure.bare(record.summary.median),
-        exact: exact(record, &measure),
+        value: length.value,
+        spread: length.spread,
+        label: length.label,
+        exact: length.exact,
     };
-    let on = several(workers, "worker");
     let drawn = Bars {
-        title: &format!("{}: median on {on}", study.name),
-        description: &described(&records, &measure),
-        axis: &format!("{}, median, shorter is faster", quantity(study, &measure)),
-        bars: records.iter().map(bar).collect(),
+        title: &format!("{}: {name} on {on}", study.name),
+        description: &format!("{axis}: {}", said.join(", ")),
+        axis,
+        bars: lengths.into_iter().map(bar).collect(),
     };
     Some(drawn.draw())
 }
@@ -67,13 +118,6 @@ fn is_drawable(record: &Record) -> bool {
 fn exact(record: &Record, measure: &Measure<'_>) -> String {
     let (least, most) = (measure.bare(record.summary.min), measure.full(record.summary.max));
     format!("median {}, {least} to {most}", measure.full(record.summary.median))
-}
-
-fn described(records: &[&Record], measure: &Measure<'_>) -> String {
-    let each = |record: &&Record| {
-        format!("{} {}", record.implementation, measure.full(record.summary.median))
-    };
-    records.iter().map(each).collect::<Vec<_>>().join("; ")
 }
 
 /// Time over workers, where there is more than one number of them; ours first.
@@ -130,23 +174,35 @@ fn ideal_line(study: &Study<'_>, measure: &Measure<'_>, ideal: f64) -> Option<Li
 
 /// Resident memory over time on the most workers, with the peaks; ours first.
 fn over_time(study: &Study<'_>) -> Option<Element> {
-    let lines = lines_of(study, |name| study.most(name).map(resident).unwrap_or_default());
-    let ends = || lines.iter().filter_map(|line| line.points.last());
-    ends().next()?;
+    let ends = study.on_most().filter_map(|record| Some(record.memory.last()?.0));
+    let ends: Vec<f64> = ends.filter(|end| is_usable(*end)).collect();
+    let shortest = ends.iter().copied().reduce(f64::min)?;
+    let x = Axis::fitting("time (s)", ends.iter().copied());
+    // A logarithmic axis has no zero: it starts where the shortest run can still be seen.
+    let (x, start) = match x.is_logarithmic() {
+        true => (
+            Axis::logarithmic("time (s)", ends.into_iter().chain([shortest / 30.0])),
+            shortest / 30.0,
+        ),
+        false => (x, 0.0),
+    };
+    let lines = lines_of(study, |name| {
+        study.most(name).map(|record| resident(record, start)).unwrap_or_default()
+    });
     let drawn = Lines {
         title: &format!("{}: resident memory over time", study.name),
         description: "Resident memory of the process over time, a line an implementation, its peak marked.",
-        x: Axis::fitting("time (s)", ends().map(|end| end.x)),
+        x,
         y: Axis::fitting("resident memory (MiB)", heights(&lines)),
         lines,
     };
     Some(drawn.draw())
 }
 
-/// The samples, the greatest of each stretch, with the peak of all marked.
-fn resident(record: &Record) -> Vec<Point> {
-    let samples: Vec<(f64, u64)> =
-        record.memory.iter().copied().filter(|(at, bytes)| is_usable(*at) && *bytes > 0).collect();
+/// The samples from `start` on, the greatest of each stretch, with the peak of all marked.
+fn resident(record: &Record, start: f64) -> Vec<Point> {
+    let is_drawn = |(at, bytes): &(f64, u64)| is_usable(*at) && *at >= start && *bytes > 0;
+    let samples: Vec<(f64, u64)> = record.memory.iter().copied().filter(is_drawn).collect();
     let stretch = samples.len().div_ceil(SAMPLES).max(1);
     let greatest = samples.chunks(stretch).filter_map(|part| part.iter().max_by_key(|(_, b)| *b));
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);

@@ -103,7 +103,7 @@ fn faster_than_all(studies: &Studies<'_>) -> Goal {
     }
     let parts = vec![(Some(behind.is_empty()), found)];
     let listed = Some(behind.join(", ")).filter(|listed| !listed.is_empty());
-    let listed = listed.map(|listed| (Some(false), format!("not than {listed}")));
+    let listed = listed.map(|listed| (Some(false), format!("behind {listed}")));
     goal(aim, parts.into_iter().chain(listed).collect())
 }
 

@@ -113,7 +113,7 @@ pub fn times(factor: f64) -> String {
     match factor {
         100.0.. => figure(factor),
         10.0.. => format!("{factor:.0}"),
-        2.0.. => format!("{factor:.1}"),
+        1.995.. => format!("{factor:.1}"),
         _ => format!("{factor:.2}"),
     }
 }

@@ -7,7 +7,7 @@ const WIDE: f64 = 20.0;
 
 /// How values become places.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Scale {
+enum Scale {
     /// Equal differences are equally far apart.
     Linear,
     /// Equal ratios are equally far apart.
@@ -18,11 +18,11 @@ pub enum Scale {
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// How values become places.
-    pub scale: Scale,
+    scale: Scale,
     /// What stands beside it.
-    pub title: String,
+    title: String,
     /// What stands at a mark.
-    pub label: fn(f64) -> String,
+    label: fn(f64) -> String,
     least: f64,
     most: f64,
     marks: Vec<f64>,
@@ -72,6 +72,11 @@ impl Axis {
     pub fn labelled(mut self, label: fn(f64) -> String) -> Axis {
         self.label = label;
         self
+    }
+
+    /// Whether equal ratios are equally far apart.
+    pub fn is_logarithmic(&self) -> bool {
+        self.scale == Scale::Logarithmic
     }
 
     /// From 0 at the least value to 1 at the most.

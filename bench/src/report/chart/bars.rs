@@ -18,12 +18,19 @@ pub struct Bar {
     pub look: Look,
     /// How long.
     pub value: f64,
-    /// From the least to the greatest value.
-    pub spread: (f64, f64),
+    /// From the least to the greatest value, where they are known.
+    pub spread: Option<(f64, f64)>,
     /// The figure as text, at the end of the bar.
     pub label: String,
     /// The exact figures.
     pub exact: String,
+}
+
+impl Bar {
+    fn values(&self) -> Vec<f64> {
+        let spread = self.spread.map(|(low, high)| [low, high]);
+        spread.into_iter().flatten().chain([self.value]).collect()
+    }
 }
 
 /// The drawing.
@@ -68,7 +75,7 @@ impl Bars<'_> {
         };
         let left = widest(|bar| shortened(&bar.name)) + 12.0;
         let right = widest(|bar| bar.label.clone()) + 14.0;
-        let values = self.bars.iter().flat_map(|bar| [bar.spread.0, bar.value, bar.spread.1]);
+        let values = self.bars.iter().flat_map(Bar::values);
         Frame {
             axis: Axis::fitting(self.axis, values),
             left,
@@ -96,8 +103,8 @@ fn grid(frame: &Frame) -> Vec<Element> {
 
 fn draw(frame: &Frame, place: usize, bar: &Bar) -> Element {
     let middle = TOP + STEP * (place as f64 + 0.5);
-    let (low, high) = (frame.x(bar.spread.0), frame.x(bar.spread.1));
     let end = frame.x(bar.value).max(frame.left + 1.0);
+    let furthest = bar.spread.map_or(end, |(_, high)| end.max(frame.x(high)));
     let name_class = if bar.look.colour == "ours" { "name strong end" } else { "name end" };
     el("g")
         .class(bar.look.classes())
@@ -111,8 +118,16 @@ fn draw(frame: &Frame, place: usize, bar: &Bar) -> Element {
                 .with("width", number(end - frame.left))
                 .with("height", number(THICK)),
         )
-        .add(line("whisker", (low, middle), (high, middle)))
-        .add(line("whisker", (low, middle - 4.0), (low, middle + 4.0)))
-        .add(line("whisker", (high, middle - 4.0), (high, middle + 4.0)))
-        .add(text("figure", (end.max(high) + 6.0, middle + 4.0), &bar.label))
+        .all(bar.spread.into_iter().flat_map(|spread| whisker(frame, middle, spread)))
+        .add(text("figure", (furthest + 6.0, middle + 4.0), &bar.label))
+}
+
+fn whisker(frame: &Frame, middle: f64, (low, high): (f64, f64)) -> [Element; 3] {
+    let (low, high) = (frame.x(low), frame.x(high));
+    let (above, below) = (middle - 4.0, middle + 4.0);
+    [
+        line("whisker", (low, middle), (high, middle)),
+        line("whisker", (low, above), (low, below)),
+        line("whisker", (high, above), (high, below)),
+    ]
 }

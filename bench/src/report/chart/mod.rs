@@ -56,7 +56,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(MOST - 1).chain(['…']).collect()
 }
 
-/// About as wide as a text is drawn.
+/// At least as wide as a text is drawn, in most fonts.
 fn width_of(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.7
+    text.chars().count() as f64 * 7.3
 }

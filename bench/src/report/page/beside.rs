@@ -17,8 +17,8 @@ pub fn sections(studies: &Studies<'_>) -> Vec<Element> {
             .with("id", "references")
             .add(el("h2").text("What others measured"))
             .add(el("p").text(
-                "Ratios only: their machines are not ours, and so are their peers. Each says how many times as long \
-                 the slower one took.",
+                "Ratios only: neither their machines nor their peers are ours. Each says how many times as long the \
+                 slower one took.",
             ))
             .add(pony(studies))
             .add(full(studies))

@@ -128,6 +128,6 @@ fn programs(records: &[Record]) -> Element {
         format!("{} with their versions and settings", several(programs.len(), "program"));
     let rows = programs
         .iter()
-        .map(|(program, families)| Row::of([text(&families.join(", ")), text(program)]));
-    table(&caption, &[Column::Words("measures"), Column::Words("program")], rows)
+        .map(|(program, families)| Row::of([text(program), text(&families.join(", "))]));
+    table(&caption, &[Column::Words("program"), Column::Words("measures")], rows)
 }

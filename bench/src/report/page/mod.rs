@@ -12,6 +12,8 @@ use super::study::Studies;
 use crate::harness::Group;
 use crate::harness::record::Record;
 
+const STYLE: &str = include_str!("style.css");
+
 /// Everything.
 pub fn whole(title: &str, records: &[Record], studies: &Studies<'_>) -> Element {
     el("html").with("lang", "en").add(head(title)).add(body(title, records, studies))
@@ -25,7 +27,7 @@ fn head(title: &str) -> Element {
         .add(meta("viewport", "width=device-width, initial-scale=1"))
         .add(meta("color-scheme", "light dark"))
         .add(el("title").text(title))
-        .add(el("style").text(include_str!("style.css")))
+        .add(el("style").text(STYLE))
 }
 
 fn body(title: &str, records: &[Record], studies: &Studies<'_>) -> Element {
@@ -92,4 +94,15 @@ fn contents(studies: &Studies<'_>) -> Element {
 
 fn link(anchor: &str, text: &str) -> Element {
     el("a").with("href", format!("#{anchor}")).text(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::STYLE;
+
+    #[test]
+    fn the_style_sheet_is_the_same_when_escaped() {
+        // HTML reads it as it stands, XML does not.
+        assert!(!STYLE.contains(['&', '<', '>', '"']));
+    }
 }

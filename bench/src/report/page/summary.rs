@@ -39,7 +39,7 @@ fn beside(studies: &Studies<'_>) -> Element {
         return el("p").text("No peer is in these records.");
     }
     let groups: Vec<Group> =
-        Group::ALL.into_iter().filter(|group| !studies.of_group(*group).is_empty()).collect();
+        Group::ALL.into_iter().filter(|group| has_any(studies, *group, &peers)).collect();
     let names = groups.iter().map(|group| Column::Figures(group.name()));
     let columns: Vec<Column<'_>> = [Column::Words("peer")].into_iter().chain(names).collect();
     let rows = peers.iter().map(|peer| {
@@ -52,6 +52,11 @@ fn beside(studies: &Studies<'_>) -> Element {
         &columns,
         rows,
     )
+}
+
+fn has_any(studies: &Studies<'_>, group: Group, peers: &[&str]) -> bool {
+    let studies = studies.of_group(group);
+    studies.iter().any(|study| peers.iter().any(|peer| study.best_of(peer).is_some()))
 }
 
 fn mean(studies: &Studies<'_>, group: Group, peer: &str) -> String {

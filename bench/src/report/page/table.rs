@@ -7,6 +7,8 @@ use crate::report::markup::{Element, el};
 pub enum Column<'a> {
     /// Text, from the left.
     Words(&'a str),
+    /// A few words that stay on one line.
+    Saying(&'a str),
     /// Figures, from the right.
     Figures(&'a str),
 }
@@ -15,12 +17,13 @@ impl Column<'_> {
     fn class(&self) -> &'static str {
         match self {
             Column::Words(_) => "words",
+            Column::Saying(_) => "saying",
             Column::Figures(_) => "figures",
         }
     }
 
     fn heading(&self) -> Element {
-        let (Column::Words(name) | Column::Figures(name)) = self;
+        let (Column::Words(name) | Column::Saying(name) | Column::Figures(name)) = self;
         el("th").with("scope", "col").class(self.class()).text(name)
     }
 }
@@ -30,18 +33,18 @@ pub struct Row {
     /// One a column.
     pub cells: Vec<Element>,
     /// Class of the row.
-    pub class: &'static str,
+    pub class: String,
 }
 
 impl Row {
     /// An ordinary row.
     pub fn of(cells: impl IntoIterator<Item = Element>) -> Row {
-        Row { cells: cells.into_iter().collect(), class: "plain" }
+        Row { cells: cells.into_iter().collect(), class: String::new() }
     }
 
-    /// With another class.
-    pub fn class(self, class: &'static str) -> Row {
-        Row { class, ..self }
+    /// With another class too.
+    pub fn class(self, class: &str) -> Row {
+        Row { class: format!("{} {class}", self.class).trim().to_owned(), ..self }
     }
 }
 
@@ -59,11 +62,14 @@ pub fn table(
     let headings = el("tr").all(columns.iter().map(Column::heading));
     let row = |row: Row| {
         let cells = row.cells.into_iter().zip(columns);
-        el("tr").class(row.class).all(cells.map(|(cell, column)| cell.class(column.class())))
+        el("tr").class(&row.class).all(cells.map(|(cell, column)| cell.class(column.class())))
     };
     let table = el("table")
-        .add(el("caption").text(caption))
+        .with("aria-label", caption)
         .add(el("thead").add(headings))
         .add(el("tbody").all(rows.into_iter().map(row)));
-    el("div").class("wide").with("tabindex", 0).add(table)
+    // The caption stays in view where the table is moved.
+    el("div")
+        .add(el("p").class("caption-of").text(caption))
+        .add(el("div").class("wide").with("tabindex", 0).add(table))
 }

@@ -6,7 +6,7 @@ use crate::harness::record::Record;
 use crate::report::figures::{measure, of, over_actors, quantity};
 use crate::report::markup::{Element, el};
 use crate::report::study::{OURS, Study, family};
-use crate::report::words::{Measure, NONE, bytes, figure, grouped, standing};
+use crate::report::words::{Measure, NONE, bytes, figure, grouped, several, standing};
 
 /// Sections of a group's workloads; those of one plot together, where the first of them stands.
 pub fn sections(studies: &[&Study<'_>]) -> Vec<Element> {
@@ -83,16 +83,17 @@ fn figures_of(study: &Study<'_>) -> Element {
         a.workers.cmp(&b.workers).then(a.summary.median.total_cmp(&b.summary.median))
     });
     let on = match study.workers().as_slice() {
-        [one] => format!(" on {one}"),
+        [one] => format!(" on {}", several(*one, "worker")),
         _ => String::new(),
     };
     let caption = format!("{}{on}", quantity(study, &measure));
-    let caption = if on.is_empty() { caption } else { format!("{caption} workers") };
-    table(
-        &caption,
-        &columns(&shown),
-        records.into_iter().map(|record| row(record, &measure, &shown)),
-    )
+    let mut last = records[0].workers;
+    let rows = records.into_iter().map(|record| {
+        let is_next = std::mem::replace(&mut last, record.workers) != record.workers;
+        let row = row(record, &measure, &shown);
+        if is_next { row.class("next") } else { row }
+    });
+    table(&caption, &columns(&shown), rows)
 }
 
 fn columns(shown: &Shown) -> Vec<Column<'static>> {
@@ -103,10 +104,10 @@ fn columns(shown: &Shown) -> Vec<Column<'static>> {
         Some(Column::Figures("median")),
         Some(Column::Figures("min")),
         Some(Column::Figures("max")),
-        Some(Column::Words("beside coact")),
+        Some(Column::Saying("beside coact")),
         Some(Column::Figures("peak memory")),
         optional(shown.bytes_each, Column::Figures("bytes each")),
-        optional(shown.share, Column::Figures("of the work")),
+        optional(shown.share, Column::Figures("share")),
         Some(Column::Words("how")),
     ]
     .into_iter()
@@ -134,6 +135,6 @@ fn row(record: &Record, measure: &Measure<'_>, shown: &Shown) -> Row {
         optional(shown.share, share),
         Some(record.how.clone()),
     ];
-    let class = if family(&record.implementation) == OURS { "our" } else { "plain" };
+    let class = if family(&record.implementation) == OURS { "our" } else { "" };
     Row::of(cells.into_iter().flatten().map(cell)).class(class)
 }
