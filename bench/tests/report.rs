@@ -103,7 +103,7 @@ fn the_page_is_whole_in_itself() {
     ];
     let page = folder.page(&[&folder.records("a.json", &records)]);
     let document = parse(&page);
-    assert_eq!(drawings(&document).len(), 1);
+    assert_eq!(drawings(&document).len(), 2);
     let said = words(document.root());
     for part in [
         "Figures & <more>",
@@ -241,7 +241,7 @@ fn hostile_names_are_text() {
     let records = [bad, record(&long, &long, 2, &[1.0])];
     let page = folder.page(&[&folder.records("a.json", &records)]);
     assert!(!page.contains("<script") && !page.contains("<!--"));
-    assert_eq!(drawings(&parse(&page)).len(), 2);
+    assert_eq!(drawings(&parse(&page)).len(), 4);
 }
 
 #[test]

@@ -135,6 +135,9 @@ fn full_form(studies: &Studies<'_>) -> Goal {
         .into_iter()
         .filter_map(|study| Some((study.name, times_of(study, OURS, "coact-full")?)))
         .collect();
+    if ratios.is_empty() {
+        return goal(aim, vec![unmeasured("both forms")]);
+    }
     let (faster, slower): (Vec<_>, Vec<_>) = ratios.iter().partition(|(_, ratio)| *ratio > 1.0);
     let slower: Vec<&str> = slower.into_iter().map(|(name, _)| name).collect();
     let missing = programs.saturating_sub(ratios.len());

@@ -1,3 +1,5 @@
+//! Goals on made-up records: met, missed, and open.
+
 use super::{Goal, Verdict, all};
 use crate::harness::record::Record;
 use crate::harness::{Drawing, Group};
