@@ -2,9 +2,12 @@
 //!
 //! Every repetition runs in a fresh process and its result is checked; the repetitions of the implementations of a
 //! workload are interleaved. [`harness`] is what all workloads share, [`workloads`] is our side of each, [`peers`]
-//! finds the programs that do the same with something else, and [`cli`] is the tool.
+//! finds the programs that do the same with something else, [`report`] and [`compare`] read what was measured, and [`cli`]
+//! is the tool.
 
 pub mod cli;
+pub mod compare;
 pub mod harness;
 pub mod peers;
+pub mod report;
 pub mod workloads;

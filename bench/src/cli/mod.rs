@@ -1,7 +1,9 @@
 //! Commands and options, and what each command does.
 
 mod choice;
+mod compare;
 mod list;
+mod report;
 mod run;
 
 use std::io;
@@ -21,6 +23,8 @@ Examples:
   coact-bench run mixed --workers 1,2 --scale 0.1   on one and on two workers, a tenth of the size
   coact-bench run --scale 0.001 --runs 1            smoke test: does all of it still run and check out?
   coact-bench run --json figures.json               records for `report` and `compare`
+  coact-bench report figures.json --out page        page/index.html, with drawings and tables
+  coact-bench compare old.json new.json             what became faster, what slower
   coact-bench lines                                 how long our Savina programs are, beside the paper's";
 
 /// Measures the coact runtime beside its peers. Each repetition runs in a fresh process and checks its result.
@@ -38,6 +42,10 @@ enum Command {
     /// Measures, and prints a table: median, extremes, ratio to our own figure in the same round, peak memory.
     #[command(after_help = EXAMPLES)]
     Run(run::Run),
+    /// Writes the records as a page, with drawings and tables.
+    Report(report::Report),
+    /// Compares two files of records.
+    Compare(compare::Compare),
     /// Counts the lines of our Savina programs as the paper counts its own.
     Lines,
     /// Speaks as a peer's program does; the tool starts itself with this.
@@ -56,6 +64,8 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::List => list::list(out),
         Command::Run(run) => run.measure(out),
+        Command::Report(report) => report.write(out),
+        Command::Compare(compare) => compare.print(out),
         Command::Lines => list::lines(out),
         Command::Program(Program { words }) => {
             program::answer("coact", &workloads::all(), &words, out)

@@ -46,7 +46,8 @@ pub struct Run {
     limit: u64,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// A number above zero, as an argument.
+pub fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("must be a number above zero".to_owned()),
