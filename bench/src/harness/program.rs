@@ -163,8 +163,11 @@ pub struct Offer {
     /// Part of the work that it does: one n-th of the sizes.
     pub share: u32,
     /// Does it once.
-    pub run: Box<dyn Fn(&Given) -> anyhow::Result<Measured>>,
+    pub run: Box<Run>,
 }
+
+/// How a program does a workload once.
+pub type Run = dyn Fn(&Given) -> anyhow::Result<Measured>;
 
 impl Offer {
     /// All that the implementations of these workloads do. They share the tool's own sizes, so of the values they need
