@@ -6,16 +6,22 @@
 
 mod ask;
 mod bank;
+mod banking;
+mod cache;
 mod counter;
 mod dining;
+mod fan_out;
 mod fibonacci;
 mod idle;
 mod independent;
+mod lock;
+mod mixed;
 mod rings;
 mod runtime;
 mod skynet;
 mod system;
 mod way;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +38,10 @@ const WAYS: &[&[Way]] = &[
     ask::WAYS,
     skynet::WAYS,
     idle::WAYS,
+    mixed::WAYS,
+    cache::WAYS,
+    banking::WAYS,
+    fan_out::WAYS,
     bank::WAYS,
     fibonacci::WAYS,
     dining::WAYS,

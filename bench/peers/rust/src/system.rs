@@ -7,6 +7,7 @@ use actix::{Arbiter, ArbiterHandle, System};
 use coact_bench::harness::{Finish, Measured, Stopwatch};
 
 /// The arbiters of a system, its own first.
+#[derive(Clone)]
 pub struct Arbiters(Vec<ArbiterHandle>);
 
 impl Arbiters {

@@ -3,7 +3,7 @@
 use actix::prelude::*;
 use coact_bench::harness::Measured;
 
-use super::Server;
+use super::{Server, Size};
 use crate::system;
 
 impl Actor for Server {
@@ -23,14 +23,15 @@ impl Handler<Request> for Server {
 }
 
 /// A future on the first arbiter asks an actor on the last.
-pub fn run(arbiters: usize, rounds: u64) -> Measured {
-    system::run(arbiters, rounds, 1, async move |arbiters, finish| {
+pub fn run(arbiters: usize, size: Size) -> Measured {
+    system::run(arbiters, size.rounds, 1, async move |arbiters, finish| {
         let place = arbiters.number(arbiters.count() - 1);
         let server = Server::start_in_arbiter(place, |_| Server::default());
-        let mut sum = 0;
-        for _ in 0..rounds {
-            sum += server.send(Request).await.expect("the server answers");
+        let mut tally = 0;
+        for _ in 0..size.rounds {
+            let answer = server.send(Request).await.expect("the server answers");
+            tally = (size.tally)(tally, answer);
         }
-        finish.part(sum);
+        finish.part(tally);
     })
 }

@@ -5,10 +5,10 @@ use std::time::Instant;
 use coact_bench::harness::Measured;
 use crossbeam_channel::{Sender, bounded, unbounded};
 
-use super::Server;
+use super::{Server, Size};
 
 /// Each side sleeps until the other has sent.
-pub fn run(rounds: u64) -> Measured {
+pub fn run(size: Size) -> Measured {
     let start = Instant::now();
     let (requests, received) = unbounded::<Sender<u64>>();
     std::thread::spawn(move || {
@@ -18,10 +18,11 @@ pub fn run(rounds: u64) -> Measured {
         }
     });
     let (reply, answers) = bounded(1);
-    let mut sum = 0;
-    for _ in 0..rounds {
+    let mut tally = 0;
+    for _ in 0..size.rounds {
         requests.send(reply.clone()).expect("the server lives");
-        sum += answers.recv().expect("the server answers");
+        let answer = answers.recv().expect("the server answers");
+        tally = (size.tally)(tally, answer);
     }
-    Measured::new(start.elapsed(), rounds, sum)
+    Measured::new(start.elapsed(), size.rounds, tally)
 }

@@ -7,7 +7,7 @@ use kameo::actor::Spawn;
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::Server;
+use super::{Server, Size};
 use crate::runtime;
 
 #[derive(Actor)]
@@ -24,14 +24,15 @@ impl Message<Request> for Serving {
 }
 
 /// A task asks an actor.
-pub fn run(given: &Given, rounds: u64) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
-    Ok(runtime::run(runtime, rounds, 1, move |finish| async move {
+    Ok(runtime::run(runtime, size.rounds, 1, move |finish| async move {
         let server = Serving::spawn_with_mailbox(Serving(Server::default()), unbounded());
-        let mut sum = 0;
-        for _ in 0..rounds {
-            sum += server.ask(Request).await.expect("the server answers");
+        let mut tally = 0;
+        for _ in 0..size.rounds {
+            let answer = server.ask(Request).await.expect("the server answers");
+            tally = (size.tally)(tally, answer);
         }
-        finish.part(sum);
+        finish.part(tally);
     }))
 }

@@ -10,7 +10,7 @@ use coact_bench::harness::program::Given;
 
 use crate::way::Way;
 
-/// The server replies with the number of requests it has seen, the client adds the replies up.
+/// The server replies with the number of requests that it has seen.
 #[derive(Default)]
 struct Server {
     requests: u64,
@@ -23,44 +23,69 @@ impl Server {
     }
 }
 
-fn rounds(given: &Given) -> anyhow::Result<u64> {
-    given.number("round_trips")
+/// How often, and what is made of the answers.
+#[derive(Clone, Copy)]
+pub struct Size {
+    rounds: u64,
+    tally: fn(u64, u64) -> u64,
 }
+
+impl Size {
+    /// The answers are counted.
+    fn headline(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size { rounds: given.number("asks")?, tally: |count, _| count + 1 })
+    }
+
+    /// The answers are added up.
+    fn micro(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size { rounds: given.number("round_trips")?, tally: |sum, answer| sum + answer })
+    }
+}
+
+const LATENCY: &[&str] = &["ask-latency"];
 
 const ACTORS: &[&str] = &["actor-ask"];
 
-/// Who does it.
+const THREAD: &[&str] = &["actor-wait"];
+
+const TASKS: &str = "a task asks a task: mpsc there, oneshot back";
+
+const KAMEO: &str = "a task asks an actor, `ask(..).await`";
+
+const RACTOR: &str = "a task asks an actor, `call!`";
+
+const ACTIX: &str = "`send(..).await` in a future on the actor's arbiter";
+
+const ACTIX_ARBITERS: &str = "`send(..).await` in a future on another arbiter";
+
+/// Who does it. A part of it is enough where each round trip wakes two threads.
 pub const WAYS: &[Way] = &[
-    Way::new(
-        &["cown-ask", "actor-ask"],
-        "tokio",
-        "a task asks a task: mpsc there, oneshot back",
-        |given| tokio::run(given, rounds(given)?),
-    ),
-    Way::new(
-        &["actor-wait"],
-        "tokio",
-        "a plain thread asks a task: mpsc there, oneshot back",
-        |given| tokio::wait(given, rounds(given)?),
-    ),
-    Way::new(&["cown-ask"], "crossbeam", "a thread asks a thread", |given| {
-        Ok(crossbeam::run(rounds(given)?))
-    })
-    .share(100),
-    Way::new(&["actor-wait"], "crossbeam", "a thread asks a thread", |given| {
-        Ok(crossbeam::run(rounds(given)?))
-    }),
-    Way::new(ACTORS, "kameo", "a task asks an actor, `ask(..).await`", |given| {
-        kameo::run(given, rounds(given)?)
-    }),
-    Way::new(ACTORS, "ractor", "a task asks an actor, `call!`", |given| {
-        ractor::run(given, rounds(given)?)
-    }),
-    Way::new(ACTORS, "actix", "`send(..).await` in a future on the server's arbiter", |given| {
-        Ok(actix::run(1, rounds(given)?))
-    }),
-    Way::new(ACTORS, "actix-arbiters", "the same, each on an arbiter of its own", |given| {
-        Ok(actix::run(2, rounds(given)?))
+    Way::new(LATENCY, "tokio", TASKS, |given| tokio::run(given, Size::headline(given)?)),
+    Way::new(LATENCY, "kameo", KAMEO, |given| kameo::run(given, Size::headline(given)?)),
+    Way::new(LATENCY, "ractor", RACTOR, |given| ractor::run(given, Size::headline(given)?)),
+    Way::new(LATENCY, "actix", ACTIX, |given| Ok(actix::run(1, Size::headline(given)?))),
+    Way::new(LATENCY, "actix-arbiters", ACTIX_ARBITERS, |given| {
+        Ok(actix::run(given.workers()?, Size::headline(given)?))
     })
     .share(10),
+    Way::new(&["cown-ask", "actor-ask"], "tokio", TASKS, |given| {
+        tokio::run(given, Size::micro(given)?)
+    }),
+    Way::new(ACTORS, "kameo", KAMEO, |given| kameo::run(given, Size::micro(given)?)),
+    Way::new(ACTORS, "ractor", RACTOR, |given| ractor::run(given, Size::micro(given)?)),
+    Way::new(ACTORS, "actix", ACTIX, |given| Ok(actix::run(1, Size::micro(given)?))),
+    Way::new(ACTORS, "actix-arbiters", ACTIX_ARBITERS, |given| {
+        Ok(actix::run(given.workers()?, Size::micro(given)?))
+    })
+    .share(10),
+    Way::new(THREAD, "tokio", "a thread asks a task: mpsc there, oneshot back", |given| {
+        tokio::wait(given, Size::micro(given)?)
+    }),
+    Way::new(THREAD, "crossbeam", "a thread asks a thread", |given| {
+        Ok(crossbeam::run(Size::micro(given)?))
+    }),
+    Way::new(&["cown-ask"], "crossbeam", "a thread asks a thread", |given| {
+        Ok(crossbeam::run(Size::micro(given)?))
+    })
+    .share(100),
 ];

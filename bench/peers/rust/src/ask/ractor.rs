@@ -4,7 +4,7 @@ use coact_bench::harness::Measured;
 use coact_bench::harness::program::Given;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
-use super::Server;
+use super::{Server, Size};
 use crate::runtime;
 
 struct Serving;
@@ -33,14 +33,15 @@ impl Actor for Serving {
 }
 
 /// A task asks an actor.
-pub fn run(given: &Given, rounds: u64) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
-    Ok(runtime::run(runtime, rounds, 1, move |finish| async move {
+    Ok(runtime::run(runtime, size.rounds, 1, move |finish| async move {
         let (server, _) = Actor::spawn(None, Serving, ()).await.expect("the server starts");
-        let mut sum = 0;
-        for _ in 0..rounds {
-            sum += call!(server, |reply| reply).expect("the server answers");
+        let mut tally = 0;
+        for _ in 0..size.rounds {
+            let answer = call!(server, |reply| reply).expect("the server answers");
+            tally = (size.tally)(tally, answer);
         }
-        finish.part(sum);
+        finish.part(tally);
     }))
 }

@@ -4,7 +4,7 @@ use coact_bench::harness::Measured;
 use coact_bench::harness::program::Given;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Server;
+use super::{Server, Size};
 use crate::runtime;
 
 type Request = oneshot::Sender<u64>;
@@ -17,32 +17,34 @@ async fn serve(mut requests: mpsc::UnboundedReceiver<Request>) {
 }
 
 /// Two tasks.
-pub fn run(given: &Given, rounds: u64) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
-    Ok(runtime::run(runtime, rounds, 1, move |finish| async move {
+    Ok(runtime::run(runtime, size.rounds, 1, move |finish| async move {
         let (requests, received) = mpsc::unbounded_channel();
         tokio::spawn(serve(received));
-        let mut sum = 0;
-        for _ in 0..rounds {
+        let mut tally = 0;
+        for _ in 0..size.rounds {
             let (reply, answer) = oneshot::channel();
             requests.send(reply).expect("the server lives");
-            sum += answer.await.expect("the server answers");
+            let answer = answer.await.expect("the server answers");
+            tally = (size.tally)(tally, answer);
         }
-        finish.part(sum);
+        finish.part(tally);
     }))
 }
 
 /// A plain thread and a task.
-pub fn wait(given: &Given, rounds: u64) -> anyhow::Result<Measured> {
+pub fn wait(given: &Given, size: Size) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
     let start = std::time::Instant::now();
     let (requests, received) = mpsc::unbounded_channel();
     runtime.spawn(serve(received));
-    let mut sum = 0;
-    for _ in 0..rounds {
+    let mut tally = 0;
+    for _ in 0..size.rounds {
         let (reply, answer) = oneshot::channel();
         requests.send(reply)?;
-        sum += answer.blocking_recv()?;
+        let answer = answer.blocking_recv()?;
+        tally = (size.tally)(tally, answer);
     }
-    Ok(Measured::new(start.elapsed(), rounds, sum))
+    Ok(Measured::new(start.elapsed(), size.rounds, tally))
 }

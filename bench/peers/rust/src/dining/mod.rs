@@ -3,22 +3,39 @@
 mod mutex;
 mod tokio;
 
+use std::time::Duration;
+
 use coact_bench::harness::program::Given;
 
 use crate::way::Way;
+use crate::work::busy;
 
-/// How many philosophers, and how often each eats.
+/// How many philosophers, how often each eats, and for how long.
 #[derive(Clone, Copy)]
 pub struct Size {
     philosophers: usize,
     meals_each: u64,
+    work: Option<Duration>,
+    /// What the result counts of each meal: itself, or its forks.
+    counts: u64,
 }
 
 impl Size {
-    fn of(given: &Given) -> anyhow::Result<Size> {
+    fn micro(given: &Given) -> anyhow::Result<Size> {
         Ok(Size {
             philosophers: given.size("philosophers")?,
             meals_each: given.number("meals_each")?,
+            work: None,
+            counts: 2,
+        })
+    }
+
+    fn scale(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size {
+            philosophers: given.size("philosophers")?,
+            meals_each: given.number("meals")?,
+            work: Some(Duration::from_micros(given.number("work")?)),
+            counts: 1,
         })
     }
 
@@ -26,10 +43,24 @@ impl Size {
         self.philosophers as u64 * self.meals_each
     }
 
+    /// The result, from the uses of all forks.
+    fn result(self, uses: u64) -> u64 {
+        uses / 2 * self.counts
+    }
+
     /// The forks of a philosopher, in the order in which they are taken.
     fn forks(self, philosopher: usize) -> (usize, usize) {
         let other = (philosopher + 1) % self.philosophers;
         (philosopher.min(other), philosopher.max(other))
+    }
+
+    /// A meal with two forks.
+    fn eat(self, first: &mut Fork, second: &mut Fork) {
+        if let Some(time) = self.work {
+            busy(time);
+        }
+        first.uses += 1;
+        second.uses += 1;
     }
 }
 
@@ -39,14 +70,33 @@ struct Fork {
     uses: u64,
 }
 
+type StdMutex = std::sync::Mutex<Fork>;
+
+type ParkingMutex = parking_lot::Mutex<Fork>;
+
 const COWNS: &[&str] = &["cown-dining"];
 
-/// Who does it.
+const SCALE: &[&str] = &["dining-scale"];
+
+/// Who does it. More threads than workers would eat, by the clock, while they are interrupted.
 pub const WAYS: &[Way] = &[
+    Way::new(
+        SCALE,
+        "mutex",
+        "as many threads as workers, each with neighbours; two ordered std mutexes",
+        |given| Ok(mutex::run::<StdMutex>(given.workers()?, Size::scale(given)?)),
+    ),
+    Way::new(SCALE, "mutex-parking", "the same with mutexes of parking_lot", |given| {
+        Ok(mutex::run::<ParkingMutex>(given.workers()?, Size::scale(given)?))
+    }),
+    Way::new(SCALE, "mutex-tokio", "a task a philosopher, two ordered tokio mutexes", |given| {
+        tokio::run(given, Size::scale(given)?)
+    }),
     Way::new(COWNS, "tokio", "a task a philosopher, two ordered tokio mutexes", |given| {
-        tokio::run(given, Size::of(given)?)
+        tokio::run(given, Size::micro(given)?)
     }),
     Way::new(COWNS, "mutex", "a thread a philosopher, two ordered std mutexes", |given| {
-        Ok(mutex::run(Size::of(given)?))
+        let size = Size::micro(given)?;
+        Ok(mutex::run::<StdMutex>(size.philosophers, size))
     }),
 ];

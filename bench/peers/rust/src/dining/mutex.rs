@@ -1,28 +1,25 @@
-//! A fork is a standard mutex, a philosopher a thread; the lower number is locked first.
+//! A fork is a mutex; the lower number is locked first.
 
-use std::sync::{Mutex, PoisonError};
-
-use coact_bench::harness::{Finish, Measured};
+use coact_bench::harness::Measured;
 use coact_bench::workloads::threads;
 
 use super::{Fork, Size};
+use crate::lock::Lock;
 
-/// A thread each.
-pub fn run(size: Size) -> Measured {
-    let forks: Vec<Mutex<Fork>> = (0..size.philosophers).map(|_| Mutex::default()).collect();
-    let finish = Finish::after(size.philosophers as u64);
-    let start = threads::run(size.philosophers as u64, |philosopher| {
-        let (first, second) = size.forks(philosopher as usize);
+/// Each thread has philosophers who sit side by side, and they eat by turns.
+pub fn run<L: Lock<Fork>>(threads: usize, size: Size) -> Measured {
+    let forks: Vec<L> = (0..size.philosophers).map(|_| L::new(Fork::default())).collect();
+    let first_of = |thread| size.philosophers * thread / threads;
+    let start = threads::run(threads as u64, |thread| {
+        let mine = first_of(thread as usize)..first_of(thread as usize + 1);
         for _ in 0..size.meals_each {
-            let mut first = forks[first].lock().unwrap_or_else(PoisonError::into_inner);
-            let mut second = forks[second].lock().unwrap_or_else(PoisonError::into_inner);
-            first.uses += 1;
-            second.uses += 1;
+            for philosopher in mine.clone() {
+                let (first, second) = size.forks(philosopher);
+                size.eat(&mut forks[first].hold(), &mut forks[second].hold());
+            }
         }
-        finish.part(0);
     });
-    let (elapsed, _) = finish.wait(start);
-    let uses =
-        forks.iter().map(|fork| fork.lock().unwrap_or_else(PoisonError::into_inner).uses).sum();
-    Measured::new(elapsed, size.meals(), uses)
+    let elapsed = start.elapsed();
+    let uses = forks.iter().map(|fork| fork.hold().uses).sum();
+    Measured::new(elapsed, size.meals(), size.result(uses))
 }

@@ -20,21 +20,20 @@ pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
         for philosopher in 0..size.philosophers {
             let (table, finish) = (Arc::clone(&table), finish.clone());
             tokio::spawn(async move {
-                eat(&table, size, philosopher).await;
+                dine(&table, size, philosopher).await;
                 finish.part(0);
             });
         }
     });
     let uses = forks.iter().map(|fork| fork.blocking_lock().uses).sum();
-    Ok(Measured { result: uses, ..measured })
+    Ok(Measured { result: size.result(uses), ..measured })
 }
 
-async fn eat(forks: &[Mutex<Fork>], size: Size, philosopher: usize) {
+async fn dine(forks: &[Mutex<Fork>], size: Size, philosopher: usize) {
     let (first, second) = size.forks(philosopher);
     for _ in 0..size.meals_each {
         let mut first = forks[first].lock().await;
         let mut second = forks[second].lock().await;
-        first.uses += 1;
-        second.uses += 1;
+        size.eat(&mut first, &mut second);
     }
 }

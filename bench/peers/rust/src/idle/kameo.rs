@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact_bench::harness::Measured;
 use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::idle::{Begun, places, witnesses};
+use coact_bench::workloads::micro::idle::{Begun, places};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::error::Infallible;
@@ -57,9 +57,9 @@ async fn make(count: u64) -> Measured {
         tokio::task::yield_now().await;
     }
     let mut measured = begun.measured(count);
-    for witness in witnesses(count) {
-        let actor = all[witness as usize].as_ref().expect("all are spawned");
-        measured.result += actor.ask(Which).await.expect("it answers");
+    for (number, actor) in (0..).zip(all.iter().flatten()) {
+        let answer = actor.ask(Which).await.expect("it answers");
+        measured.result += u64::from(answer == number);
     }
     measured
 }

@@ -10,45 +10,36 @@ use coact_bench::harness::program::Given;
 
 use crate::way::Way;
 
-fn cowns(given: &Given) -> anyhow::Result<u64> {
-    given.number("cowns")
-}
-
 fn actors(given: &Given) -> anyhow::Result<u64> {
     given.number("actors")
 }
 
-const COWNS: &[&str] = &["idle-cowns"];
+const SPAWN: &[&str] = &["spawn"];
 
-const ACTORS: &[&str] = &["idle-actors"];
-
-/// Who does it.
+/// Who does it. Of the larger actors a part is enough to fill the memory.
 pub const WAYS: &[Way] = &[
     Way::new(
-        COWNS,
-        "tokio",
-        "a task that waits on an unbounded mpsc, spawned by a task",
-        |given| tokio::run(given, cowns(given)?),
-    ),
-    Way::new(COWNS, "mutex", "an Arc of a std mutex: the least that can be shared", |given| {
-        Ok(mutex::run(cowns(given)?))
-    }),
-    Way::new(
-        ACTORS,
+        SPAWN,
         "tokio",
         "a task that waits on an unbounded mpsc, spawned by a task",
         |given| tokio::run(given, actors(given)?),
     ),
-    Way::new(ACTORS, "kameo", "actors with unbounded mailboxes", |given| {
+    Way::new(SPAWN, "kameo", "actors with unbounded mailboxes", |given| {
         kameo::run(given, actors(given)?)
     })
     .share(10),
     Way::new(
-        ACTORS,
+        SPAWN,
         "ractor",
         "actors, each of which has started when its spawn is over",
         |given| ractor::run(given, actors(given)?),
     )
     .share(10),
-    Way::new(ACTORS, "actix", "actors on one arbiter", |given| Ok(actix::run(actors(given)?))),
+    Way::new(SPAWN, "actix", "actors on one arbiter", |given| Ok(actix::run(actors(given)?))),
+    Way::new(
+        &["idle-cowns"],
+        "mutex",
+        "an Arc of a std mutex: the least that can be shared",
+        |given| Ok(mutex::run(given.number("cowns")?)),
+    ),
 ];

@@ -2,7 +2,7 @@
 
 use coact_bench::harness::Measured;
 use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::idle::{Begun, places, witnesses};
+use coact_bench::workloads::micro::idle::{Begun, places};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
 use crate::runtime;
@@ -45,9 +45,9 @@ async fn make(count: u64) -> Measured {
         *place = Some(actor);
     }
     let mut measured = begun.measured(count);
-    for witness in witnesses(count) {
-        let actor = all[witness as usize].as_ref().expect("all are spawned");
-        measured.result += call!(actor, |reply| reply).expect("it answers");
+    for (number, actor) in (0..).zip(all.iter().flatten()) {
+        let answer = call!(actor, |reply| reply).expect("it answers");
+        measured.result += u64::from(answer == number);
     }
     measured
 }

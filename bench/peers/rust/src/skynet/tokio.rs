@@ -2,31 +2,45 @@
 
 use coact_bench::harness::Measured;
 use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::skynet::{WIDTH, children, nodes};
+use coact_bench::workloads::micro::skynet::{WIDTH, children};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 
+use super::Size;
 use crate::runtime;
 
-/// Each task waits on its mailbox for ever.
-pub fn staying(given: &Given, leaves: u64) -> anyhow::Result<Measured> {
-    run(given, leaves, stay)
-}
-
-/// Each task ends after those of its children.
-pub fn ending(given: &Given, leaves: u64) -> anyhow::Result<Measured> {
-    run(given, leaves, end)
-}
-
-/// How a node begins: where it reports, its first number, and how many leaves are below it.
-type Spawn = fn(UnboundedSender<u64>, u64, u64);
-
-fn run(given: &Given, leaves: u64, spawn: Spawn) -> anyhow::Result<Measured> {
+/// A mailbox each. A node that stays waits on it for ever, one that ends does so after its children.
+pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+    let spawn = if size.ends { end } else { stay };
     let runtime = runtime::start(given.workers()?)?;
-    Ok(runtime::run(runtime, nodes(leaves), 1, move |finish| async move {
+    Ok(runtime::run(runtime, size.nodes(), 1, move |finish| async move {
         let (root, mut total) = unbounded_channel();
-        spawn(root, 0, leaves);
+        spawn(root, 0, size.leaves);
         finish.part(total.recv().await.expect("the tree reports"));
     }))
+}
+
+/// The answer is what a task returns.
+pub fn join(given: &Given, size: Size) -> anyhow::Result<Measured> {
+    let runtime = runtime::start(given.workers()?)?;
+    Ok(runtime::run(runtime, size.nodes(), 1, move |finish| async move {
+        finish.part(sum(0, size.leaves).await.expect("no task panics"));
+    }))
+}
+
+fn sum(first: u64, leaves: u64) -> JoinHandle<u64> {
+    tokio::spawn(async move {
+        if leaves == 1 {
+            return first;
+        }
+        let tasks: Vec<_> =
+            children(first, leaves).map(|start| sum(start, leaves / WIDTH)).collect();
+        let mut total = 0;
+        for task in tasks {
+            total += task.await.expect("no task panics");
+        }
+        total
+    })
 }
 
 /// A task cannot name its own type, so the recursion goes through this plain function.
