@@ -21,7 +21,6 @@ mod runtime;
 mod skynet;
 mod system;
 mod way;
-mod work;
 
 #[cfg(test)]
 mod tests;

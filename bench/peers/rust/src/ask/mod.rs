@@ -44,8 +44,6 @@ impl Size {
 
 const LATENCY: &[&str] = &["ask-latency"];
 
-const ACTORS: &[&str] = &["actor-ask"];
-
 const THREAD: &[&str] = &["actor-wait"];
 
 const TASKS: &str = "a task asks a task: mpsc there, oneshot back";
@@ -68,16 +66,7 @@ pub const WAYS: &[Way] = &[
         Ok(actix::run(given.workers()?, Size::headline(given)?))
     })
     .share(10),
-    Way::new(&["cown-ask", "actor-ask"], "tokio", TASKS, |given| {
-        tokio::run(given, Size::micro(given)?)
-    }),
-    Way::new(ACTORS, "kameo", KAMEO, |given| kameo::run(given, Size::micro(given)?)),
-    Way::new(ACTORS, "ractor", RACTOR, |given| ractor::run(given, Size::micro(given)?)),
-    Way::new(ACTORS, "actix", ACTIX, |given| Ok(actix::run(1, Size::micro(given)?))),
-    Way::new(ACTORS, "actix-arbiters", ACTIX_ARBITERS, |given| {
-        Ok(actix::run(given.workers()?, Size::micro(given)?))
-    })
-    .share(10),
+    Way::new(&["cown-ask"], "tokio", TASKS, |given| tokio::run(given, Size::micro(given)?)),
     Way::new(THREAD, "tokio", "a thread asks a task: mpsc there, oneshot back", |given| {
         tokio::wait(given, Size::micro(given)?)
     }),

@@ -6,10 +6,9 @@ mod tokio;
 use std::time::Duration;
 
 use coact_bench::harness::program::Given;
-use coact_bench::harness::random::R16;
+use coact_bench::harness::random::{R16, busy};
 
 use crate::way::Way;
-use crate::work::busy;
 
 /// Who has what, and who moves it.
 #[derive(Clone, Copy)]
@@ -18,7 +17,7 @@ pub struct Size {
     transfers: u64,
     tellers: u64,
     start: u64,
-    work: Option<Duration>,
+    work: Duration,
 }
 
 impl Size {
@@ -28,12 +27,12 @@ impl Size {
             transfers: given.number("transfers")?,
             tellers: given.number("tellers")?,
             start: given.number("start")?,
-            work: None,
+            work: Duration::ZERO,
         })
     }
 
     fn busy(given: &Given) -> anyhow::Result<Size> {
-        let work = Some(Duration::from_micros(given.number("work")?));
+        let work = Duration::from_micros(given.number("work")?);
         Ok(Size { work, ..Size::reasonable(given)? })
     }
 
@@ -54,9 +53,7 @@ impl Size {
 
     /// A transfer between accounts that nobody else uses meanwhile.
     fn transfer(self, from: &mut Account, to: &mut Account, amount: u64) {
-        if let Some(time) = self.work {
-            busy(time);
-        }
+        busy(self.work);
         if !from.closed && !to.closed && from.balance >= amount {
             from.balance -= amount;
             to.balance += amount;

@@ -6,16 +6,16 @@ mod tokio;
 use std::time::Duration;
 
 use coact_bench::harness::program::Given;
+use coact_bench::harness::random::busy;
 
 use crate::way::Way;
-use crate::work::busy;
 
 /// How many philosophers, how often each eats, and for how long.
 #[derive(Clone, Copy)]
 pub struct Size {
     philosophers: usize,
     meals_each: u64,
-    work: Option<Duration>,
+    work: Duration,
     /// What the result counts of each meal: itself, or its forks.
     counts: u64,
 }
@@ -25,7 +25,7 @@ impl Size {
         Ok(Size {
             philosophers: given.size("philosophers")?,
             meals_each: given.number("meals_each")?,
-            work: None,
+            work: Duration::ZERO,
             counts: 2,
         })
     }
@@ -34,7 +34,7 @@ impl Size {
         Ok(Size {
             philosophers: given.size("philosophers")?,
             meals_each: given.number("meals")?,
-            work: Some(Duration::from_micros(given.number("work")?)),
+            work: Duration::from_micros(given.number("work")?),
             counts: 1,
         })
     }
@@ -56,9 +56,7 @@ impl Size {
 
     /// A meal with two forks.
     fn eat(self, first: &mut Fork, second: &mut Fork) {
-        if let Some(time) = self.work {
-            busy(time);
-        }
+        busy(self.work);
         first.uses += 1;
         second.uses += 1;
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix::prelude::*;
 use coact_bench::harness::Measured;
-use coact_bench::workloads::micro::idle::{Begun, places};
+use coact_bench::harness::memory::{Begun, places};
 
 struct Number(u64, Arc<AtomicU64>);
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact_bench::harness::Measured;
+use coact_bench::harness::memory::{Begun, places};
 use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::idle::{Begun, places};
+
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::error::Infallible;

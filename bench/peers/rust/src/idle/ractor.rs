@@ -1,8 +1,9 @@
 //! An actor each.
 
 use coact_bench::harness::Measured;
+use coact_bench::harness::memory::{Begun, places};
 use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::idle::{Begun, places};
+
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
 use crate::runtime;

@@ -68,8 +68,6 @@ const COWNS: &[&str] = &["cown-ring", "cown-pairs"];
 
 const COWNS_IN_BULK: &[&str] = &["cown-pairs-bulk"];
 
-const ACTORS: &[&str] = &["actor-ring", "actor-ping-pong", "actor-pairs"];
-
 const NFOLD: &[&str] = &["ring-nfold-100", "ring-nfold-1000", "ring-nfold-10000"];
 
 const GROUPED: &[&str] =
@@ -136,24 +134,6 @@ pub const WAYS: &[Way] = &[
     .share(100),
     Way::new(COWNS_IN_BULK, "crossbeam", "a thread and a channel a node", |given| {
         Ok(crossbeam::run(Size::rings(given)?))
-    })
-    .share(10),
-    Way::new(ACTORS, "tokio", "a task and an unbounded mpsc a node", |given| {
-        tokio::run(given, Size::rings(given)?)
-    }),
-    Way::new(ACTORS, "kameo", "an actor a node, `tell` without waiting", |given| {
-        kameo::run(given, Size::rings(given)?)
-    })
-    .share(10),
-    Way::new(ACTORS, "ractor", "an actor a node, `cast`", |given| {
-        ractor::run(given, Size::rings(given)?)
-    })
-    .share(10),
-    Way::new(ACTORS, "actix", "an actor a node, all on one arbiter, `do_send`", |given| {
-        Ok(actix::together(1, Size::rings(given)?))
-    }),
-    Way::new(ACTORS, "actix-arbiters", "neighbours on different arbiters, `do_send`", |given| {
-        Ok(actix::apart(given.workers()?, Size::rings(given)?))
     })
     .share(10),
 ];

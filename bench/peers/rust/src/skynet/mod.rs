@@ -124,7 +124,5 @@ pub const WAYS: &[Way] = &[
     Way::new(END, "actix-arbiters", DEALT, |given| {
         Ok(actix::run(given.workers()?, Size::end(given)?))
     }),
-    Way::new(&["cown-skynet", "actor-skynet"], "tokio", TASKS, |given| {
-        tokio::run(given, Size::end(given)?)
-    }),
+    Way::new(&["cown-skynet"], "tokio", TASKS, |given| tokio::run(given, Size::end(given)?)),
 ];
