@@ -47,20 +47,40 @@ const WAYS: &[&[Way]] = &[
     independent::WAYS,
 ];
 
-const ABOUT: &str = "Rust peers: tokio 1.54, crossbeam-channel 0.5, parking_lot 0.12, kameo 0.22 without tracing, \
-    ractor 0.16 without span propagation, actix 0.13; release, thin LTO, one codegen unit; unbounded mailboxes, as \
-    many runtime threads (arbiters in actix-arbiters) as workers";
+/// All that is offered.
+fn offers() -> impl Iterator<Item = Offer> {
+    WAYS.iter().flat_map(|ways| ways.iter()).flat_map(Way::offers)
+}
+
+/// Who this is, and the settings that make it fast.
+fn about() -> String {
+    let crates = ["tokio", "crossbeam-channel", "parking_lot", "kameo", "ractor", "actix"];
+    let versions = crates.map(|name| format!("{name} {}", version(name)));
+    format!(
+        "Rust: {}; release, thin LTO, one codegen unit; as many threads (arbiters in actix-arbiters) as workers, \
+         unbounded mailboxes, kameo without tracing, ractor without span propagation",
+        versions.join(", ")
+    )
+}
+
+/// What this program was built with.
+fn version(name: &str) -> &'static str {
+    let lock = include_str!("../Cargo.lock");
+    let entry = lock.split_once(&format!("name = \"{name}\"\nversion = \""));
+    entry.and_then(|(_, after)| after.split('"').next()).unwrap_or("of unknown version")
+}
 
 fn main() -> ExitCode {
     // A runtime keeps the panic of a task to itself; here it must not be taken for a program that goes on.
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");
+        // The task has no way back to `main`, and nothing here needs its destructor.
+        #[allow(clippy::disallowed_methods)]
         std::process::exit(101);
     }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let offers: Vec<Offer> =
-        WAYS.iter().flat_map(|ways| ways.iter()).flat_map(Way::offers).collect();
-    match program::answer(ABOUT, &offers, &arguments, &mut std::io::stdout()) {
+    let offers: Vec<Offer> = offers().collect();
+    match program::answer(&about(), &offers, &arguments, &mut std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

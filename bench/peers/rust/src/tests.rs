@@ -6,11 +6,7 @@ use coact_bench::harness::Setup;
 use coact_bench::harness::program::{Given, Offer};
 use coact_bench::workloads;
 
-use super::{WAYS, Way};
-
-fn offers() -> impl Iterator<Item = Offer> {
-    WAYS.iter().flat_map(|ways| ways.iter()).flat_map(Way::offers)
-}
+use super::{about, offers};
 
 #[test]
 fn every_way_has_the_right_result_at_a_tiny_scale_on_one_and_on_two_workers() {
@@ -39,4 +35,10 @@ fn no_way_is_offered_twice() {
     for Offer { workload, name, .. } in offers() {
         assert!(seen.insert((workload, name)), "{workload} / {name}");
     }
+}
+
+#[test]
+fn the_versions_are_told() {
+    let about = about();
+    assert!(about.contains("kameo 0.") && !about.contains("unknown"), "{about}");
 }
