@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::harness::program;
+use crate::harness::program::{self, Offer};
 use crate::workloads;
 
 const EXAMPLES: &str = "\
@@ -68,7 +68,7 @@ pub fn main() -> ExitCode {
         Command::Compare(compare) => compare.print(out),
         Command::Lines => list::lines(out),
         Command::Program(Program { words }) => {
-            program::answer("coact", &workloads::all(), &words, out)
+            program::answer("coact", &Offer::of(&workloads::all()), &words, out)
         }
     };
     match done {

@@ -3,9 +3,12 @@
 //! `about`, `list` and `run WORKLOAD IMPLEMENTATION name=value …`; the last line of a run is its [`Answer`] as JSON.
 //! `bench/PROGRAMS.md` describes it for who writes one.
 
+use std::collections::HashMap;
+use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +16,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use super::memory::peak_resident;
-use super::workload::{Measured, Setup, Workload};
+use super::workload::{Implementation, Measured, Setup, Workload};
 
 /// What a run prints.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -149,11 +152,93 @@ fn candidate(program: &Arc<Program>, line: &str) -> anyhow::Result<Candidate> {
     Ok(Candidate { program: Arc::clone(program), workload, name, about, share })
 }
 
-/// The other side: what a program in Rust does with its arguments. Such a program shares the workloads' own sizes, so
-/// of the values it needs `workers` and `scale` alone.
+/// The other side: one way to do one workload, offered by a program in Rust.
+pub struct Offer {
+    /// What is done.
+    pub workload: &'static str,
+    /// The implementation's name.
+    pub name: &'static str,
+    /// How this program does it, in one line.
+    pub about: &'static str,
+    /// Part of the work that it does: one n-th of the sizes.
+    pub share: u32,
+    /// Does it once.
+    pub run: Box<Run>,
+}
+
+/// How a program does a workload once.
+pub type Run = dyn Fn(&Given) -> anyhow::Result<Measured>;
+
+impl Offer {
+    /// All that the implementations of these workloads do. They share the tool's own sizes, so of the values they need
+    /// `workers` and `scale` alone.
+    pub fn of(workloads: &[&'static dyn Workload]) -> Vec<Offer> {
+        let offer = |workload: &'static dyn Workload, implementation: &'static Implementation| {
+            let &Implementation { name, about, run } = implementation;
+            let run = Box::new(move |given: &Given| {
+                Ok(run(&Setup { scale: given.scale()?, workers: given.workers()? }))
+            });
+            Offer { workload: workload.name(), name, about, share: 1, run }
+        };
+        let all = workloads.iter().flat_map(|&w| w.implementations().iter().map(move |i| (w, i)));
+        all.map(|(workload, implementation)| offer(workload, implementation)).collect()
+    }
+}
+
+/// The values that a run is given, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Given(HashMap<String, String>);
+
+impl Given {
+    /// Reads `name=value` words.
+    ///
+    /// ```
+    /// use coact_bench::harness::program::Given;
+    ///
+    /// let given = Given::parse(&["workers=2", "hops=500"]).unwrap();
+    /// assert_eq!(given.number("hops").unwrap(), 500);
+    /// assert!(given.number("rings").is_err());
+    /// ```
+    pub fn parse(words: &[&str]) -> anyhow::Result<Given> {
+        let pair = |word: &&str| match word.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => bail!("{word:?} is not of the form name=value"),
+        };
+        words.iter().map(pair).collect::<anyhow::Result<_>>().map(Given)
+    }
+
+    /// A whole number.
+    pub fn number(&self, name: &str) -> anyhow::Result<u64> {
+        self.value(name)
+    }
+
+    /// A whole number of things in memory.
+    pub fn size(&self, name: &str) -> anyhow::Result<usize> {
+        self.value(name)
+    }
+
+    /// Threads of the runtime.
+    pub fn workers(&self) -> anyhow::Result<usize> {
+        self.value("workers")
+    }
+
+    fn scale(&self) -> anyhow::Result<f64> {
+        self.value("scale")
+    }
+
+    fn value<T: FromStr<Err: Error + Send + Sync + 'static>>(
+        &self,
+        name: &str,
+    ) -> anyhow::Result<T> {
+        let value = self.0.get(name).with_context(|| format!("{name}=… is missing"))?;
+        value.parse().with_context(|| format!("{name}={value} is not such a number"))
+    }
+}
+
+/// Does what a program is told: its arguments are `about`, `list` or `run` and what belongs to it.
 pub fn answer(
     about: &str,
-    workloads: &[&dyn Workload],
+    offers: &[Offer],
     arguments: &[String],
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
@@ -161,15 +246,12 @@ pub fn answer(
     match words.as_slice() {
         ["about"] => writeln!(out, "{about}")?,
         ["list"] => {
-            for workload in workloads {
-                for implementation in workload.implementations() {
-                    let (name, about) = (implementation.name, implementation.about);
-                    writeln!(out, "{}\t{name}\t1\t{about}", workload.name())?;
-                }
+            for Offer { workload, name, share, about, .. } in offers {
+                writeln!(out, "{workload}\t{name}\t{share}\t{about}")?;
             }
         }
         ["run", workload, implementation, values @ ..] => {
-            let answer = run(workloads, workload, implementation, values)?;
+            let answer = run(offers, workload, implementation, &Given::parse(values)?)?;
             writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         }
         _ => bail!("commands: about, list, run WORKLOAD IMPLEMENTATION name=value …"),
@@ -178,25 +260,16 @@ pub fn answer(
 }
 
 fn run(
-    workloads: &[&dyn Workload],
+    offers: &[Offer],
     workload: &str,
     implementation: &str,
-    values: &[&str],
+    given: &Given,
 ) -> anyhow::Result<Answer> {
-    let found = workloads
+    let offer = offers
         .iter()
-        .filter(|candidate| candidate.name() == workload)
-        .flat_map(|workload| workload.implementations())
-        .find(|candidate| candidate.name == implementation)
+        .find(|offer| offer.workload == workload && offer.name == implementation)
         .with_context(|| format!("there is no {implementation:?} of {workload:?} here"))?;
-    let value = |name: &str| {
-        let found = values.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-        found.with_context(|| format!("{name}=… is missing"))
-    };
-    let workers = value("workers")?.parse().context("workers must be a whole number")?;
-    let scale = value("scale")?.parse().context("scale must be a number")?;
-    let Measured { elapsed, operations, result, bytes_each } =
-        (found.run)(&Setup { scale, workers });
+    let Measured { elapsed, operations, result, bytes_each } = (offer.run)(given)?;
     let elapsed_ns = elapsed.as_nanos() as u64;
     Ok(Answer { elapsed_ns, operations, result, bytes_each, peak_resident: peak_resident() })
 }
@@ -204,8 +277,9 @@ fn run(
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
-    use super::{Program, candidate};
+    use super::{Measured, Offer, Program, answer, candidate};
 
     fn parse(line: &str) -> anyhow::Result<super::Candidate> {
         let program = Program { path: "x".into(), leading: &[], about: String::new() };
@@ -224,6 +298,46 @@ mod tests {
         for line in ["", "ring", "ring\tasio\tmany\tabout", "ring\tasio\t0\tabout"] {
             let error = parse(line).expect_err("it is none").to_string();
             assert!(error.contains(&format!("{line:?}")), "{error}");
+        }
+    }
+    fn printed(words: &[&str]) -> anyhow::Result<String> {
+        let offer = Offer {
+            workload: "ring",
+            name: "thread",
+            about: "round and round",
+            share: 10,
+            run: Box::new(|given| {
+                Ok(Measured::new(Duration::from_nanos(7), given.number("hops")?, 5))
+            }),
+        };
+        let words: Vec<String> = words.iter().copied().map(str::to_owned).collect();
+        let mut out = Vec::new();
+        answer("a thread", &[offer], &words, &mut out)?;
+        Ok(String::from_utf8(out)?)
+    }
+
+    #[test]
+    fn an_offer_is_listed_as_it_is_read() {
+        assert_eq!(printed(&["about"]).expect("it answers"), "a thread\n");
+        let listed = printed(&["list"]).expect("it answers");
+        let candidate = parse(listed.trim_end()).expect("it is a line of a list");
+        assert_eq!((candidate.name.as_str(), candidate.share), ("thread", 10));
+    }
+
+    #[test]
+    fn an_offer_runs_with_the_values_it_needs() {
+        let answered = printed(&["run", "ring", "thread", "workers=1", "hops=300"]);
+        let answered: super::Answer =
+            serde_json::from_str(&answered.expect("it answers")).expect("it is an answer");
+        assert_eq!((answered.elapsed_ns, answered.operations, answered.result), (7, 300, 5));
+        for words in [
+            &["run", "ring", "thread"][..],
+            &["run", "ring", "thread", "hops=many"],
+            &["run", "ring", "thread", "hops"],
+            &["run", "ring", "other", "hops=300"],
+            &["walk"],
+        ] {
+            assert!(printed(words).is_err(), "{words:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ pub mod headline;
 pub mod micro;
 mod runtime;
 pub mod savina;
-mod threads;
+pub mod threads;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The runtimes that the implementations run on, with the settings that make each fast.
+//! The runtime that the implementations run on, with the settings that make it fast.
 
 use coact::prelude::{Cown, Runtime, when};
 
@@ -28,12 +28,4 @@ pub fn run(
     let (elapsed, result) = stopwatch.until(&finish);
     runtime.wait_idle();
     Measured::new(elapsed, operations, result)
-}
-
-/// A tokio runtime: work-stealing, no I/O or timer driver.
-pub fn tokio(setup: &Setup) -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(setup.workers)
-        .build()
-        .expect("a runtime starts")
 }

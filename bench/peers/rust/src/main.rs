@@ -1,99 +1,90 @@
-//! The benchmark tool with other crates' actors beside ours: `coact-bench`'s workloads for actors, in one call.
+//! The benchmark's workloads with what else a program in Rust could be built on: tasks with channels, threads with
+//! channels, mutexes, and three libraries of actors.
+//!
+//! A folder a program: `mod.rs` has its sizes and who does it, the other files the ways to do it. [`way`] is what they
+//! have in common, [`runtime`] and [`system`] what they run on.
 
-mod actix;
-mod kameo;
-mod ractor;
-mod size;
+mod ask;
+mod bank;
+mod banking;
+mod cache;
+mod counter;
+mod dining;
+mod fan_out;
+mod fibonacci;
+mod idle;
+mod independent;
+mod lock;
+mod mixed;
+mod rings;
+mod runtime;
+mod skynet;
+mod system;
+mod way;
+
+#[cfg(test)]
+mod tests;
 
 use std::process::ExitCode;
 
-use coact_bench::cli;
-use coact_bench::harness::{Beside, Implementation, Workload};
-use coact_bench::workloads::{ask, idle, rings};
+use coact_bench::harness::program::{self, Offer};
 
-use size::Ring;
+use way::Way;
 
-const WORKLOADS: &[&dyn Workload] = &[&RING, &PING_PONG, &ASK, &IDLE];
+const WAYS: &[&[Way]] = &[
+    counter::WAYS,
+    rings::WAYS,
+    ask::WAYS,
+    skynet::WAYS,
+    idle::WAYS,
+    mixed::WAYS,
+    cache::WAYS,
+    banking::WAYS,
+    fan_out::WAYS,
+    bank::WAYS,
+    fibonacci::WAYS,
+    dining::WAYS,
+    independent::WAYS,
+];
 
-/// A ring of each peer's actors; fewer hops, for each takes longer.
-macro_rules! rings {
-    ($size:path) => {
-        &[
-            Implementation {
-                name: "kameo",
-                about: "an actor a node, unbounded mailboxes, `tell` without waiting",
-                run: |setup| kameo::ring(setup, $size(setup)),
-            },
-            Implementation {
-                name: "ractor",
-                about: "an actor a node, `cast`",
-                run: |setup| ractor::ring(setup, $size(setup)),
-            },
-            Implementation {
-                name: "actix",
-                about: "an actor a node, all on one arbiter, `do_send`",
-                run: |setup| actix::ring(1, $size(setup)),
-            },
-            Implementation {
-                name: "actix-arbiters",
-                about: "an actor a node, dealt to two arbiters, `do_send`",
-                run: |setup| actix::ring(2, $size(setup)),
-            },
-        ]
-    };
+/// All that is offered.
+fn offers() -> impl Iterator<Item = Offer> {
+    WAYS.iter().flat_map(|ways| ways.iter()).flat_map(Way::offers)
 }
 
-static RING: Beside = Beside::new(&rings::ActorRing, rings!(Ring::long));
+/// Who this is, and the settings that make it fast.
+fn about() -> String {
+    let crates = ["tokio", "crossbeam-channel", "parking_lot", "kameo", "ractor", "actix"];
+    let versions = crates.map(|name| format!("{name} {}", version(name)));
+    format!(
+        "Rust: {}; release, thin LTO, one codegen unit; as many threads (arbiters in actix-arbiters) as workers, \
+         unbounded mailboxes, kameo without tracing, ractor without span propagation",
+        versions.join(", ")
+    )
+}
 
-static PING_PONG: Beside = Beside::new(&rings::ActorPingPong, rings!(Ring::pair));
-
-static ASK: Beside = Beside::new(
-    &ask::ActorAsk,
-    &[
-        Implementation {
-            name: "kameo",
-            about: "`ask(..).await` in a handler",
-            run: |setup| kameo::ask(setup, size::round_trips(setup)),
-        },
-        Implementation {
-            name: "ractor",
-            about: "`call!` in a handler",
-            run: |setup| ractor::ask(setup, size::round_trips(setup)),
-        },
-        Implementation {
-            name: "actix",
-            about: "`send(..).await` in a handler's future, both on one arbiter",
-            run: |setup| actix::ask(1, size::round_trips(setup)),
-        },
-        Implementation {
-            name: "actix-arbiters",
-            about: "the same, each on an arbiter of its own",
-            run: |setup| actix::ask(2, size::round_trips(setup)),
-        },
-    ],
-);
-
-static IDLE: Beside = Beside::new(
-    &idle::IdleActors,
-    &[
-        Implementation {
-            name: "kameo",
-            about: "100,000 actors with unbounded mailboxes",
-            run: |setup| kameo::idle(setup, size::idle(setup)),
-        },
-        Implementation {
-            name: "ractor",
-            about: "100,000 actors",
-            run: |setup| ractor::idle(setup, size::idle(setup)),
-        },
-        Implementation {
-            name: "actix",
-            about: "100,000 actors on one arbiter",
-            run: |setup| actix::idle(size::idle(setup)),
-        },
-    ],
-);
+/// What this program was built with.
+fn version(name: &str) -> &'static str {
+    let lock = include_str!("../Cargo.lock");
+    let entry = lock.split_once(&format!("name = \"{name}\"\nversion = \""));
+    entry.and_then(|(_, after)| after.split('"').next()).unwrap_or("of unknown version")
+}
 
 fn main() -> ExitCode {
-    cli::run(WORKLOADS)
+    // A runtime keeps the panic of a task to itself; here it must not be taken for a program that goes on.
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("{panic}");
+        // The task has no way back to `main`, and nothing here needs its destructor.
+        #[allow(clippy::disallowed_methods)]
+        std::process::exit(101);
+    }));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let offers: Vec<Offer> = offers().collect();
+    match program::answer(&about(), &offers, &arguments, &mut std::io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

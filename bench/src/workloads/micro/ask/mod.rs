@@ -2,8 +2,6 @@
 
 mod actors;
 mod coact;
-mod crossbeam;
-mod tokio;
 
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
@@ -25,8 +23,9 @@ fn rounds(setup: &Setup) -> u64 {
     setup.scaled(1_000_000)
 }
 
-/// Peers that wake a thread twice a round trip do a hundredth of the round trips.
-const THREADED_SHARE: u32 = 100;
+fn check(rounds: u64, measured: &Measured) -> Result<(), Mismatch> {
+    expect("the sum of the replies", rounds * (rounds + 1) / 2, measured)
+}
 
 /// Sequential round trips.
 pub struct Ask;
@@ -44,9 +43,8 @@ impl Workload for Ask {
         vec![("round_trips", rounds(setup))]
     }
 
-    fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        let rounds = measured.operations;
-        expect("the sum of the replies", rounds * (rounds + 1) / 2, measured)
+    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        check(rounds(setup), measured)
     }
 
     fn implementations(&self) -> &'static [Implementation] {
@@ -60,21 +58,6 @@ impl Workload for Ask {
                 name: "coact-promise",
                 about: "ask the server, then go on with the client",
                 run: |setup| coact::promises(setup, rounds(setup)),
-            },
-            Implementation {
-                name: "coact-wait",
-                about: "a plain thread asks and waits; 1/100 of the rounds",
-                run: |setup| coact::waiting(setup, rounds(&setup.share(THREADED_SHARE))),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task asks a task: mpsc there, oneshot back",
-                run: |setup| tokio::run(setup, rounds(setup)),
-            },
-            Implementation {
-                name: "crossbeam",
-                about: "a thread asks a thread; 1/100 of the rounds",
-                run: |setup| crossbeam::run(rounds(&setup.share(THREADED_SHARE))),
             },
         ]
     }
@@ -97,7 +80,7 @@ impl Workload for ActorWait {
     }
 
     fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-        Ask.check(setup, measured)
+        check(waits(setup), measured)
     }
 
     fn implementations(&self) -> &'static [Implementation] {

@@ -1,11 +1,9 @@
-//! Transfers between two accounts of a bank, as behaviours, in place, and under ordered mutexes.
+//! Transfers between two accounts of a bank, as behaviours and in place.
 //!
 //! An account may be overdrawn, so the final balances do not depend on the order of the transfers, and every
 //! implementation must end with those of a plain sequential loop.
 
 mod coact;
-mod mutex;
-mod tokio;
 
 use std::num::Wrapping;
 use std::ops::Range;
@@ -16,10 +14,13 @@ use crate::harness::{Implementation, Measured, Setup, Workload};
 
 /// How many accounts, transfers, and plain threads that make them (where plain threads do).
 #[derive(Clone, Copy)]
-struct Size {
-    accounts: u64,
-    transfers: u64,
-    threads: u64,
+pub struct Size {
+    /// Accounts.
+    pub accounts: u64,
+    /// Transfers in all.
+    pub transfers: u64,
+    /// Threads, each with an equal share of the transfers.
+    pub threads: u64,
 }
 
 impl Size {
@@ -35,11 +36,6 @@ impl Size {
     fn contended(setup: &Setup) -> Size {
         let threads = setup.workers as u64;
         Size { accounts: 2, transfers: setup.scaled_at_least(1_000_000, threads), threads }
-    }
-
-    /// The same, shared out to as many threads as there are workers.
-    fn parallel(self, setup: &Setup) -> Size {
-        Size { threads: setup.workers as u64, ..self }
     }
 
     /// The numbers of the transfers that this thread makes.
@@ -66,10 +62,13 @@ impl Size {
 
 /// One order to move money.
 #[derive(Clone, Copy)]
-struct Transfer {
-    from: usize,
-    to: usize,
-    amount: u64,
+pub struct Transfer {
+    /// Who pays.
+    pub from: usize,
+    /// Who receives; another one.
+    pub to: usize,
+    /// How much.
+    pub amount: u64,
 }
 
 impl Transfer {
@@ -85,31 +84,34 @@ impl Transfer {
     }
 
     /// The transfers of one thread, drawn as they are needed.
-    fn some(size: Size, thread: u64) -> impl Iterator<Item = Transfer> {
+    pub fn some(size: Size, thread: u64) -> impl Iterator<Item = Transfer> {
         size.share_of(thread).map(move |number| Transfer::numbered(size, number))
     }
 }
 
+/// A balance, and how often it was changed.
 #[derive(Clone, Copy, Default)]
-struct Account {
+pub struct Account {
     balance: i64,
     uses: u64,
 }
 
 impl Account {
-    fn pay(&mut self, amount: u64) {
+    /// Takes the amount off.
+    pub fn pay(&mut self, amount: u64) {
         self.balance -= amount as i64;
         self.uses += 1;
     }
 
-    fn receive(&mut self, amount: u64) {
+    /// Adds the amount.
+    pub fn receive(&mut self, amount: u64) {
         self.balance += amount as i64;
         self.uses += 1;
     }
 }
 
 /// One number that a lost, doubled or misdirected transfer changes.
-fn digest(accounts: impl IntoIterator<Item = Account>) -> u64 {
+pub fn digest(accounts: impl IntoIterator<Item = Account>) -> u64 {
     let mix = |seen: Wrapping<u64>, account: Account| {
         (seen + Wrapping(account.balance.cast_unsigned())) * Wrapping(0x9E37_79B9_7F4A_7C15)
             + Wrapping(account.uses)
@@ -163,21 +165,6 @@ workload!(
             about: "two behaviours, one on each account (not atomic)",
             run: |setup| coact::singles(setup, Size::spawned(setup)),
         },
-        Implementation {
-            name: "tokio",
-            about: "one task locks two ordered tokio mutexes",
-            run: |setup| tokio::run(setup, Size::spawned(setup)),
-        },
-        Implementation {
-            name: "mutex",
-            about: "one thread locks two ordered std mutexes",
-            run: |setup| mutex::run(Size::spawned(setup)),
-        },
-        Implementation {
-            name: "mutex-parallel",
-            about: "as many threads as workers, two ordered std mutexes",
-            run: |setup| mutex::run(Size::spawned(setup).parallel(setup)),
-        },
     ]
 );
 
@@ -193,16 +180,6 @@ workload!(
             about: "when_here on both accounts",
             run: |setup| coact::here(setup, Size::free(setup)),
         },
-        Implementation {
-            name: "tokio",
-            about: "one task locks two ordered tokio mutexes",
-            run: |setup| tokio::run(setup, Size::free(setup)),
-        },
-        Implementation {
-            name: "mutex",
-            about: "one thread locks two ordered std mutexes",
-            run: |setup| mutex::run(Size::free(setup)),
-        },
     ]
 );
 
@@ -217,16 +194,6 @@ workload!(
             name: "coact",
             about: "when_here on both accounts",
             run: |setup| coact::here(setup, Size::contended(setup)),
-        },
-        Implementation {
-            name: "tokio",
-            about: "tasks lock two ordered tokio mutexes",
-            run: |setup| tokio::run(setup, Size::contended(setup)),
-        },
-        Implementation {
-            name: "mutex",
-            about: "threads lock two ordered std mutexes",
-            run: |setup| mutex::run(Size::contended(setup)),
         },
     ]
 );

@@ -1,8 +1,6 @@
 //! Dining philosophers: each meal needs two forks, and each fork is wanted by two neighbours.
 
 mod coact;
-mod mutex;
-mod tokio;
 
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
@@ -55,16 +53,6 @@ impl Workload for Dining {
                 name: "coact-borrowed",
                 about: "a behaviour a meal; the table is static, and no handle is cloned",
                 run: |setup| coact::borrowed(setup, meals_each(setup)),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task a philosopher, two ordered tokio mutexes",
-                run: |setup| tokio::run(setup, meals_each(setup)),
-            },
-            Implementation {
-                name: "mutex",
-                about: "a thread a philosopher, two ordered std mutexes",
-                run: |setup| mutex::run(meals_each(setup)),
             },
         ]
     }

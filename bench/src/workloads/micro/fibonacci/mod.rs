@@ -1,7 +1,6 @@
 //! Fork-join Fibonacci: hardly any work, so that the cost of a fork and a join shows.
 
 mod coact;
-mod tokio;
 
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
@@ -18,7 +17,7 @@ fn calls(number: u64) -> u64 {
 }
 
 /// Each call is asked and answers.
-fn behaviours(number: u64) -> u64 {
+pub fn behaviours(number: u64) -> u64 {
     2 * calls(number)
 }
 
@@ -47,17 +46,10 @@ impl Workload for Fibonacci {
     }
 
     fn implementations(&self) -> &'static [Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "a cown a call; a behaviour for the request, one for the reply",
-                run: |setup| coact::run(setup, number(setup)),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task a call, joined by its handle; a task counts as two",
-                run: |setup| tokio::run(setup, number(setup)),
-            },
-        ]
+        &[Implementation {
+            name: "coact",
+            about: "a cown a call; a behaviour for the request, one for the reply",
+            run: |setup| coact::run(setup, number(setup)),
+        }]
     }
 }

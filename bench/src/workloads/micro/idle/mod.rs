@@ -2,8 +2,6 @@
 
 mod actors;
 mod coact;
-mod mutex;
-mod tokio;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +23,7 @@ pub fn witnesses(count: u64) -> [u64; 3] {
 /// Makes them all, into memory that is already resident, and measures the time and the growth.
 ///
 /// The result is left at zero, for the caller to fill in from the witnesses.
-fn make<T>(count: u64, mut one: impl FnMut(u64) -> T) -> (Vec<Option<T>>, Measured) {
+pub fn make<T>(count: u64, mut one: impl FnMut(u64) -> T) -> (Vec<Option<T>>, Measured) {
     let mut all = places(count);
     let begun = Begun::now();
     fill(&mut all, &mut one);
@@ -59,23 +57,11 @@ impl Workload for IdleCowns {
     }
 
     fn implementations(&self) -> &'static [Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "a cown, made in a behaviour",
-                run: |setup| coact::run(setup, count(setup)),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task that waits on an unbounded mpsc, spawned by a task",
-                run: |setup| tokio::run(setup, count(setup)),
-            },
-            Implementation {
-                name: "mutex",
-                about: "an Arc of a std mutex: the least that can be shared",
-                run: |setup| mutex::run(count(setup)),
-            },
-        ]
+        &[Implementation {
+            name: "coact",
+            about: "a cown, made in a behaviour",
+            run: |setup| coact::run(setup, count(setup)),
+        }]
     }
 }
 

@@ -1,8 +1,6 @@
 //! Work that has nothing to do with other work: how much faster does it get with more workers?
 
 mod coact;
-mod threads;
-mod tokio;
 
 use crate::harness::random::spin;
 use crate::harness::workload::{Mismatch, expect};
@@ -64,26 +62,6 @@ impl Workload for Independent {
                 name: "coact-single",
                 about: "the same on one worker",
                 run: |setup| coact::run(&setup.on(1), Size::of(setup)),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task a chain that yields after each piece",
-                run: |setup| tokio::run(setup, Size::of(setup)),
-            },
-            Implementation {
-                name: "tokio-single",
-                about: "the same on one worker",
-                run: |setup| tokio::run(&setup.on(1), Size::of(setup)),
-            },
-            Implementation {
-                name: "threads",
-                about: "the chains shared out among plain threads",
-                run: |setup| threads::run(setup, Size::of(setup)),
-            },
-            Implementation {
-                name: "threads-single",
-                about: "one plain thread",
-                run: |setup| threads::run(&setup.on(1), Size::of(setup)),
             },
         ]
     }

@@ -2,9 +2,6 @@
 
 mod actors;
 mod coact;
-mod crossbeam;
-mod mutex;
-mod tokio;
 
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Finish, Implementation, Measured, Setup, Workload};
@@ -76,8 +73,8 @@ macro_rules! workload {
                 $size(setup).parameters()
             }
 
-            fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-                expect("the sum", measured.operations, measured)
+            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+                expect("the sum", $size(setup).total(), measured)
             }
 
             fn implementations(&self) -> &'static [Implementation] {
@@ -104,21 +101,6 @@ workload!(
             about: "a behaviour an add, 1,024 in flight at most",
             run: |setup| coact::with_credits(setup, Size::two(setup)),
         },
-        Implementation {
-            name: "tokio",
-            about: "unbounded mpsc into a task",
-            run: |setup| tokio::from_threads(setup, Size::two(setup)),
-        },
-        Implementation {
-            name: "crossbeam",
-            about: "unbounded channel into a thread",
-            run: |setup| crossbeam::unbounded(Size::two(setup)),
-        },
-        Implementation {
-            name: "mutex",
-            about: "a std mutex around the counter",
-            run: |setup| mutex::from_threads(Size::two(setup)),
-        },
     ]
 );
 
@@ -133,11 +115,6 @@ workload!(
             name: "coact",
             about: "a behaviour an add, spawned by two behaviours",
             run: |setup| coact::spawned(setup, Size::two(setup)),
-        },
-        Implementation {
-            name: "tokio",
-            about: "two tasks, unbounded mpsc into a third",
-            run: |setup| tokio::spawned(setup, Size::two(setup)),
         },
     ]
 );
@@ -159,31 +136,6 @@ workload!(
             about: "a behaviour an add, 1,024 in flight at most",
             run: |setup| coact::with_credits(setup, Size::twenty(setup)),
         },
-        Implementation {
-            name: "tokio",
-            about: "unbounded mpsc into a task; 1/10 of the adds, for preempted senders stall it",
-            run: |setup| tokio::from_threads(setup, Size::twenty(&setup.share(10))),
-        },
-        Implementation {
-            name: "tokio-bounded",
-            about: "mpsc of 1,024 into a task",
-            run: |setup| tokio::bounded(setup, Size::twenty(setup)),
-        },
-        Implementation {
-            name: "crossbeam",
-            about: "unbounded channel into a thread",
-            run: |setup| crossbeam::unbounded(Size::twenty(setup)),
-        },
-        Implementation {
-            name: "crossbeam-bounded",
-            about: "channel of 1,024 into a thread",
-            run: |setup| crossbeam::bounded(Size::twenty(setup)),
-        },
-        Implementation {
-            name: "mutex",
-            about: "a std mutex around the counter",
-            run: |setup| mutex::from_threads(Size::twenty(setup)),
-        },
     ]
 );
 
@@ -199,11 +151,6 @@ workload!(
             about: "a behaviour an add, spawned by twenty behaviours",
             run: |setup| coact::spawned(setup, Size::twenty(setup)),
         },
-        Implementation {
-            name: "tokio",
-            about: "twenty tasks, unbounded mpsc into another",
-            run: |setup| tokio::spawned(setup, Size::twenty(setup)),
-        },
     ]
 );
 
@@ -218,11 +165,6 @@ workload!(
             name: "coact",
             about: "a behaviour an add, spawned by one behaviour",
             run: |setup| coact::spawned(setup, Size::one(setup)),
-        },
-        Implementation {
-            name: "tokio",
-            about: "one task, unbounded mpsc into another",
-            run: |setup| tokio::spawned(setup, Size::one(setup)),
         },
     ]
 );

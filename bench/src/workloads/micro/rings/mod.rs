@@ -2,8 +2,6 @@
 
 mod actors;
 mod coact;
-mod crossbeam;
-mod tokio;
 
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
@@ -52,7 +50,7 @@ impl Size {
             ("rings", self.rings as u64),
             ("nodes", self.nodes as u64),
             ("tokens", self.tokens as u64),
-            ("hops_each", self.hops_each),
+            ("hops", self.hops_each),
         ]
     }
 }
@@ -75,8 +73,8 @@ macro_rules! workload {
                 $size(setup).parameters()
             }
 
-            fn check(&self, _: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-                expect("the number of hops", measured.operations, measured)
+            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+                expect("the number of hops", $size(setup).total_hops(), measured)
             }
 
             fn implementations(&self) -> &'static [Implementation] {
@@ -86,9 +84,9 @@ macro_rules! workload {
     };
 }
 
-/// Cowns, and what else passes messages.
-macro_rules! cowns_and_peers {
-    ($size:path, $crossbeam_share:literal) => {
+/// Cowns.
+macro_rules! cowns {
+    ($size:path) => {
         &[
             Implementation {
                 name: "coact",
@@ -99,20 +97,6 @@ macro_rules! cowns_and_peers {
                 name: "coact-grouped",
                 about: "the same, with the nodes of a ring in one group",
                 run: |setup| coact::run_grouped(setup, $size(setup)),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task and an unbounded mpsc a node",
-                run: |setup| tokio::run(setup, $size(setup)),
-            },
-            Implementation {
-                name: "crossbeam",
-                about: concat!(
-                    "a thread and a channel a node; 1/",
-                    $crossbeam_share,
-                    " of the hops"
-                ),
-                run: |setup| crossbeam::run($size(&setup.share($crossbeam_share))),
             },
         ]
     };
@@ -147,7 +131,7 @@ workload!(
     "cown-ring",
     Size::ring,
     "two tokens in a ring of 100; a hop",
-    cowns_and_peers!(Size::ring, 100)
+    cowns!(Size::ring)
 );
 
 workload!(
@@ -156,7 +140,7 @@ workload!(
     "cown-pairs",
     Size::pairs,
     "8 pairs, one message in flight in each; a message",
-    cowns_and_peers!(Size::pairs, 100)
+    cowns!(Size::pairs)
 );
 
 workload!(
@@ -165,7 +149,7 @@ workload!(
     "cown-pairs-bulk",
     Size::bulk,
     "8 pairs, 100 messages in flight in each; a message",
-    cowns_and_peers!(Size::bulk, 10)
+    cowns!(Size::bulk)
 );
 
 workload!(

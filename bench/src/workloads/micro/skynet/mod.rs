@@ -1,13 +1,12 @@
 //! Skynet: a tree of cowns with ten children each; the leaves are numbered, and the numbers are summed on the way up.
 
 mod coact;
-mod tokio;
 
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Unit, Workload};
 
 /// Children of a node.
-const WIDTH: u64 = 10;
+pub const WIDTH: u64 = 10;
 
 /// Leaves of the tree: a power of ten.
 fn leaves(setup: &Setup) -> u64 {
@@ -16,12 +15,12 @@ fn leaves(setup: &Setup) -> u64 {
 }
 
 /// Nodes of a tree with this many leaves.
-fn nodes(leaves: u64) -> u64 {
+pub fn nodes(leaves: u64) -> u64 {
     if leaves == 1 { 1 } else { leaves + nodes(leaves / WIDTH) }
 }
 
 /// The numbers that the children of a node start at.
-fn children(first: u64, leaves: u64) -> impl Iterator<Item = u64> {
+pub fn children(first: u64, leaves: u64) -> impl Iterator<Item = u64> {
     (0..WIDTH).map(move |child| first + child * (leaves / WIDTH))
 }
 
@@ -70,17 +69,10 @@ impl Workload for Skynet {
     }
 
     fn implementations(&self) -> &'static [Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "a cown a node; a behaviour to make it, one to report",
-                run: |setup| coact::run(setup, leaves(setup)),
-            },
-            Implementation {
-                name: "tokio",
-                about: "a task and an unbounded mpsc a node",
-                run: |setup| tokio::run(setup, leaves(setup)),
-            },
-        ]
+        &[Implementation {
+            name: "coact",
+            about: "a cown a node; a behaviour to make it, one to report",
+            run: |setup| coact::run(setup, leaves(setup)),
+        }]
     }
 }

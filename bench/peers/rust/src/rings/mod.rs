@@ -1,0 +1,139 @@
+//! Tokens that go round in rings; a ring of two is a pair that plays ping-pong.
+
+mod actix;
+mod crossbeam;
+mod kameo;
+mod ractor;
+mod tokio;
+
+use coact_bench::harness::program::Given;
+
+use crate::way::Way;
+
+/// How many rings of how many nodes, and the tokens of each ring.
+#[derive(Clone, Copy)]
+pub struct Size {
+    rings: usize,
+    nodes: usize,
+    tokens: usize,
+    hops_each: u64,
+}
+
+impl Size {
+    fn rings(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size {
+            rings: given.size("rings")?,
+            nodes: given.size("nodes")?,
+            tokens: given.size("tokens")?,
+            hops_each: given.number("hops")?,
+        })
+    }
+
+    /// One token a ring.
+    fn nfold(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size {
+            rings: given.size("rings")?,
+            nodes: given.size("nodes")?,
+            tokens: 1,
+            hops_each: given.number("hops")?,
+        })
+    }
+
+    /// One message a pair.
+    fn pairs(given: &Given) -> anyhow::Result<Size> {
+        let (rings, hops_each) = (given.size("pairs")?, given.number("hops")?);
+        Ok(Size { rings, nodes: 2, tokens: 1, hops_each })
+    }
+
+    /// Many messages a pair, half of them from either side.
+    fn bulk(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size { tokens: 2 * given.size("flight")?, ..Size::pairs(given)? })
+    }
+
+    fn all_tokens(self) -> u64 {
+        (self.rings * self.tokens) as u64
+    }
+
+    fn total_hops(self) -> u64 {
+        self.all_tokens() * self.hops_each
+    }
+
+    /// Where the tokens of a ring start: as far from each other as they can be.
+    fn starts(self) -> impl Iterator<Item = usize> {
+        (0..self.tokens).map(move |token| token * self.nodes / self.tokens)
+    }
+}
+
+const COWNS: &[&str] = &["cown-ring", "cown-pairs"];
+
+const COWNS_IN_BULK: &[&str] = &["cown-pairs-bulk"];
+
+const NFOLD: &[&str] = &["ring-nfold-100", "ring-nfold-1000", "ring-nfold-10000"];
+
+const GROUPED: &[&str] =
+    &["pingpong-grouped-100", "pingpong-grouped-1000", "pingpong-grouped-10000"];
+
+const BULK: &[&str] = &["pingpong-bulk-100", "pingpong-bulk-1000", "pingpong-bulk-10000"];
+
+/// Who does it. A part of it is enough where a hop wakes a thread.
+pub const WAYS: &[Way] = &[
+    Way::new(NFOLD, "tokio", "a task and an unbounded mpsc a node", |given| {
+        tokio::run(given, Size::nfold(given)?)
+    }),
+    Way::new(NFOLD, "kameo", "an actor a node, `tell` without waiting", |given| {
+        kameo::run(given, Size::nfold(given)?)
+    }),
+    Way::new(NFOLD, "ractor", "an actor a node, `cast`", |given| {
+        ractor::run(given, Size::nfold(given)?)
+    }),
+    Way::new(NFOLD, "actix", "an actor a node, all on one arbiter, `do_send`", |given| {
+        Ok(actix::together(1, Size::nfold(given)?))
+    }),
+    Way::new(NFOLD, "actix-arbiters", "a ring an arbiter, by turns, `do_send`", |given| {
+        Ok(actix::together(given.workers()?, Size::nfold(given)?))
+    }),
+    Way::new(GROUPED, "tokio", "a task and an unbounded mpsc a node", |given| {
+        tokio::run(given, Size::pairs(given)?)
+    }),
+    Way::new(GROUPED, "kameo", "an actor a node, `tell` without waiting", |given| {
+        kameo::run(given, Size::pairs(given)?)
+    }),
+    Way::new(GROUPED, "ractor", "an actor a node, `cast`", |given| {
+        ractor::run(given, Size::pairs(given)?)
+    }),
+    Way::new(GROUPED, "actix", "an actor a node, all on one arbiter, `do_send`", |given| {
+        Ok(actix::together(1, Size::pairs(given)?))
+    }),
+    Way::new(GROUPED, "actix-arbiters", "the two on different arbiters, `do_send`", |given| {
+        Ok(actix::apart(given.workers()?, Size::pairs(given)?))
+    }),
+    Way::new(BULK, "tokio", "a task and an unbounded mpsc a node", |given| {
+        tokio::run(given, Size::bulk(given)?)
+    }),
+    Way::new(BULK, "kameo", "an actor a node, `tell` without waiting", |given| {
+        kameo::run(given, Size::bulk(given)?)
+    }),
+    Way::new(BULK, "ractor", "an actor a node, `cast`", |given| {
+        ractor::run(given, Size::bulk(given)?)
+    }),
+    Way::new(BULK, "actix", "an actor a node, all on one arbiter, `do_send`", |given| {
+        Ok(actix::together(1, Size::bulk(given)?))
+    }),
+    Way::new(BULK, "actix-arbiters", "a pair an arbiter, by turns, `do_send`", |given| {
+        Ok(actix::together(given.workers()?, Size::bulk(given)?))
+    }),
+    Way::new(COWNS, "tokio", "a task and an unbounded mpsc a node", |given| {
+        tokio::run(given, Size::rings(given)?)
+    }),
+    Way::new(COWNS_IN_BULK, "tokio", "a task and an unbounded mpsc a node", |given| {
+        tokio::run(given, Size::rings(given)?)
+    }),
+    Way::new(COWNS, "crossbeam", "a thread and a channel a node", |given| {
+        Ok(crossbeam::run(Size::rings(given)?))
+    })
+    .share(100),
+    Way::new(COWNS_IN_BULK, "crossbeam", "a thread and a channel a node", |given| {
+        Ok(crossbeam::run(Size::rings(given)?))
+    })
+    .share(10),
+];
