@@ -49,8 +49,17 @@ macro_rules! lines {
 
 /// Every program.
 pub const LINES: &[Lines] = &[
+    lines!("banking", "banking", 117, 78),
+    lines!("big", "big", 83),
+    lines!("bounded-buffer", "bounded_buffer", 142),
+    lines!("chameneos", "chameneos", 105, 85),
+    lines!("cigarette-smokers", "cigarette_smokers", 66),
+    lines!("concurrent-dictionary", "concurrent_dictionary", 84),
+    lines!("concurrent-sorted-list", "concurrent_sorted_list", 108),
     lines!("count", "count", 40, 30),
+    lines!("dining-philosophers", "dining_philosophers", 94, 61),
     lines!("fibonacci", "fibonacci", 51, 28),
+    lines!("filter-bank", "filter_bank", 247),
     lines!("fork-join-create", "fork_join_create", 42, 42),
     lines!("fork-join-throughput", "fork_join_throughput", 53, 52),
     lines!("logistic-map", "logistic_map", 133, 52),

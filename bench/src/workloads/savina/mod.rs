@@ -4,8 +4,17 @@
 //! A folder a program: `mod.rs` has the sizes and the right result, `actor.rs` the actor form and `full.rs` the full
 //! form, written as a user would write them: their lines are counted ([`lines`]).
 
+mod banking;
+mod big;
+mod bounded_buffer;
+mod chameneos;
+mod cigarette_smokers;
+mod concurrent_dictionary;
+mod concurrent_sorted_list;
 mod count;
+mod dining_philosophers;
 mod fibonacci;
+mod filter_bank;
 mod fork_join_create;
 mod fork_join_throughput;
 mod lines;
@@ -26,8 +35,17 @@ use crate::harness::Workload;
 
 /// All of them, in the order of the reports.
 pub const ALL: &[&dyn Workload] = &[
+    &banking::Banking,
+    &big::Big,
+    &bounded_buffer::BoundedBuffer,
+    &chameneos::Chameneos,
+    &cigarette_smokers::CigaretteSmokers,
+    &concurrent_dictionary::ConcurrentDictionary,
+    &concurrent_sorted_list::ConcurrentSortedList,
     &count::Count,
+    &dining_philosophers::DiningPhilosophers,
     &fibonacci::Fibonacci,
+    &filter_bank::FilterBank,
     &fork_join_create::ForkJoinCreate,
     &fork_join_throughput::ForkJoinThroughput,
     &logistic_map::LogisticMap,
