@@ -22,6 +22,8 @@ impl Server {
 #[derive(Actor)]
 struct Client {
     server: Addr<Server>,
+    /// What it goes by, until it ends.
+    own: Option<Addr<Client>>,
     asks: u64,
     done: Finish,
 }
@@ -29,23 +31,30 @@ struct Client {
 #[handlers]
 impl Client {
     #[message]
-    fn ask(&mut self, context: &mut Context<Self>) {
-        self.server.send(Request { client: context.address() }).expect("the server lives");
+    fn begin(&mut self, context: &mut Context<Self>) {
+        self.own = Some(context.address());
+        self.ask();
     }
 
     #[message]
-    fn answer(&mut self, number: u64, context: &mut Context<Self>) {
+    fn answer(&mut self, number: u64) {
         if number == self.asks {
+            self.own = None;
             self.done.part(number);
         } else {
-            self.ask(context);
+            self.ask();
         }
+    }
+
+    fn ask(&self) {
+        let client = self.own.clone().expect("it has begun");
+        self.server.send(Request { client }).expect("the server lives");
     }
 }
 
 pub fn run(setup: &Setup, asks: u64) -> Measured {
     runtime::run(setup, asks, 1, move |done| {
         let server = spawn(Server::default());
-        spawn(Client { server, asks, done }).send(Ask).expect("the client lives");
+        spawn(Client { server, own: None, asks, done }).send(Begin).expect("the client lives");
     })
 }

@@ -141,6 +141,8 @@ struct Teller {
     accounts: Arc<[Addr<Account>]>,
     auditor: Addr<Auditor>,
     transfers: Box<dyn Iterator<Item = Transfer> + Send>,
+    /// Its own address, to be answered.
+    own: Option<Addr<Teller>>,
     /// The one whose accounts are being acquired.
     current: Option<Transfer>,
     /// The second account, until it is asked for.
@@ -153,17 +155,18 @@ struct Teller {
 #[handlers]
 impl Teller {
     #[message]
-    fn begin(&mut self, context: &Context<Self>) {
-        self.next(context);
+    fn begin(&mut self, context: &mut Context<Self>) {
+        self.own = Some(context.address());
+        self.next();
     }
 
     #[message]
-    fn acquired(&mut self, context: &Context<Self>) {
+    fn acquired(&mut self) {
         match self.second.take() {
-            Some(second) => self.acquire(second, context),
+            Some(second) => self.acquire(second),
             None => {
-                self.transfer(context);
-                self.next(context);
+                self.transfer();
+                self.next();
             }
         }
     }
@@ -172,36 +175,40 @@ impl Teller {
     fn completed(&mut self) {
         self.open -= 1;
         if self.open == 0 {
+            self.own = None;
             self.auditor.send(Left).expect("the auditor waits");
         }
     }
 
-    fn next(&mut self, context: &Context<Self>) {
+    fn next(&mut self) {
         self.current = self.transfers.next();
         if let Some(Transfer { from, to, .. }) = self.current {
             self.second = Some(from.max(to));
-            self.acquire(from.min(to), context);
+            self.acquire(from.min(to));
         }
     }
 
-    fn acquire(&self, account: usize, context: &Context<Self>) {
-        let teller = context.address();
-        self.accounts[account].send(Acquire { teller }).expect("the accounts live");
+    fn acquire(&self, account: usize) {
+        self.accounts[account].send(Acquire { teller: self.own() }).expect("the accounts live");
     }
 
-    fn transfer(&mut self, context: &Context<Self>) {
+    fn transfer(&mut self) {
         let Transfer { from, to, amount } = self.current.take().expect("it is acquired for this");
         let (from, to) = (&self.accounts[from], &self.accounts[to]);
         let manager = spawn(Manager {
             from: from.clone(),
             to: to.clone(),
-            teller: context.address(),
+            teller: self.own(),
             missing: 2,
             refused: false,
             work: self.work,
         });
         to.send(Credit { amount, manager: manager.clone() }).expect("the accounts live");
         from.send(Debit { amount, manager }).expect("the accounts live");
+    }
+
+    fn own(&self) -> Addr<Teller> {
+        self.own.clone().expect("it has begun")
     }
 }
 
@@ -259,6 +266,7 @@ pub fn start(size: Size, audit: Audit) {
             accounts: Arc::clone(&accounts),
             auditor: auditor.clone(),
             transfers: Box::new(size.transfers_of(teller)),
+            own: None,
             current: None,
             second: None,
             open: size.transfers,

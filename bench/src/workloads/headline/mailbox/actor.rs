@@ -25,30 +25,16 @@ impl Receiver {
 }
 
 /// The senders never wait.
-pub fn unbounded(setup: &Setup, messages: u64) -> Measured {
-    run(setup, Mailbox::unbounded(), |receiver| {
-        for _ in 0..messages {
-            receiver.send(Tick).expect("the receiver lives");
-        }
-    })
-}
-
-/// The senders wait for room.
-pub fn bounded(setup: &Setup, messages: u64) -> Measured {
-    run(setup, Mailbox::bounded(1024), |receiver| {
-        for _ in 0..messages {
-            receiver.send_blocking(Tick).expect("the receiver lives");
-        }
-    })
-}
-
-fn run(setup: &Setup, mailbox: Mailbox, send: impl Fn(&Addr<Receiver>) + Sync) -> Measured {
+pub fn run(setup: &Setup, messages: u64) -> Measured {
     let runtime = runtime::coact(setup);
     let _entered = runtime.enter();
     let (done, awaited) = (Finish::after(1), all_messages(setup));
-    let receiver = Receiver { seen: 0, awaited, done: done.clone() };
-    let receiver = actor(receiver).mailbox(mailbox).spawn();
-    let start = threads::run(SENDERS, |_| send(&receiver));
+    let receiver = spawn(Receiver { seen: 0, awaited, done: done.clone() });
+    let start = threads::run(SENDERS, |_| {
+        for _ in 0..messages {
+            receiver.send(Tick).expect("the receiver lives");
+        }
+    });
     let (elapsed, seen) = done.wait(start);
     Measured::new(elapsed, awaited, seen)
 }

@@ -41,17 +41,10 @@ impl Workload for MailboxN1 {
     }
 
     fn implementations(&self) -> &[Implementation] {
-        &[
-            Implementation {
-                name: "coact",
-                about: "a mailbox without bounds",
-                run: |setup| actor::unbounded(setup, messages(setup)),
-            },
-            Implementation {
-                name: "coact-bounded",
-                about: "a mailbox of 1,024, for which the senders wait",
-                run: |setup| actor::bounded(setup, messages(setup)),
-            },
-        ]
+        &[Implementation {
+            name: "coact",
+            about: "a message each, into a mailbox without bounds",
+            run: |setup| actor::run(setup, messages(setup)),
+        }]
     }
 }

@@ -15,6 +15,8 @@ struct Node {
     leaves: u64,
     sum: u64,
     missing: u64,
+    /// Its own address: it lives until all children have answered.
+    own: Option<Addr<Node>>,
     /// The children, where they are to stay.
     kept: Option<Vec<Addr<Node>>>,
 }
@@ -27,7 +29,7 @@ enum Above {
 impl Node {
     fn new(above: Above, first: u64, leaves: u64, keeps: bool) -> Node {
         let kept = keeps.then(Vec::new);
-        Node { above: Some(above), first, leaves, sum: 0, missing: WIDTH, kept }
+        Node { above: Some(above), first, leaves, sum: 0, missing: WIDTH, own: None, kept }
     }
 
     fn tell(&mut self, sum: u64) {
@@ -43,15 +45,16 @@ impl Actor for Node {
         if self.leaves == 1 {
             return self.tell(self.first);
         }
-        let leaves = self.leaves / WIDTH;
+        let (leaves, own) = (self.leaves / WIDTH, context.address());
         for child in 0..WIDTH {
-            let parent = Above::Parent(context.address());
+            let parent = Above::Parent(own.clone());
             let first = self.first + child * leaves;
             let child = spawn(Node::new(parent, first, leaves, self.kept.is_some()));
             if let Some(kept) = &mut self.kept {
                 kept.push(child);
             }
         }
+        self.own = Some(own);
     }
 }
 
@@ -62,6 +65,7 @@ impl Node {
         self.sum += sum;
         self.missing -= 1;
         if self.missing == 0 {
+            self.own = None;
             self.tell(self.sum);
         }
     }
