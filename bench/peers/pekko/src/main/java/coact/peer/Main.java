@@ -29,7 +29,7 @@ public final class Main {
     }
 
     private static String about() {
-        return "Apache Pekko %s (classic actors), Java %s, %s; fork-join pool of as many threads as workers, throughput 100"
+        return "Apache Pekko %s (classic actors), Java %s, %s; fork-join pool of workers threads, throughput 100"
                 .formatted(Version.current(), Runtime.version(),
                         String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()));
     }

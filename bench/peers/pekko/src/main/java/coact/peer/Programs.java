@@ -77,7 +77,7 @@ final class Programs {
         }
         all.add(entry("reasonable-banking", "a manager actor a transfer, two phases", ReasonableBanking::reasonable));
         all.add(entry("busy-banking", "the same; the paying account works at the commit", ReasonableBanking::busy));
-        all.add(entry("spawn", "children of one actor; bytes of the live heap", Spawn::start));
+        all.add(entry("spawn", "below parents of 1,000 each; bytes of the live heap", Spawn::start));
         all.add(entry("ask-latency", "the ask pattern, piped to the asker", Ask::future));
         all.add(new Entry("ask-latency", "pekko-tell", 1, "tell, and answer to the sender", Ask::tell));
         all.add(entry("fan-out", "one array in one message; each receiver answers", FanOut::start));

@@ -32,6 +32,7 @@ public final class Bench {
 
     private static Config settings(int workers) {
         String pool = "pekko.actor.default-dispatcher.fork-join-executor.parallelism-";
-        return ConfigFactory.parseMap(Map.of(pool + "min", workers, pool + "max", workers)).withFallback(ConfigFactory.load());
+        return ConfigFactory.parseMap(Map.of(pool + "min", workers, pool + "max", workers))
+                .withFallback(ConfigFactory.load());
     }
 }

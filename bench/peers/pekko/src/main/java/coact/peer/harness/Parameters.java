@@ -9,7 +9,9 @@ public final class Parameters {
     private final Map<String, String> values;
 
     public Parameters(String[] arguments) {
-        values = Arrays.stream(arguments).map(Parameters::split).collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+        values = Arrays.stream(arguments)
+                .map(Parameters::split)
+                .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
     }
 
     public long whole(String name) {

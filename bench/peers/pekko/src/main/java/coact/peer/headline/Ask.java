@@ -1,15 +1,15 @@
 package coact.peer.headline;
 
 import coact.peer.harness.Run;
-import java.time.Duration;
 import org.apache.pekko.actor.ActorRef;
 import org.apache.pekko.actor.Props;
 import org.apache.pekko.actor.UntypedAbstractActor;
 import org.apache.pekko.pattern.Patterns;
+import scala.concurrent.Future;
 
 /** One ask after the other, from one actor to another. */
 public final class Ask {
-    private static final Duration TIMEOUT = Duration.ofMinutes(1);
+    private static final long TIMEOUT_MILLIS = 60_000;
 
     private enum Message { QUESTION, ANSWER }
 
@@ -63,7 +63,9 @@ public final class Ask {
 
         private void ask() {
             if (future) {
-                Patterns.pipe(Patterns.ask(other, Message.QUESTION, TIMEOUT), getContext().getDispatcher()).to(getSelf());
+                // A Scala future: Java's would be completed on yet another pool of threads.
+                Future<Object> answer = Patterns.ask(other, Message.QUESTION, TIMEOUT_MILLIS);
+                Patterns.pipe(answer, getContext().getDispatcher()).to(getSelf());
             } else {
                 other.tell(Message.QUESTION, getSelf());
             }

@@ -1,5 +1,6 @@
 package coact.peer.headline;
 
+import coact.peer.harness.Children;
 import coact.peer.harness.Run;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.pekko.actor.Props;
@@ -7,6 +8,8 @@ import org.apache.pekko.actor.UntypedAbstractActor;
 
 /** Idle actors, alive all at once. */
 public final class Spawn {
+    private static final int CHILDREN = 1000;
+
     private Spawn() {}
 
     public static void start(Run run) {
@@ -14,23 +17,28 @@ public final class Spawn {
         AtomicInteger started = new AtomicInteger();
         run.measureMemory(actors);
         run.begin(actors);
-        run.spawn(Props.create(Owner.class, () -> new Owner(run, actors, started)));
+        Props idle = Props.create(Idle.class, () -> new Idle(run, actors, started));
+        run.spawn(Props.create(Owner.class, () -> new Owner(actors, idle)));
     }
 
+    /** Makes the parents. One parent of all would be slow: it keeps its children by name, in a tree of them. */
     private static final class Owner extends UntypedAbstractActor {
-        private final int actors;
-        private final Props idle;
-
-        Owner(Run run, int actors, AtomicInteger started) {
-            this.actors = actors;
-            idle = Props.create(Idle.class, () -> new Idle(run, actors, started));
+        Owner(int actors, Props idle) {
+            for (int made = 0; made < actors; made += CHILDREN) {
+                int children = Math.min(CHILDREN, actors - made);
+                getContext().actorOf(Props.create(Parent.class, () -> new Parent(children, idle)));
+            }
         }
 
         @Override
-        public void preStart() {
-            for (int number = 0; number < actors; number++) {
-                getContext().actorOf(idle);
-            }
+        public void onReceive(Object message) {
+            unhandled(message);
+        }
+    }
+
+    private static final class Parent extends UntypedAbstractActor {
+        Parent(int children, Props idle) {
+            Children.make(getContext(), children, number -> idle);
         }
 
         @Override

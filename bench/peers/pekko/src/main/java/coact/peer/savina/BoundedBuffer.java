@@ -24,7 +24,11 @@ public final class BoundedBuffer {
 
     public static void start(Run run) {
         Size size = new Size(
-                run.count("producers"), run.count("consumers"), run.count("items"), run.count("buffer"), run.count("cost"));
+                run.count("producers"),
+                run.count("consumers"),
+                run.count("items"),
+                run.count("buffer"),
+                run.count("cost"));
         run.begin((long) size.producers() * size.items());
         run.spawn(Props.create(Manager.class, () -> new Manager(run, size)));
     }
@@ -59,7 +63,9 @@ public final class BoundedBuffer {
             Props consumer = Props.create(Consumer.class, () -> new Consumer(size));
             Children.make(getContext(), size.consumers(), number -> consumer);
             ActorRef[] producers = Children.make(
-                    getContext(), size.producers(), number -> Props.create(Producer.class, () -> new Producer(number, size)));
+                    getContext(),
+                    size.producers(),
+                    number -> Props.create(Producer.class, () -> new Producer(number, size)));
             for (ActorRef producer : producers) {
                 producer.tell(Signal.PRODUCE, getSelf());
             }
