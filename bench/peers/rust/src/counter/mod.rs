@@ -53,8 +53,8 @@ const COUNTERS: &[&str] = &["counter-1", "counter-2", "counter-4", "counter-8"];
 
 const MAILBOX: &[&str] = &["mailbox-n1"];
 
-/// Who does it. Where twenty threads send, a part of it is enough: senders that the system has interrupted stall
-/// tokio's receiver, and what waits in boxes fills the memory.
+/// Who does it. Where twenty threads send, a part of it is enough: a sender that the system has interrupted stalls
+/// tokio's receiver, on which kameo's and ractor's stand, and what waits in boxes at actix fills the memory.
 pub const WAYS: &[Way] = &[
     Way::new(COUNTERS, "tokio", "unbounded mpsc into a task", |given| {
         tokio::unbounded(given, Size::counter(given)?)
@@ -82,7 +82,8 @@ pub const WAYS: &[Way] = &[
     .share(10),
     Way::new(MAILBOX, "tokio-bounded", "mpsc of 1,024 into a task", |given| {
         tokio::bounded(given, Size::mailbox(given)?)
-    }),
+    })
+    .share(10),
     Way::new(MAILBOX, "kameo", "`tell` without waiting", |given| {
         kameo::run(given, Size::mailbox(given)?)
     })
@@ -105,7 +106,8 @@ pub const WAYS: &[Way] = &[
     .share(10),
     Way::new(TWENTY, "tokio-bounded", "mpsc of 1,024 into a task", |given| {
         tokio::bounded(given, Size::micro(given)?)
-    }),
+    })
+    .share(10),
     Way::new(SPAWNED, "tokio", "tasks, unbounded mpsc into another", |given| {
         tokio::spawned(given, Size::micro(given)?)
     }),

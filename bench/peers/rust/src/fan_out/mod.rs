@@ -83,17 +83,19 @@ impl Rounds {
 
 const THIS: &[&str] = &["fan-out"];
 
-/// Who does it.
+/// Who does it. A part of it is enough where the whole would take a minute.
 pub const WAYS: &[Way] = &[
     Way::new(THIS, "tokio", "a task and an unbounded mpsc a receiver, an `Arc` a page", |given| {
         tokio::run(given, Size::of(given)?)
     }),
     Way::new(THIS, "kameo", "an actor a receiver, an `Arc` a page", |given| {
         kameo::run(given, Size::of(given)?)
-    }),
+    })
+    .share(10),
     Way::new(THIS, "ractor", "an actor a receiver, an `Arc` a page", |given| {
         ractor::run(given, Size::of(given)?)
-    }),
+    })
+    .share(10),
     Way::new(THIS, "actix", "an actor a receiver, an `Arc` a page", |given| {
         Ok(actix::run(1, Size::of(given)?))
     }),
