@@ -194,7 +194,7 @@ struct Source : Stage {
     };
   }
 
-  int value = 0;
+  int value = 1;
 };
 
 struct Producer : Actor {

@@ -194,6 +194,6 @@ pub fn start(sizes: Sizes, done: Finish) {
     let bank = |channel| bank(channel, sizes, integrator.clone());
     let banks = (0..sizes.channels as usize).map(bank).collect();
     let branches = spawn(Branches { banks });
-    let source = spawn(Source { value: 0, producer: None, branches });
+    let source = spawn(Source { value: 1, producer: None, branches });
     let _ = spawn(Producer { simulations: sizes.simulations, source }).send(Next);
 }

@@ -32,7 +32,7 @@ impl Sizes {
         let columns = self.columns;
         // The first delay puts in so many zeros, the first filter eats as many of them; so its first sum is
         // over zeros and the signal's first value, and the n-th over the values until the n-th.
-        let delayed = |n: u64| n.checked_sub(columns - 1).map_or(0.0, |n| (n % 1_000) as f64);
+        let delayed = |n: u64| n.checked_sub(columns - 1).map_or(0.0, |n| ((n + 1) % 1_000) as f64);
         let first = |n: u64| {
             let place = |k: u64| {
                 (self.column(n + columns - 1, k), self.coefficient(channel, columns - 1 - k))

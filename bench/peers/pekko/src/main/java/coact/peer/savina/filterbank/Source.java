@@ -6,12 +6,12 @@ import coact.peer.savina.filterbank.Message.Value;
 import org.apache.pekko.actor.ActorRef;
 import org.apache.pekko.actor.UntypedAbstractActor;
 
-/** Sends the next value whenever it is asked to: 0, 1, … 999, and from 0 again. */
+/** Sends the next value whenever it is asked to: 1, 2, … 999, 0, and from 1 again. */
 final class Source extends UntypedAbstractActor {
     private static final int VALUES = 1000;
 
     private final ActorRef branches;
-    private int value;
+    private int value = 1;
 
     Source(ActorRef branches) {
         this.branches = branches;
