@@ -1,4 +1,4 @@
-//! A series asks its computer for each term, and counts the terms that it is told to find meanwhile.
+//! A series has its computer find each term, and counts the terms that it is told to find meanwhile.
 
 use coact::prelude::*;
 
@@ -8,54 +8,73 @@ use crate::harness::Finish;
 #[derive(Actor)]
 struct Computer {
     rate: f64,
+    series: Addr<Series>,
 }
 
 #[handlers]
 impl Computer {
     #[message]
-    fn compute(&self, term: f64) -> f64 {
-        next(self.rate, term)
+    fn compute(&self, term: f64) {
+        let _ = self.series.send(Computed { term: next(self.rate, term) });
     }
 }
 
-#[derive(Actor)]
 struct Series {
-    computer: Addr<Computer>,
+    rate: f64,
     term: f64,
-    waiting: u64,
+    /// Terms that are yet to be found, that which the computer has among them.
+    missing: u64,
+    computer: Option<Addr<Computer>>,
     asked: Option<Reply<f64>>,
+}
+
+impl Actor for Series {
+    fn started(&mut self, context: &mut Context<Self>) {
+        self.computer = Some(spawn(Computer { rate: self.rate, series: context.address() }));
+    }
 }
 
 #[handlers]
 impl Series {
     #[message]
-    fn next_term(&mut self, context: &mut Context<Self>) {
-        self.waiting += 1;
-        if self.waiting == 1 {
-            self.compute(context);
+    fn next_term(&mut self) {
+        self.missing += 1;
+        if self.missing == 1 {
+            self.compute();
         }
     }
 
-    fn compute(&mut self, context: &mut Context<Self>) {
-        let question = Compute { term: self.term };
-        context.ask(&self.computer, question, |this, term, context| {
-            this.term = term.unwrap_or(f64::NAN);
-            this.waiting -= 1;
-            if this.waiting > 0 {
-                this.compute(context);
-            } else if let Some(reply) = this.asked.take() {
-                reply.send(this.term);
-            }
-        });
+    #[message]
+    fn computed(&mut self, term: f64) {
+        self.term = term;
+        self.missing -= 1;
+        if self.missing > 0 {
+            self.compute();
+        } else {
+            self.answer();
+        }
     }
 
-    /// Answered after the terms that were sent before.
+    /// The last message: it comes after all terms have been asked for, and is answered when they are found.
     #[message]
     fn term(&mut self, reply: Reply<f64>) {
-        if self.waiting == 0 {
+        self.asked = Some(reply);
+        if self.missing == 0 {
+            self.answer();
+        }
+    }
+
+    fn compute(&self) {
+        if let Some(computer) = &self.computer {
+            let _ = computer.send(Compute { term: self.term });
+        }
+    }
+
+    fn answer(&mut self) {
+        if let Some(reply) = self.asked.take() {
             reply.send(self.term);
-        } else {
-            self.asked = Some(reply);
+            // The two know each other: somebody has to let go.
+            self.computer = None;
         }
     }
 }
@@ -70,8 +89,7 @@ impl Master {
     #[message]
     fn run(&self, terms: Terms, context: &mut Context<Self>) {
         for (rate, term) in terms.series() {
-            let computer = spawn(Computer { rate });
-            let series = spawn(Series { computer, term, waiting: 0, asked: None });
+            let series = spawn(Series { rate, term, missing: 0, computer: None, asked: None });
             for _ in 0..terms.terms {
                 let _ = series.send(NextTerm);
             }

@@ -77,7 +77,7 @@ impl Workload for LogisticMap {
         &[
             Implementation {
                 name: "coact",
-                about: "a message and an ask a term",
+                about: "a message a term, and two between the series and its computer",
                 run: |setup| {
                     let terms = Terms::of(setup);
                     super::run(setup, terms.all(), terms.series, move |done| {

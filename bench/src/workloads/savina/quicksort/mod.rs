@@ -32,7 +32,7 @@ fn split(mut list: Vec<u64>) -> (Vec<u64>, Pivots, Vec<u64>) {
     let (values, pivot) = (list.len(), list[list.len() / 2]);
     let mut less = 0;
     for place in 0..values {
-        // Always swapped and seldom gone on: half of all branches would be foreseen wrongly.
+        // Swapped in any case: as a branch, every second one would be foreseen wrongly.
         list.swap(less, place);
         less += usize::from(list[less] < pivot);
     }
