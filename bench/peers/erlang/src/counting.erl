@@ -37,7 +37,8 @@ run("counter-" ++ _, _, #{threads := Threads, messages := Messages}) ->
     {Elapsed, Result} =
         program:timed(fun() ->
             Counter = kit:spawn_inbox(fun() -> counter(0) end),
-            Senders = [spawn_monitor(fun() -> post(Counter, Share(Index)) end) || Index <- lists:seq(0, Threads - 1)],
+            Sender = fun(Index) -> spawn_monitor(fun() -> post_and_wait(Counter, Share(Index)) end) end,
+            Senders = [Sender(Index) || Index <- lists:seq(0, Threads - 1)],
             [receive {'DOWN', Monitor, process, _, normal} -> ok end || {_, Monitor} <- Senders],
             Counter ! {sum, self()},
             kit:gather(sum, 1)
@@ -49,6 +50,13 @@ post(Receiver, Messages) ->
     Receiver ! {add, 1},
     post(Receiver, Messages - 1).
 
+%% Messages of different processes have no order, not even if one has ended before the other sends: so each makes sure
+%% that its own have come.
+post_and_wait(Receiver, Messages) ->
+    post(Receiver, Messages),
+    Receiver ! {seen, self()},
+    receive seen -> ok end.
+
 increment(_, 0) -> ok;
 increment(Counter, Messages) ->
     Counter ! increment,
@@ -58,6 +66,7 @@ counter(Sum) ->
     receive
         {add, Number} -> counter(Sum + Number);
         increment -> counter(Sum + 1);
+        {seen, From} -> From ! seen, counter(Sum);
         {sum, From} -> From ! {sum, Sum}
     end.
 

@@ -4,7 +4,7 @@ mod actor;
 mod full;
 
 use crate::harness::workload::{Mismatch, expect};
-use crate::harness::{Group, Implementation, Measured, Setup, Workload};
+use crate::harness::{Group, Implementation, Measured, Setup, Unit, Workload};
 
 /// 25, or the greatest whose calls are within the scale.
 fn n(setup: &Setup) -> u64 {
@@ -34,11 +34,15 @@ impl Workload for Fibonacci {
     }
 
     fn about(&self) -> &'static str {
-        "the 25th number by naive recursion; a call"
+        "the 25th number by naive recursion; the whole"
     }
 
     fn group(&self) -> Group {
         Group::Savina
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Seconds
     }
 
     fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
