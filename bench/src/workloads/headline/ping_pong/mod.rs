@@ -71,13 +71,13 @@ impl<const PAIRS: u64> Workload for Grouped<PAIRS> {
         &[
             Implementation {
                 name: "coact",
-                about: "a group a worker; the two of a pair lie in different ones",
-                run: |setup| actor::across_groups(setup, Size::single(PAIRS, setup)),
-            },
-            Implementation {
-                name: "coact-ungrouped",
                 about: "each actor for itself",
                 run: |setup| actor::ungrouped(setup, Size::single(PAIRS, setup)),
+            },
+            Implementation {
+                name: "coact-grouped",
+                about: "a group a worker; the two of a pair lie in different ones",
+                run: |setup| actor::across_groups(setup, Size::single(PAIRS, setup)),
             },
         ]
     }
