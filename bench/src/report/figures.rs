@@ -177,26 +177,33 @@ fn over_time(study: &Study<'_>) -> Option<Element> {
     let ends = study.on_most().filter_map(|record| Some(record.memory.last()?.0));
     let ends: Vec<f64> = ends.filter(|end| is_usable(*end)).collect();
     let shortest = ends.iter().copied().reduce(f64::min)?;
-    let x = Axis::fitting("time (s)", ends.iter().copied());
-    // A logarithmic axis has no zero: it starts where the shortest run can still be seen.
-    let (x, start) = match x.is_logarithmic() {
-        true => (
-            Axis::logarithmic("time (s)", ends.into_iter().chain([shortest / 30.0])),
-            shortest / 30.0,
-        ),
-        false => (x, 0.0),
-    };
+    let x = from_sight("time (s)", &ends, 30.0);
+    // A logarithmic axis has no zero: what lies before it is not drawn.
+    let start = if x.is_logarithmic() { shortest / 30.0 } else { 0.0 };
     let lines = lines_of(study, |name| {
         study.most(name).map(|record| resident(record, start)).unwrap_or_default()
     });
+    let peak = |line: &Line| line.points.iter().map(|point| point.y).fold(0.0, f64::max);
+    let peaks: Vec<f64> = lines.iter().map(peak).collect();
     let drawn = Lines {
         title: &format!("{}: resident memory over time", study.name),
         description: "Resident memory of the process over time, a line an implementation, its peak marked.",
         x,
-        y: Axis::fitting("resident memory (MiB)", heights(&lines)),
+        y: from_sight("resident memory (MiB)", &peaks, 10.0),
         lines,
     };
     Some(drawn.draw())
+}
+
+/// An axis for lines that grow from nothing to these ends. A logarithmic one begins at the least of them divided by
+/// `part`, so that the way there can be seen.
+fn from_sight(title: &str, ends: &[f64], part: f64) -> Axis {
+    let axis = Axis::fitting(title, ends.iter().copied());
+    let least = ends.iter().copied().reduce(f64::min);
+    match least.filter(|_| axis.is_logarithmic()) {
+        Some(least) => Axis::logarithmic(title, ends.iter().copied().chain([least / part])),
+        None => axis,
+    }
 }
 
 /// The samples from `start` on, the greatest of each stretch, with the peak of all marked.

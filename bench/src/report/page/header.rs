@@ -8,7 +8,7 @@ use crate::harness::machine::Machine;
 use crate::harness::record::Record;
 use crate::report::markup::{Element, el};
 use crate::report::study::family;
-use crate::report::words::{bytes, figure, several};
+use crate::report::words::{bytes, figure};
 
 /// The title, the machine and the conditions, and the programs.
 pub fn header(heading: Element, records: &[Record]) -> Element {
@@ -124,10 +124,12 @@ fn programs(records: &[Record]) -> Element {
         }
     }
     let text = |text: &dyn Display| cell(text);
-    let caption =
-        format!("{} with their versions and settings", several(programs.len(), "program"));
     let rows = programs
         .iter()
         .map(|(program, families)| Row::of([text(program), text(&families.join(", "))]));
-    table(&caption, &[Column::Words("program"), Column::Words("measures")], rows)
+    table(
+        "Programs with their versions and settings",
+        &[Column::Words("program"), Column::Words("measures")],
+        rows,
+    )
 }
