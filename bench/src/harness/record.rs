@@ -69,7 +69,7 @@ pub fn write(path: &Path, records: &[Record]) -> anyhow::Result<()> {
     std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Reads what [`write`] has written.
+/// Reads what [`write()`] has written.
 pub fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -2,7 +2,7 @@
 //! 2023): 22 programs as actors that send messages, 11 of them also as behaviours over several cowns.
 //!
 //! A folder a program: `mod.rs` has the sizes and the right result, `actor.rs` the actor form and `full.rs` the full
-//! form, written as a user would write them: their lines are counted ([`lines`]).
+//! form, written as a user would write them: their lines are counted ([`LINES`]).
 
 mod banking;
 mod big;
