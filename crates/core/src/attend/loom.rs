@@ -272,3 +272,31 @@ fn a_farewell_against_a_handle_that_comes_and_goes() {
         assert_eq!(open.load(Ordering::Relaxed), 0, "it has not run, or not before the end");
     });
 }
+
+/// The last handle says farewell while a weak one is upgraded: it finds a state that is there, or none, and the
+/// state is dropped once.
+///
+/// Fails if `upgrade` takes the marks of a farewell for handles.
+#[test]
+fn a_farewell_against_upgrade() {
+    check(|| {
+        let orders = Arc::new(Orders::new(0));
+        let cown = Cown::attended(Home::current(), Arc::clone(&orders), |_| State {
+            log: Log::default(),
+            opens_after: 0,
+        });
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || {
+            if let Some(cown) = weak.upgrade() {
+                when(cown.regardless(), |state| state.log.push(1));
+                leave(cown);
+                run_ready();
+            }
+        });
+        leave(cown);
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        assert_eq!(Arc::strong_count(&orders), 1, "the front is dropped with the block");
+    });
+}

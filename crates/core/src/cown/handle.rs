@@ -216,7 +216,7 @@ impl<T: Send + 'static> WeakCown<T> {
         let strong = unsafe { &self.header.as_ref().strong };
         // ORDERING: Relaxed, as in `Cown::clone`; a count of 0 is final (or `into_inner` is looking).
         let mut count = strong.load(Ordering::Relaxed);
-        while count != 0 {
+        while count & HANDLES != 0 {
             if count & HANDLES > MAX_HANDLES {
                 abort();
             }
