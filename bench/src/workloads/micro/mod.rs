@@ -3,6 +3,36 @@
 //! A folder's `mod.rs` holds the sizes and the check, the other files the ways to do it. They are sharper than the
 //! headline workloads: each is about one path through the runtime.
 
+/// A workload by its `Size`, which has `parameters`, and what its result must be.
+macro_rules! workload {
+    ($(#[$doc:meta])* $workload:ident, $name:literal, $what:literal = $expected:ident, $size:expr, $about:literal, $implementations:expr) => {
+        $(#[$doc])*
+        pub struct $workload;
+
+        impl Workload for $workload {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn about(&self) -> &'static str {
+                $about
+            }
+
+            fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
+                $size(setup).parameters()
+            }
+
+            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+                expect($what, $size(setup).$expected(), measured)
+            }
+
+            fn implementations(&self) -> &'static [Implementation] {
+                $implementations
+            }
+        }
+    };
+}
+
 pub mod ask;
 pub mod bank;
 pub mod dining;

@@ -119,39 +119,11 @@ pub fn digest(accounts: impl IntoIterator<Item = Account>) -> u64 {
     accounts.into_iter().fold(Wrapping(0), mix).0
 }
 
-macro_rules! workload {
-    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:expr, $about:literal, $implementations:expr) => {
-        $(#[$doc])*
-        pub struct $workload;
-
-        impl Workload for $workload {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn about(&self) -> &'static str {
-                $about
-            }
-
-            fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-                $size(setup).parameters()
-            }
-
-            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-                expect("the digest of the balances", $size(setup).expected(), measured)
-            }
-
-            fn implementations(&self) -> &'static [Implementation] {
-                $implementations
-            }
-        }
-    };
-}
-
 workload!(
     /// Transfers spawned by one behaviour.
     Transfers,
     "transfers",
+    "the digest of the balances" = expected,
     Size::spawned,
     "1,000,000 two-cown transfers among 1,000 accounts, spawned by one behaviour; a transfer",
     &[
@@ -172,6 +144,7 @@ workload!(
     /// In place, on accounts that nobody else uses.
     Here,
     "here-free",
+    "the digest of the balances" = expected,
     Size::free,
     "one thread makes 3,000,000 transfers in place among 1,000 free accounts; a transfer",
     &[
@@ -187,6 +160,7 @@ workload!(
     /// In place, on two accounts that all threads want.
     HereContended,
     "here-contended",
+    "the digest of the balances" = expected,
     Size::contended,
     "as many threads as workers make 1,000,000 transfers in place between the same two accounts; a transfer",
     &[

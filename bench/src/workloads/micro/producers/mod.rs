@@ -55,39 +55,11 @@ impl Counter {
     }
 }
 
-macro_rules! workload {
-    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:expr, $about:literal, $implementations:expr) => {
-        $(#[$doc])*
-        pub struct $workload;
-
-        impl Workload for $workload {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn about(&self) -> &'static str {
-                $about
-            }
-
-            fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-                $size(setup).parameters()
-            }
-
-            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-                expect("the sum", $size(setup).total(), measured)
-            }
-
-            fn implementations(&self) -> &'static [Implementation] {
-                $implementations
-            }
-        }
-    };
-}
-
 workload!(
     /// Two plain threads.
     TwoProducers,
     "two-producers",
+    "the sum" = total,
     Size::two,
     "two plain threads add 3,000,000 times to one counter; an add",
     &[
@@ -108,6 +80,7 @@ workload!(
     /// Two behaviours or tasks.
     TwoProducersSpawned,
     "two-producers-spawned",
+    "the sum" = total,
     Size::two,
     "two behaviours add 3,000,000 times to one counter; an add",
     &[
@@ -123,6 +96,7 @@ workload!(
     /// Twenty plain threads.
     ManyToOne,
     "many-to-one",
+    "the sum" = total,
     Size::twenty,
     "twenty plain threads add 1,000,000 times each to one counter; an add",
     &[
@@ -143,6 +117,7 @@ workload!(
     /// Twenty behaviours or tasks.
     ManyToOneSpawned,
     "many-to-one-spawned",
+    "the sum" = total,
     Size::twenty,
     "twenty behaviours add 1,000,000 times each to one counter; an add",
     &[
@@ -158,6 +133,7 @@ workload!(
     /// One behaviour or task.
     OneCown,
     "one-cown",
+    "the sum" = total,
     Size::one,
     "one behaviour spawns 1,000,000 behaviours on one cown; a behaviour",
     &[
@@ -173,6 +149,7 @@ workload!(
     /// One actor.
     ActorCount,
     "actor-count",
+    "the sum" = total,
     Size::one,
     "one actor sends 1,000,000 adds to another one; an add",
     &[

@@ -55,35 +55,6 @@ impl Size {
     }
 }
 
-macro_rules! workload {
-    ($(#[$doc:meta])* $workload:ident, $name:literal, $size:path, $about:literal, $implementations:expr) => {
-        $(#[$doc])*
-        pub struct $workload;
-
-        impl Workload for $workload {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn about(&self) -> &'static str {
-                $about
-            }
-
-            fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)> {
-                $size(setup).parameters()
-            }
-
-            fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
-                expect("the number of hops", $size(setup).total_hops(), measured)
-            }
-
-            fn implementations(&self) -> &'static [Implementation] {
-                $implementations
-            }
-        }
-    };
-}
-
 /// Cowns.
 macro_rules! cowns {
     ($size:path) => {
@@ -129,6 +100,7 @@ workload!(
     /// A long ring, hardly anything to do at once.
     Ring,
     "cown-ring",
+    "the number of hops" = total_hops,
     Size::ring,
     "two tokens in a ring of 100; a hop",
     cowns!(Size::ring)
@@ -138,6 +110,7 @@ workload!(
     /// Pairs, one message in flight in each.
     PingPong,
     "cown-pairs",
+    "the number of hops" = total_hops,
     Size::pairs,
     "8 pairs, one message in flight in each; a message",
     cowns!(Size::pairs)
@@ -147,6 +120,7 @@ workload!(
     /// Pairs, many messages in flight in each.
     PingPongBulk,
     "cown-pairs-bulk",
+    "the number of hops" = total_hops,
     Size::bulk,
     "8 pairs, 100 messages in flight in each; a message",
     cowns!(Size::bulk)
@@ -156,6 +130,7 @@ workload!(
     /// The ring of actors.
     ActorRing,
     "actor-ring",
+    "the number of hops" = total_hops,
     Size::ring,
     "two tokens in a ring of 100 actors; a hop",
     actors_and_cowns!(Size::ring)
@@ -165,6 +140,7 @@ workload!(
     /// Two actors.
     ActorPingPong,
     "actor-ping-pong",
+    "the number of hops" = total_hops,
     Size::pair,
     "two actors, one message in flight; a message",
     actors_and_cowns!(Size::pair)
@@ -174,6 +150,7 @@ workload!(
     /// Pairs of actors.
     ActorPairs,
     "actor-pairs",
+    "the number of hops" = total_hops,
     Size::pairs,
     "8 pairs of actors, one message in flight in each; a message",
     actors_and_cowns!(Size::pairs)
