@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{check, finally};
+use coact_tests::{Dice, PATIENCE, check, finally};
 
 /// Asks the next one, held, and adds its own number to the answer.
 struct Link {
@@ -305,6 +305,66 @@ fn an_actor_that_asks_itself_by_way_of_its_mailbox() {
             for by in 0..3 {
                 cycle_of(link.ask(Detour(by)).wait());
             }
+        });
+    }
+}
+
+/// Asks the next one on a way, held.
+struct Along {
+    way: Vec<Addr<Link>>,
+}
+
+impl Message for Along {
+    type Reply = Result<u64, AskError>;
+}
+
+impl Receive<Along> for Link {
+    fn receive(
+        &mut self,
+        mut along: Along,
+        reply: Reply<Result<u64, AskError>>,
+        context: &mut Context<Self>,
+    ) {
+        context.hold(reply, move |link, _| {
+            Box::pin(async move {
+                match along.way.pop() {
+                    Some(next) => Ok(link.number + next.ask(along).await??),
+                    None => Ok(link.number),
+                }
+            })
+        });
+    }
+}
+
+/// Ways that cross one another, some of them closed: each ask is answered or fails, and some do
+/// fail. With behaviours over two actors between them, too.
+#[test]
+fn asks_along_random_ways_all_end() {
+    for behaviours in [0, 3] {
+        check(move || {
+            let mut dice = Dice::new(11 + behaviours as u64);
+            let links = chain(6);
+            untie(links.clone());
+            let mut asks = Vec::new();
+            for round in 0..200 {
+                let mut next = || links[dice.below(links.len())].clone();
+                let way = (0..round % 5).map(|_| next()).collect();
+                asks.push(next().ask(Along { way }).timeout(PATIENCE));
+                if behaviours > 0 && round % behaviours == 0 {
+                    let (a, b) = (dice.below(5), 5);
+                    when((&links[a], &links[b]), |(a, b)| {
+                        std::mem::swap(&mut a.number, &mut b.number)
+                    });
+                }
+            }
+            let mut failed = 0;
+            for ask in asks {
+                match ask.wait().expect("nobody on the way ends, or waits for ever") {
+                    Err(AskError::Cycle(_)) => failed += 1,
+                    answer => _ = answer.expect("an ask fails for a circle only"),
+                }
+            }
+            assert!(failed > 0, "ways that name an actor twice are closed");
         });
     }
 }

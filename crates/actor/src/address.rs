@@ -67,7 +67,7 @@ impl<A: Actor> Addr<A> {
 
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
-        self.cown().front().id
+        self.cown().front().id()
     }
 
     /// Spawns a behaviour that takes the address along, and drops it in the end. The work is dropped

@@ -22,6 +22,7 @@ trait Erased: Send + Sync {
     fn exit_reason(&self) -> Option<ExitReason>;
     fn alert(&self);
     fn queue_id(&self) -> Option<CownId>;
+    fn is_entangled(&self) -> bool;
     fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool;
 }
 
@@ -48,6 +49,10 @@ impl<A: Actor> Erased for WeakAddr<A> {
 
     fn queue_id(&self) -> Option<CownId> {
         WeakAddr::queue_id(self)
+    }
+
+    fn is_entangled(&self) -> bool {
+        self.front().is_entangled()
     }
 
     fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
@@ -98,6 +103,11 @@ impl AnyAddr {
     /// The queue that its messages stand in: its own, or that of its group.
     pub(crate) fn queue_id(&self) -> Option<CownId> {
         self.0.queue_id()
+    }
+
+    /// Whether other cowns may hold up what waits for the actor.
+    pub(crate) fn is_entangled(&self) -> bool {
+        self.0.is_entangled()
     }
 
     /// Looks at what waits for an actor that is held; returns whether it is.

@@ -227,7 +227,7 @@ impl<A: Actor> Cell<A> {
                 let ward = self.leave_supervisor();
                 self.end(front, reason);
                 if let Some(ward) = ward {
-                    ward.end(front.id);
+                    ward.end(front.id());
                 }
             }
             Directive::Suspend => self.suspend(),
@@ -399,7 +399,7 @@ impl<A: Actor> Cell<A> {
 
     /// Does what is to be done after a panic.
     fn fail(&mut self, front: &Front, reason: ExitReason) {
-        events::failed::<A>(front.id, &reason);
+        events::failed::<A>(front.id(), &reason);
         let limit = self.has_rest().and_then(|rest| rest.limit.as_mut());
         if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
             self.restart(front, &reason);
@@ -433,17 +433,17 @@ impl<A: Actor> Cell<A> {
         let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
         self.bury_all(stash.unwrap_or_default());
-        events::stopped::<A>(front.id, &reason);
+        events::stopped::<A>(front.id(), &reason);
         let Some(rest) = rest else { return };
         let Rest { ties: Ties { links, monitors, .. }, factory, again, .. } = rest.into_inner();
         let _ = catch(move || drop(factory));
         self.bury_all(again);
         for link in links {
             // Whoever is gone need not be told.
-            let _ = link.direct(Directive::Exit { from: front.id, reason: reason.clone() });
+            let _ = link.direct(Directive::Exit { from: front.id(), reason: reason.clone() });
         }
         for monitor in monitors {
-            let _ = catch(|| monitor.down(front.id, &reason));
+            let _ = catch(|| monitor.down(front.id(), &reason));
         }
     }
 
@@ -469,10 +469,10 @@ impl<A: Actor> Cell<A> {
         match self.renew() {
             Ok(()) => {
                 self.hook(|actor, context| actor.restarted(reason, context));
-                events::restarted::<A>(front.id, reason);
+                events::restarted::<A>(front.id(), reason);
             }
             Err(why) => {
-                events::failed::<A>(front.id, &why);
+                events::failed::<A>(front.id(), &why);
                 self.end(front, why);
             }
         }
@@ -528,10 +528,11 @@ impl<A: Actor> Attended for Cell<A> {
 fn refuse(front: &Front, directive: Directive) {
     match directive {
         Directive::Monitor(monitor) => {
-            let _ = catch(|| monitor.down(front.id, &reason_of_end(front)));
+            let _ = catch(|| monitor.down(front.id(), &reason_of_end(front)));
         }
         Directive::Link(other) => {
-            let _ = other.direct(Directive::Exit { from: front.id, reason: reason_of_end(front) });
+            let _ =
+                other.direct(Directive::Exit { from: front.id(), reason: reason_of_end(front) });
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
@@ -14,9 +14,13 @@ use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.
 pub struct Front {
-    pub(crate) id: ActorId,
+    /// The actor's number, and [`ENTANGLED`].
+    identity: AtomicU64,
     control: OnceBox<Control>,
 }
+
+/// The bit of an actor's number that says that it is entangled.
+const ENTANGLED: u64 = 1 << 63;
 
 /// What most actors never need.
 #[derive(Default)]
@@ -36,7 +40,31 @@ pub(crate) struct Control {
 
 impl Front {
     pub(crate) fn new(id: ActorId) -> Self {
-        Self { id, control: OnceBox::new() }
+        Self { identity: AtomicU64::new(id.get()), control: OnceBox::new() }
+    }
+
+    #[inline]
+    pub(crate) fn id(&self) -> ActorId {
+        // ORDERING: Relaxed. The number is constant.
+        let number = self.identity.load(Ordering::Relaxed) & !ENTANGLED;
+        ActorId::from_number(number).expect("made from an identity")
+    }
+
+    /// Other cowns may hold up what waits for the actor: it is in a group, or behaviours other than
+    /// messages are queued for it. It stays so for good.
+    #[inline]
+    pub(crate) fn entangle(&self) {
+        // ORDERING: Relaxed, both. Whoever finds something behind such a behaviour in the queue is
+        // ordered after this by the queue.
+        if self.identity.load(Ordering::Relaxed) & ENTANGLED == 0 {
+            self.identity.fetch_or(ENTANGLED, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether other cowns may hold up what waits for the actor by now.
+    pub(crate) fn is_entangled(&self) -> bool {
+        // ORDERING: Relaxed. See `entangle`.
+        self.identity.load(Ordering::Relaxed) & ENTANGLED != 0
     }
 
     fn control(&self) -> &Control {

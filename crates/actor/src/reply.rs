@@ -112,8 +112,8 @@ impl<R: Send + 'static> Reply<R> {
 
     /// The answer is given to a future that holds an actor.
     pub(crate) fn held_by<A: Actor>(&self, actor: &WeakAddr<A>) {
-        if let Some((wait, queue)) = self.wait.as_ref().zip(actor.queue_id()) {
-            wait.held_by(queue);
+        if let Some(wait) = &self.wait {
+            wait.held_by(actor);
         }
     }
 

@@ -232,7 +232,10 @@ impl<A: Actor> Spawn<A> {
         }
         let make_cell = |this| Cell::new(state, this, factory, limit);
         let address = match group {
-            Some(group) => Addr::new(group.attended(front, make_cell)),
+            Some(group) => {
+                front.entangle();
+                Addr::new(group.attended(front, make_cell))
+            }
             None => host.take_place::<A>().settle(front, make_cell),
         };
         if mailbox.concerns_senders() {

@@ -27,6 +27,7 @@ impl<A: Actor> AsCown for Addr<A> {
 
     #[inline]
     fn announce(&self) {
+        self.cown().front().entangle();
         if !self.cown().is_plain() {
             self.announce_elsewhere();
         }

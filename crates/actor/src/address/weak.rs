@@ -26,7 +26,7 @@ impl<A: Actor> WeakAddr<A> {
 
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
-        self.front().id
+        self.front().id()
     }
 
     pub(crate) fn front(&self) -> &Front {
@@ -82,9 +82,9 @@ impl<A: Actor> WeakAddr<A> {
         self.upgrade().is_some_and(|address| address.cown().survey(limit, look).is_some())
     }
 
-    /// The queue that its messages stand in, if it is there.
+    /// The queue that its messages stand in; a member's of a group only while the actor is there.
     pub(crate) fn queue_id(&self) -> Option<CownId> {
-        self.upgrade().map(|address| address.cown().queue_id())
+        self.0.queue_id()
     }
 
     /// For the actor itself, at its end.

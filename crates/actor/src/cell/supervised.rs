@@ -28,17 +28,17 @@ impl<A: Actor> Cell<A> {
         let last = ward.begin(by, run);
         self.phase = Phase::Running;
         if let Err(why) = self.renew() {
-            events::failed::<A>(front.id, &why);
+            events::failed::<A>(front.id(), &why);
             return self.go_down(front, why);
         }
         match last {
             None => {
                 self.hook(|actor, context| actor.started(context));
-                events::started::<A>(front.id);
+                events::started::<A>(front.id());
             }
             Some(reason) => {
                 self.hook(|actor, context| actor.restarted(&reason, context));
-                events::restarted::<A>(front.id, &reason);
+                events::restarted::<A>(front.id(), &reason);
             }
         }
     }
@@ -60,7 +60,7 @@ impl<A: Actor> Cell<A> {
             reason = failure;
         }
         let ward = self.has_rest().and_then(|rest| rest.ward.as_mut());
-        if ward.is_some_and(|ward| !ward.fall(front.id, reason.clone())) {
+        if ward.is_some_and(|ward| !ward.fall(front.id(), reason.clone())) {
             self.end_orphaned(front, reason);
         }
     }
@@ -80,7 +80,7 @@ impl<A: Actor> Cell<A> {
         if rest.hold.is_some() {
             return;
         }
-        if rest.ward.as_mut().is_some_and(|ward| !ward.announce(front.id)) {
+        if rest.ward.as_mut().is_some_and(|ward| !ward.announce(front.id())) {
             self.end_orphaned(front, ExitReason::Shutdown);
         }
     }

@@ -97,7 +97,7 @@ impl Queue {
     pub(super) fn drop_oldest(&self, front: &Front, lane: usize, parcel: Option<Parcel>) {
         let Some(Parcel { letter, .. }) = parcel else { return };
         self.gates[lane].dropped.rise();
-        events::message_dropped(front.id, letter.drop_for_room(), DropCause::Policy);
+        events::message_dropped(front.id(), letter.drop_for_room(), DropCause::Policy);
     }
 
     /// The actor has ended: nobody waits for room any more.

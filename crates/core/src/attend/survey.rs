@@ -13,7 +13,7 @@ use crate::behaviour::slot::Slot;
 use crate::behaviour::spawn;
 use crate::behaviour::task::TaskPtr;
 use crate::behaviour::when::when;
-use crate::cown::handle::{Cown, CownId};
+use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::set::Regardless;
 use crate::group::alert as group;
@@ -84,6 +84,18 @@ impl<T: Attended> Cown<T> {
             let token = Token { queue: self.queue(), task: self.door_keeper(), cown: self };
             Some(look(token.survey(limit)))
         })
+    }
+}
+
+impl<T: Attended> WeakCown<T> {
+    /// As [`Cown::queue_id`]; a member's of a group only while somebody has a handle.
+    pub fn queue_id(&self) -> Option<CownId> {
+        let header = self.header_ptr();
+        // SAFETY: a weak handle keeps the header alive.
+        if unsafe { header.as_ref() }.is_grouped() {
+            return self.upgrade().map(|cown| cown.queue_id());
+        }
+        Some(CownId::of(header))
     }
 }
 

@@ -1,0 +1,79 @@
+//! Which asks need a search.
+
+use coact_core::{Group, when};
+
+use super::super::holder::Holder;
+use super::*;
+use crate::{Actor, Addr, AskCycle, Context, Handler, Message, actor, spawn};
+
+struct Idle;
+
+impl Actor for Idle {}
+
+struct Ping;
+
+impl Message for Ping {
+    type Reply = ();
+}
+
+impl Handler<Ping> for Idle {
+    fn handle(&mut self, _: Ping, _: &mut Context<Self>) {}
+}
+
+/// That one waits for the other.
+fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<Wait> {
+    Wait::new(Arc::new(Holder::new(by.any())), of.any())
+}
+
+fn table(waits: &[&Arc<Wait>]) -> Table {
+    Table { waits: waits.iter().map(|&wait| (key(wait), Arc::clone(wait))).collect() }
+}
+
+#[test]
+fn asks_of_whoever_waits_for_nobody_need_no_search() {
+    let [a, b, c] = [(); 3].map(|()| spawn(Idle));
+    // Messages, of others too, entangle nobody.
+    b.ask(Ping).wait().unwrap();
+    let (one, two) = (wait(&a, &b), wait(&c, &b));
+    assert!(!table(&[&one, &two]).may_be_closed_by(&one));
+}
+
+#[test]
+fn what_leads_back_is_searched() {
+    let [a, b, c, d] = [(); 4].map(|()| spawn(Idle));
+    let (one, two, three) = (wait(&a, &b), wait(&b, &c), wait(&c, &a));
+    let (itself, outside) = (wait(&d, &d), wait(&d, &c));
+    assert!(!table(&[&one, &two]).may_be_closed_by(&one), "the circle is open");
+    let closed = table(&[&one, &two, &three, &outside]);
+    for wait in [&one, &two, &three] {
+        assert!(closed.may_be_closed_by(wait));
+    }
+    assert!(table(&[&itself]).may_be_closed_by(&itself));
+    assert!(closed.may_be_closed_by(&outside), "a circle that others have closed has no end");
+}
+
+#[test]
+fn what_others_may_hold_up_is_searched() {
+    let [a, b, c] = [(); 3].map(|()| spawn(Idle));
+    let (one, two) = (wait(&a, &b), wait(&b, &c));
+    assert!(!table(&[&one, &two]).may_be_closed_by(&one));
+    when((&c, &a), |_| {});
+    assert!(table(&[&one, &two]).may_be_closed_by(&one));
+    assert!(table(&[&one, &two]).may_be_closed_by(&two));
+}
+
+#[test]
+fn a_member_of_a_group_may_be_held_up() {
+    let group = Group::new();
+    let (a, b) = (spawn(Idle), actor(Idle).in_group(&group).spawn());
+    let one = wait(&a, &b);
+    assert!(table(&[&one]).may_be_closed_by(&one));
+}
+
+#[test]
+fn an_ask_that_has_failed_holds_up_nobody() {
+    let [a, b] = [(); 2].map(|()| spawn(Idle));
+    let (one, two) = (wait(&a, &b), wait(&b, &a));
+    two.fail(AskCycle { asks: vec![two.describe(), one.describe()] });
+    assert!(!table(&[&one, &two]).may_be_closed_by(&one));
+}
