@@ -11,8 +11,9 @@ use coact_core::{AsCown, Cown, Farewell, Home, MoveError, Read, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
-use crate::directive::Directive;
+use crate::directive::{Directive, Tie};
 use crate::life::{Monitor, MonitorId};
+use crate::mailbox::{Letter, letter};
 use crate::router::InFlight;
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
@@ -211,10 +212,7 @@ impl<A: Actor> Addr<A> {
             return self.send_with_reply(message, reply);
         };
         if reply.is_tracked() {
-            self.send_tracked(reply, move |cell, reply| {
-                let _guest = guest;
-                cell.receive(message, reply);
-            });
+            self.send_tracked(Some(guest), message, reply);
         } else {
             when(cown.regardless(), move |cell| {
                 let _guest = guest;
@@ -239,24 +237,43 @@ impl<A: Actor> Addr<A> {
             return self.send_elsewhere(message, reply);
         }
         if reply.is_tracked() {
-            self.send_tracked(reply, move |cell, reply| cell.receive(message, reply));
+            self.send_tracked(None::<()>, message, reply);
         } else {
             when(cown.regardless(), move |cell| cell.receive(message, reply));
         }
         Ok(())
     }
 
-    /// Sends what somebody waits for who is held: where the message stands is noted.
+    /// Sends what somebody waits for who is held: where the message stands is noted. Something comes along
+    /// that is dropped when the message is handled.
     #[cold]
-    pub(crate) fn send_tracked<R: Send + 'static>(
+    pub(crate) fn send_tracked<M>(
         &self,
-        reply: Reply<R>,
-        bring: impl FnOnce(&mut Cell<A>, Reply<R>) + Send + 'static,
+        along: Option<impl Send + 'static>,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) where
+        M: MessageTo<A>,
+    {
+        if let Some(wait) = reply.wait().cloned() {
+            self.send_letter(along, letter::<A, M>(message, reply), &wait);
+        }
+    }
+
+    /// One for all types of messages, since it is rare.
+    fn send_letter(
+        &self,
+        along: Option<impl Send + 'static>,
+        letter: Box<dyn Letter>,
+        wait: &Arc<Wait>,
     ) {
-        let wait = reply.wait().map(|wait| (wait.hops(), Arc::clone(wait)));
+        let hops = wait.hops();
         let cown = self.cown();
-        let place = cown.spawn_placed(move |cell| bring(cell, reply));
-        if let (Some((hops, wait)), Some(place)) = (wait, place) {
+        let place = cown.spawn_placed(move |cell| {
+            let _along = along;
+            letter.deliver(cell);
+        });
+        if let Some(place) = place {
             wait.placed(hops, cown.id(), place);
         }
     }
@@ -351,14 +368,14 @@ impl<A: Actor> Addr<A> {
     /// closure runs on the actor's host, and must not block.
     pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> MonitorId {
         let id = MonitorId::next();
-        let monitor = Directive::Monitor(Monitor { id, tell: Box::new(tell) });
+        let monitor = Directive::Tie(Tie::Monitor(Monitor { id, tell: Box::new(tell) }));
         self.leave(monitor);
         id
     }
 
     /// Undoes [`on_down`](Self::on_down) or [`Context::monitor`](crate::Context::monitor).
     pub fn demonitor(&self, monitor: MonitorId) {
-        self.leave(Directive::Demonitor(monitor));
+        self.leave(Directive::Tie(Tie::Demonitor(monitor)));
     }
 
     /// Whether the actor has ended. Others may end it any time; that it has ended stays true.

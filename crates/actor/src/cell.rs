@@ -2,14 +2,15 @@
 
 mod supervised;
 
+use std::any::type_name;
 use std::sync::Arc;
 use std::task::Poll;
 
 use coact_core::{Anchored, Attended, Broken, Door, Home, OnCancel, WeakCown, catch, when};
 use parking_lot::Mutex;
 
-use crate::directive::Directive;
-use crate::events;
+use crate::directive::{Directive, Tie};
+use crate::events::Subject;
 use crate::front::Front;
 use crate::hold::{Hold, alert};
 use crate::life::Ties;
@@ -164,7 +165,7 @@ impl<A: Actor> Cell<A> {
     fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
         self.front().count_dead_letter();
         let reason = self.front().end().cloned().unwrap_or(ExitReason::Normal);
-        events::dead_letter::<A, M>(self.this.id(), &reason);
+        self.subject().missed(type_name::<M>(), &reason);
         drop(message);
         reply.refuse(&reason);
     }
@@ -178,6 +179,10 @@ impl<A: Actor> Cell<A> {
 
     pub(crate) fn front(&self) -> &Front {
         self.this.front()
+    }
+
+    fn subject(&self) -> Subject {
+        Subject::new::<A>(self.this.id())
     }
 
     fn rest(&mut self) -> &mut Rest<A> {
@@ -200,10 +205,11 @@ impl<A: Actor> Cell<A> {
         if self.phase == Phase::Starting {
             self.phase = Phase::Running;
             self.hook(|actor, context| actor.started(context));
-            events::started::<A>(self.this.id());
+            self.subject().started();
         }
     }
 
+    #[cold]
     fn obey(&mut self, front: &Front, directive: Directive) {
         match self.phase {
             Phase::Ended => return refuse(front, directive),
@@ -232,17 +238,8 @@ impl<A: Actor> Cell<A> {
             }
             Directive::Suspend => self.suspend(),
             Directive::Resume => self.rest().suspended = None,
-            Directive::Link(other) => self.rest().ties.link(other),
-            Directive::Unlink(other) => {
-                self.rest().ties.unlink(other);
-            }
             Directive::Exit { from, reason } => self.on_exit(front, from, reason),
-            Directive::Monitor(monitor) => self.rest().ties.monitors.push(monitor),
-            Directive::Demonitor(id) => {
-                let undone = self.rest().ties.demonitor(id);
-                let _ = catch(move || drop(undone));
-            }
-            Directive::TrapExits(trap) => self.rest().ties.trap = trap,
+            Directive::Tie(tie) => self.rest().ties.change(tie),
         }
     }
 
@@ -329,6 +326,7 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Handles the next message that was set aside; returns whether there was one.
+    #[inline(never)]
     fn replay_one(&mut self) -> bool {
         if self.waits() {
             return false;
@@ -377,6 +375,7 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Polls the future that holds the actor; returns whether it has ended.
+    #[inline(never)]
     fn poll_hold(&mut self) -> bool {
         let Some(hold) = &mut self.rest().hold else { return false };
         match catch(|| hold.poll()) {
@@ -391,6 +390,7 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Drops the future that holds the actor, if there is one, and takes the state out of it.
+    #[inline(never)]
     fn end_hold(&mut self) {
         if let Some(hold) = self.has_rest().and_then(|rest| rest.hold.take()) {
             self.body = hold.take_back();
@@ -398,8 +398,9 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Does what is to be done after a panic.
+    #[cold]
     fn fail(&mut self, front: &Front, reason: ExitReason) {
-        events::failed::<A>(front.id(), &reason);
+        self.subject().failed(&reason);
         let limit = self.has_rest().and_then(|rest| rest.limit.as_mut());
         if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
             self.restart(front, &reason);
@@ -408,12 +409,15 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    #[cold]
     fn kill(&mut self, front: &Front, reason: ExitReason) {
         self.end_hold();
         self.phase = Phase::Ended;
         self.finish(front, reason);
     }
 
+    /// Ends the actor, which says its farewell.
+    #[inline(never)]
     fn end(&mut self, front: &Front, reason: ExitReason) {
         self.phase = Phase::Ended;
         self.hook(|actor, context| actor.stopped(&reason, context));
@@ -433,18 +437,12 @@ impl<A: Actor> Cell<A> {
         let stash = body.as_mut().map(|body| body.context.take_stash());
         let _ = catch(move || drop(body));
         self.bury_all(stash.unwrap_or_default());
-        events::stopped::<A>(front.id(), &reason);
+        self.subject().stopped(&reason);
         let Some(rest) = rest else { return };
-        let Rest { ties: Ties { links, monitors, .. }, factory, again, .. } = rest.into_inner();
+        let Rest { ties, factory, again, .. } = rest.into_inner();
         let _ = catch(move || drop(factory));
         self.bury_all(again);
-        for link in links {
-            // Whoever is gone need not be told.
-            let _ = link.direct(Directive::Exit { from: front.id(), reason: reason.clone() });
-        }
-        for monitor in monitors {
-            let _ = catch(|| monitor.down(front.id(), &reason));
-        }
+        ties.announce_end(front.id(), &reason);
     }
 
     /// Drops messages that were set aside by an actor that has ended.
@@ -454,6 +452,7 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    #[cold]
     fn restart(&mut self, front: &Front, reason: &ExitReason) {
         if self.rest().factory.is_none() {
             return self.end(front, reason.clone());
@@ -469,10 +468,10 @@ impl<A: Actor> Cell<A> {
         match self.renew() {
             Ok(()) => {
                 self.hook(|actor, context| actor.restarted(reason, context));
-                events::restarted::<A>(front.id(), reason);
+                self.subject().restarted(reason);
             }
             Err(why) => {
-                events::failed::<A>(front.id(), &why);
+                self.subject().failed(&why);
                 self.end(front, why);
             }
         }
@@ -527,10 +526,10 @@ impl<A: Actor> Attended for Cell<A> {
 /// Answers a directive that has come too late.
 fn refuse(front: &Front, directive: Directive) {
     match directive {
-        Directive::Monitor(monitor) => {
+        Directive::Tie(Tie::Monitor(monitor)) => {
             let _ = catch(|| monitor.down(front.id(), &reason_of_end(front)));
         }
-        Directive::Link(other) => {
+        Directive::Tie(Tie::Link(other)) => {
             let _ =
                 other.direct(Directive::Exit { from: front.id(), reason: reason_of_end(front) });
         }

@@ -9,7 +9,7 @@ use coact_core::spawn_future;
 use parking_lot::Mutex;
 
 use crate::address::Inside;
-use crate::directive::Directive;
+use crate::directive::{Directive, Tie};
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
 use crate::mailbox::{Letters, Stash};
@@ -252,8 +252,8 @@ impl<A: Actor> Context<A> {
             return;
         }
         // Ours first: should the other one have ended, its answer finds the link.
-        self.direct(Directive::Link(other.clone()));
-        if other.direct(Directive::Link(this)).is_err() {
+        self.direct(Directive::Tie(Tie::Link(other.clone())));
+        if other.direct(Directive::Tie(Tie::Link(this))).is_err() {
             let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
             self.direct(Directive::Exit { from: other.id(), reason });
         }
@@ -261,9 +261,9 @@ impl<A: Actor> Context<A> {
 
     /// Undoes a link, on both sides.
     pub fn unlink(&mut self, other: &AnyAddr) {
-        self.direct(Directive::Unlink(other.id()));
+        self.direct(Directive::Tie(Tie::Unlink(other.id())));
         // Whoever has ended has no links.
-        let _ = other.direct(Directive::Unlink(self.id()));
+        let _ = other.direct(Directive::Tie(Tie::Unlink(self.id())));
     }
 
     /// From now on the ends of linked actors are told to this actor as messages, and do not end it.
@@ -273,12 +273,12 @@ impl<A: Actor> Context<A> {
     {
         let this = self.weak();
         let tell = move |exited| this.tell(exited);
-        self.direct(Directive::TrapExits(Some(Box::new(tell))));
+        self.direct(Directive::Tie(Tie::TrapExits(Some(Box::new(tell)))));
     }
 
     /// The ends of linked actors end this one again.
     pub fn end_with_links(&mut self) {
-        self.direct(Directive::TrapExits(None));
+        self.direct(Directive::Tie(Tie::TrapExits(None)));
     }
 
     /// Has this actor told when another one ends, whatever the reason; at once if it has ended.

@@ -23,12 +23,18 @@ pub(crate) enum Directive {
     Suspend,
     /// Let them come again.
     Resume,
+    /// An actor that this one is linked to has ended.
+    Exit { from: ActorId, reason: ExitReason },
+    /// Tie to others, or untie.
+    Tie(Tie),
+}
+
+/// What is to become of an actor's ties to others.
+pub(crate) enum Tie {
     /// End with the other one.
     Link(AnyAddr),
     /// Undo that.
     Unlink(ActorId),
-    /// An actor that this one is linked to has ended.
-    Exit { from: ActorId, reason: ExitReason },
     /// Tell when this actor ends.
     Monitor(Monitor),
     /// Undo that.

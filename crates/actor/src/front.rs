@@ -14,13 +14,18 @@ use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.
 pub struct Front {
-    /// The actor's number, and [`ENTANGLED`].
+    /// The actor's number, with [`ENTANGLED`] and [`ENDED`].
     identity: AtomicU64,
     control: OnceBox<Control>,
 }
 
 /// The bit of an actor's number that says that it is entangled.
 const ENTANGLED: u64 = 1 << 63;
+
+/// The bit that says that it has ended, for no other reason than that nobody needs it any more.
+const ENDED: u64 = 1 << 62;
+
+static NORMAL: ExitReason = ExitReason::Normal;
 
 /// What most actors never need.
 #[derive(Default)]
@@ -29,7 +34,7 @@ pub(crate) struct Control {
     directives: Mutex<VecDeque<Directive>>,
     /// Whether the actor was told to let messages wait, and not yet to go on.
     suspended: AtomicBool,
-    /// Why the actor has ended.
+    /// Why the actor has ended, if it is not [`NORMAL`].
     end: OnceLock<ExitReason>,
     /// The mailbox, if it was given settings.
     queue: OnceLock<Arc<Queue>>,
@@ -46,7 +51,7 @@ impl Front {
     #[inline]
     pub(crate) fn id(&self) -> ActorId {
         // ORDERING: Relaxed. The number is constant.
-        let number = self.identity.load(Ordering::Relaxed) & !ENTANGLED;
+        let number = self.identity.load(Ordering::Relaxed) & !(ENTANGLED | ENDED);
         ActorId::from_number(number).expect("made from an identity")
     }
 
@@ -114,12 +119,22 @@ impl Front {
 
     /// Why the actor has ended, if it has.
     pub(crate) fn end(&self) -> Option<&ExitReason> {
+        // ORDERING: Acquire pairs with `set_end`, as reading the reason does.
+        if self.identity.load(Ordering::Acquire) & ENDED != 0 {
+            return Some(&NORMAL);
+        }
         self.control.get()?.end.get()
     }
 
     pub(crate) fn set_end(&self, reason: ExitReason) {
-        // An actor ends once.
-        let _ = self.control().end.set(reason);
+        if reason == NORMAL {
+            // Most actors end so, and without ever having needed a block.
+            // ORDERING: Release pairs with `end`.
+            self.identity.fetch_or(ENDED, Ordering::Release);
+        } else {
+            // An actor ends once.
+            let _ = self.control().end.set(reason);
+        }
     }
 
     /// The mailbox, if it was given settings.

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use coact_core::catch;
+
+use crate::directive::{Directive, Tie};
 use crate::{ActorId, AnyAddr, ExitReason, Message};
 
 /// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
@@ -75,7 +78,20 @@ pub(crate) struct Ties {
 }
 
 impl Ties {
-    pub(crate) fn link(&mut self, other: AnyAddr) {
+    pub(crate) fn change(&mut self, tie: Tie) {
+        match tie {
+            Tie::Link(other) => self.link(other),
+            Tie::Unlink(other) => _ = self.unlink(other),
+            Tie::Monitor(monitor) => self.monitors.push(monitor),
+            Tie::Demonitor(id) => {
+                let undone = self.demonitor(id);
+                let _ = catch(move || drop(undone));
+            }
+            Tie::TrapExits(trap) => self.trap = trap,
+        }
+    }
+
+    fn link(&mut self, other: AnyAddr) {
         if !self.links.contains(&other) {
             self.links.push(other);
         }
@@ -88,8 +104,19 @@ impl Ties {
         self.links.len() < before
     }
 
+    /// Tells everybody that the actor has ended.
+    pub(crate) fn announce_end(self, actor: ActorId, reason: &ExitReason) {
+        for link in self.links {
+            // Whoever is gone need not be told.
+            let _ = link.direct(Directive::Exit { from: actor, reason: reason.clone() });
+        }
+        for monitor in self.monitors {
+            let _ = catch(|| monitor.down(actor, reason));
+        }
+    }
+
     /// The monitor is given back: dropping it is the user's code.
-    pub(crate) fn demonitor(&mut self, id: MonitorId) -> Option<Monitor> {
+    fn demonitor(&mut self, id: MonitorId) -> Option<Monitor> {
         let index = self.monitors.iter().position(|monitor| monitor.id == id)?;
         Some(self.monitors.remove(index))
     }

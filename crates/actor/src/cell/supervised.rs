@@ -3,7 +3,6 @@
 use coact_core::catch;
 
 use super::{Cell, Phase, reason_of};
-use crate::events;
 use crate::front::Front;
 use crate::hold::alert;
 use crate::supervise::{Overseer, Ward};
@@ -19,6 +18,7 @@ impl<A: Actor> Cell<A> {
         self.has_rest().and_then(|rest| rest.ward.take())
     }
 
+    #[cold]
     pub(super) fn start(&mut self, front: &Front, by: WeakAddr<Overseer>, run: u64) {
         // It was given up since it did not go down in time, and is still there.
         if self.phase == Phase::Running {
@@ -28,22 +28,23 @@ impl<A: Actor> Cell<A> {
         let last = ward.begin(by, run);
         self.phase = Phase::Running;
         if let Err(why) = self.renew() {
-            events::failed::<A>(front.id(), &why);
+            self.subject().failed(&why);
             return self.go_down(front, why);
         }
         match last {
             None => {
                 self.hook(|actor, context| actor.started(context));
-                events::started::<A>(front.id());
+                self.subject().started();
             }
             Some(reason) => {
                 self.hook(|actor, context| actor.restarted(&reason, context));
-                events::restarted::<A>(front.id(), &reason);
+                self.subject().restarted(&reason);
             }
         }
     }
 
     /// Drops the state, and tells the supervisor. What waits goes on waiting.
+    #[cold]
     pub(super) fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
         self.phase = Phase::Down;
         let mut body = self.body.take();
@@ -86,6 +87,7 @@ impl<A: Actor> Cell<A> {
     }
 
     /// The supervisor is gone.
+    #[cold]
     fn end_orphaned(&mut self, front: &Front, reason: ExitReason) {
         self.leave_supervisor();
         self.end(front, reason);

@@ -164,43 +164,54 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-#[cold]
-pub(crate) fn dead_letter<A: Actor, M: Message>(actor: ActorId, reason: &ExitReason) {
-    let bus = &Hub::current().bus;
-    count(&bus.counts.dead_letters);
-    bus.dead_letters.publish_with(|| DeadLetter {
-        message: type_name::<M>(),
-        actor,
-        actor_type: type_name::<A>(),
-        reason: reason.clone(),
-    });
+/// Who something is told of: its type is but a name here, so that the telling exists only once.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject {
+    actor: ActorId,
+    actor_type: &'static str,
 }
 
-pub(crate) fn started<A: Actor>(actor: ActorId) {
-    let actor_type = type_name::<A>();
-    Hub::current().bus.started.publish_with(|| ActorStarted { actor, actor_type });
-}
+impl Subject {
+    #[inline]
+    pub(crate) fn new<A: Actor>(actor: ActorId) -> Self {
+        Self { actor, actor_type: type_name::<A>() }
+    }
 
-pub(crate) fn stopped<A: Actor>(actor: ActorId, reason: &ExitReason) {
-    let actor_type = type_name::<A>();
-    let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
-    Hub::current().bus.stopped.publish_with(event);
-}
+    #[cold]
+    pub(crate) fn missed(self, message: &'static str, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let bus = &Hub::current().bus;
+        count(&bus.counts.dead_letters);
+        let event = || DeadLetter { message, actor, actor_type, reason: reason.clone() };
+        bus.dead_letters.publish_with(event);
+    }
 
-#[cold]
-pub(crate) fn failed<A: Actor>(actor: ActorId, reason: &ExitReason) {
-    let bus = &Hub::current().bus;
-    count(&bus.counts.failures);
-    let actor_type = type_name::<A>();
-    bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
-}
+    pub(crate) fn started(self) {
+        let Self { actor, actor_type } = self;
+        Hub::current().bus.started.publish_with(|| ActorStarted { actor, actor_type });
+    }
 
-#[cold]
-pub(crate) fn restarted<A: Actor>(actor: ActorId, reason: &ExitReason) {
-    let bus = &Hub::current().bus;
-    count(&bus.counts.restarts);
-    let actor_type = type_name::<A>();
-    bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
+    pub(crate) fn stopped(self, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
+        Hub::current().bus.stopped.publish_with(event);
+    }
+
+    #[cold]
+    pub(crate) fn failed(self, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let bus = &Hub::current().bus;
+        count(&bus.counts.failures);
+        bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
+    }
+
+    #[cold]
+    pub(crate) fn restarted(self, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let bus = &Hub::current().bus;
+        count(&bus.counts.restarts);
+        bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
+    }
 }
 
 #[cold]

@@ -15,9 +15,7 @@ pub use kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
     LateReply, MessageDropped,
 };
-pub(crate) use kinds::{
-    dead_letter, failed, late_reply, message_dropped, restarted, started, stopped,
-};
+pub(crate) use kinds::{Subject, late_reply, message_dropped};
 
 /// The events of the current runtime and its siblings.
 ///

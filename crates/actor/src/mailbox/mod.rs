@@ -24,6 +24,6 @@ pub use stash::StashFull;
 pub use view::{LaneView, MailboxView};
 
 pub(crate) use count::Count;
-pub(crate) use letter::Letters;
+pub(crate) use letter::{Letter, Letters, letter};
 pub(crate) use queue::Queue;
 pub(crate) use stash::Stash;

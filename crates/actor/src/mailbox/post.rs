@@ -257,17 +257,17 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let cown = self.cown();
-        let bring = move |cell: &mut Cell<A>, reply| {
+        if reply.is_tracked() && cown.front().caller_batch().is_none() {
+            return self.send_tracked(permit, message, reply);
+        }
+        let bring = move |cell: &mut Cell<A>| {
             drop(permit);
             cell.receive(message, reply);
         };
-        if let Some(batch) = cown.front().caller_batch() {
+        match cown.front().caller_batch() {
             // The actor runs on its callers: at once, if it is idle.
-            _ = serve_here(cown.regardless(), batch, move |cell| bring(cell, reply));
-        } else if reply.is_tracked() {
-            self.send_tracked(reply, bring);
-        } else {
-            when(cown.regardless(), move |cell| bring(cell, reply));
+            Some(batch) => _ = serve_here(cown.regardless(), batch, bring),
+            None => when(cown.regardless(), bring),
         }
     }
 

@@ -126,7 +126,7 @@ impl<T: Attended> Cown<T> {
         if let Some(leader) = self.header().leader() {
             // SAFETY: attended to, alive, and a member of the leader's group.
             if unsafe { group::alert(self.header_ptr(), leader) } {
-                when(Regardless(self), |_| {});
+                self.knock();
             }
             return;
         }
@@ -140,8 +140,14 @@ impl<T: Attended> Cown<T> {
             // SAFETY: attended to, and the token is ours with the bit that we have seen.
             schedule(unsafe { guard::task_of(self.header_ptr()) }, home);
         } else {
-            when(Regardless(self), |_| {});
+            self.knock();
         }
+    }
+
+    /// A behaviour before which the state is attended to.
+    #[inline(never)]
+    fn knock(&self) {
+        when(Regardless(self), |_| {});
     }
 
     /// What handles see of the cown.

@@ -179,14 +179,10 @@ where
 {
     let mut slots = SmallVec::<[Slot; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member))));
-    // A foreign handle may name another cown than before.
-    if spawn::place_among(slots.iter().map(|slot| slot.member)) != Ok(home) {
-        return Some((set, closure));
-    }
     // From here on the slots do not move: they stand in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
-    if !unsafe { take_all(&slots) } {
+    if !unsafe { take_all_of(home, &slots) } {
         return Some((set, closure));
     }
     let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
@@ -206,6 +202,17 @@ where
     }
     ended.deliver();
     None
+}
+
+/// Takes the cowns of the slots if all of them are free, and a behaviour on them is this runtime's.
+///
+/// # Safety
+/// As [`take_all`].
+unsafe fn take_all_of(home: RuntimeId, slots: &[Slot]) -> bool {
+    // A foreign handle may name another cown than before.
+    let is_here = spawn::place_among(slots.iter().map(|slot| slot.member)) == Ok(home);
+    // SAFETY: by the caller's word.
+    is_here && unsafe { take_all(slots) }
 }
 
 /// Takes the cowns of the slots if all of them are free.

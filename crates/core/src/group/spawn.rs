@@ -46,7 +46,6 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
 ///
 /// # Safety
 /// As [`spawn_single`].
-#[inline(never)]
 unsafe fn queue_single<S, F, C>(leader: NonNull<CownHeader>, member: Member, body: Body<S, F, C>)
 where
     S: CownSet,
@@ -55,6 +54,15 @@ where
 {
     let slot = SingleBehaviour::allocate_in_group(member, body);
     // SAFETY: the request is ours; and by the caller's word.
+    unsafe { spawn_from_anywhere(leader, slot) };
+}
+
+/// As [`spawn_request`], for a thread that may be no worker.
+///
+/// # Safety
+/// As there; the leader is alive in any case.
+unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
+    // SAFETY: by the caller's word.
     let spawn = || unsafe { spawn_request(leader, slot) };
     if context::worker().is_some() {
         return spawn();

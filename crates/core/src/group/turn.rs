@@ -71,13 +71,36 @@ pub(crate) unsafe fn run<C: Completion>(
         let ended = body();
         if with(leader, |held| held.ring.is_empty()) && leader.as_ref().is_unfollowed() {
             drop(entered);
-            let mut successor = Successor::new(context.home);
-            finish(leader, &mut successor);
+            let successor = let_go(leader, context);
             ended.deliver();
-            return successor.take();
+            return successor;
         }
         // The group goes on, perhaps for long, and whoever waits for the result has no part in it.
         ended.deliver();
+        go_on_with(leader, worker, context)
+    }
+}
+
+/// As [`finish`]; returns what follows.
+///
+/// # Safety
+/// As there.
+unsafe fn let_go(leader: NonNull<Leader>, context: &RunContext) -> Option<TaskPtr> {
+    let mut successor = Successor::new(context.home);
+    // SAFETY: by the caller's word.
+    unsafe { finish(leader, &mut successor) };
+    successor.take()
+}
+
+/// # Safety
+/// As [`drive`].
+unsafe fn go_on_with(
+    leader: NonNull<Leader>,
+    worker: Option<&Worker>,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    // SAFETY: by the caller's word.
+    unsafe {
         with(leader, |held| held.renew_budget(worker, context));
         drive(leader, worker, context)
     }
@@ -91,8 +114,7 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     unsafe {
         let leader = Leader::of_task(task);
         let _entered = Current::enter(leader, worker);
-        with(leader, |held| held.renew_budget(worker, context));
-        drive(leader, worker, context)
+        go_on_with(leader, worker, context)
     }
 }
 
@@ -136,11 +158,7 @@ unsafe fn drive(
                     return None;
                 }
                 Next::Finish if adopt(leader) => {}
-                Next::Finish => {
-                    let mut successor = Successor::new(context.home);
-                    finish(leader, &mut successor);
-                    return successor.take();
-                }
+                Next::Finish => return let_go(leader, &context),
                 Next::Grant(head) => {
                     let mut successor = Successor::new(context.home);
                     grant(leader.cast(), head, &mut successor);
