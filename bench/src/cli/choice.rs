@@ -43,10 +43,13 @@ pub fn candidates(folder: &Path) -> anyhow::Result<(Vec<Candidate>, Vec<String>)
     Ok((candidates, hints))
 }
 
+/// How this program was built: figures of another one say nothing.
+const BUILD: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
+
 /// What this program itself does.
 pub fn ours() -> anyhow::Result<Vec<Candidate>> {
     let mut own = Program::own()?;
-    own.about = format!("coact {}", env!("CARGO_PKG_VERSION"));
+    own.about = format!("coact {}; {BUILD} build", env!("CARGO_PKG_VERSION"));
     own.candidates()
 }
 

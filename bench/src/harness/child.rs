@@ -39,8 +39,7 @@ pub fn measure(
     let mut printed = String::new();
     child.stdout.take().context("the child has no output")?.read_to_string(&mut printed)?;
     let line = printed.lines().last().context("the child printed nothing")?;
-    let answer: Answer = serde_json::from_str(line)
-        .with_context(|| format!("the child's answer cannot be read: {line:?}"))?;
+    let answer = Answer::read(line)?;
     let measured = answer.measured();
     workload.check(&setup, &measured)?;
     let peak_resident = answer.peak_resident.max(watched.peak());

@@ -1,4 +1,7 @@
-//! Resident memory of a process, as the operating system counts it.
+//! Memory of a process, as the operating system counts it.
+//!
+//! The peak is of all that is resident. What is drawn over time is private memory: heap and stacks,
+//! without the pages of program files, which say how many workloads a program contains, not what one needs.
 //!
 //! Linux only; elsewhere there is no figure, and the reports say so with a dash.
 
@@ -8,6 +11,7 @@ use super::workload::Measured;
 
 const PEAK: &str = "VmHWM:";
 const NOW: &str = "VmRSS:";
+const PRIVATE: &str = "RssAnon:";
 
 /// The most that has been resident at once in this process, in bytes.
 pub fn peak_resident() -> Option<u64> {
@@ -53,7 +57,7 @@ pub struct Watched {
     process: String,
     draw: bool,
     peak: Option<u64>,
-    /// Seconds since the start, and bytes then.
+    /// Seconds since the start, and bytes of private memory then.
     pub samples: Vec<(f64, u64)>,
 }
 
@@ -67,7 +71,7 @@ impl Watched {
     pub fn look(&mut self, elapsed: Duration) {
         let Some(status) = status(&self.process) else { return };
         self.peak = self.peak.max(bytes(&status, PEAK));
-        if let Some(now) = bytes(&status, NOW).filter(|_| self.draw) {
+        if let Some(now) = bytes(&status, PRIVATE).filter(|_| self.draw) {
             self.samples.push((elapsed.as_secs_f64(), now));
         }
     }
@@ -89,11 +93,22 @@ fn bytes(status: &str, key: &str) -> Option<u64> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{peak_resident, resident};
+    use super::{NOW, PRIVATE, bytes, peak_resident, resident, status};
 
     #[test]
     fn the_peak_is_at_least_what_is_resident_now() {
         let now = resident().expect("Linux tells");
         assert!(now > 0 && peak_resident().expect("Linux tells") >= now);
+    }
+
+    #[test]
+    fn private_memory_grows_with_the_heap_and_is_part_of_what_is_resident() {
+        let look = |key| bytes(&status("self").expect("Linux tells"), key).expect("Linux tells");
+        let before = look(PRIVATE);
+        let heap = std::hint::black_box(vec![1_u8; 32 << 20]);
+        let after = look(PRIVATE);
+        assert!(after >= before + (24 << 20), "{before} {after}");
+        assert!(look(NOW) > after, "the program itself is resident, too");
+        drop(heap);
     }
 }

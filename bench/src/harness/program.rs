@@ -36,6 +36,19 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Reads what a run has printed last.
+    ///
+    /// # Errors
+    /// It is no answer, or one that says that nothing was done or took no time: no ratio could be formed of that.
+    pub fn read(line: &str) -> anyhow::Result<Answer> {
+        let answer: Answer = serde_json::from_str(line)
+            .with_context(|| format!("the child's answer cannot be read: {line:?}"))?;
+        if answer.operations == 0 || answer.elapsed_ns == 0 {
+            bail!("the child says that it did nothing, or took no time: {line:?}");
+        }
+        Ok(answer)
+    }
+
     /// As the workload sees it.
     pub fn measured(&self) -> Measured {
         Measured {
@@ -300,6 +313,22 @@ mod tests {
             assert!(error.contains(&format!("{line:?}")), "{error}");
         }
     }
+
+    #[test]
+    fn an_answer_without_time_or_operations_is_refused() {
+        let read = |elapsed: u64, operations: u64| {
+            let line =
+                format!(r#"{{"elapsed_ns":{elapsed},"operations":{operations},"result":7}}"#);
+            super::Answer::read(&line)
+        };
+        assert_eq!(read(5, 3).expect("it is one").result, 7);
+        for (elapsed, operations) in [(0, 3), (5, 0)] {
+            let error = read(elapsed, operations).expect_err("it is none").to_string();
+            assert!(error.contains("elapsed_ns"), "{error}");
+        }
+        assert!(super::Answer::read("done").is_err());
+    }
+
     fn printed(words: &[&str]) -> anyhow::Result<String> {
         let offer = Offer {
             workload: "ring",

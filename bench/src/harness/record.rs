@@ -54,7 +54,7 @@ pub struct Record {
     pub peak_resident: Option<u64>,
     /// Median of the memory of each thing made, where the workload measures that.
     pub bytes_each: Option<f64>,
-    /// Resident memory over time in the last repetition, where it is drawn: seconds, bytes.
+    /// Private memory over time in the last repetition, where it is drawn: seconds, bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<(f64, u64)>,
     /// What the machine could do just before.

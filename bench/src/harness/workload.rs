@@ -84,7 +84,7 @@ pub enum Drawing {
         /// Actors of this workload.
         actors: u64,
     },
-    /// Resident memory over time, beside time over workers.
+    /// Private memory over time, beside time over workers.
     Memory,
 }
 

@@ -172,7 +172,7 @@ fn ideal_line(study: &Study<'_>, measure: &Measure<'_>, ideal: f64) -> Option<Li
     Some(line).filter(|line| !line.points.is_empty())
 }
 
-/// Resident memory over time on the most workers, with the peaks; ours first.
+/// Private memory over time on the most workers, with the peaks; ours first.
 fn over_time(study: &Study<'_>) -> Option<Element> {
     let ends = study.on_most().filter_map(|record| Some(record.memory.last()?.0));
     let ends: Vec<f64> = ends.filter(|end| is_usable(*end)).collect();
@@ -181,15 +181,15 @@ fn over_time(study: &Study<'_>) -> Option<Element> {
     // A logarithmic axis has no zero: what lies before it is not drawn.
     let start = if x.is_logarithmic() { shortest / 30.0 } else { 0.0 };
     let lines = lines_of(study, |name| {
-        study.most(name).map(|record| resident(record, start)).unwrap_or_default()
+        study.most(name).map(|record| private(record, start)).unwrap_or_default()
     });
     let peak = |line: &Line| line.points.iter().map(|point| point.y).fold(0.0, f64::max);
     let peaks: Vec<f64> = lines.iter().map(peak).collect();
     let drawn = Lines {
-        title: &format!("{}: resident memory over time", study.name),
-        description: "Resident memory of the process over time, a line an implementation, its peak marked.",
+        title: &format!("{}: private memory over time", study.name),
+        description: "Heap and stacks of the process over time, a line an implementation, its peak marked.",
         x,
-        y: from_sight("resident memory (MiB)", &peaks, 10.0),
+        y: from_sight("private memory (MiB)", &peaks, 10.0),
         lines,
     };
     Some(drawn.draw())
@@ -207,7 +207,7 @@ fn from_sight(title: &str, ends: &[f64], part: f64) -> Axis {
 }
 
 /// The samples from `start` on, the greatest of each stretch, with the peak of all marked.
-fn resident(record: &Record, start: f64) -> Vec<Point> {
+fn private(record: &Record, start: f64) -> Vec<Point> {
     let is_drawn = |(at, bytes): &(f64, u64)| is_usable(*at) && *at >= start && *bytes > 0;
     let samples: Vec<(f64, u64)> = record.memory.iter().copied().filter(is_drawn).collect();
     let stretch = samples.len().div_ceil(SAMPLES).max(1);

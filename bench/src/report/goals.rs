@@ -247,16 +247,21 @@ fn growth(record: &Record) -> Option<f64> {
     Some(peak(true)? as f64 / peak(false)?.max(1) as f64)
 }
 
+/// The most private memory at a time.
+fn peak(record: &Record) -> Option<u64> {
+    record.memory.iter().map(|(_, bytes)| *bytes).max()
+}
+
 fn lowest(study: &Study<'_>, ours: &Record) -> Option<Part> {
-    let own = ours.peak_resident?;
+    let own = peak(ours)?;
     let peers = study.on_most().filter(|record| family(&record.implementation) != OURS);
     let (peer, least) = peers
-        .filter_map(|record| Some((&record.implementation, record.peak_resident?)))
+        .filter_map(|record| Some((&record.implementation, peak(record)?)))
         .min_by_key(|(_, peak)| *peak)?;
     let (own_text, least_text) = (bytes(own as f64), bytes(least as f64));
     Some((
         Some(own <= least),
-        format!("peak {own_text}, the least of a peer {least_text} ({peer})"),
+        format!("peak of private memory {own_text}, the least of a peer {least_text} ({peer})"),
     ))
 }
 
