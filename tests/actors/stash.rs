@@ -70,6 +70,21 @@ impl Handler<Open> for Shop {
     }
 }
 
+/// Opens the shop, for so many of those that wait.
+struct Admit(usize);
+
+impl Message for Admit {
+    type Reply = usize;
+}
+
+impl Handler<Admit> for Shop {
+    fn handle(&mut self, admit: Admit, context: &mut Context<Self>) -> usize {
+        self.open = true;
+        context.unstash(admit.0);
+        context.stashed()
+    }
+}
+
 fn shop(mailbox: Mailbox) -> (Addr<Shop>, Log<String>) {
     let log = Log::new();
     let make = move |log: &Log<String>, open| Shop { open, log: log.clone() };
@@ -92,6 +107,25 @@ fn what_was_set_aside_comes_again_in_order_before_what_is_newer() {
         when(&shop, |shop| shop.log.push("behaviour".into()));
         finally(move || {
             assert_eq!(log.take(), ["1", "2", "3", "4", "5", "behaviour"]);
+            drop(shop);
+        });
+    });
+}
+
+#[test]
+fn only_so_many_come_again() {
+    check(|| {
+        let (shop, log) = shop(Mailbox::unbounded());
+        let asks = [1, 2, 17, 3, 4].map(|item| shop.ask(Item(item)));
+        assert_eq!(shop.ask(Admit(0)).wait(), Ok(5), "none come");
+        assert_eq!(shop.ask(Admit(2)).wait(), Ok(5));
+        assert_eq!(shop.ask(Admit(2)).wait(), Ok(3));
+        // The last one found the shop closed, and is set aside once more, behind the fourth.
+        send_all(&shop, [5]);
+        assert_eq!(shop.ask(Admit(usize::MAX)).wait(), Ok(3));
+        assert_eq!(asks.map(|ask| ask.wait().unwrap()), [1, 2, 17, 3, 4]);
+        finally(move || {
+            assert_eq!(log.take(), ["1", "2", "closed", "4", "3", "5"]);
             drop(shop);
         });
     });

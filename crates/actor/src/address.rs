@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, Farewell, Home, MoveError, Read, when};
+use coact_core::{AsCown, Cown, Farewell, Home, MoveError, Permit, Read, when};
 
 use crate::cell::Cell;
 use crate::cycle::{self, Wait};
@@ -211,8 +211,8 @@ impl<A: Actor> Addr<A> {
         let Some(guest) = guest.filter(|_| cown.is_plain()) else {
             return self.send_with_reply(message, reply);
         };
-        if reply.is_tracked() {
-            self.send_tracked(Some(guest), message, reply);
+        if let Some(wait) = reply.wait() {
+            self.send_tracked(letter::<A, M>(message, reply), &wait, None, Some(guest));
         } else {
             when(cown.regardless(), move |cell| {
                 let _guest = guest;
@@ -236,41 +236,30 @@ impl<A: Actor> Addr<A> {
         if !cown.is_plain() {
             return self.send_elsewhere(message, reply);
         }
-        if reply.is_tracked() {
-            self.send_tracked(None::<()>, message, reply);
+        if let Some(wait) = reply.wait() {
+            self.send_tracked(letter::<A, M>(message, reply), &wait, None, None);
         } else {
             when(cown.regardless(), move |cell| cell.receive(message, reply));
         }
         Ok(())
     }
 
-    /// Sends what somebody waits for who is held: where the message stands is noted. Something comes along
-    /// that is dropped when the message is handled.
+    /// Sends what somebody waits for who is held: where the message stands is noted. It comes as a letter,
+    /// so that there is one behaviour for all types of messages. The permit is given back before the message
+    /// is handled, the guest after that.
     #[cold]
-    pub(crate) fn send_tracked<M>(
+    pub(crate) fn send_tracked(
         &self,
-        along: Option<impl Send + 'static>,
-        message: M,
-        reply: Reply<M::Reply>,
-    ) where
-        M: MessageTo<A>,
-    {
-        if let Some(wait) = reply.wait().cloned() {
-            self.send_letter(along, letter::<A, M>(message, reply), &wait);
-        }
-    }
-
-    /// One for all types of messages, since it is rare.
-    fn send_letter(
-        &self,
-        along: Option<impl Send + 'static>,
         letter: Box<dyn Letter>,
         wait: &Arc<Wait>,
+        permit: Option<Permit>,
+        guest: Option<InFlight>,
     ) {
         let hops = wait.hops();
         let cown = self.cown();
         let place = cown.spawn_placed(move |cell| {
-            let _along = along;
+            let _guest = guest;
+            drop(permit);
             letter.deliver(cell);
         });
         if let Some(place) = place {

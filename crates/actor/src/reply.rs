@@ -95,13 +95,10 @@ impl<R: Send + 'static> Reply<R> {
         this
     }
 
+    /// The wait of a tracked reply.
     #[inline]
-    pub(crate) fn is_tracked(&self) -> bool {
-        self.wait.is_some()
-    }
-
-    pub(crate) fn wait(&self) -> Option<&Arc<Wait>> {
-        self.wait.as_ref()
+    pub(crate) fn wait(&self) -> Option<Arc<Wait>> {
+        self.wait.clone()
     }
 
     /// A handler gets the message now. Returns whether it is still to be handled.

@@ -40,6 +40,11 @@ impl Letters {
         self.0.pop_front()
     }
 
+    /// Takes so many from the front, or all if there are fewer.
+    pub(crate) fn take_first(&mut self, count: usize) -> Letters {
+        Letters(self.0.drain(..count.min(self.0.len())).collect())
+    }
+
     /// Puts these before the others.
     pub(crate) fn prepend(&mut self, mut first: Letters) {
         first.0.append(&mut self.0);

@@ -257,14 +257,17 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let cown = self.cown();
-        if reply.is_tracked() && cown.front().caller_batch().is_none() {
-            return self.send_tracked(permit, message, reply);
+        let batch = cown.front().caller_batch();
+        if batch.is_none()
+            && let Some(wait) = reply.wait()
+        {
+            return self.send_tracked(letter::<A, M>(message, reply), &wait, permit, None);
         }
         let bring = move |cell: &mut Cell<A>| {
             drop(permit);
             cell.receive(message, reply);
         };
-        match cown.front().caller_batch() {
+        match batch {
             // The actor runs on its callers: at once, if it is idle.
             Some(batch) => _ = serve_here(cown.regardless(), batch, bring),
             None => when(cown.regardless(), bring),

@@ -9,14 +9,15 @@ use crate::{Actor, Context, Message, MessageTo, Reply};
 #[derive(Default)]
 pub(crate) struct Stash {
     aside: Letters,
-    /// Whether it is to be handled now.
-    wanted: bool,
+    /// How many of them, from the first, are to be handled now.
+    wanted: usize,
 }
 
 impl Stash {
     /// What was set aside and is to be handled again.
     pub(crate) fn take_wanted(&mut self) -> Option<Letters> {
-        std::mem::take(&mut self.wanted).then(|| self.take())
+        let wanted = std::mem::take(&mut self.wanted);
+        (wanted > 0).then(|| self.aside.take_first(wanted))
     }
 
     /// All that was set aside.
@@ -109,9 +110,56 @@ impl<A: Actor> Context<A> {
     /// After the current message, handles what was [set aside](Self::stash) again, in its order,
     /// before all messages and behaviours that wait. A stop or another directive comes before each
     /// of them. Those that are set aside once more wait for the next call.
+    ///
+    /// If only the next few can be handled, [`unstash`](Self::unstash) spares the others the way there
+    /// and back.
     pub fn unstash_all(&mut self) {
-        if self.stashed() > 0 {
-            self.stash_mut().wanted = true;
+        self.unstash(usize::MAX);
+    }
+
+    /// As [`unstash_all`](Self::unstash_all), for so many of the messages that were set aside, from the
+    /// first. Several calls in one handler add up.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Message, Receive, Reply, spawn};
+    ///
+    /// /// One customer at a time.
+    /// #[derive(Default)]
+    /// struct Desk { serving: Option<Reply<()>> }
+    /// impl Actor for Desk {}
+    ///
+    /// struct Call;
+    /// impl Message for Call { type Reply = (); }
+    /// impl Receive<Call> for Desk {
+    ///     fn receive(&mut self, call: Call, reply: Reply<()>, context: &mut Context<Self>) {
+    ///         match self.serving {
+    ///             None => self.serving = Some(reply),
+    ///             Some(_) => context.stash(call, reply).expect("there is no limit"),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// struct Served;
+    /// impl Message for Served { type Reply = usize; }
+    /// impl Handler<Served> for Desk {
+    ///     fn handle(&mut self, _: Served, context: &mut Context<Self>) -> usize {
+    ///         self.serving.take().expect("somebody is served").send(());
+    ///         context.unstash(1);
+    ///         context.stashed()
+    ///     }
+    /// }
+    ///
+    /// let desk = spawn(Desk::default());
+    /// let [first, second, _third] = [(); 3].map(|()| desk.ask(Call));
+    /// assert_eq!(desk.ask(Served).wait(), Ok(2));
+    /// assert_eq!(first.wait(), Ok(()));
+    /// assert_eq!(desk.ask(Served).wait(), Ok(1));
+    /// assert_eq!(second.wait(), Ok(()));
+    /// ```
+    pub fn unstash(&mut self, count: usize) {
+        if self.stashed() > 0 && count > 0 {
+            let stash = self.stash_mut();
+            stash.wanted = stash.wanted.saturating_add(count);
             self.weak().alert();
         }
     }
