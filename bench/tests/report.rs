@@ -177,7 +177,7 @@ fn drawings_are_those_that_the_records_ask_for() {
     };
     let over_workers = drawn("scaling: time over workers").expect("it is drawn");
     assert!(over_workers.contains("ideal") && over_workers.contains("workers, log scale"));
-    assert!(drawn("memory: resident memory").expect("it is drawn").contains("peak of 8.58 MiB"));
+    assert!(drawn("memory: private memory").expect("it is drawn").contains("peak of 8.58 MiB"));
     let over_actors = drawn("rings: throughput").expect("it is drawn");
     assert!(over_actors.contains("actors, log scale") && over_actors.contains("caf"));
     for workload in ["scaling", "memory", "rings-10", "rings-100"] {

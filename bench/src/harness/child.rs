@@ -17,7 +17,7 @@ pub struct Report {
     pub measured: Measured,
     /// Peak resident memory of the child, in bytes.
     pub peak_resident: Option<u64>,
-    /// Resident memory over time, where the workload is drawn so: seconds since the start, bytes.
+    /// Private memory over time, where the workload is drawn so: seconds since the start, bytes.
     pub memory: Vec<(f64, u64)>,
 }
 
