@@ -240,23 +240,21 @@ fn memory(studies: &Studies<'_>) -> Goal {
 /// The peak in the later half of the time, divided by that in the earlier half.
 fn growth(record: &Record) -> Option<f64> {
     let (end, _) = record.memory.last()?;
-    let peak = |late: bool| {
-        let half = record.memory.iter().filter(|(at, _)| (*at > end / 2.0) == late);
-        half.map(|(_, bytes)| *bytes).max()
-    };
-    Some(peak(true)? as f64 / peak(false)?.max(1) as f64)
+    let of_half =
+        |late: bool| peak(record.memory.iter().filter(|(at, _)| (*at > end / 2.0) == late));
+    Some(of_half(true)? as f64 / of_half(false)?.max(1) as f64)
 }
 
-/// The most private memory at a time.
-fn peak(record: &Record) -> Option<u64> {
-    record.memory.iter().map(|(_, bytes)| *bytes).max()
+/// The most memory in samples of it.
+fn peak<'r>(samples: impl IntoIterator<Item = &'r (f64, u64)>) -> Option<u64> {
+    samples.into_iter().map(|(_, bytes)| *bytes).max()
 }
 
 fn lowest(study: &Study<'_>, ours: &Record) -> Option<Part> {
-    let own = peak(ours)?;
+    let own = peak(&ours.memory)?;
     let peers = study.on_most().filter(|record| family(&record.implementation) != OURS);
     let (peer, least) = peers
-        .filter_map(|record| Some((&record.implementation, peak(record)?)))
+        .filter_map(|record| Some((&record.implementation, peak(&record.memory)?)))
         .min_by_key(|(_, peak)| *peak)?;
     let (own_text, least_text) = (bytes(own as f64), bytes(least as f64));
     Some((

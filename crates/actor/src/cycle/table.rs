@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::search::search_soon;
 use super::wait::{Ahead, Wait};
@@ -24,20 +24,20 @@ struct Table {
 
 /// A wait begins.
 pub(super) fn add(wait: &Arc<Wait>) {
-    let may_be_closed = {
-        let mut table = TABLE.lock();
-        table.waits.insert(key(wait), Arc::clone(wait));
-        table.may_be_closed_by(wait)
-    };
-    if may_be_closed {
-        search_soon(wait);
-    }
+    let mut table = TABLE.lock();
+    table.waits.insert(key(wait), Arc::clone(wait));
+    look_along(wait, table);
 }
 
 /// The message of a wait has come to where it waits now.
 pub(super) fn moved(wait: &Arc<Wait>) {
-    // A statement of its own, for the lock.
-    let may_be_closed = TABLE.lock().may_be_closed_by(wait);
+    look_along(wait, TABLE.lock());
+}
+
+/// Has a search made if it may find something. The table is unlocked before.
+fn look_along(wait: &Arc<Wait>, table: MutexGuard<'_, Table>) {
+    let may_be_closed = table.may_be_closed_by(wait);
+    drop(table);
     if may_be_closed {
         search_soon(wait);
     }

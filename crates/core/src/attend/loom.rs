@@ -228,6 +228,14 @@ fn leave(cown: Cown<State>) {
     }
 }
 
+/// Leaves the cown while another thread does something, and runs all that comes of both.
+fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
+    leave(cown);
+    run_ready();
+    other.join().unwrap();
+    run_ready();
+}
+
 fn say_farewell(last: Cown<State>) {
     when(last.into_regardless(), |held| {
         let (state, cown) = held.into_parts();
@@ -265,10 +273,7 @@ fn a_farewell_against_a_handle_that_comes_and_goes() {
                 run_ready();
             }
         });
-        leave(cown);
-        run_ready();
-        other.join().unwrap();
-        run_ready();
+        leave_beside(cown, other);
         assert_eq!(open.load(Ordering::Relaxed), 0, "it has not run, or not before the end");
     });
 }
@@ -280,11 +285,8 @@ fn a_farewell_against_a_handle_that_comes_and_goes() {
 #[test]
 fn a_farewell_against_upgrade() {
     check(|| {
-        let orders = Arc::new(Orders::new(0));
-        let cown = Cown::attended(Home::current(), Arc::clone(&orders), |_| State {
-            log: Log::default(),
-            opens_after: 0,
-        });
+        let cown = attended(0);
+        let orders = Arc::clone(cown.front());
         let weak = cown.downgrade();
         let other = thread::spawn(move || {
             if let Some(cown) = weak.upgrade() {
@@ -293,10 +295,7 @@ fn a_farewell_against_upgrade() {
                 run_ready();
             }
         });
-        leave(cown);
-        run_ready();
-        other.join().unwrap();
-        run_ready();
+        leave_beside(cown, other);
         assert_eq!(Arc::strong_count(&orders), 1, "the front is dropped with the block");
     });
 }
