@@ -9,3 +9,5 @@ export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DI
 # Bounds are set in the models; LOOM_MAX_PREEMPTIONS=n sets another, COACT_LOOM_LONG=1 adds long ones.
 cargo test --release --package coact-sync --lib -- "$@"
 cargo test --release --package coact-core --lib -- "${@:-loom}"
+# The models of the actors need no runtime.
+cargo test --release --package coact-actor --lib -- "${@:-loom::}"

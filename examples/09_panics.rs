@@ -31,7 +31,17 @@ fn main() -> Result<(), BuildError> {
     let skipped = ask(&left, |left| *left);
     assert_eq!(skipped.wait(), Err(Broken::Poisoned { position: 0 }));
 
-    // ... unless they ask to see the poison. This one puts the state right and clears the mark.
+    // ... and a spawner that wants no result can be told all the same, ...
+    let (resolver, skipped) = Promise::channel();
+    when_or_else(&left, |left| *left += 1, move |why| resolver.resolve(why));
+    assert_eq!(skipped.wait(), Ok(Broken::Poisoned { position: 0 }));
+
+    // ... while one that looks at many still sees those that are sound, ...
+    let all = [left.clone(), Cown::new(7), Cown::new(8)];
+    let sum = ask(read_all(&all).checked(), |all| all.iter().flatten().sum::<i32>());
+    assert_eq!(sum.wait(), Ok(15));
+
+    // ... and one that asks to see the poison runs. This one puts the state right and clears the mark.
     let mended = ask((left.checked(), right.checked()), |(left, right)| {
         let (Err(mut left), Err(right)) = (left, right) else { panic!("both were poisoned") };
         *left.get_mut() = 10;
@@ -43,6 +53,6 @@ fn main() -> Result<(), BuildError> {
 
     let told = told.lock().expect("no panic in here");
     println!("{}", told.join("\n"));
-    assert_eq!(told.len(), 2);
+    assert_eq!(told.len(), 3);
     Ok(())
 }

@@ -17,6 +17,10 @@ fn main() -> Result<(), BuildError> {
     });
     assert!(ran);
 
+    // With a result, which is there when the call returns.
+    let sum = ask_here((&a, &b), |(a, b)| *a + *b);
+    assert_eq!(sum.try_wait().expect("it has run"), Ok(3));
+
     // While a behaviour holds `a`, the same call is queued behind it, as `when` would be. The
     // order is the same either way.
     let (release, held) = Promise::<()>::channel();

@@ -1,4 +1,5 @@
-//! Which public types are `Send`, `Sync` and `Unpin`: part of the interface, and easily lost.
+//! Which public types are `Send`, `Sync` and `Unpin`, and which are covariant: part of the interface, and easily
+//! lost. Those that must be invariant: `ui/handles_are_invariant.rs`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -72,6 +73,7 @@ fn auto_traits() {
         Cown<NoSync>: "Send" "Sync" "Unpin";
         WeakCown<u8>: "Send" "Sync" "Unpin";
         WeakCown<NoSync>: "Send" "Sync" "Unpin";
+        coact::Farewell<NoSync>: "Send" "Sync" "Unpin";
         CownId: "Send" "Sync" "Unpin";
 
         // Hosts: a pump stays on its thread.
@@ -89,6 +91,7 @@ fn auto_traits() {
         // Addresses of actors go everywhere, and what is anchored is checked where it arrives.
         Addr<Local>: "Send" "Sync" "Unpin";
         WeakAddr<Local>: "Send" "Sync" "Unpin";
+        Recipient<Quiet>: "Send" "Sync" "Unpin";
         AnyAddr: "Send" "Sync" "Unpin";
         coact::Spawn<Local>: "Send" "-" "Unpin";
         coact::Anchored<Rc<u8>>: "Send" "-" "Unpin";
@@ -99,12 +102,31 @@ fn auto_traits() {
         Read<'static, u8>: "Send" "Sync" "Unpin";
         Checked<'static, NoSync>: "Send" "Sync" "Unpin";
         ReadAll<'static, u8>: "Send" "Sync" "Unpin";
+        coact::CheckedRead<'static, u8>: "Send" "Sync" "Unpin";
+        coact::CheckedAll<'static, NoSync>: "Send" "Sync" "Unpin";
+        coact::CheckedReadAll<'static, u8>: "Send" "Sync" "Unpin";
+        coact::Regardless<'static, NoSync>: "Send" "Sync" "Unpin";
+        coact::RegardlessHeld<NoSync>: "Send" "Sync" "Unpin";
 
         // Access: as the references that they stand for.
         Members<'static, u8>: "Send" "Sync" "Unpin";
         Members<'static, NoSync>: "Send" "-" "Unpin";
         ReadMembers<'static, u8>: "Send" "Sync" "Unpin";
         ReadMembers<'static, NoSync>: "-" "-" "Unpin";
+        coact::MembersIter<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
+        coact::MembersIter<'static, NoSync, Cown<NoSync>>: "-" "-" "Unpin";
+        coact::MembersIter<'static, u8, Peephole>: "-" "-" "Unpin";
+        coact::MembersIterMut<'static, u8, Cown<u8>>: "Send" "-" "Unpin";
+        coact::MembersIterMut<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
+        CheckedMembers<'static, u8>: "Send" "Sync" "Unpin";
+        CheckedMembers<'static, NoSync>: "Send" "-" "Unpin";
+        CheckedMembers<'static, u8, Peephole>: "Send" "-" "Unpin";
+        CheckedReadMembers<'static, u8>: "Send" "Sync" "Unpin";
+        CheckedReadMembers<'static, NoSync>: "-" "-" "Unpin";
+        PoisonedRead<'static, u8>: "Send" "Sync" "Unpin";
+        PoisonedRead<'static, NoSync>: "-" "-" "Unpin";
+        Held<'static, u8>: "Send" "Sync" "Unpin";
+        Held<'static, NoSync>: "Send" "-" "Unpin";
         Poisoned<'static, u8>: "Send" "Sync" "Unpin";
         Poisoned<'static, NoSync>: "Send" "-" "Unpin";
         Poisoned<'static, NoSend>: "-" "Sync" "Unpin";
@@ -112,8 +134,15 @@ fn auto_traits() {
         // Values move through promises once.
         Promise<u8>: "Send" "Sync" "Unpin";
         Promise<NoSync>: "Send" "Sync" "Unpin";
+        Answer<u8>: "Send" "Sync" "Unpin";
+        Answer<NoSync>: "Send" "-" "Unpin";
         Resolver<u8>: "Send" "Sync" "Unpin";
         Resolver<NoSync>: "Send" "Sync" "Unpin";
+        Reply<NoSync>: "Send" "Sync" "Unpin";
+        Ask<NoSync>: "Send" "Sync" "Unpin";
+        coact::Request<NoSync, NoSync>: "Send" "Sync" "Unpin";
+        ActorStream<NoSync>: "Send" "-" "Unpin";
+        Demand<NoSync>: "Send" "Sync" "Unpin";
 
         // Ways of spawning.
         Batch: "Send" "-" "Unpin";
@@ -126,6 +155,7 @@ fn auto_traits() {
         Runtime: "Send" "Sync" "Unpin";
         Builder: "Send" "Sync" "Unpin";
         EnterGuard<'static>: "-" "-" "Unpin";
+        coact::Within<std::future::Ready<NoSync>>: "Send" "-" "Unpin";
         ShutdownReport: "Send" "Sync" "Unpin";
 
         // Actors in groups. What is only passed on need not be shared.
@@ -203,5 +233,51 @@ fn views_are_made_where_the_state_may_be_looked_at() {
         coact::Members<'static, u8, Peephole>: "Send" "-" "Unpin";
         coact::Members<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
         coact::Members<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
+    }
+}
+
+/// A panic in a behaviour poisons the state: no handle shows what one has left behind.
+#[test]
+fn handles_cross_a_catch() {
+    fn crosses<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
+    crosses::<Cown<Cell<u8>>>();
+    crosses::<WeakCown<Cell<u8>>>();
+}
+
+/// What only owns or gives is as variant as a box or a reference.
+#[test]
+fn values_are_covariant() {
+    type Any = for<'a> fn(&'a str);
+    type One = fn(&'static str);
+    macro_rules! covariant {
+        ($($general:ty => $special:ty;)*) => {
+            $(let _ = |value: $general| -> $special { value };)*
+        };
+    }
+    covariant! {
+        coact::Anchored<Any> => coact::Anchored<One>;
+        Shared<Any> => Shared<One>;
+        SendError<Any> => SendError<One>;
+        RouteError<Any> => RouteError<One>;
+        NameTaken<Any> => NameTaken<One>;
+        WhenError<Any> => WhenError<One>;
+        coact::PushError<Any> => coact::PushError<One>;
+    }
+
+    macro_rules! shorter {
+        ($($name:ident: $access:ident;)*) => {
+            $(#[allow(dead_code)]
+            fn $name<'a>(of: $access<'static, u8>) -> $access<'a, u8> {
+                of
+            })*
+        };
+    }
+    shorter! {
+        read: Read;
+        checked: Checked;
+        read_all: ReadAll;
+        held: Held;
+        members: Members;
+        read_members: ReadMembers;
     }
 }

@@ -80,4 +80,80 @@ fn nothing_is_left() {
     assert_eq!(outstanding(), before + 11);
     drop((kept, cowns));
     assert_eq!(outstanding(), before);
+    drop(runtime);
+    those_who_watched_are_forgotten();
+}
+
+/// Watches another one from its beginning on.
+struct Client(Addr<Server>);
+
+struct Server;
+
+impl Actor for Server {}
+
+impl Actor for Client {
+    fn started(&mut self, context: &mut Context<Self>) {
+        context.monitor(&self.0);
+    }
+}
+
+impl Handler<Down> for Client {
+    fn handle(&mut self, _: Down, _: &mut Context<Self>) {}
+}
+
+/// An actor that lives on keeps nothing of those who wanted to be told of its end, and are gone.
+fn those_who_watched_are_forgotten() {
+    const MANY: usize = 1_000;
+    let runtime = runtime(1, &Faults::new());
+    let server = runtime.run(|| {
+        let server = spawn(Server);
+        // What is made once.
+        drop(spawn(Client(server.clone())));
+        server
+    });
+    let before = lowest();
+
+    runtime.run(|| {
+        let clients: Vec<_> = (0..MANY).map(|_| spawn(Client(server.clone()))).collect();
+        clients.into_iter().skip(1).for_each(|client| assert_eq!(client.kill(), Ok(())));
+    });
+    assert_outstanding(before, "of clients that have ended, killed or not");
+
+    runtime.run(|| {
+        let watches = |client: &mut Client, context: &mut Context<Client>| {
+            let monitor = context.monitor(&client.0);
+            client.0.demonitor(monitor);
+        };
+        let client = spawn(Client(server.clone()));
+        (0..MANY).for_each(|_| client.send(Do(watches)).unwrap());
+    });
+    assert_outstanding(before, "of monitors that were taken back");
+
+    // A promise that is dropped is seen when others come.
+    const FEW: usize = 8;
+    for _ in 0..MANY {
+        assert!(server.ended().wait_timeout(Duration::ZERO).is_err());
+    }
+    runtime.wait_idle();
+    assert!(outstanding() <= before + FEW, "of promises, dropped one by one");
+    drop((0..MANY).map(|_| server.ended()).collect::<Vec<_>>());
+    runtime.wait_idle();
+    (0..MANY).for_each(|_| drop(server.ended()));
+    runtime.wait_idle();
+    assert!(outstanding() <= before + FEW, "of promises, dropped all at once");
+
+    runtime.run(|| drop(server));
+}
+
+/// Calls something with the actor.
+struct Do<F>(F);
+
+impl<F: Send + 'static> Message for Do<F> {
+    type Reply = ();
+}
+
+impl<F: FnOnce(&mut Client, &mut Context<Client>) + Send + 'static> Handler<Do<F>> for Client {
+    fn handle(&mut self, Do(work): Do<F>, context: &mut Context<Self>) {
+        work(self, context);
+    }
 }

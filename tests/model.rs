@@ -6,7 +6,6 @@
 
 use std::array;
 use std::sync::{Arc, LazyLock};
-use std::thread;
 
 use coact::prelude::*;
 use coact::sim::{self, Sim};
@@ -14,7 +13,7 @@ use coact_model::{
     Access, BehaviourId, Event, Op, Outcome, Program, Recorder, Shape, Spawn, Spawner, Ticket,
     Trace, check, checked, clear, outcomes, programs, read, write,
 };
-use coact_tests::{Log, fail};
+use coact_tests::{Log, fail, side_by_side};
 use proptest::prelude::*;
 
 /// The runtimes on which each program runs. All cases share them: a process can make only so many.
@@ -22,7 +21,7 @@ static RUNTIMES: LazyLock<[Runtime; 3]> = LazyLock::new(|| {
     [1, 2, 4].map(|workers| {
         let hook = |fault: &Fault| match fault {
             Fault::Skipped { .. } => {}
-            Fault::Panicked { message } if **message == *PANIC => {}
+            Fault::Panicked { message, .. } if **message == *PANIC => {}
             fault => FAULTS.push(fault.clone()),
         };
         let builder = Runtime::builder().workers(workers).panic_hook(hook);
@@ -45,12 +44,11 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
             cowns: cowns(program.cowns(), seed),
             seed,
         };
-        thread::scope(|scope| {
-            for (thread, ops) in program.threads().iter().enumerate() {
-                let run = &run;
-                scope.spawn(move || run.interpret(Spawner::Thread(thread), ops));
-            }
-        });
+        let threads = program.threads().iter().enumerate();
+        side_by_side(threads.map(|(thread, ops)| {
+            let run = &run;
+            move || run.interpret(Spawner::Thread(thread), ops)
+        }));
         run
     });
     assert!(FAULTS.is_empty(), "{program}\n{:?}", FAULTS.take());
@@ -210,12 +208,12 @@ impl Run {
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
         // The tickets in the closures that come back are void once the rejection is recorded.
-        let reject = |error: &WhenError<F>| {
-            assert!(matches!(error.refusal, Refusal::Overlap(_)), "{error}");
+        let reject = |refusal: &Refusal| {
+            assert!(matches!(refusal, Refusal::Overlap(_)), "{refusal}");
             self.recorder.rejected(op);
         };
         match way {
-            Way::When => try_when(set, closure).inspect_err(reject).is_ok(),
+            Way::When => try_when(set, closure).inspect_err(|error| reject(&error.refusal)).is_ok(),
             Way::Here => {
                 when_here(set, closure);
                 true
@@ -224,7 +222,7 @@ impl Run {
                 let Some(batch) = slot.take() else { return false };
                 match batch.try_when(set, closure) {
                     Ok(batch) => *slot = Some(batch),
-                    Err((_batch, error)) => reject(&error),
+                    Err(error) => reject(&error.refusal),
                 }
                 slot.is_some()
             }

@@ -22,7 +22,7 @@ fn duration() -> Duration {
 fn assert_expected(faults: &Faults) {
     for fault in faults.take() {
         assert!(
-            matches!(&fault, Fault::Panicked { message } if &**message == "on purpose"),
+            matches!(&fault, Fault::Panicked { message, .. } if &**message == "on purpose"),
             "{fault}"
         );
     }

@@ -66,3 +66,16 @@ fn what_does_not_exist_is_refused_by_name() {
         assert!(text(&output.stderr).contains(named), "{}", text(&output.stderr));
     }
 }
+
+#[test]
+fn instructions_names_what_is_counted_and_counts_no_debug_build() {
+    let output = tool(&["instructions", "here-one", "--list"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "here-one/coact\nhere-one/coact-behaviour\n");
+    let unknown = tool(&["instructions", "no-such-workload"]);
+    assert!(!unknown.status.success() && text(&unknown.stderr).contains("no-such-workload"));
+    if cfg!(debug_assertions) {
+        let refused = tool(&["instructions", "here-one"]);
+        assert!(!refused.status.success() && text(&refused.stderr).contains("debug build"));
+    }
+}

@@ -286,3 +286,35 @@ fn an_ask_to_a_suspended_actor_ends_with_the_runtime() {
     assert!(ask.wait().is_err());
     drop((diary, asked));
 }
+
+/// An actor that has ended is no reason to see nothing of the others.
+#[test]
+fn of_many_actors_those_that_live_are_seen() {
+    struct Account(u64);
+    impl Actor for Account {}
+
+    check_with_faults(|_| {
+        let all: Vec<Addr<Account>> = (0..100).map(|n| spawn(Account(n))).collect();
+        for gone in [&all[0], &all[42]] {
+            gone.stop().unwrap();
+            gone.ended().wait().unwrap();
+        }
+        assert_eq!(ask(read_all(&all), |_| ()).wait(), Err(Broken::Closed { position: 0 }));
+        let seen = ask(read_all(&all).checked(), |all| {
+            let closed = |member: &Result<_, _>| matches!(member, Err(MemberError::Closed));
+            let sum: u64 = all.iter().flatten().map(|account| account.0).sum();
+            (all.iter().filter(closed).count(), sum)
+        });
+        assert_eq!(seen.wait(), Ok((2, 4950 - 42)));
+        let living: Vec<&Addr<Account>> = all.iter().filter(|addr| !addr.has_ended()).collect();
+        when(&living, |living| living.into_iter().for_each(|account| account.0 += 1));
+        let sum = ask(checked_all(&all), |mut all| {
+            let living = all.iter_mut().flatten();
+            living.map(|account| std::mem::take(&mut account.0)).sum::<u64>()
+        });
+        assert_eq!(sum.wait(), Ok(4950 - 42 + 98));
+        let (resolver, told) = Promise::channel();
+        when_or_else((&all[1], &all[42]), |_| (), move |why| resolver.resolve(why));
+        assert_eq!(told.wait(), Ok(Broken::Closed { position: 1 }));
+    });
+}

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use coact::Spawn;
 use coact::prelude::*;
-use coact_tests::{Dice, PATIENCE, check, finally};
+use coact_tests::{Dice, Faults, PATIENCE, check, finally, runtime};
 
 /// Asks the next one, held, and adds its own number to the answer.
 struct Link {
@@ -367,4 +368,143 @@ fn asks_along_random_ways_all_end() {
             assert!(failed > 0, "ways that name an actor twice are closed");
         });
     }
+}
+
+/// Some other behaviour was queued for an actor once: from then on its queue is looked at.
+fn entangle(links: &[Addr<Link>]) {
+    let other = Cown::new(());
+    links.iter().for_each(|link| when((link, &other), |_| {}));
+}
+
+/// The search goes back along a chain of any length, on a stack of any size.
+#[test]
+fn a_long_chain_of_held_asks_that_ends_at_an_entangled_actor() {
+    let count = 20_000;
+    let runtime = runtime(2, &Faults::new());
+    let links = runtime.run(|| chain(count));
+    entangle(&links[links.len() - 1..]);
+    let sum = count * (count - 1) / 2;
+    assert_eq!(links[0].ask(Sum(count as u32)).wait(), Ok(Ok(sum)));
+    untie(links);
+}
+
+/// The same where each of them is entangled, and the last one asks the first.
+#[test]
+fn a_long_ring_of_entangled_actors() {
+    let count = 5_000;
+    let runtime = runtime(2, &Faults::new());
+    let links = runtime.run(|| chain(count));
+    entangle(&links);
+    links[links.len() - 1].send(SetNext(Some(links[0].clone()))).unwrap();
+    let cycle = cycle_of(links[0].ask(Sum(u32::MAX)).wait());
+    let by: Vec<_> = cycle.asks.iter().map(|ask| ask.by.id()).collect();
+    let mut all: Vec<_> = links.iter().map(Addr::id).collect();
+    all.rotate_right(1);
+    assert_eq!(by, all, "beginning with the one that closed it");
+    untie(links);
+}
+
+/// Does something, held, and then asks the next one.
+struct First<F>(F);
+
+impl<F: Send + 'static> Message for First<F> {
+    type Reply = Result<u64, AskError>;
+}
+
+impl<F: FnOnce() + Send + 'static> Receive<First<F>> for Link {
+    fn receive(
+        &mut self,
+        First(work): First<F>,
+        reply: Reply<Result<u64, AskError>>,
+        context: &mut Context<Self>,
+    ) {
+        context.hold(reply, move |link, _| {
+            Box::pin(async move {
+                work();
+                link.next.as_ref().expect("it has one").ask(Sum(0)).await?
+            })
+        });
+    }
+}
+
+/// A is held, and asks B, in whose queue something stands that needs A, as `stand` has put it there. They are
+/// not told apart from others by `settings` of B's.
+#[track_caller]
+fn is_found(
+    settings: impl Fn(Spawn<Link>) -> Spawn<Link> + 'static,
+    stand: impl Fn(&Addr<Link>, &Addr<Link>) + Send + Sync + Copy + 'static,
+) {
+    check(move || {
+        let b = settings(actor(Link { number: 7, next: None })).spawn();
+        let a = spawn(Link { number: 1, next: Some(b.clone()) });
+        let (this, other) = (a.clone(), b.clone());
+        let work = move || stand(&this, &other);
+        let cycle = cycle_of(a.ask(First(work)).timeout(PATIENCE).wait());
+        let [ask] = &cycle.asks[..] else { panic!("{cycle:?}") };
+        assert_eq!((&ask.by, &ask.of), (&a.any(), &b.any()));
+        // They go on.
+        assert_eq!(a.ask(Sum(1)).timeout(PATIENCE).wait(), Ok(Ok(8)));
+        untie(vec![a]);
+    });
+}
+
+#[test]
+fn a_cycle_by_way_of_readers() {
+    is_found(|b| b, |a, b| when((a.read(), b.read()), |_| ()));
+    is_found(|b| b, |a, b| when((a, b.read()), |_| ()));
+    is_found(|b| b, |a, b| when((a.read(), b), |_| ()));
+    is_found(|b| b, |a, b| when(read_all(&[a.clone(), b.clone()]), |_| ()));
+    // Others read beside it, and before it.
+    is_found(
+        |b| b,
+        |a, b| {
+            when(b.read(), |_| ());
+            when((a.read(), b.read()), |_| ());
+            when(b.read(), |_| ());
+        },
+    );
+}
+
+/// What reads waits for something else first, which takes its time.
+#[test]
+fn a_cycle_by_way_of_readers_that_are_yet_to_read() {
+    is_found(
+        |b| b,
+        |a, b| {
+            let (done, gate) = Promise::<()>::channel();
+            let busy = spawn(Link { number: 0, next: None });
+            busy.send(Ahead(gate, b.clone())).unwrap();
+            when((&busy, b), |_| ());
+            when((a.read(), b.read()), |_| ());
+            after(Duration::from_millis(5), (), move |()| done.resolve(()));
+        },
+    );
+}
+
+#[test]
+fn a_cycle_through_a_mailbox_that_sorts() {
+    is_found(|b| b.mailbox(Mailbox::lanes(3)), |a, b| when((a, b), |_| ()));
+    is_found(|b| b.mailbox(Mailbox::bounded(4).drop_oldest()), |a, b| when((a, b), |_| ()));
+    // There are messages in the lanes, before the behaviour and behind it.
+    is_found(
+        |b| b.mailbox(Mailbox::lanes(3)),
+        |a, b| {
+            (0..5).for_each(|lane| b.send_in(lane, SetNext(None)).unwrap());
+            when((a.read(), b), |_| ());
+            (0..5).for_each(|lane| b.send_in(lane, SetNext(None)).unwrap());
+        },
+    );
+}
+
+#[test]
+fn a_cycle_through_a_member_of_a_group() {
+    is_found(|b| b.in_group(&Group::new()), |a, b| when((a, b), |_| ()));
+    is_found(|b| b.in_group(&Group::new()), |a, b| when((a.read(), b.read()), |_| ()));
+    is_found(|b| b.in_group(&Group::new()).mailbox(Mailbox::lanes(2)), |a, b| when((a, b), |_| ()));
+}
+
+#[test]
+fn a_cycle_through_an_actor_that_runs_on_its_callers() {
+    is_found(|b| b.on(Host::caller()), |a, b| when((a, b), |_| ()));
+    is_found(|b| b.on(Host::caller()), |a, b| when((a, b.read()), |_| ()));
 }

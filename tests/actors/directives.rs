@@ -1,5 +1,8 @@
 //! What overtakes messages.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use coact::prelude::*;
 use coact_tests::{check, finally};
 
@@ -136,5 +139,43 @@ fn a_suspended_actor_that_nobody_can_resume_goes_on() {
         drop(diary);
         let expected = ["started", "one", "stopped: it was done", "dropped"];
         finally(move || assert_eq!(log.take(), expected));
+    });
+}
+
+/// Each directive leaves the next one, for ever: others have the worker all the same.
+#[test]
+fn directives_without_end_leave_the_worker_to_others() {
+    fn again(to: Addr<Diary>, go_on: Arc<AtomicBool>) {
+        if go_on.load(Ordering::Relaxed) {
+            let next = to.clone();
+            // Told at once, since it has ended.
+            to.on_down(move |_| again(next, go_on));
+        }
+    }
+    check(|| {
+        let (diary, _) = Diary::spawn();
+        diary.stop().unwrap();
+        let go_on = Arc::new(AtomicBool::new(true));
+        again(diary, Arc::clone(&go_on));
+        let other = Cown::new(());
+        when(&other, move |()| go_on.store(false, Ordering::Relaxed));
+    });
+}
+
+/// However many directives wait, no message overtakes them.
+#[test]
+fn a_message_comes_behind_all_directives_that_were_left_before() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let gate = block(&diary);
+        for _ in 0..1_000 {
+            diary.suspend().unwrap();
+            diary.resume().unwrap();
+        }
+        diary.stop().unwrap();
+        let unread = diary.ask(Note("unread"));
+        drop(gate);
+        assert_eq!(unread.wait(), Err(AskError::Stopped(ExitReason::Shutdown)));
+        finally(move || assert!(!log.take().contains(&"unread".into())));
     });
 }

@@ -223,3 +223,41 @@ fn supervised_children_are_told_of_like_others() {
         });
     });
 }
+
+/// Ends for a reason, and panics at its farewell.
+struct Grudging(ExitReason);
+
+impl Actor for Grudging {
+    fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
+        fail("not now");
+    }
+}
+
+impl Handler<Enough> for Grudging {
+    fn handle(&mut self, _: Enough, context: &mut Context<Self>) {
+        context.stop_with(self.0.clone());
+    }
+}
+
+#[test]
+fn a_farewell_that_panics_is_told() {
+    check_with_faults(|_| {
+        let (failed, subscription) = listen::<ActorFailed>();
+        let end = |reason: ExitReason| {
+            let grudging = spawn(Grudging(reason));
+            grudging.send(Enough).unwrap();
+            (grudging.id(), grudging.ended().wait().unwrap())
+        };
+        let panicked = ExitReason::Panicked("not now".into());
+        let (one, reason) = end(ExitReason::Normal);
+        assert_eq!(reason, panicked, "a normal end is none");
+        let failure = ExitReason::Failed("enough".into());
+        let (other, reason) = end(failure.clone());
+        assert_eq!(reason, failure, "the first reason stays");
+        finally(move || {
+            let failed: Vec<_> = failed.take().into_iter().map(|event| event.actor).collect();
+            assert_eq!(failed, [one, other]);
+            drop(subscription);
+        });
+    });
+}

@@ -1,7 +1,11 @@
 //! Actors that share one queue.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use coact::prelude::*;
-use coact_tests::{Log, check, check_with_faults, finally};
+use coact::sim::{Config, Method, Sim};
+use coact_tests::{Faults, Log, PATIENCE, check, check_with_faults, finally, runtime};
 
 use crate::world::{Bomb, Diary, Do, Note};
 
@@ -149,4 +153,80 @@ fn a_held_ask_within_the_group_is_a_cycle() {
         assert!(matches!(answer, Err(AskError::Cycle(_))), "{answer:?}");
         assert_eq!(b.ask(Note("alive")).wait(), Ok(2));
     });
+}
+
+/// An actor that is held by each message, and notes those that come before the future has run.
+#[derive(Default)]
+struct Busy {
+    is_to_be_held: bool,
+    holds: usize,
+    too_early: usize,
+}
+
+impl Actor for Busy {}
+
+/// Has it held, for nothing.
+struct Occupy;
+
+impl Message for Occupy {
+    type Reply = ();
+}
+
+impl Handler<Occupy> for Busy {
+    fn handle(&mut self, _: Occupy, context: &mut Context<Self>) {
+        self.too_early += usize::from(self.is_to_be_held);
+        self.is_to_be_held = true;
+        context.hold(Reply::unwanted(), |busy, _| {
+            Box::pin(async move {
+                busy.is_to_be_held = false;
+                busy.holds += 1;
+            })
+        });
+    }
+}
+
+/// The alert of one who resumes the actor, and has come half its way, does not swallow that of the handler.
+#[test]
+fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
+    const HOLDS: usize = 60_000;
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let group = Group::new();
+    let busy = actor(Busy::default()).in_group(&group).spawn();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    busy.resume().unwrap();
+                }
+            });
+        }
+        (0..HOLDS).for_each(|_| busy.send(Occupy).unwrap());
+        let last = ask(&busy, |busy| (busy.holds, busy.too_early));
+        let last = last.wait_timeout(PATIENCE);
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(last.expect("it goes on"), Ok((HOLDS, 0)));
+    });
+}
+
+/// The same in the deterministic mode, which stops a thread between any two of an alert's steps.
+#[test]
+fn an_actor_that_is_held_handles_nothing_on_any_schedule() {
+    for method in [Method::Random, Method::Pct { depth: 3 }] {
+        let config = Config::new().method(method).runs(500);
+        Sim::new().config(config).check(|| {
+            let group = Group::new();
+            let busy = actor(Busy::default()).in_group(&group).spawn();
+            let resumes = || {
+                let busy = busy.clone();
+                coact::sim::thread(move || busy.resume().unwrap())
+            };
+            let others = [resumes(), resumes()];
+            (0..3).for_each(|_| busy.send(Occupy).unwrap());
+            let last = ask(&busy, |busy| (busy.holds, busy.too_early)).wait();
+            assert_eq!(last, Ok((3, 0)));
+            others.into_iter().for_each(|other| other.wait().unwrap());
+        });
+    }
 }

@@ -15,7 +15,7 @@ use crate::world::{Bomb, Diary, Do, Enough, Note};
 
 /// Where a program puts its actors: the host under test.
 #[derive(Clone, Copy)]
-enum Place {
+pub enum Place {
     Spawner,
     Workers,
     Dispatcher,
@@ -37,16 +37,24 @@ const PLACES: [Place; 7] = [
 ];
 
 impl Place {
+    /// `None` if none is to be given.
+    pub fn host(self) -> Option<Host> {
+        Some(match self {
+            Place::Spawner => return None,
+            Place::Workers => Host::workers(),
+            Place::Dispatcher => dispatcher("side").unwrap().into(),
+            Place::Detached => Host::detached(),
+            Place::Blocking => Host::blocking(),
+            Place::Caller => Host::caller(),
+            Place::CallerForOne => Host::caller_for(1),
+            Place::Pump(home) => home.into(),
+        })
+    }
+
     fn put<A: SendActor>(self, actor: coact::Spawn<A>) -> coact::Spawn<A> {
-        match self {
-            Place::Spawner => actor,
-            Place::Workers => actor.on(Host::workers()),
-            Place::Dispatcher => actor.on(dispatcher("side").unwrap()),
-            Place::Detached => actor.on(Host::detached()),
-            Place::Blocking => actor.on(Host::blocking()),
-            Place::Caller => actor.on(Host::caller()),
-            Place::CallerForOne => actor.on(Host::caller_for(1)),
-            Place::Pump(home) => actor.on(home),
+        match self.host() {
+            None => actor,
+            Some(host) => actor.on(host),
         }
     }
 
@@ -55,7 +63,7 @@ impl Place {
     }
 }
 
-fn system() -> System {
+pub fn system() -> System {
     System::builder()
         .workers(2)
         .main(|main| main.panic_hook(|_| ()))
@@ -66,7 +74,7 @@ fn system() -> System {
 
 /// Runs a program, which may wait for promises, with its actors on every host; on real threads and in
 /// simulations.
-fn everywhere(program: fn(Place)) {
+pub fn everywhere(program: fn(Place)) {
     for place in PLACES {
         for _ in 0..5 {
             let system = system();
@@ -565,9 +573,20 @@ impl Handler<Quick> for Counted {
 
 #[test]
 fn a_caller_goes_on_for_others_up_to_a_bound() {
+    assert_eq!(handled_by_caller_and_others(4), (5, 6));
+}
+
+#[test]
+fn a_caller_that_is_to_handle_nothing_of_others_leaves_it_to_the_workers() {
+    assert_eq!(handled_by_caller_and_others(0), (1, 10));
+}
+
+/// Ten messages come while a sender is in the handler of its own: how many of the eleven it handles, and how many
+/// others do.
+fn handled_by_caller_and_others(batch: u32) -> (usize, usize) {
     let (system, log) = (system(), Log::new());
     let counted = Counted(log.clone());
-    let counted = system.run(|| actor(counted).on(Host::caller_for(4)).spawn());
+    let counted = system.run(|| actor(counted).on(Host::caller_for(batch)).spawn());
     let [inside, gate] = [Meeting::of(2), Meeting::of(2)];
     let other = thread::spawn({
         let (counted, inside, gate) = (counted.clone(), inside.clone(), gate.clone());
@@ -586,7 +605,7 @@ fn a_caller_goes_on_for_others_up_to_a_bound() {
     let me = thread::current().id();
     let (rest, mine): (Vec<_>, Vec<_>) =
         mine.into_iter().chain(log.take()).partition(|thread| *thread != me);
-    assert_eq!((mine.len(), rest.len()), (5, 6));
+    (mine.len(), rest.len())
 }
 
 /// Each sends on to the next: nested on one stack up to a bound, whatever their number.
@@ -742,4 +761,29 @@ fn the_systems_panics_are_told_to_one_hook() {
         }
     });
     assert_eq!(faults.len(), 3);
+}
+
+/// The threads of resource actors belong to the family: a system waits for them, a single runtime does not.
+#[test]
+fn a_runtime_in_no_system_does_not_wait_for_resource_actors() {
+    let (open, gate) = mpsc::channel::<()>();
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let blocked = runtime.run(|| {
+        let diary = actor(Diary::new().0).on(Host::blocking()).spawn();
+        diary.ask(Do(move |_: &mut Diary, _: &mut Context<Diary>| {
+            let _ = gate.recv_timeout(PATIENCE);
+        }))
+    });
+    // It has returned: the gate is shut still.
+    drop(open);
+    assert_eq!(blocked.wait(), Ok(()));
+    let system = system();
+    let (done, is_done) = mpsc::channel();
+    system.run(|| {
+        let diary = actor(Diary::new().0).on(Host::blocking()).spawn();
+        diary
+            .send(Do(move |_: &mut Diary, _: &mut Context<Diary>| done.send(()).unwrap()))
+            .unwrap();
+    });
+    assert_eq!(is_done.try_recv(), Ok(()));
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use coact::prelude::*;
-use coact_tests::{check, check_with_faults, finally};
+use coact_tests::{check, check_with_faults, fail, finally};
 
 use crate::world::{Bomb, Diary, Enough, Note};
 
@@ -245,4 +245,90 @@ fn what_was_sent_through_an_address_that_came_after_the_last_is_handled_before_t
         [1, 2],
         "and then it ends, and its sender with it"
     );
+}
+
+/// State that is derived from a cown: `None` until it is rebuilt.
+struct Derived {
+    source: Cown<Vec<u32>>,
+    sum: Option<u32>,
+    is_ready: bool,
+    held_up: Option<mpsc::Receiver<()>>,
+}
+
+impl Derived {
+    fn sum(&mut self, source: &[u32]) -> u32 {
+        *self.sum.get_or_insert_with(|| source.iter().sum())
+    }
+}
+
+impl Actor for Derived {
+    fn restarted(&mut self, _: &ExitReason, context: &mut Context<Self>) {
+        let this = context.address();
+        when((&self.source, &context.address()), move |(source, derived)| {
+            derived.sum(source);
+            this.send(Rebuilt).unwrap();
+        });
+    }
+}
+
+#[handlers]
+impl Derived {
+    #[message]
+    fn wait_and_fail(&mut self) {
+        self.held_up.take().unwrap().recv().unwrap();
+        fail("on purpose");
+    }
+
+    #[message]
+    fn rebuilt(&mut self, context: &mut Context<Self>) {
+        self.is_ready = true;
+        context.unstash_all();
+    }
+}
+
+struct Sum;
+
+impl Message for Sum {
+    type Reply = u32;
+}
+
+impl Receive<Sum> for Derived {
+    fn receive(&mut self, sum: Sum, reply: Reply<u32>, context: &mut Context<Self>) {
+        match self.sum.filter(|_| self.is_ready) {
+            Some(sum) => reply.send(sum),
+            None => context.stash(sum, reply).unwrap_or_else(|_| panic!("there is room")),
+        }
+    }
+}
+
+/// A behaviour has the cown before the restart, and waits for the actor; the state is rebuilt all the same,
+/// and nobody sees it as it was not meant.
+#[test]
+fn state_that_is_derived_from_a_cown_is_rebuilt_after_a_restart() {
+    check_with_faults(|_| {
+        let source = Cown::new(vec![1, 2, 3]);
+        let (go_on, gate) = mpsc::channel();
+        let (made_from, mut held_up) = (source.clone(), Some(gate));
+        let make = move || Derived {
+            source: made_from.clone(),
+            sum: None,
+            is_ready: false,
+            held_up: held_up.take(),
+        };
+        let mut tree = Supervisor::one_for_one();
+        let derived = tree.child(permanent(make));
+        let supervisor = tree.spawn();
+        derived.send(WaitAndFail).unwrap();
+        let seen = ask((&source, &derived), |(source, derived)| {
+            source.push(4);
+            let before = derived.sum;
+            derived.sum(source);
+            before
+        });
+        let sum = derived.ask(Sum);
+        go_on.send(()).unwrap();
+        assert_eq!(seen.wait(), Ok(None), "it was queued before the restart");
+        assert_eq!(sum.wait(), Ok(10));
+        supervisor.stop().unwrap();
+    });
 }

@@ -434,3 +434,128 @@ fn waiting_for_room_cannot_deadlock() {
         });
     }
 }
+
+/// Behaviours that name a bounded actor are refused before they are queued anywhere.
+mod behaviours {
+    use coact::prelude::*;
+    use coact_tests::{check, check_with_faults, finally, panic_of};
+
+    struct Purse(i64);
+
+    impl Actor for Purse {}
+
+    fn bounded(limit: usize) -> Addr<Purse> {
+        actor(Purse(0)).mailbox(Mailbox::unbounded().behaviours(limit)).spawn()
+    }
+
+    const FULL: Refusal = Refusal::Full { position: 1 };
+
+    #[test]
+    fn one_more_is_refused_before_it_is_queued() {
+        check(|| {
+            let (free, full) = (spawn(Purse(0)), bounded(4));
+            full.suspend().unwrap();
+            for _ in 0..4 {
+                try_when((&free, &full), |(free, full)| {
+                    (free.0, full.0) = (free.0 + 1, full.0 + 1)
+                })
+                .unwrap();
+            }
+            let refused = try_when((&free, &full), |_| panic!("it is refused")).unwrap_err();
+            assert_eq!(refused.refusal, FULL);
+            assert_eq!(try_ask([&free, &full], |_| ()).unwrap_err().refusal, FULL);
+            assert_eq!(batch().try_when((&free, &full), |_| ()).unwrap_err().refusal, FULL);
+            let read = try_when((full.read(), &free), |_| ()).unwrap_err();
+            assert_eq!(read.refusal, Refusal::Full { position: 0 });
+            let view = full.mailbox().behaviours().unwrap();
+            assert_eq!((view.len(), view.capacity(), view.refused()), (4, 4, 4));
+            full.resume().unwrap();
+            // Each gives its room back when it begins.
+            ask(&free, |_| ()).wait().unwrap();
+            let both = try_ask((&free, &full), |(free, full)| (free.0, full.0)).unwrap();
+            assert_eq!(both.wait(), Ok((4, 4)));
+            finally(move || assert!(full.mailbox().behaviours().unwrap().is_empty()));
+        });
+    }
+
+    #[test]
+    fn when_panics_and_what_comes_later_is_dropped() {
+        check_with_faults(|_| {
+            let full = bounded(1);
+            full.suspend().unwrap();
+            when(&full, |_| ());
+            let message = panic_of(|| when(&full, |_| ()));
+            assert!(
+                message.starts_with("member 0 of the set takes no more behaviours"),
+                "{message}"
+            );
+            let (resolver, promise) = Promise::channel();
+            let later = promise.then(&full, |_, _: Result<(), Broken>| ());
+            resolver.resolve(());
+            assert_eq!(later.wait(), Err(Broken::Full { position: 0 }));
+            full.resume().unwrap();
+        });
+    }
+
+    /// A batch takes its room when it is put together, and gives it back if it is not spawned.
+    #[test]
+    fn batches_count() {
+        check(|| {
+            let full = bounded(2);
+            full.suspend().unwrap();
+            let batch = batch().when(&full, |full| full.0 += 1).when(&full, |full| full.0 += 1);
+            assert_eq!(try_when(&full, |_| ()).unwrap_err().refusal, Refusal::Full { position: 0 });
+            drop(batch);
+            let again =
+                coact::batch().when(&full, |full| full.0 += 1).when(&full, |full| full.0 += 1);
+            again.spawn();
+            assert!(try_when(&full, |_| ()).is_err());
+            full.resume().unwrap();
+            full.drain().unwrap();
+            assert_eq!(full.ended().wait(), Ok(ExitReason::Shutdown));
+        });
+    }
+
+    /// What is dropped unrun gives its room back: skipped behaviours, and those of an actor that has ended.
+    #[test]
+    fn what_never_runs_leaves_no_trace() {
+        check_with_faults(|_| {
+            let (full, other) = (bounded(1), spawn(Purse(0)));
+            other.kill().unwrap();
+            other.ended().wait().unwrap();
+            for _ in 0..3 {
+                assert!(try_ask((&other, &full), |_| ()).unwrap().wait().is_err());
+                assert!(!full.has_ended());
+            }
+            assert!(full.mailbox().behaviours().unwrap().is_empty());
+        });
+    }
+
+    /// The actor's own business is no behaviour of others: it is never refused.
+    #[test]
+    fn what_an_actor_is_brought_is_not_bounded() {
+        check(|| {
+            let full = bounded(1);
+            full.suspend().unwrap();
+            when(&full, |full| full.0 += 1);
+            let told = full.ended();
+            full.drain().unwrap();
+            full.resume().unwrap();
+            assert_eq!(told.wait(), Ok(ExitReason::Shutdown));
+        });
+    }
+
+    /// A handler may be refused, too: it never waits.
+    #[test]
+    fn refusals_do_not_depend_on_where_they_come_from() {
+        check(|| {
+            let full = bounded(1);
+            let inside = full.clone();
+            let counts = ask(&full, move |_| {
+                // The one that runs does not count.
+                [try_when(&inside, |_| ()).is_ok(), try_when(&inside, |_| ()).is_ok()]
+            });
+            assert_eq!(counts.wait(), Ok([true, false]));
+        });
+    }
+}

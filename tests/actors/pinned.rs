@@ -267,21 +267,21 @@ fn a_sendable_actor_can_be_put_elsewhere_after_all() {
 
 /// No thread is left that may touch it.
 #[test]
-fn what_outlives_its_pump_is_forgotten() {
+fn what_outlives_its_pump_has_ended_with_it() {
     let (pump, (window, drawn, log)) = (pump(), Window::new());
     let window = pump.spawn(window);
     pump.run_until_idle();
     assert_here(&log, &["started"]);
     drop(pump);
+    assert_eq!(Rc::strong_count(&drawn), 1, "the state was dropped by the thread that may");
     thread::spawn(move || {
-        window.send(Draw(1)).unwrap();
-        window.stop().unwrap();
-        drop(window);
+        assert!(matches!(window.send(Draw(1)), Err(SendError::Stopped(Draw(1)))));
+        assert_eq!(window.stop(), Err(Stopped));
+        assert_eq!(window.ended().wait(), Ok(ExitReason::Killed));
     })
     .join()
     .unwrap();
-    assert_eq!((drawn.get(), log.len()), (0, 0));
-    assert_eq!(Rc::strong_count(&drawn), 2);
+    assert_eq!(drawn.get(), 0);
 }
 
 /// Nothing was spawned, but the state is dropped on its thread all the same.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use coact::prelude::*;
 use coact::sim::{self, Sim};
-use coact_tests::{Dice, Log, check, check_with_faults, fail, finally, panic_of};
+use coact_tests::{Dice, Log, PATIENCE, check, check_with_faults, fail, finally, panic_of};
+
+use crate::hosts::{everywhere, system};
 
 struct Worker {
     handled: Log<u32>,
@@ -274,4 +276,39 @@ fn across_panics_and_resizes_each_message_is_handled_once_or_is_the_one_that_pan
             });
         });
     }
+}
+
+/// Whatever can be set of an actor can be set of members, those that come later included.
+#[test]
+fn members_have_the_settings_that_they_are_given() {
+    everywhere(|place| {
+        let make = || Worker { handled: Log::new(), ended: Log::new() };
+        let builder = Pool::builder(make).size(2);
+        let builder = match place.host() {
+            None => builder,
+            Some(host) => builder.on(host),
+        };
+        let each = |worker: coact::Spawn<Worker>| worker.mailbox(Mailbox::bounded(3).fail());
+        let pool = builder.each(each).spawn();
+        pool.resize(3);
+        for member in pool.members() {
+            assert_eq!(member.mailbox().capacity(), Some(3));
+            assert_eq!(member.ask(Job(13)).wait(), Err(AskError::Panicked));
+            assert_eq!(member.ask(Job(1)).wait(), Ok(member.id()));
+        }
+    });
+}
+
+/// Whoever resizes a pool, new members belong where the pool does.
+#[test]
+fn detached_members_belong_to_the_family_of_their_pool() {
+    let system = system();
+    let make = || Worker { handled: Log::new(), ended: Log::new() };
+    let pool = system.run(|| Pool::builder(make).on(Host::detached()).spawn());
+    pool.resize(2);
+    let homes: Vec<_> = pool.members().iter().map(Addr::home).collect();
+    assert_ne!(homes[0], homes[1], "a thread each");
+    assert!(homes.iter().all(|home| home.eldest() == system.home()));
+    drop(pool);
+    assert!(system.shutdown(PATIENCE).is_complete());
 }

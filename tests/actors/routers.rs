@@ -359,3 +359,26 @@ fn an_ask_through_routers_that_can_never_be_answered_fails() {
         }
     });
 }
+
+/// A router among routees is one of them.
+#[test]
+fn a_broadcast_over_routers_reaches_one_of_each() {
+    check(|| {
+        let (clerks, log) = clerks(5);
+        let inner = [&clerks[..2], &clerks[2..4]].map(|clerks| {
+            let router: Router<Item> = Router::new(Routing::RoundRobin);
+            clerks.iter().for_each(|clerk| assert!(router.add(clerk.clone())));
+            router
+        });
+        let outer: Router<Item> = Router::new(Routing::RoundRobin);
+        inner.iter().for_each(|router| assert!(outer.add(router.recipient())));
+        assert!(outer.add(clerks[4].clone()));
+        assert_eq!(outer.broadcast(Item(1)), Ok(3));
+        assert_eq!(outer.broadcast(Item(2)), Ok(3));
+        finally(move || {
+            let mut log = log.take();
+            log.sort_unstable();
+            assert_eq!(log, [(0, 1), (1, 2), (2, 1), (3, 2), (4, 1), (4, 2)]);
+        });
+    });
+}

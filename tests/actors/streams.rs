@@ -586,3 +586,129 @@ fn from_actor_to_actor_all_is_bounded_and_nothing_is_lost() {
         assert!(log.len() > 4, "{log:?}");
     });
 }
+
+/// Makes numbers for any number of consumers, and keeps their demands. It says who has gone.
+#[derive(Default)]
+struct Press {
+    demands: Vec<Demand<usize>>,
+    gone: Log<coact::StreamId>,
+    watches: bool,
+}
+
+impl Press {
+    fn spawn(watches: bool) -> (Addr<Self>, Log<coact::StreamId>) {
+        let gone = Log::new();
+        let press = Self { demands: Vec::new(), gone: gone.clone(), watches };
+        (actor(press).mailbox(Mailbox::bounded(1).fail()).spawn(), gone)
+    }
+}
+
+impl Actor for Press {}
+
+impl Handler<Demand<usize>> for Press {
+    fn handle(&mut self, mut demand: Demand<usize>, context: &mut Context<Self>) {
+        if self.watches {
+            context.watch_consumer(&demand);
+            context.watch_consumer(&demand);
+        }
+        demand.push(1).ok();
+        self.demands.push(demand);
+    }
+}
+
+impl Handler<coact::ConsumerGone> for Press {
+    fn handle(&mut self, gone: coact::ConsumerGone, _: &mut Context<Self>) {
+        self.demands.retain(|demand| demand.stream() != gone.stream);
+        self.gone.push(gone.stream);
+    }
+}
+
+#[test]
+fn a_producer_is_told_that_its_consumer_is_gone_without_a_push() {
+    check(|| {
+        let (press, gone) = Press::spawn(true);
+        let mut streams = [press.stream::<usize>(), press.stream()];
+        for stream in &mut streams {
+            assert_eq!(stream.wait_next(), Some(1));
+        }
+        let [left, mut stays] = streams;
+        let id = left.id();
+        assert_ne!(id, stays.id());
+        // Full or not, the mailbox lets that in.
+        press.suspend().unwrap();
+        drop(left);
+        press.resume().unwrap();
+        assert_eq!(ask(&press, |press| press.demands.len()).wait(), Ok(1));
+        when(&press, |press| assert_eq!(press.demands[0].push(2), Ok(())));
+        assert_eq!(stays.wait_next(), Some(2));
+        finally(move || {
+            assert_eq!(gone.take(), [id]);
+            drop(stays);
+        });
+    });
+}
+
+#[test]
+fn a_producer_is_told_at_once_of_a_consumer_that_has_gone_before() {
+    check(|| {
+        let (press, gone) = Press::spawn(false);
+        let mut stream = press.stream::<usize>();
+        assert_eq!(stream.wait_next(), Some(1));
+        let id = stream.id();
+        drop(stream);
+        let late = |press: &mut Press, context: &mut Context<Press>| {
+            context.watch_consumer(&press.demands[0]);
+        };
+        press.ask(Look(Box::new(late))).wait().unwrap();
+        assert_eq!(ask(&press, |press| press.demands.len()).wait(), Ok(0));
+        finally(move || assert_eq!(gone.take(), [id]));
+    });
+}
+
+/// Calls something with the actor.
+struct Look(Work);
+
+type Work = Box<dyn FnOnce(&mut Press, &mut Context<Press>) + Send>;
+
+impl Message for Look {
+    type Reply = ();
+}
+
+impl Handler<Look> for Press {
+    fn handle(&mut self, look: Look, context: &mut Context<Self>) {
+        (look.0)(self, context);
+    }
+}
+
+#[test]
+fn nothing_is_told_of_a_consumer_whose_stream_has_ended() {
+    check(|| {
+        let (press, gone) = Press::spawn(true);
+        let mut stream = press.stream::<usize>();
+        assert_eq!(stream.wait_next(), Some(1));
+        when(&press, |press| press.demands.remove(0).finish());
+        assert_eq!(stream.wait_next(), None);
+        drop(stream);
+        // Whoever watches keeps nobody alive.
+        let mut other = press.stream::<usize>();
+        assert_eq!(other.wait_next(), Some(1));
+        press.kill().unwrap();
+        press.ended().wait().unwrap();
+        drop(other);
+        finally(move || assert!(gone.is_empty()));
+    });
+}
+
+#[test]
+fn a_departure_against_a_watch_under_every_schedule() {
+    sim::check(|| {
+        let (press, gone) = Press::spawn(true);
+        let mut stream = press.stream::<usize>();
+        let first = sim::thread(move || stream.wait_next());
+        assert_eq!(first.wait(), Ok(Some(1)));
+        while gone.is_empty() {
+            ask(&press, |_| ()).wait().unwrap();
+        }
+        assert_eq!(ask(&press, |press| press.demands.len()).wait(), Ok(0));
+    });
+}

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::sim;
-use coact_tests::check_with_faults;
+use coact::sim::{self, Sim};
+use coact_tests::{Log, check_with_faults};
 
 use crate::world::{Bomb, Diary, Do, Note};
 
@@ -236,5 +236,70 @@ fn a_timeout_of_zero_is_refused() {
         let why = "a timeout of zero would never stop coming";
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked(why.into())));
         assert!(diary.send(Bomb).is_err());
+    });
+}
+
+/// Holds itself for a while for each message.
+struct Slow {
+    began: Log<Duration>,
+    takes: Duration,
+}
+
+impl Actor for Slow {}
+
+struct Work;
+
+impl Message for Work {
+    type Reply = ();
+}
+
+impl Receive<Work> for Slow {
+    fn receive(&mut self, _: Work, reply: Reply<()>, context: &mut Context<Self>) {
+        self.began.push(Home::current().elapsed());
+        let takes = self.takes;
+        context.hold(reply, move |_, _| Box::pin(async move { sleep(takes).await.unwrap() }));
+    }
+}
+
+/// At a fixed rate messages pile up before an actor that is slow; with a fixed delay there is one at a time,
+/// and a pause after each.
+#[test]
+fn a_fixed_delay_waits_for_the_end_of_the_one_before() {
+    Sim::new().check(|| {
+        let second = Duration::from_secs(1);
+        let began = Log::new();
+        let slow = spawn(Slow { began: began.clone(), takes: 5 * second });
+        let timer = slow.send_every_with_fixed_delay(second, || Work);
+        sleep(20 * second).wait().unwrap();
+        assert!(timer.cancel());
+        assert!(!timer.cancel());
+        let seconds: Vec<_> = began.take().iter().map(Duration::as_secs).collect();
+        assert_eq!(seconds, [1, 7, 13, 19]);
+        // What was on its way is handled, and nothing follows.
+        sleep(20 * second).wait().unwrap();
+        assert!(began.take().is_empty());
+    });
+}
+
+/// Refused and dropped messages are followed, too, and the timer ends with the actor.
+#[test]
+fn a_fixed_delay_goes_on_after_a_refusal_and_ends_with_the_actor() {
+    Sim::new().check(|| {
+        let second = Duration::from_secs(1);
+        let began = Log::new();
+        let slow = actor(Slow { began: began.clone(), takes: Duration::ZERO });
+        let slow = slow.mailbox(Mailbox::bounded(1).fail()).spawn();
+        slow.suspend().unwrap();
+        slow.send(Work).unwrap();
+        let timer = slow.send_every_with_fixed_delay(second, || Work);
+        sleep(second * 5 / 2).wait().unwrap();
+        assert_eq!(slow.mailbox().refused(), 2);
+        slow.resume().unwrap();
+        sleep(2 * second).wait().unwrap();
+        assert_eq!(began.take().len(), 3);
+        slow.stop().unwrap();
+        slow.ended().wait().unwrap();
+        sleep(2 * second).wait().unwrap();
+        assert!(!timer.cancel(), "it has ended with the actor");
     });
 }

@@ -2,10 +2,11 @@
 //! deterministic mode.
 //!
 //! Some hundred programs by default; for more:
-//! `PROPTEST_CASES=20000 cargo test -p coact-tests --test programs`.
+//! `PROPTEST_CASES=20000 cargo test -p coact-tests --test programs`; [`mixed`] runs by the clock.
 
 mod asks;
 mod delivery;
 mod faults;
 mod links;
+mod mixed;
 mod runs;

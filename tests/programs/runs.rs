@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::LazyLock;
-use std::thread;
 
 use coact::prelude::*;
 use coact::sim::{Config, Method, Seed, Sim};
-use coact_tests::PATIENCE;
+use coact_tests::{PATIENCE, side_by_side};
 use proptest::prelude::*;
 
 /// The runtimes on which each program runs. All cases share them: a process can make only so many.
@@ -49,14 +48,12 @@ fn on_workers(make: &impl Fn() -> Program) -> Result<(), TestCaseError> {
         let entered = runtime.enter();
         let Program { threads, verdict } = make();
         drop(entered);
-        thread::scope(|scope| {
-            for main in threads {
-                scope.spawn(move || {
-                    let _entered = runtime.enter();
-                    main();
-                });
+        side_by_side(threads.into_iter().map(|main| {
+            move || {
+                let _entered = runtime.enter();
+                main();
             }
-        });
+        }));
         let workers = runtime.workers();
         let is_idle = Runtime::wait_idle_all_timeout(&[runtime.home()], PATIENCE);
         prop_assert!(is_idle, "hangs, with {} workers", workers);

@@ -89,7 +89,7 @@ fn a_panic_of_a_job_is_caught_and_told() {
     let job: Promise<()> = runtime.run(|| blocking(|| fail("in a job")));
     assert_eq!(job.wait(), Err(Broken::Panicked("in a job".into())));
     assert!(
-        matches!(&faults.take()[..], [Fault::Panicked { message }] if &**message == "in a job")
+        matches!(&faults.take()[..], [Fault::Panicked { message, .. }] if &**message == "in a job")
     );
     assert_eq!(runtime.run(|| blocking(|| 1)).wait(), Ok(1));
 }

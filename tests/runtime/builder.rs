@@ -1,8 +1,8 @@
 //! Settings, and what is wrong with some.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use coact_tests::{Log, Meeting, fail};
 
 /// The names of the threads on which so many behaviours run at the same time.
 fn names(runtime: &Runtime, count: usize) -> BTreeSet<String> {
-    let names = Arc::new(Mutex::new(BTreeSet::new()));
+    let names = Log::new();
     let all = Meeting::of(count);
     runtime.run(|| {
         for _ in 0..count {
-            let (names, all) = (Arc::clone(&names), all.clone());
+            let (names, all) = (names.clone(), all.clone());
             when((), move |()| {
                 assert!(all.attend());
-                names.lock().unwrap().insert(thread::current().name().unwrap().to_owned());
+                names.push(thread::current().name().unwrap().to_owned());
             });
         }
     });
-    Arc::into_inner(names).unwrap().into_inner().unwrap()
+    names.take().into_iter().collect()
 }
 
 #[test]
@@ -129,4 +129,89 @@ fn each_worker_counts_once() {
         Runtime::builder().workers(8).on_start(move || _ = seen.fetch_add(1, Ordering::Relaxed));
     drop(builder.build().unwrap());
     assert_eq!(count.load(Ordering::Relaxed), 8);
+}
+
+/// What is put around a thread's life.
+mod around {
+    use std::sync::Mutex;
+
+    use coact::prelude::*;
+    use coact_tests::{Faults, Log, fail};
+
+    fn with(
+        faults: &Faults,
+        wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
+    ) -> Builder {
+        let faults = faults.clone();
+        let hook = move |fault: &Fault| faults.push(fault.clone());
+        Runtime::builder().workers(1).panic_hook(hook).around_threads(wrapper)
+    }
+
+    #[test]
+    fn the_life_of_a_thread_is_inside() {
+        let (log, faults) = (Log::new(), Faults::new());
+        let push = |what: &'static str| {
+            let log = log.clone();
+            move || log.push(what)
+        };
+        let (before, after) = (push("before"), push("after"));
+        let builder = with(&faults, move |run| {
+            before();
+            run();
+            after();
+        });
+        let runtime = builder.on_start(push("start")).on_stop(push("stop")).build().unwrap();
+        let far = log.clone();
+        runtime.run(|| when((), move |()| far.push("behaviour")));
+        drop(runtime);
+        assert_eq!(log.take(), ["before", "start", "behaviour", "stop", "after"]);
+        assert!(faults.is_empty());
+    }
+
+    #[test]
+    fn threads_live_without_it_if_it_fails() {
+        for way in 0..4 {
+            let faults = Faults::new();
+            let builder = with(&faults, move |run| match way {
+                0 => {}
+                1 => fail("before"),
+                2 => {
+                    run();
+                    run();
+                }
+                _ => {
+                    run();
+                    fail("after")
+                }
+            });
+            let runtime = builder.build().unwrap();
+            let cown = runtime.run(|| {
+                let cown = Cown::new(0);
+                when(&cown, |n| *n += 1);
+                assert_eq!(blocking(|| 1).wait(), Ok(1));
+                cown
+            });
+            assert_eq!(cown.into_inner(), Ok(1));
+            let report = runtime.shutdown(std::time::Duration::from_secs(60));
+            assert!(report.is_complete(), "{report}");
+            let failed = |fault| matches!(fault, Fault::InCleanup { .. });
+            let faults = faults.take();
+            assert!(faults.len() == [0, 2, 0, 2][way] && faults.into_iter().all(failed), "{way}");
+        }
+    }
+
+    #[test]
+    fn siblings_have_it_too() {
+        static SEEN: Mutex<Vec<Option<String>>> = Mutex::new(Vec::new());
+        let builder = with(&Faults::new(), |run| {
+            run();
+            SEEN.lock().unwrap().push(std::thread::current().name().map(str::to_owned));
+        });
+        let eldest = builder.name("eldest").build().unwrap();
+        let sibling = Runtime::builder().workers(1).name("sibling").sibling_of(eldest.home());
+        drop((sibling.build().unwrap(), eldest));
+        let mut seen = SEEN.lock().unwrap().clone();
+        seen.sort();
+        assert_eq!(seen, [Some("eldest-0".to_owned()), Some("sibling-0".to_owned())]);
+    }
 }

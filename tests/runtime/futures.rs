@@ -117,7 +117,7 @@ fn a_panic_of_a_future_is_caught_and_told() {
     });
     assert_eq!(future.wait(), Err(Broken::Panicked("in a future".into())));
     assert!(
-        matches!(&faults.take()[..], [Fault::Panicked { message }] if &**message == "in a future")
+        matches!(&faults.take()[..], [Fault::Panicked { message, .. }] if &**message == "in a future")
     );
     assert_eq!(runtime.run(|| spawn_future(async { 1 })).wait(), Ok(1));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact::prelude::*;
 use coact_tests::{Faults, Journal, Log, Meeting, PATIENCE, panic_of, runtime};
@@ -243,10 +243,133 @@ fn a_worker_in_a_behaviour_without_end_is_reported() {
     let queued = ask(&cown, |_| ());
     let report = runtime.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_workers, 1);
-    assert!(report.to_string().contains("1 workers still in a behaviour"));
+    assert!(report.to_string().contains("1 workers still in a behaviour"), "{report}");
     drop(release);
     assert_eq!(ended.wait(), Ok(true));
     assert_eq!(queued.wait(), Err(Broken::Cancelled));
+}
+
+/// A behaviour that goes on until the sender is dropped, once it has begun.
+fn stuck_behaviour(runtime: &Runtime) -> mpsc::Sender<()> {
+    let (release, gate) = mpsc::channel::<()>();
+    let (started, has_started) = Promise::channel();
+    let _entered = runtime.enter();
+    when(&Cown::new(()), move |()| {
+        started.resolve(());
+        let _ = gate.recv_timeout(PATIENCE);
+    });
+    has_started.wait().unwrap();
+    release
+}
+
+/// Long for what takes 100 ms, and short for what once took two or three seconds.
+const SHORTLY: Duration = Duration::from_millis(1_500);
+
+#[test]
+fn a_deadline_is_a_deadline() {
+    let runtime = runtime(2, &Faults::new());
+    let release = stuck_behaviour(&runtime);
+    let start = Instant::now();
+    let report = runtime.shutdown(Duration::from_millis(50));
+    assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
+    assert_eq!((report.stuck_workers, report.stuck_jobs), (1, 0));
+    let [stuck] = &report.stuck[..] else { panic!("{report:?}") };
+    assert!(stuck.thread == "test-0" || stuck.thread == "test-1", "{stuck}");
+    assert!(
+        report
+            .to_string()
+            .ends_with(&format!("1 workers still in a behaviour: `{}`", stuck.thread))
+    );
+    drop(release);
+}
+
+#[test]
+fn a_drop_does_not_wait_for_what_is_stuck() {
+    let runtime = runtime(2, &Faults::new());
+    let release = stuck_behaviour(&runtime);
+    let start = Instant::now();
+    drop(runtime);
+    assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
+    drop(release);
+}
+
+/// Nor for what never comes back: a guard that holds the runtime open, an answer from elsewhere.
+#[test]
+fn nor_for_what_is_somewhere_else() {
+    let runtime = runtime(1, &Faults::new());
+    let _open = runtime.home().hold_open();
+    let start = Instant::now();
+    let report = runtime.shutdown(Duration::from_millis(5));
+    assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
+    assert_eq!(report.stuck_workers, 0);
+}
+
+/// What is stuck has its type's name, where somebody knows it.
+#[test]
+fn a_report_names_what_is_stuck() {
+    let builder = Runtime::builder().workers(1).name("named");
+    let runtime = builder.watchdog(Duration::from_secs(60)).build().unwrap();
+    let (release, job) = (stuck_behaviour(&runtime), mpsc::channel::<()>());
+    let (started, has_started) = Promise::channel();
+    {
+        let _entered = runtime.enter();
+        drop(blocking(move || {
+            started.resolve(());
+            let _ = job.1.recv_timeout(PATIENCE);
+        }));
+    }
+    has_started.wait().unwrap();
+    let report = runtime.shutdown(Duration::ZERO);
+    assert_eq!((report.stuck_workers, report.stuck_jobs), (1, 1));
+    let stuck: Vec<_> = report.stuck.iter().map(|stuck| (&*stuck.thread, stuck.work)).collect();
+    assert_eq!(stuck[0].0, "named-0");
+    assert!(stuck[0].1.unwrap().contains("stuck_behaviour"), "{report}");
+    assert_eq!(stuck[1].0, "named-blocking-1");
+    assert!(stuck[1].1.unwrap().contains("a_report_names_what_is_stuck"), "{report}");
+    assert!(!report.is_complete());
+    drop((release, job.0));
+}
+
+/// What waits behind a behaviour that is stuck is dropped without it.
+#[test]
+fn what_waits_behind_a_stuck_worker_is_dropped() {
+    let runtime = runtime(1, &Faults::new());
+    let cowns = runtime.run(|| [(); 3].map(Cown::new));
+    let (release, gate) = mpsc::channel::<()>();
+    let (started, has_started) = Promise::channel();
+    let behind = cowns.clone();
+    when(&Cown::new(()), |()| ());
+    when(&cowns[0], move |()| {
+        started.resolve(behind.map(|cown| ask(&cown, |()| ())));
+        let _ = gate.recv_timeout(PATIENCE);
+    });
+    let [same, next, fresh] = has_started.wait().unwrap();
+    let from_outside = ask(&cowns[1], |()| ());
+    assert_eq!(runtime.shutdown(Duration::ZERO).stuck_workers, 1);
+    for promise in [next, fresh, from_outside] {
+        assert_eq!(promise.wait_timeout(PATIENCE).unwrap(), Err(Broken::Cancelled));
+    }
+    drop(release);
+    assert_eq!(same.wait(), Err(Broken::Cancelled));
+}
+
+/// A behaviour that comes to its end shortly after the deadline is waited for.
+#[test]
+fn a_body_that_has_begun_may_end() {
+    let runtime = runtime(1, &Faults::new());
+    let (started, has_started) = Promise::channel();
+    let cown = runtime.run(|| Cown::new(()));
+    let ended = ask(&cown, move |()| {
+        started.resolve(());
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(1) {
+            thread::yield_now();
+        }
+        7
+    });
+    has_started.wait().unwrap();
+    assert!(runtime.shutdown(Duration::ZERO).is_complete());
+    assert_eq!(ended.try_wait().unwrap(), Ok(7));
 }
 
 #[test]
@@ -273,7 +396,7 @@ fn after_a_shutdown_nothing_is_spawned_and_everything_is_told_so() {
     assert_eq!(error.to_string(), "the runtime that the cowns belong to is shut down");
     drop(error);
     assert_eq!(try_ask(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
-    let (_, error) = batch().try_when(&cown, capture()).unwrap_err();
+    let error = batch().try_when(&cown, capture()).unwrap_err();
     drop(error);
     let chained = Promise::ready(()).then(&cown, |_, _| ());
     assert_eq!(chained.wait(), Err(Broken::Cancelled));
@@ -334,4 +457,88 @@ fn a_behaviour_may_drop_its_runtime() {
     assert_eq!(dropped.wait(), Ok(()));
     assert_eq!(try_when(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
     assert_eq!(ask(&cown, |_| ()).wait(), Err(Broken::Cancelled));
+}
+
+/// Waits for the end of all work, in each of the ways that there are.
+fn waits(runtime: &Arc<std::sync::Mutex<Option<Runtime>>>, home: coact::Home) -> [String; 4] {
+    let lock = runtime.lock().unwrap();
+    let of_its = lock.as_ref().unwrap();
+    let one = panic_of(|| of_its.wait_idle());
+    let two = panic_of(|| of_its.run(|| ()));
+    let three = panic_of(|| Runtime::wait_idle_all(&[home]));
+    drop(lock);
+    let four = panic_of(|| runtime.lock().unwrap().take().unwrap().shutdown(PATIENCE));
+    [one, two, three, four]
+}
+
+/// A job that waits for the end of all work waits for its own.
+#[test]
+fn a_blocking_job_does_not_wait_for_itself() {
+    for builder in [Runtime::builder().workers(1), Runtime::builder().on_blocking_threads(2)] {
+        let runtime = builder.name("mine").build().unwrap();
+        let (home, cown) = (runtime.home(), runtime.run(|| Cown::new(())));
+        let owned = Arc::new(std::sync::Mutex::new(Some(runtime)));
+        let (own, go_on) = (Arc::clone(&owned), Meeting::of(2));
+        let begins = go_on.clone();
+        let job = {
+            let lock = owned.lock().unwrap();
+            let _entered = lock.as_ref().unwrap().enter();
+            blocking(move || {
+                assert!(begins.attend());
+                waits(&own, home)
+            })
+        };
+        assert!(go_on.attend());
+        for message in job.wait().unwrap() {
+            assert!(message.contains("the runtime `mine`"), "{message}");
+            assert!(message.contains("Promise::then"), "{message}");
+        }
+        drop(cown);
+    }
+}
+
+/// What others do in a job is theirs: the job may wait for another runtime.
+#[test]
+fn a_blocking_job_may_wait_for_another_runtime() {
+    let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let _entered = mine.enter();
+    let job = blocking(move || other.run(|| ask(&Cown::new(1), |n| *n + 1)).wait());
+    assert_eq!(job.wait(), Ok(Ok(2)));
+}
+
+#[test]
+fn a_simulated_job_does_not_wait_for_itself() {
+    coact::sim::check(|| {
+        let runtime = Arc::new(Runtime::builder().workers(1).build().unwrap());
+        let _entered = runtime.enter();
+        let own = Arc::clone(&runtime);
+        let job = blocking(move || panic_of(|| own.wait_idle()));
+        assert!(job.wait().unwrap().contains("would wait"));
+        runtime.wait_idle();
+    });
+}
+
+/// Wakers run on the thread that serves the timers: what waits there keeps all others.
+#[test]
+fn a_timer_does_not_wait() {
+    struct Waits(Runtime, mpsc::Sender<String>);
+    impl std::task::Wake for Waits {
+        fn wake(self: Arc<Self>) {
+            let _ = self.1.send(panic_of(|| self.0.wait_idle()));
+            let _ = self.1.send(panic_of(|| Promise::<()>::channel().1.wait()));
+        }
+    }
+    let runtime = runtime(1, &Faults::new());
+    let mut slept = {
+        let _entered = runtime.enter();
+        Box::pin(sleep(Duration::from_millis(20)))
+    };
+    let (tell, told) = mpsc::channel();
+    let waker = Arc::new(Waits(runtime, tell)).into();
+    let polled = slept.as_mut().poll(&mut std::task::Context::from_waker(&waker));
+    if polled.is_pending() {
+        for _ in 0..2 {
+            assert!(told.recv_timeout(PATIENCE).unwrap().contains("could wait for ever"));
+        }
+    }
 }

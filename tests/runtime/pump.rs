@@ -1,8 +1,8 @@
 //! Pumps: behaviours on a thread that the program has already, and only there.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -345,4 +345,82 @@ fn dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
     assert!(dropped.is_empty(), "no thread was left that could drop it");
     drop(own);
     assert_eq!(dropped.take(), [thread::current().id()]);
+}
+
+/// Its own thread would wait for itself: it is told what to do instead.
+#[test]
+fn its_thread_does_not_wait_until_it_is_idle() {
+    let pump = pump();
+    let message = panic_of(|| Runtime::wait_idle_all(&[pump.home()]));
+    assert!(message.contains("`pump`") && message.contains("Pump::run_until_idle"), "{message}");
+    let home = pump.home();
+    drop(pump);
+    Runtime::wait_idle_all(&[home]);
+}
+
+/// A hook may wait for a thread that waits for the rest of a batch to be queued: so it is called when all is.
+#[test]
+fn the_hook_is_called_when_a_batch_is_queued_as_a_whole() {
+    let (lock, (tell, told)) = (Arc::new(Mutex::new(())), mpsc::channel());
+    let hooked = Arc::clone(&lock);
+    let pump = Runtime::builder().on_ready(move || {
+        let _ = tell.send(());
+        drop(hooked.lock());
+    });
+    let pump = pump.build_pumped().unwrap();
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    // Requests are queued in the order of their cowns: that of the pump first.
+    let (pinned, cowns): (Vec<_>, Vec<_>) =
+        (0..16).map(|_| (make(&pump, ()), Cown::new(()))).unzip();
+    let (pinned, cown) = (pinned.into_iter().min().unwrap(), cowns.into_iter().max().unwrap());
+    assert!(pinned < cown);
+    let ((busy, is_busy), (queued, is_queued)) = (mpsc::channel(), mpsc::channel());
+    let held = cown.clone();
+    thread::spawn(move || {
+        let _locked = lock.lock();
+        let ran_here = when_here(&held, move |()| {
+            busy.send(()).unwrap();
+            told.recv_timeout(PATIENCE).unwrap();
+        });
+        assert!(ran_here);
+    });
+    is_busy.recv_timeout(PATIENCE).unwrap();
+    let far = (pinned.clone(), cown.clone());
+    thread::spawn(move || {
+        batch().when(&far.0, |()| ()).when(&far.1, |()| ()).spawn();
+        queued.send(()).unwrap();
+    });
+    assert!(
+        is_queued.recv_timeout(PATIENCE).is_ok(),
+        "the hook, the batch and the body wait in a circle"
+    );
+    pump.run_pending();
+}
+
+/// What its own thread waits for would never come: it is told what to do instead, as a worker is.
+#[test]
+fn its_thread_does_not_wait_for_its_work() {
+    let (pump, worker) = (pump(), runtime(1, &Faults::new()));
+    let (cown, far) = (make(&pump, 20), worker.run(|| Cown::new(1)));
+    let message = panic_of(|| ask(&cown, |n| *n + 1).wait());
+    assert!(message.contains("the pump `pump`"), "{message}");
+    assert!(message.contains("`Pump::run_future`"), "{message}");
+    // So too behind that.
+    assert!(panic_of(|| ask((&far, &cown), |_| ()).wait()).contains("`Pump::run_future`"));
+    let credits = Credits::new(1);
+    let permit = credits.acquire(1).wait();
+    when(&cown, move |_| drop(permit));
+    assert!(panic_of(|| credits.acquire_blocking(1)).contains("`Pump::run_future`"));
+    // The advice is good, and what is there already, or has an end, needs none.
+    assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
+    assert_eq!(credits.acquire_blocking(1).amount(), 1);
+    let pending = ask(&cown, |n| *n);
+    let pending = pending.wait_timeout(Duration::from_millis(1)).unwrap_err();
+    pump.run_until_idle();
+    assert_eq!(pending.wait(), Ok(20));
+    // A pump without work keeps nobody from waiting for others.
+    assert_eq!(ask(&far, |n| *n).wait(), Ok(1));
+    let message = panic_of(|| scope(|scope| scope.when(&cown, |_| ())));
+    assert!(message.contains("run the pump"), "{message}");
 }

@@ -116,3 +116,100 @@ fn behaviours_cannot_wait_for_it() {
     let message = runtime.run(|| ask((), move |()| panic_of(|| Runtime::wait_idle_all(&[home]))));
     assert!(message.wait().unwrap().contains("idle"));
 }
+
+/// A guest that is seen by the first look for idleness and gone by the next does not leave the waiter
+/// asleep: nobody tells of a guest's end.
+#[test]
+fn a_guest_that_comes_and_goes_is_waited_for_and_no_longer() {
+    let runtime = runtime(1, &Faults::new());
+    let cown = runtime.run(|| Cown::new(0_u64));
+    let (far, (stop, stopped)) = (cown.clone(), mpsc::channel::<()>());
+    let guest = thread::spawn(move || {
+        while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+            // About as long as a look for guests.
+            when_here(&far, |n| (0..100).for_each(|_| *n = std::hint::black_box(*n + 1)));
+            (0..100).for_each(|_| std::hint::spin_loop());
+        }
+    });
+    for _ in 0..20_000 {
+        assert!(Runtime::wait_idle_all_timeout(&[runtime.home()], PATIENCE));
+        runtime.wait_idle();
+    }
+    drop(stop);
+    guest.join().unwrap();
+}
+
+/// A call of `when_here`, to be made somewhere.
+type Here = Box<dyn FnOnce() -> bool + Send>;
+
+/// Has a body run on the spot, on the cown of one runtime, by a thread that works in another one.
+fn body_from_elsewhere(cown: &Cown<u32>, run: impl FnOnce(Here)) -> mpsc::Sender<()> {
+    let (started, has_started) = Promise::channel();
+    let (go_on, gate) = mpsc::channel::<()>();
+    let near = cown.clone();
+    run(Box::new(move || {
+        when_here(&near, move |n| {
+            started.resolve(());
+            let _ = gate.recv_timeout(PATIENCE);
+            *n += 1;
+        })
+    }));
+    has_started.wait().unwrap();
+    go_on
+}
+
+/// A body on the spot is work of its cown's runtime, whoever runs it.
+#[test]
+fn a_body_on_the_spot_is_waited_for_whoever_runs_it() {
+    let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let (cown, from) = (mine.run(|| Cown::new(0)), other.run(|| Cown::new(())));
+    let pump = Runtime::builder().on_blocking_threads(1).build().unwrap();
+    let ways: [&dyn Fn(Here); 3] = [
+        &|here| when(&from, move |()| assert!(here())),
+        // A thread that is a guest of the other runtime already.
+        &|here| {
+            let from = from.clone();
+            thread::spawn(move || assert!(when_here(&from, move |()| assert!(here()))));
+        },
+        &|here| {
+            let _entered = pump.enter();
+            drop(blocking(move || assert!(here())));
+        },
+    ];
+    for (way, run) in ways.into_iter().enumerate() {
+        let go_on = body_from_elsewhere(&cown, run);
+        let short = Duration::from_millis(5);
+        assert!(!Runtime::wait_idle_all_timeout(&[mine.home()], short), "way {way}");
+        assert!(!Runtime::wait_idle_all_timeout(&[mine.home(), pump.home()], short), "way {way}");
+        drop(go_on);
+        mine.wait_idle();
+        Runtime::wait_idle_all(&[mine.home(), other.home(), pump.home()]);
+    }
+    // What is stuck there is told of.
+    let go_on = body_from_elsewhere(&cown, ways[0]);
+    let report = mine.shutdown(Duration::from_millis(5));
+    assert_eq!(report.stuck_workers, 1, "{report}");
+    assert!(!report.is_complete());
+    drop(go_on);
+    other.wait_idle();
+    assert_eq!(cown.into_inner(), Ok(4));
+}
+
+/// On a runtime that is shut down nothing runs on the spot, nor is it spawned, wherever one asks.
+#[test]
+fn a_worker_of_another_runtime_is_refused_by_a_stopped_one() {
+    let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let (cown, from) = (mine.run(|| Cown::new(0)), other.run(|| Cown::new(())));
+    let far = cown.clone();
+    assert!(mine.shutdown(PATIENCE).is_complete());
+    let refused = ask(&from, move |()| {
+        let here = when_here(&far, |n| *n += 1);
+        let served = coact::serve_here(&far, 3, |n| *n += 1);
+        let tried = try_when(&far, |n| *n += 1).map_err(|error| error.refusal);
+        let asked = try_ask(&far, |n| *n += 1).map(drop).map_err(|error| error.refusal);
+        (here, served, tried, asked)
+    });
+    let closed = Err(Refusal::Closed);
+    assert_eq!(refused.wait(), Ok((false, false, closed, closed)));
+    assert_eq!(cown.into_inner(), Ok(0));
+}

@@ -1,11 +1,12 @@
 //! Timers: once, periodic, cancelled.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use coact::AsCown;
 use coact::prelude::*;
-use coact_tests::{Faults, Log, PATIENCE, panic_of, runtime};
+use coact_tests::{Faults, Log, Nervous, PATIENCE, fail, panic_of, runtime};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -154,6 +155,30 @@ fn a_periodic_timer_skips_ticks_while_its_behaviour_waits() {
     assert!(behind - released <= 2, "ticks have piled up: {log:?}");
 }
 
+/// A tick whose behaviour could not be spawned is reported, and the next one comes.
+#[test]
+fn a_periodic_timer_outlives_a_handle_that_panics() {
+    let (tell_fault, fault) = std::sync::mpsc::channel();
+    let builder = Runtime::builder().workers(1);
+    let runtime = builder.panic_hook(move |fault| tell_fault.send(fault.clone()).unwrap());
+    let (tell, told) = std::sync::mpsc::channel();
+    runtime.build().unwrap().run(|| {
+        // Enough for the setting: from the first tick on it panics somewhere on the way.
+        for calm in 2..8 {
+            let nervous = Nervous::new(usize::MAX);
+            let far = tell.clone();
+            let timer = every(ms(1), &nervous, move |_| far.send(()).unwrap());
+            told.recv_timeout(PATIENCE).unwrap();
+            nervous.calm(calm);
+            assert!(matches!(fault.recv_timeout(PATIENCE), Ok(Fault::InCleanup { .. })));
+            nervous.calm(usize::MAX);
+            while told.try_recv().is_ok() {}
+            told.recv_timeout(PATIENCE).unwrap();
+            timer.cancel();
+        }
+    });
+}
+
 #[test]
 fn a_period_of_zero_is_refused() {
     let message = panic_of(|| every(Duration::ZERO, &Cown::new(()), |_| ()));
@@ -252,4 +277,133 @@ fn a_timer_on_no_cown_fires_in_its_runtime() {
         timer.cancel();
     });
     assert_eq!(once.wait(), Ok(home));
+}
+
+/// A handle that is cloned when a timer is set, and again each time that it fires. A clone of that clone cancels
+/// the timer; and that clone panics when it is dropped.
+struct Bomb {
+    cown: Cown<()>,
+    timer: Arc<Mutex<Option<Timer>>>,
+    depth: u32,
+}
+
+impl Clone for Bomb {
+    fn clone(&self) -> Self {
+        if self.depth == 1
+            && let Some(timer) = self.timer.lock().unwrap().take()
+        {
+            timer.cancel();
+        }
+        let (cown, timer) = (self.cown.clone(), Arc::clone(&self.timer));
+        Self { cown, timer, depth: self.depth + 1 }
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.depth == 1 {
+            fail("a handle");
+        }
+    }
+}
+
+impl AsCown for Bomb {
+    type State = ();
+    type View = ();
+
+    fn as_cown(&self) -> &Cown<()> {
+        &self.cown
+    }
+
+    fn view(state: &()) -> &() {
+        state
+    }
+
+    fn view_mut(state: &mut ()) -> &mut () {
+        state
+    }
+}
+
+/// A timer that is cancelled while it fires is dropped where it would be set again.
+#[test]
+fn timers_go_on_when_what_one_keeps_panics_at_its_end() {
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    let fired = runtime.run(|| {
+        let timer = Arc::new(Mutex::new(None));
+        let bomb = Bomb { cown: Cown::new(()), timer: Arc::clone(&timer), depth: 0 };
+        let fired = Cown::new(false);
+        let mut cancel = timer.lock().unwrap();
+        *cancel = Some(every(ms(1), &bomb, |()| ()));
+        drop(cancel);
+        after(ms(5), &fired, |fired| *fired = true);
+        fired
+    });
+    assert_eq!(fired.into_inner(), Ok(true));
+    let told = faults.take();
+    assert!(matches!(&told[..], [Fault::InCleanup { .. }]), "{told:?}");
+}
+
+/// There is a pause after each run, however long it takes, and none is skipped.
+#[test]
+fn a_fixed_delay_counts_from_the_end_of_a_run() {
+    coact::sim::check(|| {
+        let second = Duration::from_secs(1);
+        let (runs, log) = (Cown::new(()), Log::new());
+        let seen = log.clone();
+        let timer =
+            every_with_fixed_delay(second, &runs, move |_| seen.push(Home::current().elapsed()));
+        sleep(second * 7 / 2).wait().unwrap();
+        assert!(timer.cancel());
+        sleep(3 * second).wait().unwrap();
+        let seconds: Vec<_> = log.take().iter().map(Duration::as_secs).collect();
+        assert_eq!(seconds, [1, 2, 3]);
+    });
+}
+
+#[test]
+fn a_fixed_delay_goes_on_after_a_panic_and_a_skip_until_it_is_cancelled() {
+    let runtime = runtime(2, &Faults::new());
+    let (tell, told) = std::sync::mpsc::channel();
+    let timer = runtime.run(|| {
+        let nervous = Cown::new(0);
+        let timer = Arc::new(Mutex::new(None::<Timer>));
+        let own = Arc::clone(&timer);
+        let set = every_with_fixed_delay(ms(1), nervous.checked(), move |state| {
+            let own = own.lock().unwrap();
+            match state {
+                Ok(count) => *count += 1,
+                Err(poisoned) => {
+                    tell.send(*poisoned.get_ref()).unwrap();
+                    if let Some(timer) = &*own {
+                        timer.cancel();
+                    }
+                }
+            }
+            drop(own);
+            fail("it is nervous");
+        });
+        *timer.lock().unwrap() = Some(set.clone());
+        set
+    });
+    // `run` has waited for its end.
+    assert_eq!(told.iter().next(), Some(1));
+    assert!(!timer.cancel());
+    let message = panic_of(|| every_with_fixed_delay(Duration::ZERO, &Cown::new(()), |_| ()));
+    assert!(message.contains("delay of zero"), "{message}");
+}
+
+/// A shutdown ends it, also while a run goes on or waits.
+#[test]
+fn a_fixed_delay_ends_with_its_runtime() {
+    let runtime = runtime(1, &Faults::new());
+    let (tell, told) = std::sync::mpsc::channel();
+    {
+        let _entered = runtime.enter();
+        every_with_fixed_delay(ms(1), &Cown::new(()), move |_| _ = tell.send(()));
+    }
+    told.recv().unwrap();
+    runtime.shutdown(ms(1));
+    // The closure is gone.
+    while told.recv().is_ok() {}
 }

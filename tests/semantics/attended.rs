@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use coact::prelude::*;
+use coact::sim::{Config, Sim};
 use coact::{Attended, Broken, Door, Home};
 use coact_tests::{Faults, PATIENCE, runtime};
 
@@ -73,4 +74,115 @@ fn a_panic_without_a_handle_reaches_the_state() {
 #[test]
 fn a_panic_without_a_handle_reaches_a_member_of_a_group() {
     panic_without_a_handle(|state| Group::new().attended((), |_| state));
+}
+
+/// State whose door is shut whenever it is asked.
+struct Recluse(Arc<Counts>);
+
+impl Attended for Recluse {
+    type Front = ();
+
+    fn attend(&mut self, (): &()) -> Door {
+        self.0.attended.fetch_add(1, Ordering::Relaxed);
+        Door::Shut
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+impl Drop for Recluse {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Alone, and as the member of a group.
+fn recluses() -> [(Arc<Counts>, Cown<Recluse>); 2] {
+    let counts = [(); 2].map(|()| Arc::new(Counts::default()));
+    let [alone, member] = counts.each_ref().map(|counts| Recluse(Arc::clone(counts)));
+    let cowns =
+        [Cown::attended(Home::current(), (), |_| alone), Group::new().attended((), |_| member)];
+    let mut counts = counts.into_iter();
+    cowns.map(|cown| (counts.next().unwrap(), cown))
+}
+
+/// Nobody is left who could open: what waits runs, and the state is dropped.
+#[test]
+fn a_shut_door_opens_when_the_last_handle_goes() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    for (counts, cown) in recluses() {
+        cown.alert();
+        while counts.attended.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let waits = ask(&cown, |_| 7);
+        runtime.wait_idle();
+        assert!(!format!("{waits:?}").contains("true"), "the door is shut: {waits:?}");
+        drop(cown);
+        assert_eq!(waits.wait_timeout(PATIENCE).ok(), Some(Ok(7)));
+        runtime.wait_idle();
+        assert_eq!(counts.dropped.load(Ordering::Relaxed), 1);
+    }
+}
+
+/// The last handle goes while a behaviour runs, after which the door is shut.
+#[test]
+fn a_door_is_not_shut_when_no_handle_is_left() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    for (counts, cown) in recluses() {
+        let ((begun, has_begun), (go, may_go)) = (mpsc::channel(), mpsc::channel::<()>());
+        when(&cown, move |_| {
+            begun.send(()).unwrap();
+            may_go.recv_timeout(PATIENCE).unwrap();
+        });
+        has_begun.recv_timeout(PATIENCE).unwrap();
+        let waits = ask(&cown, |_| 7);
+        cown.alert();
+        drop(cown);
+        go.send(()).unwrap();
+        assert_eq!(waits.wait_timeout(PATIENCE).ok(), Some(Ok(7)));
+        runtime.wait_idle();
+        assert!(counts.attended.load(Ordering::Relaxed) > 0);
+        assert_eq!(counts.dropped.load(Ordering::Relaxed), 1);
+    }
+}
+
+/// A cown that is closed lets what was spawned on it go, although its state would have it wait.
+#[test]
+fn a_closed_cown_has_no_door() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    for (counts, cown) in recluses() {
+        cown.alert();
+        while counts.attended.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        let (waits, regardless) = (ask(&cown, |_| 7), ask(cown.regardless(), |_| 8));
+        cown.close();
+        assert_eq!(waits.wait_timeout(PATIENCE).ok(), Some(Err(Broken::Closed { position: 0 })));
+        assert_eq!(regardless.wait_timeout(PATIENCE).ok(), Some(Ok(8)));
+    }
+}
+
+/// On many schedules: handles go and an alert comes while behaviours wait.
+#[test]
+fn nothing_is_left_at_a_door_on_any_schedule() {
+    let config = Config::new().runs(300);
+    Sim::new().config(config).check(|| {
+        for (counts, cown) in recluses() {
+            let (one, other) = (cown.clone(), cown.clone());
+            let alerts = coact::sim::thread(move || one.alert());
+            let drops = coact::sim::thread(move || drop(other));
+            let waits = ask(&cown, |_| 7);
+            drop(cown);
+            assert_eq!(waits.wait(), Ok(7));
+            assert_eq!((alerts.wait(), drops.wait()), (Ok(()), Ok(())));
+            Runtime::wait_idle_all(&[Home::current()]);
+            assert_eq!(counts.dropped.load(Ordering::Relaxed), 1);
+        }
+    });
 }

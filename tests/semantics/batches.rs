@@ -203,7 +203,7 @@ fn a_panic_in_a_batch_takes_nothing_else_with_it() {
         assert_eq!(ask(&b, |b| *b).wait(), Ok(101));
         let faults = faults.take();
         assert!(
-            matches!(&faults[..], [Fault::Panicked { .. }, Fault::Skipped { position: 0 }]),
+            matches!(&faults[..], [Fault::Panicked { .. }, Fault::Skipped { position: 0, .. }]),
             "{faults:?}"
         );
     });

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, check_with_faults, fail, runtime};
+use coact_tests::{Faults, Log, check_with_faults, fail, finally, runtime};
 
 /// Panics when it is dropped.
 struct Bomb(&'static str);
@@ -25,9 +25,9 @@ fn panicked(message: &str) -> Broken {
 /// The messages that were reported, with a letter for the kind.
 fn told(faults: &Faults) -> Vec<String> {
     let line = |fault| match fault {
-        Fault::Panicked { message } => format!("p {message}"),
-        Fault::Skipped { position } => format!("s {position}"),
-        Fault::InCleanup { message } => format!("c {message}"),
+        Fault::Panicked { message, .. } => format!("p {message}"),
+        Fault::Skipped { position, .. } => format!("s {position}"),
+        Fault::InCleanup { message, .. } => format!("c {message}"),
         other => panic!("unknown: {other:?}"),
     };
     faults.take().into_iter().map(line).collect()
@@ -340,9 +340,194 @@ fn faults_are_described() {
         assert_eq!(
             lines,
             [
-                "a behaviour panicked: half way",
-                "a behaviour was skipped: member 0 of its set is poisoned",
+                format!(
+                    "the behaviour `{HERE}::faults_are_described::{NESTED}` panicked: half way"
+                ),
+                format!(
+                    "the behaviour `{HERE}::faults_are_described::{NESTED}` was skipped: member 0 of \
+                     its set is poisoned"
+                ),
             ]
         );
+    });
+}
+
+const HERE: &str = module_path!();
+/// A closure in the closure of a test.
+const NESTED: &str = "{{closure}}::{{closure}}";
+
+fn behaviour_of(fault: Option<&Fault>) -> &'static str {
+    match fault {
+        Some(
+            Fault::Panicked { behaviour, .. }
+            | Fault::Skipped { behaviour, .. }
+            | Fault::Closed { behaviour, .. },
+        ) => behaviour,
+        other => panic!("names no behaviour: {other:?}"),
+    }
+}
+
+/// So whoever reads the report finds the code.
+#[test]
+fn a_fault_names_the_function_that_spawned_the_behaviour() {
+    fn spawner(cown: &Cown<u8>) -> Promise<()> {
+        ask(cown, |_| fail("here"))
+    }
+    check_with_faults(|faults| {
+        let cown = Cown::new(0);
+        let _ = spawner(&cown).wait();
+        let in_spawner = |fault: Option<&Fault>| behaviour_of(fault).contains("::spawner::");
+        assert!(in_spawner(faults.take().first()));
+        let _ = spawner(&cown).wait();
+        assert!(in_spawner(faults.take().first()));
+        // Through the wrappers of other ways to spawn.
+        let _ = Promise::ready(()).then(&Cown::new(0), |_, _| -> () { fail("then") }).wait();
+        assert!(behaviour_of(faults.take().first()).contains(HERE));
+        let _ = blocking(|| -> () { fail("job") }).wait();
+        assert!(behaviour_of(faults.take().first()).contains(HERE));
+        let _ = spawn_future(async { fail("future") }).wait();
+        assert!(behaviour_of(faults.take().first()).contains(HERE));
+        let caught = std::panic::catch_unwind(|| {
+            scope(|s| s.when(&Cown::new(0), |_| fail("scope")));
+        });
+        assert!(caught.is_err() && behaviour_of(faults.take().first()).contains(HERE));
+    });
+}
+
+#[test]
+fn a_spawner_is_told_why_a_behaviour_did_not_run_to_its_end() {
+    check_with_faults(|_| {
+        let (told, cown, other) = (Log::new(), Cown::new(0), Cown::new(0));
+        let tell = |log: &Log<Broken>| {
+            let log = log.clone();
+            move |why| log.push(why)
+        };
+        when_or_else((&cown, &other), |(n, _)| *n += 1, tell(&told));
+        when_or_else(&cown, |_| fail("half way"), tell(&told));
+        when_or_else((&other, &cown), |(n, _)| *n += 1, tell(&told));
+        assert_eq!(ask(&other, |n| *n).wait(), Ok(0));
+        finally(move || {
+            assert_eq!(told.take(), [panicked("half way"), Broken::Poisoned { position: 1 }]);
+        });
+    });
+}
+
+/// Each behaviour of a chain spawns the next one: nobody waits for the last.
+#[test]
+fn a_chain_that_ends_is_told() {
+    fn step(chain: &[Cown<u32>], end: Resolver<Result<(), (usize, Broken)>>) {
+        let [next, rest @ ..] = chain else { return end.resolve(Ok(())) };
+        let (rest, left) = (rest.to_vec(), rest.len());
+        let end = Cown::new(Some(end));
+        let far = end.clone();
+        when_or_else(
+            (next, &end),
+            move |(_, end)| step(&rest, end.take().unwrap()),
+            move |why| when(&far, move |end| end.take().unwrap().resolve(Err((left, why)))),
+        );
+    }
+    check_with_faults(|_| {
+        let chain: Vec<_> = (0..10).map(Cown::new).collect();
+        when(&chain[6], |_| fail("half way"));
+        let (resolver, end) = Promise::channel();
+        step(&chain, resolver);
+        assert_eq!(end.wait(), Ok(Err((3, Broken::Poisoned { position: 0 }))));
+        chain[6].clear_poison();
+        let (resolver, end) = Promise::channel();
+        step(&chain, resolver);
+        assert_eq!(end.wait(), Ok(Ok(())));
+    });
+}
+
+#[test]
+fn a_spawner_is_told_of_a_shutdown() {
+    let runtime = runtime(1, &Faults::new());
+    let (cown, told) = (runtime.run(|| Cown::new(0)), Log::new());
+    runtime.shutdown(std::time::Duration::ZERO);
+    let far = told.clone();
+    when_or_else(&cown, |n| *n += 1, move |why| far.push(why));
+    assert_eq!(told.take(), [Broken::Cancelled]);
+}
+
+#[test]
+fn a_poisoned_cown_can_be_read() {
+    check_with_faults(|_| {
+        let cown = Cown::new(1);
+        assert_eq!(ask(cown.read().checked(), |n| *n.unwrap()).wait(), Ok(1));
+        when(&cown, |n| {
+            *n = 2;
+            fail("half way")
+        });
+        let seen = ask((cown.read().checked(), ()), |(n, ())| *n.unwrap_err().get_ref());
+        assert_eq!(seen.wait(), Ok(2));
+        assert!(when_here(cown.read().checked(), |n| assert!(n.is_err())));
+        let then = Promise::ready(()).then(cown.read().checked(), |n, _| n.is_err());
+        assert_eq!(then.wait(), Ok(true));
+        assert!(cown.is_poisoned());
+    });
+}
+
+#[test]
+fn those_of_many_that_are_sound_can_be_read() {
+    check_with_faults(|_| {
+        let all: Vec<Cown<u64>> = (0..1000).map(Cown::new).collect();
+        for at in [0, 7, 999] {
+            when(&all[at], |n| {
+                *n += 5000;
+                fail("half way")
+            });
+        }
+        assert_eq!(ask(read_all(&all), |_| ()).wait(), Err(Broken::Poisoned { position: 0 }));
+        let report = ask(read_all(&all).checked(), |all| {
+            assert_eq!((all.len(), all.is_empty()), (1000, false));
+            assert!(all.get(1000).is_none());
+            let poisoned: Vec<_> = all
+                .iter()
+                .enumerate()
+                .filter_map(|(at, account)| match account {
+                    Err(MemberError::Poisoned(state)) => Some((at, *state.get_ref())),
+                    _ => None,
+                })
+                .collect();
+            (all.clone().iter().flatten().sum::<u64>(), poisoned)
+        });
+        let sum = 499_500 - 7 - 999;
+        assert_eq!(report.wait(), Ok((sum, vec![(0, 5000), (7, 5007), (999, 5999)])));
+        // By references, and in a mix.
+        let some: Vec<&Cown<u64>> = all.iter().take(3).collect();
+        let sum = ask((read_all(&some).checked(), &all[8]), |(some, eight)| {
+            some.iter().flatten().sum::<u64>() + *eight
+        });
+        assert_eq!(sum.wait(), Ok(11));
+    });
+}
+
+#[test]
+fn those_of_many_that_are_not_sound_can_be_put_right() {
+    check_with_faults(|_| {
+        let all: Vec<Cown<u64>> = (0..10).map(Cown::new).collect();
+        when((&all[2], &all[5]), |_| fail("half way"));
+        let cured = ask(checked_all(&all), |mut all| {
+            assert_eq!((all.len(), all.is_empty()), (10, false));
+            assert!(all.get(5).unwrap().is_err() && all.get(10).is_none());
+            assert_eq!(all.iter().filter(Result::is_err).count(), 2);
+            *all.get_mut(0).unwrap().unwrap() = 100;
+            let mut cured = 0;
+            for account in all.iter_mut() {
+                if let Err(MemberError::Poisoned(mut state)) = account {
+                    *state.get_mut() = 7;
+                    *state.clear() += 1;
+                    cured += 1;
+                }
+            }
+            // Of those that are not cleared none is.
+            cured
+        });
+        assert_eq!(cured.wait(), Ok(2));
+        let seen = ask(&all, |all| all.iter().copied().collect::<Vec<_>>());
+        assert_eq!(seen.wait().unwrap(), [100, 1, 8, 3, 4, 8, 6, 7, 8, 9]);
+        // A panic poisons them all, and does not hide them.
+        when(checked_all(&all), |_| fail("again"));
+        assert_eq!(ask(checked_all(&all), |all| all.iter().flatten().count()).wait(), Ok(0));
     });
 }

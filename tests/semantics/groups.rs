@@ -1,15 +1,20 @@
 //! Cowns of one group share one queue and are scheduled as one; all that is promised of cowns holds
 //! for them.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::task::{Context as TaskContext, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
 use coact::{Attended, Door};
-use coact_tests::{Faults, Journal, Log, check, check_with_faults, fail, finally, runtime};
+use coact_tests::{
+    Faults, Journal, Log, Meeting, check, check_with_faults, fail, finally, runtime,
+};
 
 fn three<T: Send + 'static>(make: impl Fn() -> T) -> [Cown<T>; 3] {
     let group = Group::new();
@@ -193,7 +198,7 @@ fn naming_a_member_twice_is_an_overlap() {
         assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 0, second: 2 }));
         let error = try_when((&Cown::new(0), a.read(), &b, &a), |_| ()).unwrap_err();
         assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 1, second: 3 }));
-        let (_, error) = batch().try_when((&a, &a), |_| ()).unwrap_err();
+        let error = batch().try_when((&a, &a), |_| ()).unwrap_err();
         assert!(matches!(error.refusal, Refusal::Overlap(_)));
         let here = std::panic::catch_unwind(|| when_here((&a, &b, &a), |_| ()));
         assert!(here.is_err());
@@ -617,4 +622,88 @@ fn no_alert_is_lost() {
         let both = ask((&clerks[0], &clerks[1]), |_| ());
         assert!(both.wait_timeout(Duration::from_secs(30)).is_ok(), "stuck in round {round}");
     }
+}
+
+/// Code of the user that runs when a group has been let go on this thread, while another one holds the group.
+/// Both then send to a member as fast as they can.
+struct LetGo {
+    both: Meeting,
+    to: Cown<u64>,
+}
+
+/// How many messages each of the two sends.
+const SENT: u64 = 50_000;
+
+impl LetGo {
+    fn of(group: &Group) -> Arc<Self> {
+        Arc::new(Self { both: Meeting::of(2), to: group.cown(0) })
+    }
+
+    /// Waits for the other one, and sends.
+    fn send(&self) {
+        assert!(self.both.attend(), "the other one did not come");
+        (0..SENT).for_each(|_| when(&self.to, |count| *count += 1));
+    }
+
+    fn assert_all_counted(&self, runtime: &Runtime) {
+        runtime.wait_idle();
+        assert_eq!(ask(&self.to, |count| *count).wait(), Ok(2 * SENT));
+    }
+}
+
+impl Wake for LetGo {
+    fn wake(self: Arc<Self>) {
+        self.send();
+    }
+}
+
+/// The last cown that a set waits for is a member of a group, and another one belongs to a runtime that is shut
+/// down: whoever lets the group go drops the behaviour, which wakes a task.
+#[test]
+fn a_waker_that_runs_when_the_group_was_let_go_uses_its_queue() {
+    let (runtime, ended) = (runtime(2, &Faults::new()), runtime(1, &Faults::new()));
+    let lost = ended.run(|| Cown::new(()));
+    drop(ended);
+    let group = Group::new_in(runtime.home());
+    let (member, let_go) = (group.cown(()), LetGo::of(&group));
+    let woken = Arc::clone(&let_go);
+    let (woken_too, other) = (Arc::clone(&let_go), member.clone());
+    when(&member, move |()| {
+        let mut promise = ask((&lost, &other), |_| ());
+        let waker = Waker::from(woken);
+        assert!(Pin::new(&mut promise).poll(&mut TaskContext::from_waker(&waker)).is_pending());
+        when(&other, move |()| woken_too.send());
+        // A promise that is dropped takes its waker back.
+        std::mem::forget(promise);
+    });
+    let_go.assert_all_counted(&runtime);
+}
+
+/// The same with a set that waits for a group and a cown of a pump, of which a hook is told.
+#[test]
+fn a_hook_that_runs_when_the_group_was_let_go_uses_its_queue() {
+    let runtime = runtime(2, &Faults::new());
+    let group = Group::new_in(runtime.home());
+    let (member, let_go) = (group.cown(()), LetGo::of(&group));
+    let (hooked, (tell, told)) = (Arc::clone(&let_go), mpsc::channel());
+    let told_once = AtomicBool::new(false);
+    let pump = Runtime::builder().on_ready(move || {
+        if !told_once.swap(true, Ordering::Relaxed) {
+            tell.send(()).unwrap();
+            hooked.send();
+        }
+    });
+    let pump = pump.build_pumped().unwrap();
+    let pinned = {
+        let _entered = pump.enter();
+        Cown::new(())
+    };
+    let (other, sends) = (member.clone(), Arc::clone(&let_go));
+    when(&member, move |()| {
+        when((&pinned, &other), |_| ());
+        when(&other, move |()| sends.send());
+    });
+    told.recv().unwrap();
+    pump.run_pending();
+    let_go.assert_all_counted(&runtime);
 }

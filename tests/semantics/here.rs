@@ -153,11 +153,11 @@ fn panics_are_caught_and_poison() {
         when_here((&held, read.read()), |_| fail("here"));
         assert!(held.is_poisoned() && !read.is_poisoned());
         assert!(
-            matches!(&faults.take()[..], [Fault::Panicked { message }] if &**message == "here")
+            matches!(&faults.take()[..], [Fault::Panicked { message, .. }] if &**message == "here")
         );
         // Skipped, at once.
         when_here(&held, |n| *n += 1);
-        assert!(matches!(faults.take()[..], [Fault::Skipped { position: 0 }]));
+        assert!(matches!(faults.take()[..], [Fault::Skipped { position: 0, .. }]));
         when_here(held.checked(), |state| *state.unwrap_err().clear() += 10);
         assert_eq!(held.into_inner().unwrap(), 10);
     });
@@ -256,4 +256,62 @@ fn serving_waits_its_turn_and_is_refused_like_the_rest() {
         coact_tests::panic_of(|| coact::serve_here((&cown, &cown), 5, |_| ()))
             .contains("the same cown")
     );
+}
+
+#[test]
+fn an_answer_is_there_at_once_if_all_cowns_are_free() {
+    check(|| {
+        let (a, b) = (Cown::new(1), Cown::new(2));
+        let thread = thread::current().id();
+        let sum =
+            ask_here((&a, b.read()), move |(a, b)| (*a + *b, thread::current().id() == thread));
+        assert!(sum.is_ready());
+        assert_eq!(sum.wait(), Ok((3, true)));
+        assert_eq!(ask_here(&a, |a| *a).try_wait().unwrap(), Ok(1));
+        assert_eq!(ask_here(&a, |a| *a).into_promise().wait(), Ok(1));
+        assert_eq!(futures::executor::block_on(ask_here(&a, |a| *a)), Ok(1));
+        assert_eq!(ask_here(&a, |a| *a).then(&b, |b, a| *b + a.unwrap()).wait(), Ok(3));
+        // In a behaviour one may wait for what is there.
+        let far = b.clone();
+        assert_eq!(ask(&a, move |a| *a + ask_here(&far, |b| *b).wait().unwrap()).wait(), Ok(3));
+    });
+}
+
+#[test]
+fn an_answer_is_a_promise_if_some_cown_is_busy() {
+    check(|| {
+        let (log, free) = (Cown::new(Vec::new()), Cown::new(0));
+        let (far, far_free) = (log.clone(), free.clone());
+        let later = ask(&log, move |log| {
+            let later = ask_here((&far, &far_free), |(log, _)| {
+                log.push("inner");
+                log.len()
+            });
+            assert!(!later.is_ready());
+            log.push("outer");
+            later
+        });
+        let later = later.wait().unwrap();
+        let sum = later.then(&free, |free, len| *free + len.unwrap());
+        assert_eq!(sum.wait(), Ok(2));
+        let far = log.clone();
+        let promise = ask(&log, move |_| ask_here(&far, |log| log.len()).try_wait().unwrap_err());
+        assert_eq!(promise.wait().unwrap().wait(), Ok(2));
+        let far = log.clone();
+        let awaited = ask(&log, move |_| ask_here(&far, |log| log.len()));
+        assert_eq!(futures::executor::block_on(awaited.wait().unwrap()), Ok(2));
+    });
+}
+
+#[test]
+fn an_answer_tells_what_went_wrong() {
+    check_with_faults(|faults| {
+        let cown = Cown::new(0);
+        let answer: Answer<()> = ask_here(&cown, |_| fail("here"));
+        assert_eq!(answer.wait(), Err(Broken::Panicked("here".into())));
+        let skipped = ask_here(&cown, |n| *n);
+        assert!(skipped.is_ready());
+        assert_eq!(skipped.wait(), Err(Broken::Poisoned { position: 0 }));
+        assert_eq!(faults.take().len(), 2);
+    });
 }

@@ -93,10 +93,9 @@ fn nothing_is_enqueued() {
     check(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         let _ = try_when((&b, &a, &a), |(b, a, _)| (*a, *b) = (1, 1)).unwrap_err();
-        let (together, error) =
-            batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
+        let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
         assert!(matches!(error.refusal, Refusal::Overlap(_)));
-        drop(together);
+        drop(error.batch);
         // Nobody holds them, and nothing has run on them.
         assert_eq!((a.into_inner().unwrap(), b.into_inner().unwrap()), (0, 0));
     });
@@ -106,8 +105,8 @@ fn nothing_is_enqueued() {
 fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
     check(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
-        let (together, _) = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
-        together.when(&a, |a| *a = 2).spawn();
+        let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
+        error.batch.when(&a, |a| *a = 2).spawn();
         assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 1)));
     });
 }
@@ -119,5 +118,43 @@ fn behaviours_of_a_batch_may_share_cowns() {
         let (a, b) = (Cown::new(1), Cown::new(1));
         batch().when((&a, &b), |(a, b)| *a += *b).when((&b, &a), |(b, a)| *b += *a).spawn();
         assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 3)));
+    });
+}
+
+/// Each closure is of a type of its own, and so is the error that gives it back; what is wrong is not.
+#[test]
+fn errors_of_different_closures_come_together() {
+    fn add(which: u32, a: &Cown<u32>) -> Result<Batch, coact::BatchRefusal> {
+        let all = batch().when(a, |a| *a += 1);
+        Ok(match which {
+            0 => all.try_when((a, a), |(a, b)| *a += *b)?,
+            1 => all.try_when([a, a], |[a, b]| *a += *b)?,
+            _ => all.try_when(a, |a| *a += 1)?,
+        })
+    }
+    fn spawn(which: u32, a: &Cown<u32>) -> Result<(), Refusal> {
+        match which {
+            0 => try_when((a, a), |(a, b)| *a += *b)?,
+            1 => _ = try_ask([a, a], |[a, _]| *a)?,
+            2 => batch().try_when((a, a), |_| ())?.spawn(),
+            _ => add(0, a)?.spawn(),
+        }
+        Ok(())
+    }
+    fn boxed(a: &Cown<u32>) -> Result<(), Box<dyn std::error::Error>> {
+        batch().try_when((a, a), |_| ())?.spawn();
+        Ok(())
+    }
+    check(|| {
+        let a = Cown::new(0);
+        for which in 0..2 {
+            let refused = add(which, &a).unwrap_err();
+            assert!(matches!(refused.refusal, Refusal::Overlap(_)));
+            refused.batch.spawn();
+        }
+        add(2, &a).unwrap().spawn();
+        assert!((0..4).all(|which| matches!(spawn(which, &a), Err(Refusal::Overlap(_)))));
+        assert!(boxed(&a).unwrap_err().to_string().contains("members 0 and 1"));
+        assert_eq!(ask(&a, |a| *a).wait(), Ok(4));
     });
 }

@@ -2,9 +2,13 @@
 //! are done.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 
 use coact::prelude::*;
-use coact_tests::{Journal, check, check_with_faults, fail, panic_of};
+use coact_tests::{
+    Faults, Journal, Log, Nervous, PATIENCE, check, check_with_faults, fail, panic_of, runtime,
+};
 
 #[test]
 fn behaviours_borrow_from_the_caller() {
@@ -102,7 +106,7 @@ fn a_panic_reaches_the_caller_after_all_have_ended() {
         assert!(journal.has("one") && journal.has("two"));
         assert!(a.is_poisoned() && !b.is_poisoned());
         assert!(
-            matches!(&faults.take()[..], [Fault::Panicked { message }] if &**message == "in a scope")
+            matches!(&faults.take()[..], [Fault::Panicked { message, .. }] if &**message == "in a scope")
         );
     });
 }
@@ -161,6 +165,64 @@ fn a_scope_with_an_overlap_ends_with_that_panic() {
     });
 }
 
+/// Wherever in the spawning it panics: what the closure holds is dropped, and the scope ends.
+#[test]
+fn a_handle_that_panics_while_a_scope_spawns_on_it() {
+    check(|| {
+        let held = Arc::new(());
+        for calm in 0..8 {
+            let (nervous, other, far) = (Nervous::new(calm), Cown::new(0), Arc::clone(&held));
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                scope(|s| s.when(&nervous, move |_| drop(far)));
+            }));
+            assert!(calm > 2 || caught.is_err(), "after {calm} answers");
+            let (nervous, far) = (Nervous::new(calm), Arc::clone(&held));
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                scope(|s| {
+                    s.when(&other, |n| *n += 1);
+                    s.when((&nervous, &other), move |_| drop(far));
+                });
+            }));
+            assert!(calm > 3 || caught.is_err(), "in a tuple, after {calm} answers");
+            assert_eq!(Arc::strong_count(&held), 1, "after {calm} answers");
+            assert_eq!(ask(&other, |n| *n).wait(), Ok(1));
+        }
+    });
+}
+
+#[test]
+fn a_handle_that_panics_while_others_spawn_on_it() {
+    check(|| {
+        let held = Arc::new(());
+        for calm in 0..8 {
+            let nervous = || (Nervous::new(calm), Cown::new(0), Arc::clone(&held));
+            let (a, b, far) = nervous();
+            let asked = catch_unwind(AssertUnwindSafe(|| ask((&a, &b), move |_| drop(far))));
+            assert!(calm > 3 || asked.is_err(), "after {calm} answers");
+            let outcome = asked.map(Promise::wait);
+            assert!(matches!(outcome, Ok(Ok(())) | Err(_)), "after {calm} answers");
+            let (a, b, far) = nervous();
+            let spawned = catch_unwind(AssertUnwindSafe(|| {
+                batch().when(&b, |b| *b += 1).when((&a, &b), move |_| drop(far)).spawn();
+            }));
+            assert!(calm > 1 || spawned.is_err(), "after {calm} answers");
+            let (a, b, far) = nervous();
+            let here = catch_unwind(AssertUnwindSafe(|| when_here((&a, &b), move |_| drop(far))));
+            assert!(calm > 1 || here.is_err(), "after {calm} answers");
+            let (a, b, far) = nervous();
+            let (resolver, promise) = Promise::channel();
+            let then = catch_unwind(AssertUnwindSafe(|| {
+                promise.then((&a, &b), move |_, _: Result<(), _>| drop(far))
+            }));
+            let resolved = catch_unwind(AssertUnwindSafe(|| resolver.resolve(())));
+            assert!(calm > 3 || then.is_err() || resolved.is_err(), "after {calm} answers");
+            // In any case it comes to an end.
+            drop(then.map(Promise::wait));
+        }
+        coact_tests::finally(move || assert_eq!(Arc::strong_count(&held), 1));
+    });
+}
+
 /// Any type can be thrown, and nobody is left waiting.
 #[test]
 fn a_payload_that_panics_when_it_is_dropped() {
@@ -184,4 +246,29 @@ fn a_payload_that_panics_when_it_is_dropped() {
         assert_eq!(coact_tests::message_of(&*caught.unwrap_err()), "first");
         let _ = panic_any::<()>;
     });
+}
+
+/// A payload that is not the first is dropped; what its destructor waits for may be another panic of the scope.
+#[test]
+fn a_payload_whose_destructor_waits_for_the_panic_of_another_behaviour() {
+    struct Patient(Receiver<()>, Log<bool>);
+    impl Drop for Patient {
+        fn drop(&mut self) {
+            self.1.push(self.0.recv_timeout(PATIENCE).is_ok());
+        }
+    }
+    let heard = Log::new();
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let ((one, two), (ended, wait)) = ((Cown::new(()), Cown::new(())), channel());
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        scope(|s| {
+            s.when((&one, &two), |_| resume_unwind(Box::new("first")));
+            s.when(one.checked(), |_| resume_unwind(Box::new(Patient(wait, heard.clone()))));
+            s.when(two.checked(), |_| fail("third"));
+            s.when(two.checked(), |_| ended.send(()).unwrap());
+        });
+    }));
+    assert_eq!(coact_tests::message_of(&*caught.unwrap_err()), "first");
+    assert_eq!(heard.take(), [true], "it has heard of the other one's end");
 }

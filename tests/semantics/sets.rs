@@ -182,9 +182,64 @@ fn a_set_of_a_thousand() {
 }
 
 #[test]
-fn a_set_that_is_too_large_is_refused_in_the_caller() {
-    let runtime = coact_tests::runtime(1, &coact_tests::Faults::new());
-    let _entered = runtime.enter();
-    let message = panic_of(|| when(&cowns(70_000), |_| ()));
-    assert_eq!(message, "a behaviour can name at most 65535 cowns, not 70000");
+fn slices_of_references() {
+    check(|| {
+        let all = cowns(6);
+        let even: Vec<&Cown<usize>> = all.iter().step_by(2).collect();
+        when(&even, |mut even| even.iter_mut().for_each(|n| *n += 10));
+        when(&even[1..], |mut two| two[0] += 100);
+        when(&[even[2], even[0]], |mut two| two[0] += two[1]);
+        when([even[0], &all[1]], |[zero, one]| std::mem::swap(zero, one));
+        let seen = ask((read_all(&even), &all[1]), |(even, one)| {
+            (even.iter().copied().collect::<Vec<_>>(), *one)
+        });
+        assert_eq!(seen.wait(), Ok((vec![1, 112, 24], 10)));
+        batch().when(&even, |mut even| even[0] = 0).spawn();
+        let first = Promise::ready(()).then(&even, |even, _| even[0]);
+        assert_eq!(first.wait(), Ok(0));
+        assert!(try_when(&[even[0], even[0]], |_| ()).is_err());
+    });
+}
+
+#[test]
+fn members_are_iterators() {
+    check(|| {
+        let all = cowns(4);
+        when(&all, |all| {
+            for n in all {
+                *n += 1;
+            }
+        });
+        let seen = ask(&all, |mut all| {
+            for n in &mut all {
+                *n *= 2;
+            }
+            let mut ends = all.iter_mut();
+            assert_eq!(
+                (ends.next(), ends.next_back(), ends.len()),
+                (Some(&mut 2), Some(&mut 8), 2)
+            );
+            assert_eq!(
+                (ends.next_back(), ends.next_back(), ends.next()),
+                (Some(&mut 6), Some(&mut 4), None)
+            );
+            let mut sum = 0;
+            for n in &all {
+                sum += *n;
+            }
+            // The states outlive the members.
+            let mut states: Vec<&mut usize> = all.into_iter().rev().collect();
+            *states[0] = sum;
+            states.into_iter().map(|n| *n).collect::<Vec<_>>()
+        });
+        assert_eq!(seen.wait().unwrap(), [20, 6, 4, 2]);
+        let seen = ask(read_all(&all), |all| {
+            let (mut sum, twice) = (0, all.clone().into_iter().chain(&all));
+            for n in twice {
+                sum += *n;
+            }
+            (sum, all.into_iter().rev().clone().next().copied())
+        });
+        assert_eq!(seen.wait(), Ok((64, Some(20))));
+    });
 }

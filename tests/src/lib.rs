@@ -6,12 +6,14 @@
 mod cpu;
 mod journal;
 mod meeting;
+mod nervous;
 mod program;
 pub mod supervision_model;
 mod workload;
 
 pub use cpu::process_time;
 pub use journal::{Journal, Log};
-pub use meeting::{Meeting, PATIENCE};
+pub use meeting::{Meeting, PATIENCE, side_by_side};
+pub use nervous::Nervous;
 pub use program::{Faults, check, check_with_faults, fail, finally, message_of, panic_of, runtime};
 pub use workload::{Bank, Dice};

@@ -1,12 +1,28 @@
 //! Meetings: proof that several behaviours run at the same time.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use coact_sync::shim::process::{Condvar, Mutex};
 
 /// How long a test waits for what must happen at some time, before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs all at the same time, each on a thread of its own, and waits for all. It joins each thread, which
+/// the thread sanitizer sees, other than the end of a scope.
+///
+/// # Panics
+/// If one of them panics.
+pub fn side_by_side<F: FnOnce() + Send>(all: impl IntoIterator<Item = F>) {
+    thread::scope(|scope| {
+        let threads: Vec<_> = all.into_iter().map(|main| scope.spawn(main)).collect();
+        for thread in threads {
+            thread.join().unwrap_or_else(|payload| resume_unwind(payload));
+        }
+    });
+}
 
 /// A barrier at which nobody waits for ever: if the others do not come, it says so.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ pub const LAYERS: [(&str, &[&str]); 13] = [
     ("coact-core", &["coact-sim", "coact-sync"]),
     // Its examples alone: what a macro writes cannot be compiled without what it names.
     ("coact-macros", &["coact"]),
-    ("coact-actor", &["coact-core"]),
+    ("coact-actor", &["coact-core", "coact-sync"]),
     ("coact", &["coact-actor", "coact-core", "coact-macros"]),
     ("coact-cli", &["coact"]),
     ("coact-examples", &["coact"]),

@@ -34,16 +34,36 @@ pub fn forbids_unsafe(root: &str) -> bool {
 /// assert!(unargued_orderings(argued).is_empty());
 /// ```
 pub fn unargued_orderings(text: &str) -> Vec<usize> {
+    unargued(text, &STRONG)
+}
+
+/// The same with `Relaxed` ones: for code that has few atomics, each of which decides something.
+///
+/// ```
+/// use coact_xtask::source::unargued_atomics;
+///
+/// let bare = "fn f() {\n    x.load(Ordering::Relaxed);\n}";
+/// assert_eq!(unargued_atomics(bare), [2]);
+/// let argued = "// ORDERING: Relaxed. It only counts.\nx.load(Ordering::Relaxed);";
+/// assert!(unargued_atomics(argued).is_empty());
+/// ```
+pub fn unargued_atomics(text: &str) -> Vec<usize> {
+    let mut all = STRONG.to_vec();
+    all.push("Ordering::Relaxed");
+    unargued(text, &all)
+}
+
+fn unargued(text: &str, orderings: &[&str]) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let is_argued = |index: usize| {
         lines[index.saturating_sub(REACH)..=index].iter().any(|line| line.contains("ORDERING:"))
     };
-    let is_strong = |line: &str| {
+    let is_one = |line: &str| {
         let code = line.split("//").next().unwrap_or_default();
-        STRONG.iter().any(|ordering| code.contains(ordering))
+        orderings.iter().any(|ordering| code.contains(ordering))
     };
-    let strong = lines.iter().enumerate().filter(|(_, line)| is_strong(line));
-    strong.filter(|(index, _)| !is_argued(*index)).map(|(index, _)| index + 1).collect()
+    let found = lines.iter().enumerate().filter(|(_, line)| is_one(line));
+    found.filter(|(index, _)| !is_argued(*index)).map(|(index, _)| index + 1).collect()
 }
 
 /// The sections of the folder's README that a file's comments name: `README.md, "Section"`.

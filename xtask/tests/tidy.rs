@@ -51,19 +51,33 @@ fn crates_depend_downwards_only() {
 
 #[test]
 fn every_strong_ordering_is_argued() {
+    let bare = unargued(&["crates/sync/src", "crates/core/src"], source::unargued_orderings);
+    assert_none(&bare, "an `// ORDERING:` comment must say what these pair with:");
+}
+
+#[test]
+fn every_ordering_of_the_actors_is_argued() {
+    let bare = unargued(&["crates/actor/src"], source::unargued_atomics);
+    assert_none(
+        &bare,
+        "an `// ORDERING:` comment must say what these pair with, or why with nothing:",
+    );
+}
+
+/// The places outside of tests of which a check tells the lines.
+fn unargued(folders: &[&str], check: impl Fn(&str) -> Vec<usize>) -> Vec<String> {
     let root = tree::root();
-    let folders = ["crates/sync/src", "crates/core/src"].map(|folder| root.join(folder));
-    let files = folders.iter().flat_map(|folder| tree::files(folder, "rs"));
+    let files = folders.iter().flat_map(|folder| tree::files(&root.join(folder), "rs"));
     let is_test = |path: &Path| {
         let of_tests = ["tests.rs", "loom.rs"].iter().any(|name| path.ends_with(name));
         of_tests || path.components().any(|part| part.as_os_str() == "tests")
     };
     let mut bare = Vec::new();
     for path in files.filter(|path| !is_test(path)) {
-        let lines = source::unargued_orderings(&tree::text(&path));
+        let lines = check(&tree::text(&path));
         bare.extend(lines.iter().map(|line| format!("{}:{line}", short(&path))));
     }
-    assert_none(&bare, "an `// ORDERING:` comment must say what these pair with:");
+    bare
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod choice;
 mod compare;
+mod instructions;
 mod list;
 mod report;
 mod run;
@@ -25,6 +26,7 @@ Examples:
   coact-bench run --json figures.json               records for `report` and `compare`
   coact-bench report figures.json --out page        page/index.html, with drawings and tables
   coact-bench compare old.json new.json             what became faster, what slower
+  coact-bench instructions                          instructions an operation, beside the committed table
   coact-bench lines                                 how long our Savina programs are, beside the paper's";
 
 /// Measures the coact runtime beside its peers. Each repetition runs in a fresh process and checks its result.
@@ -46,6 +48,9 @@ enum Command {
     Report(report::Report),
     /// Compares two files of records.
     Compare(compare::Compare),
+    /// Counts instructions and atomic read-modify-writes an operation, and compares them with a table.
+    #[command(after_help = instructions::EXAMPLES)]
+    Instructions(instructions::Instructions),
     /// Counts the lines of our Savina programs as the paper counts its own.
     Lines,
     /// Speaks as a peer's program does; the tool starts itself with this.
@@ -66,6 +71,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.measure(out),
         Command::Report(report) => report.write(out),
         Command::Compare(compare) => compare.print(out),
+        Command::Instructions(instructions) => instructions.count(out),
         Command::Lines => list::lines(out),
         Command::Program(Program { words }) => {
             program::answer("coact", &Offer::of(&workloads::all()), &words, out)

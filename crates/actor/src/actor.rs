@@ -52,6 +52,9 @@ pub trait Actor: Sized + 'static {
 
     /// Called before the state is dropped, at a stop as at a restart, unless the actor is
     /// [killed](crate::Addr::kill). After a panic the state is as the panic left it.
+    ///
+    /// A panic in it is told as [`ActorFailed`](crate::ActorFailed), and becomes the reason of an end whose
+    /// own was [normal](ExitReason::is_normal).
     fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let _ = (reason, context);
     }
@@ -69,6 +72,19 @@ pub trait SendActor: Actor + Send {}
 
 #[diagnostic::do_not_recommend]
 impl<A: Actor + Send> SendActor for A {}
+
+/// An actor that several behaviours may read at the same time: every [`Actor`] that is [`Sync`].
+///
+/// This is what [`Addr::read`](crate::Addr::read) asks for, with a message that says what to do instead.
+#[diagnostic::on_unimplemented(
+    message = "the actor `{Self}` cannot be read by several behaviours at the same time",
+    label = "this actor is not `Sync`",
+    note = "name it without `.read()`: a behaviour on `&address` has it for itself, as `&mut {Self}`"
+)]
+pub trait SyncActor: Actor + Sync {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Actor + Sync> SyncActor for A {}
 
 /// What can be sent to actors.
 #[diagnostic::on_unimplemented(

@@ -7,17 +7,17 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, Farewell, Home, MoveError, Permit, Read, when};
+use coact_core::{AsCown, Cown, CownId, Farewell, Home, MoveError, Permit, Read, serve_here, when};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, refuse_all};
 use crate::cycle::{self, Wait};
 use crate::directive::{Directive, Tie};
-use crate::life::{Monitor, MonitorId};
+use crate::life::{Monitor, MonitorId, Tell};
 use crate::mailbox::{Letter, letter};
 use crate::router::InFlight;
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
-    SendError, Stopped,
+    SendError, Stopped, SyncActor,
 };
 
 pub(crate) use set::Inside;
@@ -72,10 +72,11 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Spawns a behaviour that takes the address along, and drops it in the end. The work is dropped
-    /// if the actor has ended.
+    /// if the actor has ended, or has another state by then.
     #[inline]
     pub(crate) fn call_by_value(
         mut self,
+        life: u32,
         work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
     ) {
         let cown = self.cown.take().expect("taken at the end only");
@@ -85,7 +86,7 @@ impl<A: Actor> Addr<A> {
             let (cell, cown) = held.into_parts();
             // The last address says farewell, even if the work panics.
             let _own = Addr::new(cown);
-            cell.call(work);
+            cell.call_in(life, work);
         });
         queue.iter().for_each(|queue| queue.step());
     }
@@ -105,9 +106,23 @@ impl<A: Actor> Addr<A> {
     {
         let cown = self.cown();
         if !cown.is_plain() {
-            return self.send_elsewhere(message, Reply::unwanted());
+            return self.send_marked(message);
         }
         when(cown.regardless(), move |cell| cell.receive(message, Reply::unwanted()));
+        Ok(())
+    }
+
+    /// As [`send`](Self::send), to an actor that is not as most are.
+    #[inline(never)]
+    fn send_marked<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let cown = self.cown();
+        let Some(batch) = cown.front().calls_alone() else {
+            return self.send_elsewhere(message, Reply::unwanted());
+        };
+        serve_here(cown.regardless(), batch, move |cell| cell.receive(message, Reply::unwanted()));
         Ok(())
     }
 
@@ -177,7 +192,7 @@ impl<A: Actor> Addr<A> {
         match cycle::holder() {
             None => (reply, ask),
             Some(holder) => {
-                let wait = Wait::new(holder, self.any());
+                let wait = Wait::new(holder, self);
                 (reply.tracked(&wait), ask.tracked(wait))
             }
         }
@@ -262,9 +277,12 @@ impl<A: Actor> Addr<A> {
             drop(permit);
             letter.deliver(cell);
         });
-        if let Some(place) = place {
-            wait.placed(hops, cown.id(), place);
-        }
+        wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
+    }
+
+    /// The queue that its messages stand in: its own, or that of its group.
+    pub(crate) fn queue_id(&self) -> CownId {
+        self.cown().queue_id()
     }
 
     #[cold]
@@ -275,19 +293,21 @@ impl<A: Actor> Addr<A> {
         self.post(None, message, reply)
     }
 
-    /// Messages must not overtake the behaviour that is about to be queued, or has been.
+    /// Messages must not overtake the behaviour that is about to be queued, or has been. Returns whether the
+    /// behaviour may be refused.
     #[cold]
-    fn announce_elsewhere(&self) {
-        if let Some(queue) = self.cown().front().queue() {
+    fn announce_elsewhere(&self) -> bool {
+        self.cown().front().queue().is_some_and(|queue| {
             queue.step();
-        }
+            queue.bounds_behaviours()
+        })
     }
 
     /// The actor as a member of a set that is held for reading: the closure gets `&A`, and readers
     /// that stand next to each other in the actor's order run in parallel.
     pub fn read(&self) -> Read<'_, A, Self>
     where
-        A: Sync,
+        A: SyncActor,
     {
         AsCown::read(self)
     }
@@ -354,11 +374,14 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Calls a closure when the actor ends, whatever the reason; at once if it has ended. The
-    /// closure runs on the actor's host, and must not block.
+    /// closure runs on the actor's host, or, if that has ended, wherever it is given up, and must not block.
     pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> MonitorId {
+        self.monitor(Box::new(tell))
+    }
+
+    fn monitor(&self, tell: Box<dyn Tell>) -> MonitorId {
         let id = MonitorId::next();
-        let monitor = Directive::Tie(Tie::Monitor(Monitor { id, tell: Box::new(tell) }));
-        self.leave(monitor);
+        self.leave(Directive::Tie(Tie::Monitor(Monitor { id, tell })));
         id
     }
 
@@ -377,10 +400,11 @@ impl<A: Actor> Addr<A> {
         self.cown().front().end().cloned()
     }
 
-    /// Waits for the actor's end; the promise brings the reason.
+    /// Waits for the actor's end; the promise brings the reason. One that is dropped costs the actor nothing
+    /// in the long run: some of those are forgotten with each that comes.
     pub fn ended(&self) -> coact_core::Promise<ExitReason> {
         let (resolver, promise) = coact_core::Promise::channel();
-        self.on_down(move |down| resolver.resolve(down.reason));
+        self.monitor(Box::new(resolver));
         promise
     }
 
@@ -423,13 +447,13 @@ impl<A: Actor> Addr<A> {
     /// The actors of a [`Pump`](coact_core::Pump) stay with it, and no other comes to it.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
         AsCown::move_to(&Inside(self.clone()), home)?;
-        self.cown().front().set_caller_batch(0);
+        self.cown().front().set_caller_batch(None);
         Ok(())
     }
 
-    /// From now on senders handle so many messages themselves.
+    /// From now on senders handle their messages themselves, and up to so many others.
     pub(crate) fn run_on_callers(&self, batch: u32) {
-        self.cown().front().set_caller_batch(batch);
+        self.cown().front().set_caller_batch(Some(batch));
         self.cown().mark(true);
     }
 
@@ -463,14 +487,32 @@ impl<A: Actor> Addr<A> {
         });
     }
 
-    /// Brings the actor news that no setting of its mailbox refuses, drops or lets be overtaken.
-    fn tell<M>(&self, news: M)
+    /// Brings the actor news that no setting of its mailbox refuses, drops or lets be overtaken. Dropped if
+    /// the actor has another state by then.
+    fn tell<M>(&self, life: u32, news: M)
     where
         M: MessageTo<A>,
     {
         AsCown::announce(self);
-        self.deliver(news, ());
+        when(self.cown().regardless(), move |cell| {
+            cell.receive_in(|context| context.life() == life, news);
+        });
         AsCown::announce(self);
+    }
+
+    /// As [`deliver`](Self::deliver), unless the actor does not want it any more by then.
+    pub(crate) fn deliver_if<M>(
+        &self,
+        is_wanted: impl FnOnce(&mut Context<A>) -> bool + Send + 'static,
+        message: M,
+        then: impl Send + 'static,
+    ) where
+        M: MessageTo<A>,
+    {
+        when(self.cown().regardless(), move |cell| {
+            let _then = then;
+            cell.receive_in(is_wanted, message);
+        });
     }
 
     /// Has something called with the actor; it is dropped if the actor has ended by then.
@@ -509,8 +551,13 @@ impl<A: Actor> Addr<A> {
 
     /// Leaves a directive that is answered even by an actor that has ended.
     pub(crate) fn leave(&self, directive: Directive) {
-        self.cown().front().leave(directive);
+        let front = self.cown().front();
+        front.leave(directive);
         self.cown().alert();
+        // That of a pump that is gone is attended to by nobody.
+        if front.end().is_some() && self.home().is_cancelled() {
+            refuse_all(front);
+        }
     }
 }
 

@@ -23,7 +23,7 @@ trait Erased: Send + Sync {
     fn alert(&self);
     fn queue_id(&self) -> Option<CownId>;
     fn is_entangled(&self) -> bool;
-    fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool;
+    fn survey(&self, limit: usize) -> Option<Survey>;
 }
 
 impl<A: Actor> Erased for WeakAddr<A> {
@@ -55,8 +55,8 @@ impl<A: Actor> Erased for WeakAddr<A> {
         self.front().is_entangled()
     }
 
-    fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
-        WeakAddr::survey(self, limit, look)
+    fn survey(&self, limit: usize) -> Option<Survey> {
+        WeakAddr::survey(self, limit)
     }
 }
 
@@ -110,9 +110,9 @@ impl AnyAddr {
         self.0.is_entangled()
     }
 
-    /// Looks at what waits for an actor that is held; returns whether it is.
-    pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
-        self.0.survey(limit, look)
+    /// Looks at what waits for an actor that is held, if it is.
+    pub(crate) fn survey(&self, limit: usize) -> Option<Survey> {
+        self.0.survey(limit)
     }
 
     /// Gives the directive back if the actor is gone.

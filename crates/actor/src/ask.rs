@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use coact_core::{Broken, CownSet, Promise, Timer, after};
+use coact_core::{Broken, CownSet, Home, Promise, Timer};
 
 use crate::cycle::{Wait, Waiting};
 use crate::reply::Answer;
@@ -35,7 +35,7 @@ struct Timeout {
 impl Timeout {
     fn new(duration: Duration) -> Self {
         let (resolver, alarm) = Promise::channel();
-        let timer = after(duration, (), move |()| resolver.resolve(()));
+        let timer = Home::of_any().after(duration, (), move |()| resolver.resolve(()));
         Self { after: duration, alarm, timer }
     }
 }

@@ -1,22 +1,28 @@
 //! An actor as the state of a cown: everything that happens to it happens here.
 
+mod ending;
 mod supervised;
 
 use std::any::type_name;
+use std::mem::needs_drop;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 use std::task::Poll;
 
-use coact_core::{Anchored, Attended, Broken, Door, Home, OnCancel, WeakCown, catch, when};
+use coact_core::{Anchored, Attended, Broken, Cown, Door, Ending, Home, WeakCown, catch, when};
 use parking_lot::Mutex;
 
 use crate::directive::{Directive, Tie};
 use crate::events::Subject;
 use crate::front::Front;
-use crate::hold::{Hold, alert};
+use crate::hold::Hold;
 use crate::life::Ties;
 use crate::mailbox::Letters;
+use crate::reply::in_end_for;
 use crate::supervise::{Intensity, Ward};
-use crate::{Actor, ActorId, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr};
+use crate::{
+    Actor, ActorId, Addr, Context, ExitReason, Exited, Message, MessageTo, Reply, WeakAddr,
+};
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {
@@ -52,15 +58,11 @@ const REPLAYS: u32 = 64;
 /// How many things in a row are done for handlers and hooks before others have the worker.
 const STEPS: u32 = 256;
 
+/// How many directives are obeyed before others have their turn: behind those that were left since.
+const DIRECTIVES: u32 = 64;
+
 /// Makes a new state for a restart; it is called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
-
-/// That of an actor that goes everywhere.
-pub(crate) fn free_factory<A: Actor + Send>(
-    mut make: impl FnMut() -> A + Send + 'static,
-) -> Factory<A> {
-    Box::new(move || Anchored::free(make()))
-}
 
 struct Rest<A: Actor> {
     ties: Ties,
@@ -70,12 +72,14 @@ struct Rest<A: Actor> {
     /// How often it may restart after panics, if it does so by itself.
     limit: Option<Box<Intensity>>,
     hold: Option<Hold<A>>,
-    /// Set while messages wait until the actor is resumed; wakes us should the runtime give up.
-    suspended: Option<OnCancel>,
+    /// Messages wait until the actor is resumed.
+    suspended: bool,
     /// The actor has panicked, and nothing was done about it yet.
     failure: Option<ExitReason>,
     /// Messages that were set aside, and come before all that waits.
     again: Letters,
+    /// How many states there were before this one.
+    life: u32,
 }
 
 impl<A: Actor> Default for Rest<A> {
@@ -86,9 +90,10 @@ impl<A: Actor> Default for Rest<A> {
             limit: None,
             ward: None,
             hold: None,
-            suspended: None,
+            suspended: false,
             failure: None,
             again: Letters::default(),
+            life: 0,
         }
     }
 }
@@ -104,7 +109,7 @@ impl<A: Actor> Cell<A> {
             Box::new(Mutex::new(Rest { factory: Some(factory), limit, ..Rest::default() }))
         });
         let this = WeakAddr::new(this);
-        let context = Context::new(this.clone());
+        let context = Context::new(this.clone(), 0);
         Self { body: Some(Body { actor, context }), rest, phase: Phase::Starting, turns: 0, this }
     }
 
@@ -137,6 +142,27 @@ impl<A: Actor> Cell<A> {
         self.turns = self.turns.wrapping_add(1);
         if let Some(body) = &mut self.body {
             work(body.actor.get_mut(), &mut body.context);
+        }
+    }
+
+    /// Calls something with the actor, if it lives and has the state still for which this was begun.
+    #[inline]
+    pub(crate) fn call_in(&mut self, life: u32, work: impl FnOnce(&mut A, &mut Context<A>)) {
+        self.call(|actor, context| {
+            if context.life() == life {
+                work(actor, context);
+            }
+        });
+    }
+
+    /// Gives news to the actor, if it wants them still.
+    pub(crate) fn receive_in<M: MessageTo<A>>(
+        &mut self,
+        is_wanted: impl FnOnce(&mut Context<A>) -> bool,
+        news: M,
+    ) {
+        if self.body.as_mut().is_none_or(|body| is_wanted(&mut body.context)) {
+            self.receive(news, Reply::unwanted());
         }
     }
 
@@ -219,7 +245,7 @@ impl<A: Actor> Cell<A> {
         }
         match directive {
             Directive::Stop(reason) => {
-                self.end_hold();
+                self.end_hold_for(&reason);
                 self.end(front, reason);
             }
             Directive::Kill(reason) => self.kill(front, reason),
@@ -228,24 +254,19 @@ impl<A: Actor> Cell<A> {
                 self.restart(front, &reason);
             }
             Directive::Start { by, run } => self.start(front, by, run),
-            Directive::End(reason) => {
-                self.end_hold();
-                let ward = self.leave_supervisor();
-                self.end(front, reason);
-                if let Some(ward) = ward {
-                    ward.end(front.id());
-                }
-            }
-            Directive::Suspend => self.suspend(),
-            Directive::Resume => self.rest().suspended = None,
+            Directive::End(reason) => self.end_for_good(front, reason),
+            Directive::RuntimeEnds(ending) => self.end_with_runtime(front, &ending),
+            Directive::Suspend => self.rest().suspended = true,
+            Directive::Resume => self.rest().suspended = false,
             Directive::Exit { from, reason } => self.on_exit(front, from, reason),
-            Directive::Tie(tie) => self.rest().ties.change(tie),
+            Directive::Tie(tie) => self.tie(front, tie),
         }
     }
 
-    fn suspend(&mut self) {
-        let waker = alert(self.this.any());
-        self.rest().suspended.get_or_insert_with(|| Home::current().on_cancel(waker));
+    fn tie(&mut self, front: &Front, tie: Tie) {
+        let rest = self.rest();
+        let life = rest.life;
+        rest.ties.change(front.id(), life, tie);
     }
 
     fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
@@ -258,8 +279,9 @@ impl<A: Actor> Cell<A> {
             return trap(Exited { actor: from, reason });
         }
         if !reason.is_normal() && self.phase != Phase::Down {
-            self.end_hold();
-            self.end(front, ExitReason::Linked(from, Arc::new(reason)));
+            let reason = ExitReason::Linked(from, Arc::new(reason));
+            self.end_hold_for(&reason);
+            self.end(front, reason);
         }
     }
 
@@ -281,7 +303,7 @@ impl<A: Actor> Cell<A> {
     /// Lets others have the worker, and has the actor attended to again.
     fn come_again(&self) {
         let this = self.this.clone();
-        when((), move |()| this.alert());
+        when((), move |()| _ = this.alert());
     }
 
     /// Returns whether there was something to do.
@@ -341,34 +363,44 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Handles messages that were set aside, as long as there are any, or for a while: others want
-    /// the worker, too.
-    fn replay(&mut self, front: &Front) {
+    /// the worker, too. Returns whether all directives were obeyed that have come meanwhile.
+    fn replay(&mut self, front: &Front) -> bool {
         for _ in 0..REPLAYS {
             if !self.replay_one() {
-                return;
+                return true;
             }
-            self.heed(front);
+            if !self.heed(front) {
+                return false;
+            }
         }
         if self.has_rest().is_some_and(|rest| !rest.again.is_empty()) {
             self.come_again();
         }
+        true
     }
 
-    /// Obeys directives, and does what is to be done now.
-    fn heed(&mut self, front: &Front) {
-        loop {
+    /// Obeys directives, and does what is to be done now. Returns whether that is all for now: if there are
+    /// many directives, others want the worker, and the actor is attended to again.
+    fn heed(&mut self, front: &Front) -> bool {
+        let mut obeyed = 0;
+        let is_all = loop {
             // A panic was first: what was left meanwhile finds the actor ended.
             self.settle_failure(front);
-            let Some(directive) = front.take_directive() else { break };
+            if obeyed >= DIRECTIVES && front.has_directives() && self.this.alert() {
+                break false;
+            }
+            let Some(directive) = front.take_directive() else { break true };
             self.obey(front, directive);
-        }
+            obeyed += 1;
+        };
         self.settle(front);
+        is_all
     }
 
     /// Whether messages wait for something else to happen.
     fn waits(&mut self) -> bool {
         let is_down = self.phase == Phase::Down;
-        let waits = |rest: &mut Rest<A>| rest.suspended.is_some() || rest.hold.is_some();
+        let waits = |rest: &mut Rest<A>| rest.suspended || rest.hold.is_some();
         is_down
             || self.has_rest().is_some_and(waits)
             || self.body.as_mut().is_some_and(|body| body.context.is_unsettled())
@@ -397,6 +429,13 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// The same for an actor that ends: what the future was to answer fails for that reason.
+    fn end_hold_for(&mut self, reason: &ExitReason) {
+        if self.has_rest().is_some_and(|rest| rest.hold.is_some()) {
+            in_end_for(reason, || self.end_hold());
+        }
+    }
+
     /// Does what is to be done after a panic.
     #[cold]
     fn fail(&mut self, front: &Front, reason: ExitReason) {
@@ -411,7 +450,7 @@ impl<A: Actor> Cell<A> {
 
     #[cold]
     fn kill(&mut self, front: &Front, reason: ExitReason) {
-        self.end_hold();
+        self.end_hold_for(&reason);
         self.phase = Phase::Ended;
         self.finish(front, reason);
     }
@@ -420,8 +459,19 @@ impl<A: Actor> Cell<A> {
     #[inline(never)]
     fn end(&mut self, front: &Front, reason: ExitReason) {
         self.phase = Phase::Ended;
-        self.hook(|actor, context| actor.stopped(&reason, context));
+        let reason = self.say_farewell(reason);
         self.finish(front, reason);
+    }
+
+    /// Calls [`Actor::stopped`]. A farewell that fails is told, and is the reason of an end that was meant
+    /// otherwise; returns what is the reason now.
+    fn say_farewell(&mut self, reason: ExitReason) -> ExitReason {
+        self.hook(|actor, context| actor.stopped(&reason, context));
+        let Some(failure) = self.has_rest().and_then(|rest| rest.failure.take()) else {
+            return reason;
+        };
+        self.subject().failed(&failure);
+        if reason.is_normal() { failure } else { reason }
     }
 
     /// Makes it known that the actor has ended, and drops it; if its supervisor may want it back,
@@ -432,10 +482,17 @@ impl<A: Actor> Cell<A> {
         }
         front.set_end(reason.clone());
         self.this.close();
+        // ORDERING: SeqCst pairs with the fence in `timers::set`: we find the timer that was set, or the
+        // one that sets it finds the end.
+        fence(Ordering::SeqCst);
+        front.end_begun();
         front.open_mailbox();
         let (mut body, rest) = (self.body.take(), self.rest.take());
         let stash = body.as_mut().map(|body| body.context.take_stash());
-        let _ = catch(move || drop(body));
+        let is_bare = body.as_ref().is_none_or(|body| body.context.is_bare());
+        if needs_drop::<A>() || !is_bare {
+            let _ = catch(|| in_end_for(&reason, move || drop(body)));
+        }
         self.bury_all(stash.unwrap_or_default());
         self.subject().stopped(&reason);
         let Some(rest) = rest else { return };
@@ -457,13 +514,13 @@ impl<A: Actor> Cell<A> {
         if self.rest().factory.is_none() {
             return self.end(front, reason.clone());
         }
-        self.hook(|actor, context| actor.stopped(reason, context));
+        self.say_farewell(reason.clone());
         let mut body = self.body.take();
         if let Some(body) = &mut body {
             self.handle_again(body.context.take_stash());
         }
         let _ = catch(move || drop(body));
-        // If its farewell has failed, so much the better that it is gone.
+        self.rest().ties.end_life(front.id());
         self.rest().failure = None;
         match self.renew() {
             Ok(()) => {
@@ -481,7 +538,10 @@ impl<A: Actor> Cell<A> {
     fn renew(&mut self) -> Result<(), ExitReason> {
         let make = self.rest().factory.as_mut().expect("only actors that can be restarted are");
         let actor = catch(make).map_err(|why| reason_of(&why))?;
-        self.body = Some(Body { actor, context: Context::new(self.this.clone()) });
+        let life = &mut self.rest().life;
+        *life = life.wrapping_add(1).max(1);
+        let life = *life;
+        self.body = Some(Body { actor, context: Context::new(self.this.clone(), life) });
         Ok(())
     }
 
@@ -496,30 +556,46 @@ impl<A: Actor> Attended for Cell<A> {
 
     fn attend(&mut self, front: &Front) -> Door {
         self.begin();
-        self.heed(front);
-        self.replay(front);
-        self.door()
+        // No message overtakes a directive.
+        if self.heed(front) && self.replay(front) { self.door() } else { Door::Shut }
     }
 
     fn cancel(&mut self, front: &Front) {
-        // Each of these may have the actor's own address, and would be kept by it for ever.
-        while let Some(directive) = front.take_directive() {
-            let _ = catch(move || drop(directive));
-        }
-        if let Some(body) = &mut self.body {
-            let _ = catch(|| body.context.forget_wishes());
-        }
-        if let Some(rest) = self.has_rest() {
-            rest.suspended = None;
-            let hold = rest.hold.take();
-            let _ = catch(move || drop(hold));
-            drop(std::mem::take(&mut rest.again));
-        }
+        self.cut_off(front);
     }
 
     fn failed(&mut self, _: &Front, why: &Broken) {
         // Of several panics before it is attended to the first counts.
         self.rest().failure.get_or_insert_with(|| reason_of(why));
+    }
+
+    fn end(front: &Front, ending: &Ending) {
+        front.leave(Directive::RuntimeEnds(ending.clone()));
+    }
+
+    fn number(front: &Front) -> u64 {
+        front.id().get()
+    }
+
+    fn unreachable(last: Cown<Self>) {
+        drop(Addr::new(last));
+    }
+}
+
+/// An actor whose state goes without having ended: what was to end it was dropped with its runtime.
+impl<A: Actor> Drop for Cell<A> {
+    fn drop(&mut self) {
+        if self.phase != Phase::Ended {
+            let this = self.this.clone();
+            self.cut_off(this.front());
+        }
+    }
+}
+
+/// Answers what was left for an actor that has ended.
+pub(crate) fn refuse_all(front: &Front) {
+    while let Some(directive) = front.take_directive() {
+        let _ = catch(|| refuse(front, directive));
     }
 }
 
@@ -529,7 +605,7 @@ fn refuse(front: &Front, directive: Directive) {
         Directive::Tie(Tie::Monitor(monitor)) => {
             let _ = catch(|| monitor.down(front.id(), &reason_of_end(front)));
         }
-        Directive::Tie(Tie::Link(other)) => {
+        Directive::Tie(Tie::Link { other, .. }) => {
             let _ =
                 other.direct(Directive::Exit { from: front.id(), reason: reason_of_end(front) });
         }

@@ -3,21 +3,25 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::spawn_future;
+use coact_core::{Promise, spawn_future};
 use parking_lot::Mutex;
 
 use crate::address::Inside;
+use crate::begun::{Begun, BegunByState};
 use crate::directive::{Directive, Tie};
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
 use crate::mailbox::{Letters, Stash};
+use crate::outbox::Outbox;
 use crate::quiet::Quiet;
 use crate::stream::Feeds;
+use crate::waiting;
 use crate::{
-    Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, MessageTo, Receive,
-    Reply, SendActor, WeakAddr,
+    Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, Message, MessageTo,
+    Receive, Recipient, Reply, SendActor, SendError, WeakAddr,
 };
 
 /// An actor's view of itself: its address, and what it can ask of the runtime.
@@ -33,6 +37,11 @@ struct Wishes<A: Actor> {
     stash: Stash,
     feeds: Feeds,
     quiet: Quiet<A>,
+    /// Which of the actor's states this belongs to.
+    life: u32,
+    /// What ends with that state.
+    begun: BegunByState,
+    outbox: Outbox,
 }
 
 impl<A: Actor> Default for Wishes<A> {
@@ -43,13 +52,28 @@ impl<A: Actor> Default for Wishes<A> {
             stash: Stash::default(),
             feeds: Feeds::default(),
             quiet: Quiet::default(),
+            life: 0,
+            begun: BegunByState::default(),
+            outbox: Outbox::default(),
         }
     }
 }
 
 impl<A: Actor> Context<A> {
-    pub(crate) fn new(this: WeakAddr<A>) -> Self {
-        Self { this, wishes: None }
+    /// That of the state which is the actor's so-manieth, from 0.
+    pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
+        let wishes = (life > 0).then(|| Box::new(Mutex::new(Wishes { life, ..Wishes::default() })));
+        Self { this, wishes }
+    }
+
+    /// Which of the actor's states this belongs to. What was begun for another one is of no concern.
+    pub(crate) fn life(&mut self) -> u32 {
+        self.wishes.as_mut().map_or(0, |wishes| wishes.get_mut().life)
+    }
+
+    /// What ends with the state.
+    pub(crate) fn begun(&mut self) -> &Arc<Begun> {
+        self.own().begun.get()
     }
 
     /// The actor's address.
@@ -81,7 +105,7 @@ impl<A: Actor> Context<A> {
 
     /// Asks another actor, and has the answer brought back to this one, as a message is: the closure
     /// gets the actor when it has its turn. Meanwhile the actor takes other messages, so this can
-    /// never deadlock. If this actor ends first, the closure is dropped.
+    /// never deadlock. If this actor ends or is restarted first, the closure is dropped.
     ///
     /// **Cost.** That of a message there and one back.
     pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)
@@ -90,9 +114,9 @@ impl<A: Actor> Context<A> {
         M: MessageTo<B>,
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
-        let this = self.address();
+        let (this, life) = (self.address(), self.life());
         let reply = Reply::calling(move |answer| {
-            this.call_by_value(move |actor, context| then(actor, answer, context));
+            this.call_by_value(life, move |actor, context| then(actor, answer, context));
         });
         // A message that is not delivered fails its reply, which tells the closure.
         drop(of.send_with_reply(message, reply));
@@ -104,9 +128,9 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
     {
-        let inside = Inside(self.address());
+        let (inside, life) = (Inside(self.address()), self.life());
         drop(ask.then(&inside, move |cell, answer| {
-            cell.call(|actor, context| then(actor, answer, context));
+            cell.call_in(life, |actor, context| then(actor, answer, context));
         }));
     }
 
@@ -125,8 +149,9 @@ impl<A: Actor> Context<A> {
     /// the answer has been handled: the actor goes on as if it had never been away. No worker waits.
     ///
     /// Several of them stack up: they are asked and handled one after the other, each once, and those
-    /// that a closure asks for come before any message. A question whose answer needs this actor in
-    /// turn fails ([`AskError::Cycle`]); and there is no form without a timeout, since an actor that
+    /// that a closure asks for come before any message. If the mailbox is bounded and lets senders
+    /// [wait](crate::Mailbox::wait), this waits for room, too. A question whose answer (or room) needs this actor
+    /// in turn fails ([`AskError::Cycle`]); and there is no form without a timeout, since an actor that
     /// never answers would hold this one for ever.
     ///
     /// ```
@@ -165,14 +190,123 @@ impl<A: Actor> Context<A> {
         // Asked by the future that holds the actor: so circles are found.
         self.hold(Reply::unwanted(), move |actor, context| {
             Box::pin(async move {
-                let answer = of.ask(message).timeout(timeout).await;
+                let answer = if of.makes_senders_wait::<M>() {
+                    waiting::ask_within(of.recipient(), message, timeout).await
+                } else {
+                    of.ask(message).timeout(timeout).await
+                };
                 then(actor, answer, context);
             })
         });
     }
 
+    /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to
+    /// [wait](crate::Mailbox::wait), the message waits, beside this actor, which goes on with others. So this
+    /// can never deadlock. `then` gets the outcome as a message; a message that was not sent comes back with it.
+    ///
+    /// Messages that are sent so to one recipient arrive in the order of these calls, and so do their outcomes; one that is
+    /// [sent](Addr::send) otherwise may come before those that wait. What is handed over is sent whatever
+    /// becomes of this actor. **There is no limit to what waits here**: an actor that is to slow down with its
+    /// recipient uses [`send_await`](Self::send_await).
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Addr, Context, Handler, Mailbox, Message, actor, spawn};
+    ///
+    /// struct Disk(u32);
+    /// impl Actor for Disk {}
+    /// struct Write;
+    /// impl Message for Write { type Reply = (); }
+    /// impl Handler<Write> for Disk {
+    ///     fn handle(&mut self, _: Write, _: &mut Context<Self>) { self.0 += 1 }
+    /// }
+    ///
+    /// struct Editor { disk: Addr<Disk>, saved: u32 }
+    /// impl Actor for Editor {
+    ///     fn started(&mut self, context: &mut Context<Self>) {
+    ///         for _ in 0..10 {
+    ///             context.send_when_room(&self.disk, Write, |editor, sent, context| {
+    ///                 editor.saved += u32::from(sent.is_ok());
+    ///                 if editor.saved == 10 { context.stop() }
+    ///             });
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let disk = actor(Disk(0)).mailbox(Mailbox::bounded(1)).spawn();
+    /// spawn(Editor { disk: disk.clone(), saved: 0 }).ended().wait()?;
+    /// assert_eq!(coact_core::ask(&disk, |disk| disk.0).wait()?, 10);
+    /// # Ok::<(), coact_core::Broken>(())
+    /// ```
+    pub fn send_when_room<M, F>(&mut self, to: impl Into<Recipient<M>>, message: M, then: F)
+    where
+        M: Message,
+        F: FnOnce(&mut A, Result<(), SendError<M>>, &mut Context<A>) + Send + 'static,
+    {
+        let to = to.into();
+        let (resolver, sent) = Promise::channel();
+        let job = |to: Recipient<M>| async move { resolver.resolve(to.send_async(message).await) };
+        self.own().outbox.add(to.id(), job(to));
+        // Spawned where the promise is kept: so the outcomes come in the order of the messages.
+        let (inside, life) = (Inside(self.address()), self.life());
+        drop(sent.then(&inside, move |cell, sent| {
+            if let Ok(sent) = sent {
+                cell.call_in(life, |actor, context| then(actor, sent, context));
+            }
+        }));
+    }
+
+    /// Asks when there is room for the message: as [`send_when_room`](Self::send_when_room). `then` gets the
+    /// answer, as with [`ask`](Self::ask).
+    pub fn ask_when_room<M, F>(&mut self, of: impl Into<Recipient<M>>, message: M, then: F)
+    where
+        M: Message,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        let of = of.into();
+        let (resolver, asked) = Promise::channel();
+        let job = |of: Recipient<M>| async move {
+            resolver.resolve(waiting::begin_ask(of, message, None).await);
+        };
+        self.own().outbox.add(of.id(), job(of));
+        let answer = async move {
+            match asked.await {
+                Ok(Ok(ask)) => ask.await,
+                Ok(Err(why)) => Err(why),
+                Err(_) => Err(AskError::Cancelled),
+            }
+        };
+        self.spawn(answer, then);
+    }
+
+    /// Sends a message when there is room for it, and lets **messages and behaviours wait**, after the current
+    /// handler, until it is sent, as [`ask_await`](Self::ask_await) does for an answer: so an actor slows down
+    /// with those that it sends to. After the timeout the message comes back as [`SendError::Full`].
+    ///
+    /// If there can only be room after this actor has gone on (two actors with full mailboxes that send to
+    /// each other), it comes back with the circle: [`SendError::Cycle`].
+    pub fn send_await<M, F>(
+        &mut self,
+        to: impl Into<Recipient<M>>,
+        message: M,
+        timeout: Duration,
+        then: F,
+    ) where
+        A: Send,
+        M: Message,
+        F: FnOnce(&mut A, Result<(), SendError<M>>, &mut Context<A>) + Send + 'static,
+    {
+        let to = to.into();
+        self.hold(Reply::unwanted(), move |actor, context| {
+            Box::pin(async move {
+                let sent = waiting::send_within(to, message, Some(timeout)).await;
+                then(actor, sent, context);
+            })
+        });
+    }
+
     /// Runs a future beside the actor, which goes on with other messages; its output is the answer.
-    /// The future borrows nothing of the actor's.
+    /// The future borrows nothing of the actor's, and belongs to whoever asked: it goes on when the actor
+    /// is restarted, and when it ends.
     pub fn detach<R, F>(&mut self, reply: Reply<R>, future: F)
     where
         R: Send + 'static,
@@ -182,26 +316,31 @@ impl<A: Actor> Context<A> {
     }
 
     /// Runs a future beside the actor, and brings its output back, as a message is: the closure gets
-    /// the actor when it has its turn. If the future panics, or this actor ends first, the closure
-    /// is dropped.
+    /// the actor when it has its turn. If the future panics, the closure is dropped. If this actor ends or
+    /// is restarted first, so are both.
     pub fn spawn<R, F, T>(&mut self, future: F, then: T)
     where
         R: Send + 'static,
         F: Future<Output = R> + Send + 'static,
         T: FnOnce(&mut A, R, &mut Context<A>) + Send + 'static,
     {
-        let inside = Inside(self.address());
+        let (inside, life) = (Inside(self.address()), self.life());
+        let future = self.begun().future(future);
         drop(spawn_future(future).then(&inside, move |cell, output| {
-            if let Ok(output) = output {
-                cell.call(|actor, context| then(actor, output, context));
+            if let Ok(Some(output)) = output {
+                cell.call_in(life, |actor, context| then(actor, output, context));
             }
         }));
     }
 
     /// Holds the actor, after the current handler, until a future has ended; its output is the
     /// answer. The future may use the actor's state all the while. **Messages and behaviours wait.**
-    /// An ask in it whose answer needs this actor in turn fails, with the circle:
+    /// An ask of an actor in it whose answer needs this actor in turn fails, with the circle:
     /// [`AskError::Cycle`]; see [`ask`](Self::ask) for the form that needs not wait.
+    ///
+    /// The promise of a behaviour on cowns is no such ask, and not looked at: do not await one on a cown that
+    /// behaviours name together with this actor, since one of them may have the cown and wait for the
+    /// actor. Spawn a behaviour over both instead.
     ///
     /// Directives do not wait: a stop, a kill or a restart drops the future at its await.
     ///
@@ -245,15 +384,17 @@ impl<A: Actor> Context<A> {
         self.link_any(&other.any());
     }
 
-    /// As [`link`](Self::link), with an actor of any type.
+    /// As [`link`](Self::link), with an actor of any type. The link ends with the state that has made it: at a
+    /// restart, too. One that the other actor has made stays.
     pub fn link_any(&mut self, other: &AnyAddr) {
         let this = self.this.any();
         if this == *other {
             return;
         }
         // Ours first: should the other one have ended, its answer finds the link.
-        self.direct(Directive::Tie(Tie::Link(other.clone())));
-        if other.direct(Directive::Tie(Tie::Link(this))).is_err() {
+        let life = self.life();
+        self.direct(Directive::Tie(Tie::Link { other: other.clone(), by: Some(life) }));
+        if other.direct(Directive::Tie(Tie::Link { other: this, by: None })).is_err() {
             let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
             self.direct(Directive::Exit { from: other.id(), reason });
         }
@@ -266,28 +407,40 @@ impl<A: Actor> Context<A> {
         let _ = other.direct(Directive::Tie(Tie::Unlink(self.id())));
     }
 
-    /// From now on the ends of linked actors are told to this actor as messages, and do not end it.
+    /// From now on the ends of linked actors are told to this actor as messages, and do not end it. That ends
+    /// with the state that has asked for it: at a restart, too.
     pub fn trap_exits(&mut self)
     where
         A: Receive<Exited>,
     {
-        let this = self.weak();
-        let tell = move |exited| this.tell(exited);
-        self.direct(Directive::Tie(Tie::TrapExits(Some(Box::new(tell)))));
+        let (this, life) = (self.weak(), self.life());
+        let tell = move |exited| this.tell(life, exited);
+        self.direct(Directive::Tie(Tie::TrapExits { tell: Some(Box::new(tell)), life }));
     }
 
     /// The ends of linked actors end this one again.
     pub fn end_with_links(&mut self) {
-        self.direct(Directive::Tie(Tie::TrapExits(None)));
+        let life = self.life();
+        self.direct(Directive::Tie(Tie::TrapExits { tell: None, life }));
     }
 
-    /// Has this actor told when another one ends, whatever the reason; at once if it has ended.
+    /// Has this actor told when another one ends, whatever the reason; at once if it has ended. The monitor
+    /// ends with the state that has set it: at a restart, too.
     pub fn monitor<B: Actor>(&mut self, other: &Addr<B>) -> MonitorId
     where
         A: Receive<Down>,
     {
-        let this = self.weak();
-        other.on_down(move |down| this.tell(down))
+        let (this, life) = (self.weak(), self.life());
+        let mut id = None;
+        self.begun().monitor(|place| {
+            let (watch, monitor) = other.watch_down(move |down| {
+                drop(place);
+                this.tell(life, down);
+            });
+            id = Some(monitor);
+            watch
+        });
+        id.expect("the closure was called")
     }
 
     /// Spawns an actor that is [linked](Self::link) with this one.
@@ -341,9 +494,9 @@ impl<A: Actor> Context<A> {
         &mut self.own().quiet
     }
 
-    /// Nothing that was asked for will be done.
-    pub(crate) fn forget_wishes(&mut self) {
-        self.wishes = None;
+    /// Whether the actor has never asked for anything.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.wishes.is_none()
     }
 
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {

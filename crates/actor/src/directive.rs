@@ -4,6 +4,8 @@
 //! in which they came, before its next message; at once if it is idle; and, but for those that end
 //! or replace its state, while a future holds it.
 
+use coact_core::Ending;
+
 use crate::life::{Monitor, MonitorId};
 use crate::supervise::Overseer;
 use crate::{ActorId, AnyAddr, ExitReason, Exited, WeakAddr};
@@ -19,6 +21,8 @@ pub(crate) enum Directive {
     Start { by: WeakAddr<Overseer>, run: u64 },
     /// The supervisor says: end for good.
     End(ExitReason),
+    /// The runtime is about to end.
+    RuntimeEnds(Ending),
     /// Let messages wait.
     Suspend,
     /// Let them come again.
@@ -31,16 +35,18 @@ pub(crate) enum Directive {
 
 /// What is to become of an actor's ties to others.
 pub(crate) enum Tie {
-    /// End with the other one.
-    Link(AnyAddr),
+    /// End with the other one. If this actor has asked for it: which of its states.
+    Link { other: AnyAddr, by: Option<u32> },
     /// Undo that.
     Unlink(ActorId),
+    /// The state of the other one that has asked for the link is gone.
+    Release(ActorId),
     /// Tell when this actor ends.
     Monitor(Monitor),
     /// Undo that.
     Demonitor(MonitorId),
     /// Tell of the ends of linked actors, instead of ending with them.
-    TrapExits(Option<Box<dyn Fn(Exited) + Send>>),
+    TrapExits { tell: Option<Box<dyn Fn(Exited) + Send>>, life: u32 },
 }
 
 impl Directive {

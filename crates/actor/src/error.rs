@@ -14,13 +14,18 @@ pub enum SendError<M> {
     Stopped(M),
     /// The actor's mailbox is full, and its policy is to refuse.
     Full(M),
+    /// There could never have been room: the actor that waited for it is held until there is, and what takes
+    /// it up waits, by way of others perhaps, for the one that waited.
+    Cycle(M, Arc<AskCycle>),
 }
 
 impl<M> SendError<M> {
     /// The message.
     pub fn into_message(self) -> M {
         match self {
-            SendError::Stopped(message) | SendError::Full(message) => message,
+            SendError::Stopped(message)
+            | SendError::Full(message)
+            | SendError::Cycle(message, _) => message,
         }
     }
 }
@@ -30,6 +35,12 @@ impl<M> fmt::Display for SendError<M> {
         f.write_str(match self {
             SendError::Stopped(_) => "the actor has ended: the message is given back",
             SendError::Full(_) => "the actor's mailbox is full: the message is given back",
+            SendError::Cycle(_, circle) => {
+                return write!(
+                    f,
+                    "room for the message would have been waited for for ever: {circle}"
+                );
+            }
         })
     }
 }
@@ -39,6 +50,7 @@ impl<M> fmt::Debug for SendError<M> {
         let name = match self {
             SendError::Stopped(_) => "Stopped",
             SendError::Full(_) => "Full",
+            SendError::Cycle(..) => "Cycle",
         };
         f.debug_tuple(name).field(&format_args!("{}", std::any::type_name::<M>())).finish()
     }
@@ -50,11 +62,15 @@ impl<M> std::error::Error for SendError<M> {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The actor had ended when it was asked, or ended before it took the message.
+    /// The actor had ended when it was asked, or ended before it took the message, or while it still had
+    /// the [`Reply`](crate::Reply).
     Stopped(ExitReason),
     /// The actor's mailbox was full.
     Full,
-    /// The actor panicked while it handled the message.
+    /// The actor panicked while it handled the message. What the panic said is not known yet when the ask fails:
+    /// the reply is dropped on the panic's way to where it is caught. It is in the actor's
+    /// [`exit_reason`](crate::Addr::exit_reason), if that ends the actor, and in any case in
+    /// [`ActorFailed`](crate::ActorFailed).
     Panicked,
     /// The time was over. The answer, should it still come, is dropped and counted.
     Timeout(Duration),
@@ -63,7 +79,7 @@ pub enum AskError {
     /// The answer could never have come: the actor that asked is held until it does, and the one
     /// that is to answer waits, by way of others perhaps, for the one that asked.
     Cycle(Arc<AskCycle>),
-    /// The runtime was shut down first.
+    /// The actor's runtime was shut down, and its deadline passed before there was an answer.
     Cancelled,
 }
 

@@ -11,9 +11,10 @@ use crate::ActorId;
 pub enum ExitReason {
     /// It was done: it stopped itself, or nobody had its address any more.
     Normal,
-    /// It was told to stop, by its supervisor or by [`Addr::stop`](crate::Addr::stop).
+    /// It was told to stop, by its supervisor, by [`Addr::stop`](crate::Addr::stop), or since its runtime was
+    /// shut down.
     Shutdown,
-    /// It was [killed](crate::Addr::kill).
+    /// It was [killed](crate::Addr::kill), or its runtime was shut down and did not wait for it.
     Killed,
     /// A handler, a hook, or a behaviour that held the actor panicked; the panic's message.
     Panicked(Arc<str>),

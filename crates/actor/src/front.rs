@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
+use coact_sync::shim::atomic::{AtomicU64, Ordering};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
+use crate::begun::Begun;
 use crate::directive::Directive;
 use crate::mailbox::{Count, Queue};
 use crate::once::OnceLock;
@@ -39,8 +41,18 @@ pub(crate) struct Control {
     /// The mailbox, if it was given settings.
     queue: OnceLock<Arc<Queue>>,
     dead_letters: Count,
-    /// How many messages in a row senders handle themselves; 0 if they do not.
+    /// Timers that anybody has set for the actor.
+    begun: OnceLock<Arc<Begun>>,
+    /// Whether senders handle their messages themselves: 0 if they do not, else one more than the number of
+    /// others that they go on with.
     caller_batch: AtomicU32,
+}
+
+impl Control {
+    fn caller_batch(&self) -> Option<u32> {
+        // ORDERING: Relaxed. See `set_caller_batch`.
+        self.caller_batch.load(Ordering::Relaxed).checked_sub(1)
+    }
 }
 
 impl Front {
@@ -81,6 +93,7 @@ impl Front {
         let control = self.control();
         let mut directives = control.directives.lock();
         // Under the lock, so that of two who disagree the same one is the last here and there.
+        // ORDERING: Relaxed, both. See `is_suspended`.
         match directive {
             Directive::Suspend => control.suspended.store(true, Ordering::Relaxed),
             Directive::Resume => control.suspended.store(false, Ordering::Relaxed),
@@ -91,6 +104,8 @@ impl Front {
 
     /// Whether the last of those who could tell was to let messages wait.
     pub(crate) fn is_suspended(&self) -> bool {
+        // ORDERING: Relaxed. It is asked when the last address goes, which comes after all that was done
+        // with other addresses: see `Cown::drop_unless_last`.
         self.control.get().is_some_and(|control| control.suspended.load(Ordering::Relaxed))
     }
 
@@ -104,16 +119,35 @@ impl Front {
         self.control.get()?.directives.lock().pop_front()
     }
 
-    /// How many messages in a row senders handle themselves, if they do.
-    pub(crate) fn caller_batch(&self) -> Option<u32> {
-        let batch = self.control.get()?.caller_batch.load(Ordering::Relaxed);
-        (batch > 0).then_some(batch)
+    /// Whether some wait.
+    pub(crate) fn has_directives(&self) -> bool {
+        self.control.get().is_some_and(|control| !control.directives.lock().is_empty())
     }
 
-    /// Relaxed: who looks too early or too late sends as he did before, into the same queue.
-    pub(crate) fn set_caller_batch(&self, batch: u32) {
-        if batch > 0 || self.control.get().is_some() {
-            self.control().caller_batch.store(batch, Ordering::Relaxed);
+    /// How many messages of others senders handle beside their own, if the actor runs on its callers.
+    pub(crate) fn caller_batch(&self) -> Option<u32> {
+        self.control.get()?.caller_batch()
+    }
+
+    /// The same of an actor that lives and whose mailbox has no settings: there is nothing else to look at
+    /// before a message is sent.
+    #[inline]
+    pub(crate) fn calls_alone(&self) -> Option<u32> {
+        let control = self.control.get()?;
+        // ORDERING: Relaxed. A hint: a message that comes after the end is dropped, as one that was on its way.
+        let is_ended = self.identity.load(Ordering::Relaxed) & ENDED != 0;
+        if is_ended || control.end.get().is_some() || control.queue.get().is_some() {
+            return None;
+        }
+        control.caller_batch()
+    }
+
+    /// From now on senders handle their messages themselves, and so many of others, or none.
+    pub(crate) fn set_caller_batch(&self, batch: Option<u32>) {
+        let stored = batch.map_or(0, |batch| batch.saturating_add(1));
+        // ORDERING: Relaxed. A stale read is harmless: the send goes into the same queue, as it did before.
+        if stored > 0 || self.control.get().is_some() {
+            self.control().caller_batch.store(stored, Ordering::Relaxed);
         }
     }
 
@@ -154,6 +188,19 @@ impl Front {
         }
     }
 
+    /// What ends with the actor.
+    pub(crate) fn begun(&self) -> &Arc<Begun> {
+        self.control().begun.get_or_init(Arc::default)
+    }
+
+    /// The actor has ended: so does what ends with it. To be called after [`set_end`](Self::set_end).
+    pub(crate) fn end_begun(&self) {
+        // ORDERING: see `timers::set`: it looks for the end once it has begun something.
+        if let Some(begun) = self.control.get().and_then(|control| control.begun.get()) {
+            begun.end();
+        }
+    }
+
     /// How many messages came when the actor had ended.
     pub(crate) fn dead_letters(&self) -> u64 {
         self.control.get().map_or(0, |control| control.dead_letters.get())
@@ -163,3 +210,6 @@ impl Front {
         self.control().dead_letters.rise();
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

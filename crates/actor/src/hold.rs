@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::{Busy, Home, OnCancel, catch};
+use coact_core::{Busy, Home, catch};
 use parking_lot::Mutex;
 
 use crate::cell::Body;
@@ -63,19 +63,16 @@ pub(crate) struct Hold<A: Actor> {
     holding: Holding,
     /// While it lives the runtime is not idle.
     _busy: Busy,
-    /// Wakes us should the runtime give up.
-    _on_cancel: OnCancel,
 }
 
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
         let holder = body.context.weak().any();
         let (waker, holding) = (alert(holder.clone()), Holding::new(holder));
-        let home = Home::current();
-        let (busy, on_cancel) = (home.hold_open(), home.on_cancel(waker.clone()));
+        let busy = Home::current().hold_open();
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        Self { future: request(loan), returned, waker, holding, _busy: busy, _on_cancel: on_cancel }
+        Self { future: request(loan), returned, waker, holding, _busy: busy }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.

@@ -25,7 +25,7 @@ thread_local! {
 impl Hub {
     pub(crate) fn of(home: Home) -> &'static Self {
         match LAST.try_with(Cell::get) {
-            Ok(Some((of, hub))) if of == home => hub,
+            Ok(Some((of, hub))) if of == home && home.is_stable() => hub,
             _ => Self::find(home),
         }
     }
@@ -33,6 +33,11 @@ impl Hub {
     /// That of the caller's runtime.
     pub(crate) fn current() -> &'static Self {
         Self::of(Home::current())
+    }
+
+    /// That of the caller's runtime, for what the caller does not know of: no runtime is started for it.
+    pub(crate) fn here() -> &'static Self {
+        Self::of(Home::of_any())
     }
 
     #[cold]

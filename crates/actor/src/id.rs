@@ -34,6 +34,7 @@ impl ActorId {
     #[cold]
     fn take_block() -> u64 {
         static BLOCKS: AtomicU64 = AtomicU64::new(0);
+        // ORDERING: Relaxed. Only distinct.
         BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK
     }
 

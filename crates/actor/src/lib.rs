@@ -14,6 +14,7 @@ mod actor;
 mod address;
 mod any;
 mod ask;
+mod begun;
 mod cell;
 mod context;
 mod cycle;
@@ -29,6 +30,7 @@ mod id;
 mod life;
 mod mailbox;
 mod once;
+mod outbox;
 mod park;
 mod pool;
 mod quiet;
@@ -36,6 +38,7 @@ mod recipient;
 mod registry;
 mod reply;
 mod router;
+mod settings;
 mod shared;
 mod spawn;
 mod stream;
@@ -44,8 +47,10 @@ mod system;
 pub mod this_thread;
 mod timers;
 mod topic;
+mod waiting;
+mod watch;
 
-pub use actor::{Actor, Handler, Message, MessageTo, Receive, SendActor};
+pub use actor::{Actor, Handler, Message, MessageTo, Receive, SendActor, SyncActor};
 pub use address::{Addr, WeakAddr};
 pub use any::AnyAddr;
 pub use ask::Ask;
@@ -63,7 +68,7 @@ pub use hold::HeldFuture;
 pub use host::{CALLER_BATCH, Host, PumpActors, Spread};
 pub use id::ActorId;
 pub use life::{Down, Exited, MonitorId};
-pub use mailbox::{Lane, LaneView, Mailbox, MailboxView, StashFull};
+pub use mailbox::{BehavioursView, Lane, LaneView, Mailbox, MailboxView, StashFull};
 pub use pool::{Pool, PoolBuilder};
 pub use quiet::ReceiveTimeout;
 pub use recipient::Recipient;
@@ -75,10 +80,12 @@ pub use reply::Reply;
 pub use router::{NoAnswer, RouteError, Router, Routing, Scatter};
 pub use shared::Shared;
 pub use spawn::{Spawn, actor, actor_local, spawn, spawn_local};
-pub use stream::{ActorStream, Attached, Demand, Feed, OfferEnd, PushError, StreamEnd};
+pub use stream::{
+    ActorStream, Attached, ConsumerGone, Demand, Feed, OfferEnd, PushError, StreamEnd, StreamId,
+};
 pub use supervise::{
     Backoff, Child, ChildError, ChildInfo, ChildState, Counts, IntoChild, Request, Restart,
     Shutdown, StartError, Strategy, Supervisor, Tree, permanent, temporary, transient,
 };
 pub use system::{System, SystemBuilder, SystemError, SystemReport, UnknownDispatcher, dispatcher};
-pub use topic::{BadPattern, Subscription, Topic, TopicTree, topic};
+pub use topic::{BadPattern, Published, Subscription, Topic, TopicTree, topic};

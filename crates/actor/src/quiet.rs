@@ -171,7 +171,7 @@ impl<A: Actor> Context<A> {
         // At most `LOOKS`, and one more for what the division left over.
         let needed = u32::try_from(needed).unwrap_or(LOOKS + 1);
         let version = self.unwatch(which);
-        let timer = look_later(self.weak(), which, version, interval);
+        let timer = look_later(self.weak(), self.life(), which, version, interval);
         let watch = Watch { interval, needed, quiet: 0, seen: None, then, timer };
         self.slot(which).watch = Some(watch);
     }
@@ -200,13 +200,18 @@ impl<A: Actor> Context<A> {
 
 fn look_later<A: Actor>(
     actor: WeakAddr<A>,
+    life: u32,
     which: Which,
     version: u64,
     interval: Duration,
 ) -> Timer {
     after(interval, (), move |()| {
         if let Some(actor) = actor.upgrade() {
-            actor.look(move |actor, context, turns| look(actor, context, turns, which, version));
+            actor.look(move |actor, context, turns| {
+                if context.life() == life {
+                    look(actor, context, turns, which, version);
+                }
+            });
         }
     })
 }
@@ -217,7 +222,7 @@ fn look<A: Actor>(actor: &mut A, context: &mut Context<A>, turns: u32, which: Wh
     if watch.look(turns) {
         (watch.then)(actor, context);
     }
-    watch.timer = look_later(context.weak(), which, version, watch.interval);
+    watch.timer = look_later(context.weak(), context.life(), which, version, watch.interval);
     let slot = context.slot(which);
     // Unless it was set or cleared meanwhile.
     if slot.version == version {

@@ -1,11 +1,17 @@
 //! Addresses for one kind of message.
 
 use std::fmt;
+use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use coact_core::Home;
+
+use crate::mailbox::Reserve;
 use crate::router::InFlight;
-use crate::{Actor, ActorId, Addr, Ask, Message, MessageTo, Reply, SendError};
+use crate::waiting::{self, Patient};
+use crate::watch::Watch;
+use crate::{Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Reply, SendError};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
 /// does not care who answers.
@@ -38,6 +44,26 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
     fn id(&self) -> ActorId;
     fn has_ended(&self) -> bool;
+    /// Waits for room; `None` if there is none to wait for. Without the message, who looks at it to choose
+    /// among several has none.
+    fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        let _ = (message, alone);
+        None
+    }
+    /// See [`Patient::reserves_first`].
+    fn reserves_first(&self) -> bool {
+        true
+    }
+    /// Has a closure called at its end, if that is told.
+    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
+        drop(tell);
+        None
+    }
+
+    /// Where what happens to it is told.
+    fn home(&self) -> Home {
+        Home::of_any()
+    }
 }
 
 impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
@@ -71,6 +97,36 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
 
     fn has_ended(&self) -> bool {
         Addr::has_ended(self)
+    }
+
+    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
+        Some(Addr::watch(self, tell))
+    }
+
+    fn home(&self) -> Home {
+        Addr::home(self)
+    }
+
+    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        Addr::reserve(self, alone)
+    }
+}
+
+impl<M: Message> Patient<M> for Recipient<M> {
+    fn send_now(&self, message: M) -> Result<(), SendError<M>> {
+        self.send(message)
+    }
+
+    fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_counted(message, None)
+    }
+
+    fn reserve(&self, message: &M) -> Option<Reserve<M>> {
+        self.0.reserve(Some(message), true)
+    }
+
+    fn reserves_first(&self) -> bool {
+        self.0.reserves_first()
     }
 }
 
@@ -108,6 +164,45 @@ impl<M: Message> Recipient<M> {
         self.0.ask(message)
     }
 
+    /// As [`Addr::send_async`]: the future waits for room if a mailbox is full and its policy is to
+    /// [wait](crate::Mailbox::wait). A router waits for the first of its routees that has room.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn send_async(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<(), SendError<M>>> + Send + use<M> {
+        waiting::send(self.clone(), message)
+    }
+
+    /// As [`Addr::ask_async`]: as [`send_async`](Self::send_async), and then the future waits for the answer.
+    ///
+    /// # Errors
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_async(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<M::Reply, AskError>> + Send + use<M> {
+        waiting::ask(self.clone(), message)
+    }
+
+    /// As [`Addr::send_blocking`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// If it would have to wait in a behaviour, a handler or a future.
+    #[track_caller]
+    pub fn send_blocking(&self, message: M) -> Result<(), SendError<M>> {
+        waiting::block_on(self.send_async(message))
+    }
+
+    pub(crate) fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+        self.0.reserve(None, alone)
+    }
+
     pub(crate) fn send_counted(
         &self,
         message: M,
@@ -124,6 +219,11 @@ impl<M: Message> Recipient<M> {
         self.0.ask_counted(message, guest)
     }
 
+    /// Has a closure called at its end, if that is told: see [`Addr::watch`].
+    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Option<Watch> {
+        self.0.watch(Box::new(tell))
+    }
+
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
         self.0.id()
@@ -132,6 +232,22 @@ impl<M: Message> Recipient<M> {
     /// As [`Addr::has_ended`].
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
+    }
+
+    pub(crate) fn home(&self) -> Home {
+        self.0.home()
+    }
+}
+
+impl<A: Actor, M: MessageTo<A>> From<&Addr<A>> for Recipient<M> {
+    fn from(address: &Addr<A>) -> Self {
+        Self::new(address.clone())
+    }
+}
+
+impl<M: Message> From<&Recipient<M>> for Recipient<M> {
+    fn from(recipient: &Recipient<M>) -> Self {
+        recipient.clone()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The right, and the duty, to answer a message.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
 
-use coact_core::{Promise, Resolver};
+use coact_core::{Promise, Resolver, is_cancelling, thread_companion};
 
 use crate::ask::flatten;
 use crate::cycle::Wait;
@@ -83,7 +84,7 @@ impl<R: Send + 'static> Reply<R> {
         M: MessageTo<A, Reply = R>,
     {
         if let Some(wait) = &self.wait {
-            wait.delegated(to.any());
+            wait.delegated(to);
         }
         to.send_with_reply(message, self)
     }
@@ -125,11 +126,49 @@ impl<R: Send + 'static> Reply<R> {
 impl<R: Send + 'static> Drop for Reply<R> {
     #[inline]
     fn drop(&mut self) {
+        if let Some(wait) = &self.wait {
+            wait.answered();
+        }
         if let Some(resolver) = self.resolver.take() {
-            let panicked = thread::panicking();
-            resolver.resolve(Err(if panicked { AskError::Panicked } else { AskError::NoReply }));
+            resolver.resolve(Err(why_dropped()));
         }
     }
+}
+
+/// Why there is no answer, by where a reply is dropped.
+#[cold]
+fn why_dropped() -> AskError {
+    if thread::panicking() {
+        return AskError::Panicked;
+    }
+    // Work that is dropped since its runtime has ended drops actors as well.
+    if is_cancelling() {
+        return AskError::Cancelled;
+    }
+    match thread_companion::<Endings>().0.borrow().last() {
+        Some(reason) => AskError::Stopped(reason.clone()),
+        None => AskError::NoReply,
+    }
+}
+
+/// Why the actors have ended whose states are dropped by this thread right now, the last one within
+/// the others.
+#[derive(Default)]
+struct Endings(RefCell<Vec<ExitReason>>);
+
+/// Does something in which parts of an actor are dropped that ends. The replies that are in them fail for
+/// that reason. Panics are caught by the caller.
+pub(crate) fn in_end_for<R>(reason: &ExitReason, work: impl FnOnce() -> R) -> R {
+    struct Leave<'a>(&'a Endings);
+    impl Drop for Leave<'_> {
+        fn drop(&mut self) {
+            self.0.0.borrow_mut().pop();
+        }
+    }
+    let endings = thread_companion::<Endings>();
+    endings.0.borrow_mut().push(reason.clone());
+    let _leave = Leave(&endings);
+    work()
 }
 
 impl<R: Send + 'static> fmt::Debug for Reply<R> {

@@ -1,32 +1,20 @@
 //! Bringing actors to life.
 
 use std::fmt;
-use std::sync::Arc;
 
-use coact_core::{Anchored, Cown, Group, Home};
+use coact_core::{Anchored, Home};
 
 use crate::cell::{Cell, Factory};
-use crate::front::Front;
 use crate::host::Host;
-use crate::mailbox::{Mailbox, Queue};
+use crate::settings::{Claim, Settings, settings_methods};
 use crate::supervise::Intensity;
-use crate::{Actor, ActorId, Addr, NameTaken, Registry, SendActor};
+use crate::{Actor, Addr, NameTaken, SendActor};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///
 /// Returns at once; [`Actor::started`] is called before the first message.
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
     actor(state).spawn()
-}
-
-/// An actor that is there, but waits for its supervisor to start it. Messages wait with it.
-pub(crate) fn supervised<A: Actor>(make: Factory<A>, home: Option<Home>) -> Addr<A> {
-    let home = home.unwrap_or_else(Home::current);
-    let front = Front::new(ActorId::next());
-    let cown = Cown::attended(home, front, |this| Cell::supervised(this, make));
-    // So that its door is shut before the first message comes.
-    cown.alert();
-    Addr::new(cown)
 }
 
 /// An actor that is about to be spawned.
@@ -44,7 +32,7 @@ pub(crate) fn supervised<A: Actor>(make: Factory<A>, home: Option<Home>) -> Addr
 /// # Ok::<(), coact_actor::Stopped>(())
 /// ```
 pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
-    Spawn::new(state, Anchored::free, Host::current())
+    Spawn::new(state, Anchored::free, Settings::default())
 }
 
 /// Spawns an actor that stays on this thread, that of a [`Pump`](coact_core::Pump); see
@@ -91,7 +79,7 @@ pub fn actor_local<A: Actor>(state: A) -> Spawn<A> {
         home.is_pumped() && home.is_within_reach(),
         "a local actor is spawned on the thread of a pump: in a handler there, or by the pump itself"
     );
-    Spawn::new(state, Anchored::here, home.into())
+    Spawn::new(state, Anchored::here, Settings::bound_to(home))
 }
 
 /// Settings for an actor; see [`actor`].
@@ -101,25 +89,13 @@ pub struct Spawn<A: Actor> {
     /// How states are wrapped: free, or anchored to the actor's thread.
     wrap: fn(A) -> Anchored<A>,
     make: Option<Box<dyn FnMut() -> A + Send>>,
-    host: Host,
-    group: Option<Group>,
-    mailbox: Mailbox,
-    names: Vec<Arc<str>>,
     limit: Option<Box<Intensity>>,
+    settings: Settings,
 }
 
 impl<A: Actor> Spawn<A> {
-    fn new(state: A, wrap: fn(A) -> Anchored<A>, host: Host) -> Self {
-        Self {
-            state: wrap(state),
-            wrap,
-            make: None,
-            host,
-            group: None,
-            mailbox: Mailbox::unbounded(),
-            names: Vec::new(),
-            limit: None,
-        }
+    fn new(state: A, wrap: fn(A) -> Anchored<A>, settings: Settings) -> Self {
+        Self { state: wrap(state), wrap, make: None, limit: None, settings }
     }
 
     /// How to make a new state for a restart. It is called where the actor runs.
@@ -134,60 +110,34 @@ impl<A: Actor> Spawn<A> {
         self
     }
 
+    /// The runtime that counts as the current one, whoever spawns the actor.
+    pub(crate) fn within(mut self, home: Home) -> Self {
+        self.settings.within = Some(home);
+        self
+    }
+
     /// Where the actor runs (by default on the current runtime): see [`Host`].
     pub fn on(mut self, host: impl Into<Host>) -> Self
     where
         A: Send,
     {
-        self.host = host.into();
+        self.settings.set_host(host.into());
         self.state = Anchored::free(self.state.into_inner());
         self.wrap = Anchored::free;
         self
     }
 
-    /// The [group](Group) that the actor is a member of: messages among its members cost a fraction
-    /// of others, and a behaviour over several of them is one acquisition; the members never work at
-    /// the same time. The group decides where the actor runs.
-    ///
-    /// ```
-    /// use coact_actor::{Actor, actor};
-    /// use coact_core::{Group, ask};
-    ///
-    /// struct Stage(u32);
-    /// impl Actor for Stage {}
-    ///
-    /// let line = Group::new();
-    /// let (first, second) =
-    ///     (actor(Stage(1)).in_group(&line).spawn(), actor(Stage(2)).in_group(&line).spawn());
-    /// assert_eq!(ask((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
-    /// ```
-    pub fn in_group(mut self, group: &Group) -> Self {
-        self.group = Some(group.clone());
-        self
-    }
-
-    /// How its mailbox is to be (by default unbounded, with one lane).
-    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
-        self.mailbox = mailbox;
-        self
-    }
-
-    /// Gives the actor a name, by which [`lookup`](crate::lookup) finds it. It may be given several.
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.names.push(name.into());
-        self
-    }
+    settings_methods!(place);
+    settings_methods!(names);
 
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
     ///
     /// # Panics
-    /// If another actor has one of its names, see [`try_spawn`](Self::try_spawn); or if its [`Host`] needs a
-    /// thread that the operating system refuses.
+    /// If another actor has one of its names, see [`try_spawn`](Self::try_spawn); if its [`Host`] needs a
+    /// thread that the operating system refuses; or if it is [bound to a thread](actor_local) and its
+    /// [group](Self::in_group) runs elsewhere.
     #[track_caller]
     pub fn spawn(self) -> Addr<A> {
-        if self.names.is_empty() {
-            return self.begin(ActorId::next(), |_| {});
-        }
         self.try_spawn().unwrap_or_else(|taken| panic!("{taken}; `try_spawn` returns that"))
     }
 
@@ -209,50 +159,28 @@ impl<A: Actor> Spawn<A> {
     /// Another actor has one of its names: the actor is given back, with its settings, and has none
     /// of them.
     #[expect(clippy::result_large_err, reason = "the actor is given back with its settings")]
+    #[track_caller]
     pub fn try_spawn(self) -> Result<Addr<A>, NameTaken<Self>> {
-        let id = ActorId::next();
-        if self.names.is_empty() {
-            return Ok(self.begin(id, |_| {}));
-        }
-        let home = self.group.as_ref().map(Group::home).unwrap_or_else(|| self.host.family());
-        let registry = Registry::of(home);
-        match registry.0.table.claim(id, &self.names) {
-            Ok(_) => Ok(self.begin(id, |address| registry.settle(address))),
+        match self.settings.claim() {
+            Ok(claim) => Ok(self.begin(claim)),
             Err(taken) => Err(taken.map(|()| self)),
         }
     }
 
-    /// Makes the actor; the closure sees its address before the actor begins.
-    fn begin(self, id: ActorId, prepare: impl FnOnce(&Addr<A>)) -> Addr<A> {
-        let Self { state, wrap, make, host, group, mailbox, limit, names: _ } = self;
+    #[track_caller]
+    fn begin(self, claim: Claim) -> Addr<A> {
+        let Self { state, wrap, make, limit, settings } = self;
         let factory = make.map(|mut make| -> Factory<A> { Box::new(move || wrap(make())) });
-        let front = Front::new(id);
-        if let Some(queue) = Queue::new(&mailbox) {
-            front.set_queue(queue);
-        }
-        let make_cell = |this| Cell::new(state, this, factory, limit);
-        let address = match group {
-            Some(group) => {
-                front.entangle();
-                Addr::new(group.attended(front, make_cell))
-            }
-            None => host.take_place::<A>().settle(front, make_cell),
-        };
-        if mailbox.concerns_senders() {
-            address.cown().mark(true);
-        }
-        prepare(&address);
-        address.begin();
-        address
+        settings.make(claim, |this| Cell::new(state, this, factory, limit))
     }
 }
 
 impl<A: Actor> fmt::Debug for Spawn<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spawn")
-            .field("host", &self.host)
-            .field("group", &self.group)
-            .field("names", &self.names)
+            .field("host", &self.settings.host)
+            .field("group", &self.settings.group)
+            .field("names", &self.settings.names)
             .field("restartable", &self.make.is_some())
             .finish_non_exhaustive()
     }

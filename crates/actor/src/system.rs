@@ -15,7 +15,8 @@ use crate::{Addr, SendActor, actor};
 /// kept for a runtime (names, events) is kept for all of them.
 ///
 /// Programs that need no dispatcher, and need not know when all actors are done, need no system either:
-/// [`spawn`](crate::spawn) uses the global runtime.
+/// [`spawn`](crate::spawn) uses the global runtime. Beside a system that is seldom meant: threads
+/// [enter](Self::enter) the system, or it is the [default](SystemBuilder::as_default).
 ///
 /// ```
 /// use coact_actor::{Actor, Context, Handler, Host, Message, System, actor, spawn};
@@ -87,6 +88,54 @@ impl SystemBuilder {
         self
     }
 
+    /// Makes the system the home of all threads that have entered nothing, until it is dropped or shut down: of
+    /// the program's main thread outside of [`run`](System::run), and of an async runtime's. There is one such
+    /// system at a time; see [`Builder::as_default`].
+    ///
+    /// Without this, what such threads spawn, listen to and set lands in the
+    /// [global](Runtime::global) runtime, beside the system; the first time that is reported as
+    /// [`Fault::NotEntered`](coact_core::Fault::NotEntered).
+    ///
+    /// ```standalone_crate
+    /// use coact_actor::{Actor, System, spawn};
+    ///
+    /// struct Idle;
+    /// impl Actor for Idle {}
+    ///
+    /// let system = System::builder().workers(1).as_default().build()?;
+    /// assert_eq!(spawn(Idle).home(), system.home());
+    /// # Ok::<(), coact_actor::SystemError>(())
+    /// ```
+    pub fn as_default(self) -> Self {
+        self.main(Builder::as_default)
+    }
+
+    /// Puts something around the life of each thread of the system, on whatever host: the way to run actors
+    /// inside of an async runtime, whose timers and sockets their handlers then may use. See
+    /// [`Builder::around_threads`].
+    ///
+    /// ```
+    /// use coact_actor::System;
+    ///
+    /// # mod tokio { pub mod runtime { pub struct Handle; pub struct EnterGuard;
+    /// # impl Handle { pub fn enter(&self) -> EnterGuard { EnterGuard } } } }
+    /// # let handle = tokio::runtime::Handle;
+    /// let system = System::builder()
+    ///     .workers(2)
+    ///     .around_threads(move |run| {
+    ///         let _entered = handle.enter(); // That of tokio.
+    ///         run();
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), coact_actor::SystemError>(())
+    /// ```
+    pub fn around_threads(
+        self,
+        wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
+    ) -> Self {
+        self.main(|main| main.around_threads(wrapper))
+    }
+
     /// Adds a dispatcher. Its threads are named after it. The settings are those of all runtimes: workers and
     /// throughput, or threads [that may block](Builder::on_blocking_threads).
     pub fn dispatcher(mut self, name: &str, settings: impl FnOnce(Builder) -> Builder) -> Self {
@@ -110,7 +159,7 @@ impl SystemBuilder {
         if let Some(name) = first_double(&dispatchers) {
             return Err(SystemError::Duplicate(name.to_string()));
         }
-        let main = build(MAIN, main)?;
+        let main = build(MAIN, main.expect_entered())?;
         let home = main.home();
         let hosts = Hosts::of(home);
         if let Some(threads) = blocking_threads {
@@ -162,7 +211,8 @@ impl System {
         actor(state).on(self.main).spawn()
     }
 
-    /// Makes the main runtime the current one of this thread, until the guard is dropped.
+    /// Makes the main runtime the current one of this thread, until the guard is dropped. For other threads, and
+    /// for futures on them, see [`Home::enter`], [`Home::enter_thread`] and [`Home::within`].
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtimes[0].1.enter()
     }
@@ -226,23 +276,23 @@ impl System {
     /// Stops the system: waits up to `deadline` for its work to end, then drops what is still queued
     /// without running it, and ends all threads.
     ///
-    /// Actors that are alive are dropped with their last address, without farewell: stop them before if they
-    /// are to have one.
+    /// Actors that are alive when there is no work left, or when half of the deadline is over, are told to
+    /// [stop](Addr::stop), children before their supervisors; what their farewells lead to is waited for.
+    /// Those that have not ended by the deadline are cut off: they end as [killed](crate::ExitReason::Killed),
+    /// without a farewell, and whoever links with or monitors them is told.
     ///
     /// # Panics
     /// If it is called from a behaviour or a handler.
     #[track_caller]
     pub fn shutdown(mut self, deadline: Duration) -> SystemReport {
-        let idle = self.wait_idle_timeout(deadline);
+        let home = self.main;
+        let until = home.elapsed().saturating_add(deadline);
+        // Hosts that are made while this waits are made by work that it waits for.
+        self.wait_idle_timeout(deadline / 2);
         let all = self.take_all();
-        if !idle {
-            // Together: one may wait for another.
-            all.iter().for_each(|(_, runtime)| runtime.cancel());
-        }
-        let stop = |(name, runtime): (Arc<str>, Runtime)| {
-            (name.to_string(), runtime.shutdown(Duration::ZERO))
-        };
-        SystemReport { runtimes: all.into_iter().map(stop).collect() }
+        let homes: Vec<Home> = all.iter().map(|(_, runtime)| runtime.home()).collect();
+        let left = until.saturating_sub(home.elapsed());
+        stop(all, Runtime::end_all(&homes, left))
     }
 
     fn take_all(&mut self) -> Vec<(Arc<str>, Runtime)> {
@@ -253,9 +303,21 @@ impl System {
     }
 }
 
+/// Stops runtimes, whose work has ended or is given up.
+fn stop(all: Vec<(Arc<str>, Runtime)>, done: bool) -> SystemReport {
+    if !done {
+        // Together: one may wait for another.
+        all.iter().for_each(|(_, runtime)| runtime.cancel());
+    }
+    let stop =
+        |(name, runtime): (Arc<str>, Runtime)| (name.to_string(), runtime.shutdown(Duration::ZERO));
+    SystemReport { runtimes: all.into_iter().map(stop).collect() }
+}
+
 impl Drop for System {
     fn drop(&mut self) {
-        drop(self.take_all());
+        let all = self.take_all();
+        all.iter().for_each(|(_, runtime)| runtime.cancel());
     }
 }
 

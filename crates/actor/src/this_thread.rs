@@ -221,7 +221,8 @@ impl<M: Message> Kept for Arc<Inbox<M>> {
         };
         for (message, reply) in letters {
             let _ = catch(|| drop(message));
-            reply.refuse(&ExitReason::Normal);
+            // Whoever is woken by it must not keep the others from being told.
+            let _ = catch(|| reply.refuse(&ExitReason::Normal));
         }
     }
 }

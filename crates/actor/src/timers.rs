@@ -1,16 +1,18 @@
 //! Messages that come later, and again and again.
 
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use coact_core::{Timer, after, every};
-use parking_lot::Mutex;
+use coact_core::{Home, Timer, when};
 
-use crate::{Actor, Addr, Context, MessageTo, SendError, WeakAddr};
+use crate::begun::Begun;
+use crate::{Actor, Addr, Context, MessageTo, Reply, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Sends the actor a message when so much time has passed. The timer does not keep the actor
-    /// alive; it belongs to the current runtime.
+    /// alive, and ends with it; it belongs to the runtime that the actor is in now. A restart leaves it
+    /// alone.
     ///
     /// ```
     /// use coact_actor::{Actor, Context, Handler, Message, spawn, this_thread};
@@ -38,12 +40,13 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        later(self.downgrade(), delay, message)
+        let (home, to) = (self.home(), self.downgrade());
+        set(&to, |begun| later(begun, home, to.clone(), delay, message))
     }
 
     /// Sends the actor a message each time so much time has passed, until the timer is cancelled or
-    /// the actor has ended. The timer does not keep the actor alive; it belongs to the current
-    /// runtime, which is not idle as long as the timer runs.
+    /// the actor has ended. The timer does not keep the actor alive; it belongs to the runtime that the
+    /// actor is in now, which is not idle as long as the timer runs. A restart leaves it alone.
     ///
     /// # Panics
     /// If the period is zero.
@@ -53,22 +56,41 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
-        again(self.downgrade(), period, message)
+        let (home, to) = (self.home(), self.downgrade());
+        set(&to, |begun| again(begun, home, to.clone(), period, message))
+    }
+
+    /// Sends the actor a message when so much time has passed, and again each time so much has passed since
+    /// the one before was answered (which a handler does at its end, one that
+    /// [holds](crate::Context::hold) its actor at the end of its future), refused or dropped. So an actor
+    /// that is slow is never sent more than one. Otherwise as [`send_every`](Self::send_every).
+    ///
+    /// # Panics
+    /// If the delay is zero.
+    #[track_caller]
+    pub fn send_every_with_fixed_delay<M, F>(&self, delay: Duration, message: F) -> Timer
+    where
+        M: MessageTo<A>,
+        F: Fn() -> M + Send + Sync + 'static,
+    {
+        let (home, to) = (self.home(), self.downgrade());
+        set(&to, |begun| spaced(begun, home, to.clone(), delay, message))
     }
 }
 
 impl<A: Actor> Context<A> {
     /// Sends this actor a message when so much time has passed. The timer does not keep the actor
-    /// alive.
+    /// alive, and ends with the state that has set it: at a restart, too.
     pub fn send_later<M>(&mut self, delay: Duration, message: M) -> Timer
     where
         M: MessageTo<A>,
     {
-        later(self.weak(), delay, message)
+        let to = self.weak();
+        later(self.begun(), Home::current(), to, delay, message)
     }
 
-    /// Sends this actor a message each time so much time has passed, until the timer is cancelled or
-    /// the actor has ended. The timer does not keep the actor alive.
+    /// Sends this actor a message each time so much time has passed, until the timer is cancelled. The timer
+    /// does not keep the actor alive, and ends with the state that has set it: at a restart, too.
     ///
     /// # Panics
     /// If the period is zero.
@@ -78,32 +100,102 @@ impl<A: Actor> Context<A> {
         M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
-        again(self.weak(), period, message)
+        let to = self.weak();
+        again(self.begun(), Home::current(), to, period, message)
+    }
+
+    /// Sends this actor a message when so much time has passed, and again each time so much has passed
+    /// since the one before was answered: see [`Addr::send_every_with_fixed_delay`].
+    ///
+    /// # Panics
+    /// If the delay is zero.
+    #[track_caller]
+    pub fn send_every_with_fixed_delay<M, F>(&mut self, delay: Duration, message: F) -> Timer
+    where
+        M: MessageTo<A>,
+        F: Fn() -> M + Send + Sync + 'static,
+    {
+        let to = self.weak();
+        spaced(self.begun(), Home::current(), to, delay, message)
     }
 }
 
-fn later<A: Actor, M: MessageTo<A>>(to: WeakAddr<A>, delay: Duration, message: M) -> Timer {
-    after(delay, (), move |()| drop(to.send(message)))
+fn later<A: Actor, M: MessageTo<A>>(
+    begun: &Arc<Begun>,
+    home: Home,
+    to: WeakAddr<A>,
+    delay: Duration,
+    message: M,
+) -> Timer {
+    begun.timer(|place| {
+        home.after(delay, (), move |()| {
+            drop(place);
+            drop(to.send(message));
+        })
+    })
 }
 
 #[track_caller]
-fn again<A, M, F>(to: WeakAddr<A>, period: Duration, message: F) -> Timer
+fn again<A, M, F>(
+    begun: &Arc<Begun>,
+    home: Home,
+    to: WeakAddr<A>,
+    period: Duration,
+    message: F,
+) -> Timer
 where
     A: Actor,
     M: MessageTo<A>,
     F: Fn() -> M + Send + Sync + 'static,
 {
-    let timer = Arc::new(Mutex::new(None::<Timer>));
-    let own = Arc::clone(&timer);
-    let set = every(period, (), move |()| {
-        // A mailbox that is full now may have room for the next one.
-        if let Err(SendError::Stopped(_)) = to.send(message()) {
-            let timer = own.lock().take();
-            if let Some(timer) = timer {
-                timer.cancel();
-            }
-        }
-    });
-    *timer.lock() = Some(set.clone());
-    set
+    begun.timer(|place| {
+        home.every(period, (), move |()| {
+            // It goes with the timer. A mailbox that is full now may have room for the next one.
+            let _place = &place;
+            drop(to.send(message()));
+        })
+    })
+}
+
+/// Sets a timer that ends with the actor.
+fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<Begun>) -> Timer) -> Timer {
+    let front = of.front();
+    let timer = set(front.begun());
+    // ORDERING: SeqCst pairs with the fence in `Cell::finish`: the actor's end finds the timer, or we
+    // find the end.
+    fence(Ordering::SeqCst);
+    if front.end().is_some() {
+        front.end_begun();
+    }
+    timer
+}
+
+#[track_caller]
+fn spaced<A, M, F>(
+    begun: &Arc<Begun>,
+    home: Home,
+    to: WeakAddr<A>,
+    delay: Duration,
+    message: F,
+) -> Timer
+where
+    A: Actor,
+    M: MessageTo<A>,
+    F: Fn() -> M + Send + Sync + 'static,
+{
+    let message = Arc::new(message);
+    begun.timer(|place| {
+        home.repeat(delay, move |run| {
+            // It goes with the timer.
+            let _place = &place;
+            let (to, message) = (to.clone(), Arc::clone(&message));
+            when((), move |()| {
+                let Some(address) = to.upgrade() else { return };
+                let (reply, answered) = Reply::channel();
+                // What is refused has its answer, too.
+                drop(address.send_with_reply(message(), reply));
+                drop(answered.then((), move |(), _| drop(run)));
+            });
+        })
+    })
 }

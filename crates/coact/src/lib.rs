@@ -43,10 +43,12 @@
 //! | keep state | [`Cown::new`]; weak handles: [`Cown::downgrade`] |
 //! | work on one or several cowns | [`when`]; what can stand in front of the closure: [`CownSet`] |
 //! | read them, in parallel with other readers | [`Cown::read`], [`read_all`] |
+//! | have all that are sound, and be told which are not | [`ReadAll::checked`], [`checked_all`] |
 //! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
 //! | let cowns talk to each other at the least cost | [`Group`]: one queue for all of them |
 //! | have a result | [`ask`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
-//! | run right here if nobody is in the way | [`when_here`] |
+//! | run right here if nobody is in the way | [`when_here`]; with a result: [`ask_here`] |
+//! | be told if it cannot run to its end | [`when_or_else`] |
 //! | spawn several behaviours as one step | [`batch`] |
 //! | borrow from the stack | [`scope`] |
 //! | work later, or again and again | [`after`], [`every`], [`sleep`] |
@@ -66,6 +68,7 @@
 //! | find, group and spread them | [`lookup`], [`Router`], [`Pool`], [`Topic`], [`events`] |
 //! | take streams, and offer them | [`Context::attach`], [`Addr::stream`] |
 //! | let a plain thread take part | [`this_thread`] |
+//! | run actors inside of tokio | [`Builder::around_threads`], [`Home::within`] |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! # Features
@@ -107,14 +110,19 @@ pub mod prelude {
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{
-        Batch, Checked, Cown, CownId, CownSet, Group, Held, Members, Read, ReadAll, ReadMembers,
-        Scope, WeakCown, ask, batch, read_all, scope, try_ask, try_when, when, when_here,
+        Batch, Checked, CheckedMembers, CheckedReadMembers, Cown, CownId, CownSet, Group, Held,
+        MemberError, Members, Read, ReadAll, ReadMembers, Scope, WeakCown, ask, ask_here, batch,
+        checked_all, read_all, scope, try_ask, try_when, when, when_here, when_or_else,
     };
     // What comes of it.
-    pub use coact_core::{Broken, Fault, Overlap, Poisoned, Promise, Refusal, Resolver, WhenError};
+    pub use coact_core::{
+        Answer, Broken, Fault, Overlap, Poisoned, PoisonedRead, Promise, Refusal, Resolver,
+        WhenError,
+    };
     // Where, when, and how much of it.
     pub use coact_core::{
         Acquire, BuildError, Builder, Credits, EnterGuard, Home, MoveError, Permit, Pump,
-        PumpHandle, Runtime, ShutdownReport, Timer, after, blocking, every, sleep, spawn_future,
+        PumpHandle, Runtime, ShutdownReport, Timer, after, blocking, every, every_with_fixed_delay,
+        sleep, spawn_future,
     };
 }

@@ -10,8 +10,10 @@ use std::task::{Context, Poll};
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, seq_cst_accesses};
 use coact_sync::shim::sync::Mutex;
 
+use crate::panic::drop_quietly;
 use crate::promise::{Promise, Resolver};
 use crate::sched::context::assert_may_block;
+use crate::sim;
 
 /// A limit on the work that is in flight, for producers that are faster than the work.
 ///
@@ -49,7 +51,35 @@ struct Shared {
     available: AtomicUsize,
     /// How many stand in `queue`; read without the lock.
     waiting: AtomicUsize,
-    queue: Mutex<VecDeque<Waiter>>,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiters: VecDeque<Waiter>,
+    /// How many of them, at the most, have given up since the queue was last searched for such.
+    given_up: usize,
+}
+
+impl Queue {
+    /// Takes the first waiter out, if `take` gets the credits for it. Those before it that have given up
+    /// are removed.
+    fn pop_if(&mut self, take: impl Fn(usize) -> bool) -> Option<Waiter> {
+        while self.waiters.front()?.resolver.is_abandoned() {
+            self.waiters.pop_front();
+        }
+        self.waiters.pop_front_if(|first| take(first.amount))
+    }
+
+    /// Counts one that has given up. The queue is searched for such when they may be the half of it: so
+    /// each pays for two steps, however long the queue is.
+    fn give_up(&mut self) {
+        self.given_up += 1;
+        if self.given_up * 2 > self.waiters.len() {
+            self.waiters.retain(|waiter| !waiter.resolver.is_abandoned());
+            self.given_up = 0;
+        }
+    }
 }
 
 struct Waiter {
@@ -85,7 +115,7 @@ impl Credits {
             limit,
             available: AtomicUsize::new(limit),
             waiting: AtomicUsize::new(0),
-            queue: Mutex::new(VecDeque::new()),
+            queue: Mutex::default(),
         }))
     }
 
@@ -124,12 +154,13 @@ impl Credits {
         let (resolver, promise) = Promise::channel();
         {
             let mut queue = self.0.queue.lock();
-            queue.push_back(Waiter { amount, resolver });
+            queue.waiters.push_back(Waiter { amount, resolver });
             // ORDERING: SeqCst, as `take` and both accesses in `give_back`: a credit that comes back
             // and a waiter that queues must not miss each other (`waiting` and `available` are each
             // written by one and then read by the other).
-            self.0.waiting.store(queue.len(), Ordering::SeqCst);
+            self.0.waiting.store(queue.waiters.len(), Ordering::SeqCst);
         }
+        sim::point();
         seq_cst_accesses();
         // Credits may have come back before we stood in the queue.
         self.serve();
@@ -186,6 +217,7 @@ impl Credits {
 
     /// After credits have come back.
     fn look_after_waiting(&self) {
+        sim::point();
         seq_cst_accesses();
         // ORDERING: SeqCst, see `acquire`.
         if self.0.waiting.load(Ordering::SeqCst) > 0 {
@@ -198,16 +230,16 @@ impl Credits {
         let mut served = Vec::new();
         {
             let mut queue = self.0.queue.lock();
-            queue.retain(|waiter| !waiter.resolver.is_abandoned());
-            while queue.front().is_some_and(|first| self.take(first.amount)) {
-                served.extend(queue.pop_front());
+            while let Some(first) = queue.pop_if(|amount| self.take(amount)) {
+                served.push(first);
             }
             // ORDERING: Relaxed. The lock orders it among its like, and who queues later stores again.
-            self.0.waiting.store(queue.len(), Ordering::Relaxed);
+            self.0.waiting.store(queue.waiters.len(), Ordering::Relaxed);
         }
         for Waiter { amount, resolver } in served {
-            // Should nobody wait any more, the permit is dropped, and gives the credits back.
-            resolver.resolve(Permit { credits: self.clone(), amount });
+            // Should nobody wait any more, the permit is dropped, and gives the credits back. What waits
+            // for it may be foreign code, which must not keep the others from theirs.
+            drop_quietly(|| resolver.resolve(Permit { credits: self.clone(), amount }));
         }
     }
 }
@@ -259,6 +291,7 @@ impl Future for Acquire {
 impl Drop for Acquire {
     fn drop(&mut self) {
         if self.promise.take().is_some() {
+            self.credits.0.queue.lock().give_up();
             // Those behind may be content with less.
             self.credits.serve();
         }

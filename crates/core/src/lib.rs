@@ -25,27 +25,30 @@ mod sim;
 mod thread;
 mod time;
 
-pub use attend::{Attended, Door, Place, Survey};
-pub use behaviour::batch::{Batch, batch};
-pub use behaviour::here::{MAX_NESTED_HERE, serve_here, when_here};
+pub use attend::{Attended, Door, Ending, Place, Survey};
+pub use behaviour::batch::{Batch, BatchError, BatchRefusal, batch};
+pub use behaviour::here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
 pub use behaviour::scope::{Scope, scope};
 pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
-pub use behaviour::when::{ask, try_ask, try_when, when};
+pub use behaviour::when::{ask, try_ask, try_when, when, when_or_else};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::anchored::Anchored;
+pub use cown::checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use cown::farewell::Farewell;
 pub use cown::handle::{Cown, CownId, WeakCown};
+pub use cown::iter::{MembersIter, MembersIterMut};
 pub use cown::set::{
-    AsCown, Checked, CownSet, Read, ReadAll, Regardless, RegardlessHeld, read_all,
+    AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
+    Regardless, RegardlessHeld, checked_all, read_all,
 };
 pub use credits::{Acquire, Credits, Permit};
 pub use group::Group;
 pub use panic::{Broken, Fault, catch};
-pub use promise::{Promise, Resolver};
+pub use promise::{Answer, Promise, Resolver};
 pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
-    ShutdownReport, blocking, spawn_future,
+    ShutdownReport, Stuck, Within, blocking, spawn_future,
 };
-pub use sched::context::{Principal, on_behalf_of, principal};
+pub use sched::context::{Principal, is_cancelling, on_behalf_of, principal};
 pub use thread::{may_block, thread_companion};
-pub use time::{Sleep, Timer, after, every, sleep};
+pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

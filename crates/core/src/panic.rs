@@ -1,9 +1,10 @@
 //! Panics of user code: caught where they happen, reported, and told to whoever waits.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::runtime::{self, RuntimeId};
 
@@ -22,6 +23,12 @@ pub enum Broken {
     /// The behaviour was skipped since a cown of its set is closed: its state has ended, as that of
     /// an actor that has stopped.
     Closed {
+        /// Which member of the set, counted from 0.
+        position: usize,
+    },
+    /// The behaviour, which was to be spawned later, was refused then: a cown of its set took no more
+    /// ([`Refusal::Full`](crate::Refusal::Full)).
+    Full {
         /// Which member of the set, counted from 0.
         position: usize,
     },
@@ -45,6 +52,12 @@ impl fmt::Display for Broken {
                 "the behaviour was skipped: member {position} of its set is closed, its state has \
                  ended"
             ),
+            Broken::Full { position } => {
+                write!(
+                    f,
+                    "the behaviour was refused: member {position} of its set takes no more for now"
+                )
+            }
             Broken::Cancelled => f.write_str("the runtime was shut down before the behaviour ran"),
             Broken::Dropped => f.write_str("the resolver was dropped without a value"),
         }
@@ -61,21 +74,53 @@ impl std::error::Error for Broken {}
 #[non_exhaustive]
 pub enum Fault {
     /// A behaviour, future or blocking job panicked. What it held exclusively is poisoned.
+    #[non_exhaustive]
     Panicked {
+        /// The name of its type. That of a closure names the function that it stands in.
+        behaviour: &'static str,
         /// The panic's message, or a note that it had none.
         message: Arc<str>,
     },
-    /// A behaviour was skipped, since a member of its set is poisoned.
+    /// A behaviour was skipped, since a member of its set is poisoned. Its spawner is told too if it has
+    /// used [`ask`](crate::ask) or [`when_or_else`](crate::when_or_else).
+    #[non_exhaustive]
     Skipped {
+        /// The name of its type. That of a closure names the function that it stands in.
+        behaviour: &'static str,
         /// Which member of the set, counted from 0.
         position: usize,
     },
     /// A behaviour was skipped, since a member of its set is closed.
+    #[non_exhaustive]
     Closed {
+        /// The name of its type. That of a closure names the function that it stands in.
+        behaviour: &'static str,
         /// Which member of the set, counted from 0.
         position: usize,
     },
+    /// A behaviour has kept its worker for longer than the [watchdog](crate::Builder::watchdog)
+    /// allows, and still does.
+    #[non_exhaustive]
+    Stalled {
+        /// The type of the behaviour's closure, which tells where it was written; or what else it is.
+        behaviour: &'static str,
+        /// The name of the thread.
+        thread: String,
+        /// For how long it was seen to run.
+        running_for: Duration,
+    },
+    /// A thread that has entered no runtime has used the global one for the first time, by making a cown
+    /// or an actor, setting a timer, or asking for events or names there, although this runtime
+    /// [expects](crate::Builder::expect_entered) that threads enter it.
+    #[non_exhaustive]
+    NotEntered {
+        /// The name of the thread.
+        thread: String,
+        /// The name of the runtime that was not entered.
+        runtime: &'static str,
+    },
     /// A destructor, waker or hook panicked outside of a behaviour's body. Nothing is poisoned.
+    #[non_exhaustive]
     InCleanup {
         /// The panic's message, or a note that it had none.
         message: Arc<str>,
@@ -85,13 +130,28 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Panicked { message } => write!(f, "a behaviour panicked: {message}"),
-            Fault::Skipped { position } => {
-                write!(f, "a behaviour was skipped: member {position} of its set is poisoned")
+            Fault::Panicked { behaviour, message } => {
+                write!(f, "the behaviour `{behaviour}` panicked: {message}")
             }
-            Fault::Closed { position } => {
-                write!(f, "a behaviour was skipped: member {position} of its set is closed")
-            }
+            Fault::Skipped { behaviour, position } => write!(
+                f,
+                "the behaviour `{behaviour}` was skipped: member {position} of its set is poisoned"
+            ),
+            Fault::Closed { behaviour, position } => write!(
+                f,
+                "the behaviour `{behaviour}` was skipped: member {position} of its set is closed"
+            ),
+            Fault::Stalled { behaviour, thread, running_for } => write!(
+                f,
+                "a behaviour has kept the thread `{thread}` for {running_for:.0?}, and still does: \
+                 `{behaviour}` (run what computes or waits for long through `blocking`)"
+            ),
+            Fault::NotEntered { thread, runtime } => write!(
+                f,
+                "the thread `{thread}` has used the global runtime, since it has not entered `{runtime}`: \
+                 enter it (`System::enter`, `Home::enter_thread`, `Home::within`), or make it the default \
+                 (`Builder::as_default`)"
+            ),
             Fault::InCleanup { message } => write!(f, "a destructor or waker panicked: {message}"),
         }
     }
@@ -104,21 +164,21 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> Arc<str> {
     text.unwrap_or("(no message)").into()
 }
 
-/// Reports a caught panic of a body, and says how it shows to those who wait.
+/// Reports a caught panic of a body of a type of that name, and says how it shows to those who wait.
 #[cold]
-pub(crate) fn caught(payload: Box<dyn Any + Send>, home: RuntimeId) -> Broken {
+pub(crate) fn caught(payload: Payload, behaviour: &'static str, home: RuntimeId) -> Broken {
     let message = message(&*payload);
     drop_quietly(move || drop(payload));
-    report(&Fault::Panicked { message: Arc::clone(&message) }, home);
+    report(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
     Broken::Panicked(message)
 }
 
 /// Reports a behaviour that is not run.
 #[cold]
-pub(crate) fn report_refused(why: &Broken, home: RuntimeId) {
-    match why {
-        Broken::Poisoned { position } => report(&Fault::Skipped { position: *position }, home),
-        Broken::Closed { position } => report(&Fault::Closed { position: *position }, home),
+pub(crate) fn report_refused(why: &Broken, behaviour: &'static str, home: RuntimeId) {
+    match *why {
+        Broken::Poisoned { position } => report(&Fault::Skipped { behaviour, position }, home),
+        Broken::Closed { position } => report(&Fault::Closed { behaviour, position }, home),
         _ => runtime::count_abandoned(home),
     }
 }
@@ -128,33 +188,73 @@ pub(crate) fn report_refused(why: &Broken, home: RuntimeId) {
 ///
 /// # Errors
 /// The panic.
-pub fn catch<R>(foreign: impl FnOnce() -> R) -> Result<R, Broken> {
+pub fn catch<R, F: FnOnce() -> R>(foreign: F) -> Result<R, Broken> {
     catch_unwind(AssertUnwindSafe(foreign))
-        .map_err(|payload| caught(payload, runtime::current_id()))
+        .map_err(|payload| caught(payload, type_name::<F>(), runtime::current_id()))
 }
 
 /// Runs foreign code that is not a behaviour's body. A panic in it is reported, and goes no
 /// further.
 pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign)) {
-        let message = message(&*payload);
-        // A payload whose own destructor panics is not worth a second report.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(payload)));
-        report(&Fault::InCleanup { message }, runtime::current_id());
+        end_quietly(payload);
     }
 }
 
-fn report(fault: &Fault, home: RuntimeId) {
+/// Reports a panic outside of a body.
+#[cold]
+fn end_quietly(payload: Payload) {
+    let message = message(&*payload);
+    // A payload whose own destructor panics is not worth a second report.
+    discard(payload);
+    let fault = Fault::InCleanup { message };
+    match runtime::running_id() {
+        Some(home) => report(&fault, home),
+        // It is no reason to start one.
+        None => trace_fault(&fault),
+    }
+}
+
+/// What a panic carries.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// How many payloads are dropped of which each was thrown by the destructor of the one before.
+const PAYLOADS_IN_A_ROW: u32 = 100;
+
+/// Drops the payload of a panic that was caught. Its destructor is foreign code, which may panic with
+/// another payload of that kind, and so on. If there is no end to it, the last one is leaked.
+#[cold]
+pub(crate) fn discard(mut payload: Payload) {
+    for _ in 0..PAYLOADS_IN_A_ROW {
+        match catch_unwind(AssertUnwindSafe(move || drop(payload))) {
+            Ok(()) => return,
+            Err(next) => payload = next,
+        }
+    }
+    std::mem::forget(payload);
+}
+
+pub(crate) fn report(fault: &Fault, home: RuntimeId) {
     let told = catch_unwind(AssertUnwindSafe(|| runtime::tell_hook(fault, home)));
-    if told.is_err() {
-        tracing::error!("the panic hook of the runtime panicked itself");
+    if let Err(payload) = told {
+        discard(payload);
+        // What listens to events is foreign code, too.
+        let told = catch_unwind(|| {
+            tracing::error!("the panic hook of the runtime panicked itself");
+        });
+        told.unwrap_or_else(discard);
     }
 }
 
 /// The default hook.
 pub(crate) fn trace_fault(fault: &Fault) {
     match fault {
-        Fault::Skipped { .. } | Fault::Closed { .. } => tracing::warn!("{fault}"),
+        Fault::Skipped { .. }
+        | Fault::Closed { .. }
+        | Fault::Stalled { .. }
+        | Fault::NotEntered { .. } => {
+            tracing::warn!("{fault}");
+        }
         _ => tracing::error!("{fault}"),
     }
 }

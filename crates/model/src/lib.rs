@@ -11,6 +11,8 @@
 //! The model also answers on its own: [`random_trace`] runs a program by chance, and [`outcomes`]
 //! lists all that a tiny program can come to.
 //!
+//! What actors add has a checker of its own: [`actors`].
+//!
 //! # Reading order
 //!
 //! `program` (what is run), `machine` and `poison` (the rules), `trace` and `record` (what is seen of
@@ -31,6 +33,8 @@
 //! several cowns one after the other, as long as it looks like one instant.
 
 #![forbid(unsafe_code)]
+
+pub mod actors;
 
 mod program;
 

@@ -46,11 +46,31 @@
 //! # One decision for the process
 //!
 //! The danger is a `light` that relies on a system call which the matching `heavy` does not make.
-//! The mode changes once, from *undecided* to *asymmetric* or *symmetric*. `light` is a compiler
-//! fence only where it reads *asymmetric*, and every `heavy` first takes part in the same decision
-//! ([`init`]), so once one thread can have read *asymmetric* every `heavy` makes the call. While
-//! the mode is undecided (or a thread's view of it is stale) `light` is a real fence, which is
+//! `light` is a compiler fence only where it reads *asymmetric*, and every `heavy` first takes part in the
+//! same decision ([`init`]), so once one thread can have read *asymmetric* every `heavy` makes the call.
+//! While the mode is undecided (or a thread's view of it is stale) `light` is a real fence, which is
 //! merely stronger than it needs to be.
+//!
+//! # When the call is taken away
+//!
+//! A sandbox may refuse the call later: a seccomp filter that a program installs once it has started. Then
+//! the mode becomes *symmetric* for good, by way of *settling*:
+//!
+//! ```text
+//! undecided ──▶ asymmetric ──(call refused)──▶ settling ──(grace)──▶ symmetric
+//!     └───────────────────────────────────────────────────────────────▶ symmetric
+//! ```
+//!
+//! From *settling* on each new `light` is a real fence. What is left are those that read *asymmetric* and
+//! are between their store and their load. A `heavy` that finds the call refused, or the mode settling,
+//! first changes the mode, and then sleeps for 10 ms: by their end each of them has either been
+//! taken off its processor since the change, which is a full barrier, or has run on, and then its store
+//! has left the store buffer and its load has been done, which takes a processor microseconds. In the
+//! first case the argument above applies with that barrier as p; in the second the rare side's load,
+//! behind the grace, sees the store. The bound on a store buffer is the machine's and not the
+//! architecture's manual; it is relied on for this one change and never again. (Morrison and Afek,
+//! *Temporally Bounding TSO for Fence-Free Asymmetric Synchronization*, ASPLOS 2015, build on the same.)
+//! A `heavy` that is asked for meanwhile sleeps as well; after that both sides are fences.
 //!
 //! # Where it is symmetric
 //!
@@ -62,15 +82,14 @@
 //!
 //! The registration belongs to the address space and Linux copies it into a forked child (`exec`
 //! drops it together with this module's state). Should a kernel not do so, the call fails in the
-//! child, and `heavy` registers again; if that fails too the process is aborted, because other
-//! threads may already rely on the call.
+//! child, and `heavy` registers again; if that fails too, the call has been taken away.
 //!
 //! # Figures
 //!
 //! On the machine of this project: `light` at most 0.5 ns, `heavy` 0.1 µs with one running thread and
 //! 2 µs with the other core busy; a `SeqCst` fence costs about as much as an atomic addition.
 
-/// Decides the mode, once for the process; tells whether it is asymmetric.
+/// Decides the mode, if that has not been done; tells whether it is asymmetric.
 ///
 /// Call it when the runtime starts: a [`light`] before it is a real fence.
 #[inline]
@@ -100,37 +119,52 @@ pub fn heavy() {
 /// Linux: membarrier, if the kernel lets us.
 #[cfg(all(target_os = "linux", not(loom), not(miri)))]
 mod backend {
+    use std::thread;
+    use std::time::Duration;
+
     use crate::shim::process::{AtomicU8, Ordering, compiler_fence, fence};
 
     const UNDECIDED: u8 = 0;
     const SYMMETRIC: u8 = 1;
     const ASYMMETRIC: u8 = 2;
+    /// Was asymmetric until the call was refused; symmetric once a grace is over.
+    const SETTLING: u8 = 3;
+
+    /// Longer by orders of magnitude than an instruction that has begun takes to be done.
+    const GRACE: Duration = Duration::from_millis(10);
 
     /// The decision. Relaxed throughout: nothing is published with it. A thread that reads
     /// ASYMMETRIC needs no edge to the registration, which holds for the whole process from the
     /// moment that call returned, before the store was issued; and a thread that still reads
-    /// UNDECIDED uses the stronger fence, or takes part in the decision.
+    /// UNDECIDED uses the stronger fence, or takes part in the decision. For a thread that still reads
+    /// ASYMMETRIC when it has become SETTLING, see "When the call is taken away".
     static MODE: AtomicU8 = AtomicU8::new(UNDECIDED);
 
     #[inline]
     pub(super) fn init() -> bool {
+        mode() == ASYMMETRIC
+    }
+
+    /// The mode, decided.
+    #[inline]
+    fn mode() -> u8 {
         match MODE.load(Ordering::Relaxed) {
             UNDECIDED => decide(),
-            mode => mode == ASYMMETRIC,
+            mode => mode,
         }
     }
 
     /// Several threads may come here together. Registering twice does no harm, and the first one
     /// to store decides for all.
     #[cold]
-    fn decide() -> bool {
+    fn decide() -> u8 {
         let mode = if membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
             ASYMMETRIC
         } else {
             SYMMETRIC
         };
         let earlier = MODE.compare_exchange(UNDECIDED, mode, Ordering::Relaxed, Ordering::Relaxed);
-        earlier.map_or_else(|first| first, |_| mode) == ASYMMETRIC
+        earlier.map_or_else(|first| first, |_| mode)
     }
 
     #[inline]
@@ -153,33 +187,39 @@ mod backend {
 
     #[inline]
     pub(super) fn heavy() {
-        // The call (or, in the symmetric mode, the fence) is between these two for the compiler as
-        // well: a system call is opaque to it.
-        if init() {
-            barrier();
-        } else {
-            // ORDERING: SeqCst, partner is the fence in `light`.
-            fence(Ordering::SeqCst);
+        // The call (or, in the symmetric mode, the fence) is between the accesses around this for the compiler
+        // as well: a system call is opaque to it.
+        match mode() {
+            ASYMMETRIC if barrier() => {}
+            ASYMMETRIC | SETTLING => settle(),
+            _ => {}
         }
-    }
-
-    fn barrier() {
-        if !membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
-            register_again();
-        }
-        // ORDERING: SeqCst, partner is any other SeqCst fence: membarrier orders us towards the
-        // other threads' program order, this puts us into the total order of fences as well.
+        // ORDERING: SeqCst, partner is the fence in `light`, and any other SeqCst fence: membarrier orders us
+        // towards the other threads' program order, this puts us into the total order of fences as well.
         fence(Ordering::SeqCst);
     }
 
-    /// A forked child whose kernel forgot the registration. There is no sound way on without it.
+    /// The call; false if it is refused.
+    fn barrier() -> bool {
+        membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+            // A forked child whose kernel forgot the registration.
+            || membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+                && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+    }
+
+    /// Gives the call up: the module's text, "When the call is taken away", has the argument.
     #[cold]
-    fn register_again() {
-        let again = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
-            && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-        if !again {
-            std::process::abort();
-        }
+    #[inline(never)]
+    fn settle() {
+        let (from, to) = (ASYMMETRIC, SETTLING);
+        // Nobody goes back; who fails finds it settling, or settled.
+        let _ = MODE.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+        // ORDERING: SeqCst: the change is done before the grace begins.
+        fence(Ordering::SeqCst);
+        // It is the passing of time that is waited for, and it happens once in the life of a process.
+        #[allow(clippy::disallowed_methods)]
+        thread::sleep(GRACE);
+        MODE.store(SYMMETRIC, Ordering::Relaxed);
     }
 
     fn membarrier(command: libc::c_int) -> bool {

@@ -7,8 +7,8 @@ mod hold;
 mod lives;
 mod mailbox;
 mod model;
-
 mod order;
+mod settings;
 
 use coact::prelude::*;
 use coact_tests::{Log, fail};

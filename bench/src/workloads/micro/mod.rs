@@ -39,6 +39,7 @@ pub mod dining;
 pub mod fibonacci;
 pub mod idle;
 pub mod independent;
+pub mod lives;
 pub mod producers;
 pub mod rings;
 pub mod skynet;
@@ -61,6 +62,7 @@ pub const ALL: &[&dyn Workload] = &[
     &bank::Transfers,
     &bank::Here,
     &bank::HereContended,
+    &producers::HereOne,
     &fibonacci::Fibonacci,
     &dining::Dining,
     &independent::Independent,
@@ -69,5 +71,7 @@ pub const ALL: &[&dyn Workload] = &[
     &rings::ActorPairs,
     &ask::ActorWait,
     &producers::ActorCount,
+    &producers::ActorCaller,
     &idle::ActorEnds,
+    &lives::ActorLives,
 ];

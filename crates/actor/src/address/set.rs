@@ -1,6 +1,6 @@
 //! Addresses as members of a behaviour's set.
 
-use coact_core::{AsCown, Cown};
+use coact_core::{AsCown, Cown, CownRef, Permit};
 
 use super::Addr;
 use crate::Actor;
@@ -26,11 +26,25 @@ impl<A: Actor> AsCown for Addr<A> {
     }
 
     #[inline]
-    fn announce(&self) {
+    fn announce(&self) -> bool {
         self.cown().front().entangle();
-        if !self.cown().is_plain() {
-            self.announce_elsewhere();
+        !self.cown().is_plain() && self.announce_elsewhere()
+    }
+
+    fn admit(&self) -> Option<Option<Permit>> {
+        match self.cown().front().queue() {
+            Some(queue) => queue.admit_behaviour(),
+            None => Some(None),
         }
+    }
+}
+
+impl<A: Actor> CownRef for &Addr<A> {
+    type Handle = Addr<A>;
+
+    #[inline]
+    fn handle(&self) -> &Addr<A> {
+        self
     }
 }
 
@@ -60,7 +74,9 @@ impl<A: Actor> AsCown for Inside<A> {
         state
     }
 
-    fn announce(&self) {
+    fn announce(&self) -> bool {
         self.0.announce();
+        // What it is for is no behaviour of the user's.
+        false
     }
 }

@@ -48,12 +48,12 @@ impl<A: Actor> WeakAddr<A> {
     }
 
     /// Brings the actor news, if it lives: see [`Addr::tell`].
-    pub(crate) fn tell<M>(&self, news: M)
+    pub(crate) fn tell<M>(&self, life: u32, news: M)
     where
         M: MessageTo<A>,
     {
         if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
-            address.tell(news);
+            address.tell(life, news);
         }
     }
 
@@ -72,14 +72,17 @@ impl<A: Actor> WeakAddr<A> {
         }
     }
 
-    pub(crate) fn alert(&self) {
-        if let Some(address) = self.upgrade() {
+    /// Returns whether anybody has an address still.
+    pub(crate) fn alert(&self) -> bool {
+        let address = self.upgrade();
+        if let Some(address) = &address {
             address.cown().alert();
         }
+        address.is_some()
     }
 
-    pub(crate) fn survey(&self, limit: usize, look: &mut dyn FnMut(Survey<'_>)) -> bool {
-        self.upgrade().is_some_and(|address| address.cown().survey(limit, look).is_some())
+    pub(crate) fn survey(&self, limit: usize) -> Option<Survey> {
+        self.upgrade()?.cown().survey(limit)
     }
 
     /// The queue that its messages stand in; a member's of a group only while the actor is there.

@@ -4,7 +4,6 @@ use coact_core::catch;
 
 use super::{Cell, Phase, reason_of};
 use crate::front::Front;
-use crate::hold::alert;
 use crate::supervise::{Overseer, Ward};
 use crate::{Actor, ExitReason, WeakAddr};
 
@@ -52,6 +51,7 @@ impl<A: Actor> Cell<A> {
             self.handle_again(body.context.take_stash());
         }
         let dropped = catch(move || drop(body)).err();
+        self.rest().ties.end_life(front.id());
         // A farewell that fails is a failure.
         let failure = self.rest().failure.take();
         let failure = failure.or_else(|| dropped.map(|why| reason_of(&why)));
@@ -66,14 +66,8 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Tells the supervisor that the actor is up, once its start has ended. While it is down it only
-    /// waits.
+    /// Tells the supervisor that the actor is up, once its start has ended.
     pub(super) fn announce(&mut self, front: &Front) {
-        if self.phase == Phase::Down {
-            let this = self.this.clone();
-            let ward = self.has_rest().and_then(|rest| rest.ward.as_mut());
-            return ward.into_iter().for_each(|ward| ward.await_shutdown(|| alert(this.any())));
-        }
         if self.phase != Phase::Running {
             return;
         }
@@ -83,6 +77,16 @@ impl<A: Actor> Cell<A> {
         }
         if rest.ward.as_mut().is_some_and(|ward| !ward.announce(front.id())) {
             self.end_orphaned(front, ExitReason::Shutdown);
+        }
+    }
+
+    /// The actor ends, and is not started again.
+    pub(super) fn end_for_good(&mut self, front: &Front, reason: ExitReason) {
+        self.end_hold_for(&reason);
+        let ward = self.leave_supervisor();
+        self.end(front, reason);
+        if let Some(ward) = ward {
+            ward.end(front.id());
         }
     }
 

@@ -7,20 +7,24 @@
 //!
 //! 1. An ask that is first awaited while its actor is held becomes a [`Wait`]: who waits, and where
 //!    the message is (in whose queue, or with whom the answer lies). It is put into a [`table`].
-//! 2. There it is followed [forwards](table::Table::may_be_closed_by), from whoever is to answer to
+//! 2. There it is followed [forwards](table), from whoever is to answer to
 //!    whom that one waits for, and so on. Most asks end this at once, at an actor that waits for
 //!    nobody and for which no behaviour was ever queued that others could hold up.
-//! 3. Otherwise, when the actor is parked, a [`search`] goes backwards from it: which of the waits can
-//!    end only after it has gone on? Those whose message it has, those whose answer lies with it, and
-//!    those whose message stands behind a behaviour that needs it: the core's
-//!    [`survey`](coact_core::Survey) tells. Then the same for each actor that waits so, until the ask
-//!    is found that began it, or nothing more is.
-//! 4. If it is found, the ask on the circle fails that was made last: with the circle, by name.
+//! 3. Otherwise it is looked for in the next [`pass`], in which a [`search`] goes backwards from its actor, once that
+//!    is parked: which of the waits can end only after it has gone on? Those whose message it has, those whose
+//!    answer lies with it, and those whose message stands behind a behaviour that needs it: the core's
+//!    [`survey`](coact_core::Survey) tells. Then the same for each actor that waits so, until one comes
+//!    back to an actor on the way, or nothing more is found.
+//! 4. If one comes back, the ask on the circle fails that was made last: with the circle, by name.
 //!
-//! What is found is certain: while an actor is looked at it stays parked, so nothing on the circle
+//! One who is held and waits for room in a full mailbox is in the same place as those whose messages take it up:
+//! it is looked for as an ask of that actor is.
+//!
+//! What is found is certain: whoever is on the way stays parked, so nothing on the circle
 //! moves. Asks of actors that are not held cost nothing of this.
 
 mod holder;
+mod pass;
 mod search;
 mod table;
 mod wait;
@@ -31,7 +35,8 @@ pub(crate) use self::holder::{Holding, holder};
 pub(crate) use self::wait::{Wait, Waiting};
 use crate::AnyAddr;
 
-/// Asks that wait for one another in a circle: none of them could ever be answered.
+/// Asks that wait for one another in a circle: none of them could ever be answered. (Waiting for room in a
+/// mailbox counts as an ask of its actor.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskCycle {
     /// The asks, beginning with the one that has closed the circle and has failed. Each can be
@@ -47,14 +52,17 @@ pub struct CycleAsk {
     pub by: AnyAddr,
     /// Who is to answer it.
     pub of: AnyAddr,
+    /// It is not asked yet, or is no ask but a message: it waits for room in a full mailbox.
+    pub for_room: bool,
 }
 
 impl fmt::Display for AskCycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, CycleAsk { by, of }) in self.asks.iter().enumerate() {
+        for (index, CycleAsk { by, of, for_room }) in self.asks.iter().enumerate() {
+            let what = if *for_room { "room at " } else { "" };
             let next = &self.asks[(index + 1) % self.asks.len()].by;
             let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{by:?} waits for {of:?}")?;
+            write!(f, "{comma}{by:?} waits for {what}{of:?}")?;
             if of != next {
                 write!(f, " (which stands behind a behaviour that needs {next:?})")?;
             }

@@ -9,13 +9,16 @@ use parking_lot::Mutex;
 
 use super::holder::{Holder, holder};
 use super::{AskCycle, CycleAsk, table};
+use crate::mailbox::{Blocked, Queue};
 use crate::once::OnceLock;
-use crate::{Actor, ActorId, AnyAddr, WeakAddr};
+use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 
 /// An ask by an actor that is held until the answer comes.
 pub(crate) struct Wait {
     holder: Arc<Holder>,
-    /// Of all waits, the how-manieth this was when its message was last sent.
+    /// Its sequence number among all waits.
+    serial: u64,
+    /// A later one, if its message was sent again since.
     number: AtomicU64,
     message: Mutex<Whereabouts>,
     failure: OnceLock<Arc<AskCycle>>,
@@ -25,17 +28,23 @@ pub(crate) struct Wait {
 struct Whereabouts {
     /// Who is to answer it.
     of: AnyAddr,
+    /// The queue that its messages stand in.
+    queue: CownId,
     stage: Stage,
     /// How often it was passed on.
     hops: u32,
     /// Whether the future that holds the actor waits for the answer.
     is_awaited: bool,
+    /// It is no ask: the message is to be sent when there is room for it. So it is as those that take up the
+    /// room, of which one must be handled first.
+    for_room: bool,
 }
 
-#[derive(Clone, Copy)]
 enum Stage {
     /// On its way to a handler; where, if it stands in a queue by itself.
     Queued(Option<(CownId, Place)>),
+    /// On its way to a handler, in a mailbox in which it may be called in the place of others.
+    Sorted(Arc<Queue>),
     /// A future has the answer that holds an actor.
     HeldBy(Keeper),
     /// Somebody has the answer, and nobody knows when he will give it.
@@ -50,6 +59,17 @@ struct Keeper {
     is_entangled: bool,
 }
 
+/// By what a wait may be found.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Keys {
+    /// In whose queue the message waits, or with whom the answer lies, who is held.
+    pub(super) queue: Option<CownId>,
+    /// Where in that queue it stands.
+    pub(super) place: Option<(CownId, Place)>,
+    /// Whether it stands at no certain place of that queue.
+    pub(super) sorted: bool,
+}
+
 /// Who has to go on before a wait can end, seen from afar.
 pub(super) enum Ahead {
     Nobody,
@@ -59,31 +79,63 @@ pub(super) enum Ahead {
 }
 
 impl Wait {
-    pub(crate) fn new(holder: Arc<Holder>, of: AnyAddr) -> Arc<Self> {
-        let message =
-            Mutex::new(Whereabouts { of, stage: Stage::Queued(None), hops: 0, is_awaited: false });
-        let wait = Self { holder, number: AtomicU64::new(0), message, failure: OnceLock::new() };
-        wait.take_number();
-        Arc::new(wait)
+    pub(crate) fn new<A: Actor>(holder: Arc<Holder>, of: &Addr<A>) -> Arc<Self> {
+        let message = Mutex::new(Whereabouts {
+            of: of.any(),
+            queue: of.queue_id(),
+            stage: Stage::Queued(None),
+            hops: 0,
+            is_awaited: false,
+            for_room: false,
+        });
+        let serial = next_number();
+        let number = AtomicU64::new(serial);
+        Arc::new(Self { holder, serial, number, message, failure: OnceLock::new() })
+    }
+
+    /// The wait of one who is held for room in a full mailbox.
+    ///
+    /// Whatever takes up the room stands in the actor's queue, or is about to (who has room sends at once): so
+    /// the wait can end only after the actor has gone on, as if its own message stood there.
+    pub(crate) fn for_room<A: Actor>(holder: Arc<Holder>, of: &Addr<A>) -> Arc<Self> {
+        let wait = Self::new(holder, of);
+        wait.message.lock().for_room = true;
+        wait
     }
 
     pub(crate) fn hops(&self) -> u32 {
         self.message.lock().hops
     }
 
-    /// The message was put into a queue after so many hops, and may have been taken out again.
-    pub(crate) fn placed(self: &Arc<Self>, hops: u32, cown: CownId, place: Place) {
-        let stands = {
+    /// The message was sent after so many hops, and may have been handled by now. Tells the place in which
+    /// it stands, if it stands in a queue by itself.
+    pub(crate) fn sent(self: &Arc<Self>, hops: u32, place: Option<(CownId, Place)>) {
+        let waits = {
             let mut message = self.message.lock();
-            let stands = message.hops == hops && matches!(message.stage, Stage::Queued(_));
-            if stands {
-                message.stage = Stage::Queued(Some((cown, place)));
+            let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+            if waits && place.is_some() {
+                message.stage = Stage::Queued(place);
             }
-            stands
+            waits
         };
         // Before this nobody could see what it stands behind. (If it was not passed on, it is yet
         // to be awaited.)
-        if stands && hops > 0 {
+        if waits && hops > 0 {
+            table::moved(self);
+        }
+    }
+
+    /// The message was put into a mailbox that sorts, after so many hops.
+    pub(crate) fn sorted(self: &Arc<Self>, hops: u32, queue: &Arc<Queue>) {
+        let waits = {
+            let mut message = self.message.lock();
+            let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+            if waits {
+                message.stage = Stage::Sorted(Arc::clone(queue));
+            }
+            waits
+        };
+        if waits && hops > 0 {
             table::moved(self);
         }
     }
@@ -94,44 +146,74 @@ impl Wait {
         self.failure.get().is_none()
     }
 
+    /// The answer was given, or never will be.
+    pub(crate) fn answered(&self) {
+        self.message.lock().stage = Stage::Loose;
+    }
+
     /// A future has the answer that holds an actor.
-    pub(crate) fn held_by<A: Actor>(&self, actor: &WeakAddr<A>) {
+    pub(crate) fn held_by<A: Actor>(self: &Arc<Self>, actor: &WeakAddr<A>) {
         let Some(queue) = actor.queue_id() else { return };
         let is_entangled = actor.front().is_entangled();
         let keeper = Keeper { actor: actor.id(), queue, is_entangled };
-        self.message.lock().stage = Stage::HeldBy(keeper);
+        let is_elsewhere = {
+            let mut message = self.message.lock();
+            message.stage = Stage::HeldBy(keeper);
+            message.queue != queue
+        };
+        if is_elsewhere {
+            // Somebody has given the reply to that actor: to be held with it may close a circle.
+            table::moved(self);
+        }
     }
 
     /// The answer is left to another actor, which gets a message for it.
-    pub(crate) fn delegated(self: &Arc<Self>, to: AnyAddr) {
-        {
+    pub(crate) fn delegated<A: Actor>(&self, to: &Addr<A>) {
+        // An address is dropped without the lock.
+        let _before = {
             let mut message = self.message.lock();
             message.hops += 1;
-            message.of = to;
+            message.queue = to.queue_id();
             message.stage = Stage::Queued(None);
+            std::mem::replace(&mut message.of, to.any())
+        };
+        // ORDERING: Relaxed. A number for itself: who came last is asked of those that have stopped.
+        self.number.store(next_number(), Ordering::Relaxed);
+    }
+
+    /// Where the wait may be found by what others hold up.
+    pub(super) fn keys(&self) -> Keys {
+        let message = self.message.lock();
+        match &message.stage {
+            Stage::Queued(place) => {
+                Keys { queue: Some(message.queue), place: *place, sorted: false }
+            }
+            Stage::Sorted(_) => Keys { queue: Some(message.queue), place: None, sorted: true },
+            Stage::HeldBy(keeper) => Keys { queue: Some(keeper.queue), place: None, sorted: false },
+            Stage::Loose => Keys::default(),
         }
-        self.take_number();
     }
 
     /// Whether the wait can end only after an actor has gone on, which has been surveyed: it stands in
     /// that actor's queue (whose other actors, if it is a group's, wait with it), or is blocked.
     pub(super) fn is_blocked_by(
         &self,
-        queue: Option<CownId>,
+        queue: CownId,
         blocked: &HashSet<(CownId, Place)>,
-    ) -> bool {
-        if self.failure.get().is_some() {
-            return false;
-        }
+    ) -> Blocked {
         let message = self.message.lock();
-        match message.stage {
+        let yes = match &message.stage {
             Stage::Queued(place) => {
-                message.of.queue_id() == queue
-                    || place.is_some_and(|place| blocked.contains(&place))
+                message.queue == queue || place.is_some_and(|place| blocked.contains(&place))
             }
-            Stage::HeldBy(keeper) => Some(keeper.queue) == queue,
+            Stage::Sorted(_) if message.queue == queue => true,
+            Stage::Sorted(mailbox) => {
+                return mailbox.is_stuck(&|place| blocked.contains(&(message.queue, place)));
+            }
+            Stage::HeldBy(keeper) => keeper.queue == queue,
             Stage::Loose => false,
-        }
+        };
+        if yes { Blocked::Yes } else { Blocked::No }
     }
 
     /// Who has to go on before the wait can end.
@@ -141,7 +223,7 @@ impl Wait {
         }
         let message = self.message.lock();
         let (actor, is_entangled) = match message.stage {
-            Stage::Queued(_) => (message.of.id(), message.of.is_entangled()),
+            Stage::Queued(_) | Stage::Sorted(_) => (message.of.id(), message.of.is_entangled()),
             Stage::HeldBy(keeper) => (keeper.actor, keeper.is_entangled),
             Stage::Loose => return Ahead::Nobody,
         };
@@ -153,12 +235,19 @@ impl Wait {
         &self.holder.actor
     }
 
-    pub(super) fn is_awaited(&self) -> bool {
-        self.message.lock().is_awaited && !self.holder.has_ended()
+    /// Whether the one who waits waits still, as far as is known: for certain while it is parked.
+    pub(super) fn goes_on(&self) -> bool {
+        self.failure.get().is_none() && !self.holder.has_ended() && self.message.lock().is_awaited
     }
 
-    /// Of all waits, the how-manieth it was when its message was last sent.
+    /// Its sequence number among all waits.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// The sequence number that it had when its message was last sent.
     pub(super) fn number(&self) -> u64 {
+        // ORDERING: Relaxed. See `delegated`.
         self.number.load(Ordering::Relaxed)
     }
 
@@ -168,15 +257,17 @@ impl Wait {
         self.by().alert();
     }
 
-    /// Makes this the wait that has begun last.
-    fn take_number(&self) {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        self.number.store(NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-    }
-
     pub(super) fn describe(&self) -> CycleAsk {
-        CycleAsk { by: self.by().clone(), of: self.message.lock().of.clone() }
+        let message = self.message.lock();
+        CycleAsk { by: self.by().clone(), of: message.of.clone(), for_room: message.for_room }
     }
+}
+
+/// A number that no wait had before.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    // ORDERING: Relaxed. Distinct, and rising for each thread.
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// An ask's own part of its wait.

@@ -3,6 +3,8 @@
 use std::any::type_name;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use coact_core::Home;
+
 use crate::hub::Hub;
 use crate::{Actor, ActorId, ExitReason, Message};
 
@@ -94,7 +96,8 @@ pub enum DropCause {
 
 /// An answer came after the time that the asker would wait, and was dropped.
 ///
-/// It is told in the runtime of the thread that answers.
+/// It is told in the runtime of the thread that answers; if that has entered none, in the
+/// [default](coact_core::Builder::as_default) one, or else in any that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LateReply {
@@ -150,6 +153,7 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn get(&self) -> EventCounts {
+        // ORDERING: Relaxed, all. They count, and tell of nothing else, not even of one another.
         EventCounts {
             dead_letters: self.dead_letters.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),
@@ -161,6 +165,7 @@ impl Counts {
 }
 
 fn count(counter: &AtomicU64) {
+    // ORDERING: Relaxed. See `Counts::get`.
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -180,7 +185,7 @@ impl Subject {
     #[cold]
     pub(crate) fn missed(self, message: &'static str, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
-        let bus = &Hub::current().bus;
+        let bus = &Hub::here().bus;
         count(&bus.counts.dead_letters);
         let event = || DeadLetter { message, actor, actor_type, reason: reason.clone() };
         bus.dead_letters.publish_with(event);
@@ -188,19 +193,19 @@ impl Subject {
 
     pub(crate) fn started(self) {
         let Self { actor, actor_type } = self;
-        Hub::current().bus.started.publish_with(|| ActorStarted { actor, actor_type });
+        Hub::here().bus.started.publish_with(|| ActorStarted { actor, actor_type });
     }
 
     pub(crate) fn stopped(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
         let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
-        Hub::current().bus.stopped.publish_with(event);
+        Hub::here().bus.stopped.publish_with(event);
     }
 
     #[cold]
     pub(crate) fn failed(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
-        let bus = &Hub::current().bus;
+        let bus = &Hub::here().bus;
         count(&bus.counts.failures);
         bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
     }
@@ -208,15 +213,15 @@ impl Subject {
     #[cold]
     pub(crate) fn restarted(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
-        let bus = &Hub::current().bus;
+        let bus = &Hub::here().bus;
         count(&bus.counts.restarts);
         bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
     }
 }
 
 #[cold]
-pub(crate) fn message_dropped(actor: ActorId, message: &'static str, cause: DropCause) {
-    let bus = &Hub::current().bus;
+pub(crate) fn message_dropped(home: Home, actor: ActorId, message: &'static str, cause: DropCause) {
+    let bus = &Hub::of(home).bus;
     count(&bus.counts.dropped_messages);
     if message == type_name::<MessageDropped>() {
         // Its receiver has no room for the news that it has no room.
@@ -227,7 +232,7 @@ pub(crate) fn message_dropped(actor: ActorId, message: &'static str, cause: Drop
 
 #[cold]
 pub(crate) fn late_reply<R>() {
-    let bus = &Hub::current().bus;
+    let bus = &Hub::here().bus;
     count(&bus.counts.late_replies);
     bus.late.publish_with(|| LateReply { reply: type_name::<R>() });
 }

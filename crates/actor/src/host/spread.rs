@@ -45,6 +45,7 @@ impl Spread {
 
     /// The runtime whose turn it is.
     pub fn next(&self) -> Home {
+        // ORDERING: Relaxed. A turn is each caller's own.
         self.homes[self.next.fetch_add(1, Ordering::Relaxed) % self.homes.len()]
     }
 }

@@ -8,10 +8,12 @@ pub(crate) struct Count(AtomicU64);
 
 impl Count {
     pub(crate) fn rise(&self) {
+        // ORDERING: Relaxed. It counts, and tells of nothing else.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {
+        // ORDERING: Relaxed. See `rise`.
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -54,6 +54,18 @@ pub(super) struct Number {
     epoch: u64,
 }
 
+impl Number {
+    /// A small number, which no other ticket has that is yet to come.
+    pub(super) fn index(self) -> usize {
+        self.ticket
+    }
+
+    /// Whether they are the same ticket.
+    pub(super) fn is(self, other: Self) -> bool {
+        (self.ticket, self.serial) == (other.ticket, other.serial)
+    }
+}
+
 /// What came of adding a message.
 pub(super) enum Added<T> {
     /// Its ticket must be queued, and after that [`Lanes::arrive`] be called.
@@ -127,6 +139,20 @@ impl<T> Lanes<T> {
         let Lane { order, keep, .. } = &self.lanes[lane];
         let too_many = keep.is_some_and(|keep| order.len() > keep);
         too_many.then(|| self.remove(lane, 0))
+    }
+
+    /// Whether a ticket is yet to come.
+    pub(super) fn is_pending(&self, number: Number) -> bool {
+        self.tickets.find(number.ticket).is_some_and(|ticket| ticket.serial == number.serial)
+    }
+
+    /// The tickets that are yet to come. (Their epochs are not told.)
+    pub(super) fn pending(&self) -> impl Iterator<Item = Number> {
+        let tickets = self.tickets.slots.iter().enumerate();
+        tickets.filter_map(|(index, ticket)| {
+            let serial = ticket.as_ref()?.serial;
+            Some(Number { ticket: index, serial, epoch: 0 })
+        })
     }
 
     /// A ticket has come: takes the message whose turn it is, and what has to make room. (Of the

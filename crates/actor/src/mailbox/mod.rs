@@ -10,10 +10,12 @@
 //! Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
 
 mod count;
+mod epoch;
 mod lanes;
 mod letter;
 mod post;
 mod queue;
+mod room;
 mod settings;
 mod stash;
 mod ticket;
@@ -21,9 +23,10 @@ mod view;
 
 pub use settings::{Lane, Mailbox};
 pub use stash::StashFull;
-pub use view::{LaneView, MailboxView};
+pub use view::{BehavioursView, LaneView, MailboxView};
 
 pub(crate) use count::Count;
 pub(crate) use letter::{Letter, Letters, letter};
-pub(crate) use queue::Queue;
+pub(crate) use queue::{Blocked, Queue};
+pub(crate) use room::{Reserve, Slot};
 pub(crate) use stash::Stash;

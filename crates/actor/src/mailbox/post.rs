@@ -6,13 +6,17 @@ use std::sync::Arc;
 use coact_core::{Permit, serve_here, when};
 
 use super::lanes::Added;
-use super::letter::{drop_for_room, letter};
+use super::letter::{Letter, drop_for_room, letter};
 use super::queue::{Gate, Parcel, Queue, Verdict};
+use super::room::Room;
 use super::ticket::Ticket;
 use super::view::MailboxView;
 use crate::cell::Cell;
+use crate::cycle::Wait;
 use crate::events::{self, DropCause};
-use crate::{Actor, Addr, Ask, AskError, ExitReason, Message, MessageTo, Reply, SendError};
+use crate::{
+    Actor, Addr, Ask, AskCycle, AskError, ExitReason, Message, MessageTo, Reply, SendError,
+};
 
 impl<A: Actor> Addr<A> {
     /// Sends a message into a lane of the actor's mailbox, whatever lane its type is
@@ -90,6 +94,10 @@ impl<A: Actor> Addr<A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// In a future that [holds](crate::Context::hold) its actor everything else waits that the actor is needed
+    /// for. If the room can only come after that future has ended, it fails, with the circle
+    /// ([`SendError::Cycle`]): two such actors with full mailboxes that send to each other.
+    ///
     /// # Errors
     /// As [`send`](Self::send); [`SendError::Stopped`] also if the actor ends meanwhile.
     pub fn send_async<M>(
@@ -101,8 +109,10 @@ impl<A: Actor> Addr<A> {
     {
         let this = self.clone();
         async move {
-            let permit = this.wait_for_room::<M>().await;
-            this.post_with(permit, message, Reply::unwanted())
+            match this.wait_for_room::<M>().await {
+                Ok(permit) => this.post_with(permit, message, Reply::unwanted()),
+                Err(circle) => Err(SendError::Cycle(message, circle)),
+            }
         }
     }
 
@@ -120,7 +130,7 @@ impl<A: Actor> Addr<A> {
     {
         let this = self.clone();
         async move {
-            let permit = this.wait_for_room::<M>().await;
+            let permit = this.wait_for_room::<M>().await.map_err(AskError::Cycle)?;
             let (reply, ask) = this.question();
             // What is wrong is told to the reply as well.
             drop(this.post_with(permit, message, reply));
@@ -159,9 +169,22 @@ impl<A: Actor> Addr<A> {
     }
 
     /// A credit, if senders are to wait for one.
-    async fn wait_for_room<M: Message>(&self) -> Option<Permit> {
+    async fn wait_for_room<M: Message>(&self) -> Result<Option<Permit>, Arc<AskCycle>> {
+        match self.room::<M>(true) {
+            Some(room) => room.await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether senders of such messages wait for room.
+    pub(crate) fn makes_senders_wait<M: Message>(&self) -> bool {
+        self.gate_of::<M>().and_then(Gate::to_wait_for).is_some()
+    }
+
+    /// Room for a message of this type, if senders are to wait for it.
+    pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
         let credits = self.gate_of::<M>()?.to_wait_for()?;
-        Some(credits.acquire(1).await)
+        Some(Room::new(self, credits.acquire(1), alone))
     }
 
     fn gate_of<M: Message>(&self) -> Option<&Gate> {
@@ -192,7 +215,7 @@ impl<A: Actor> Addr<A> {
             Verdict::Drop => {
                 queue.gates[lane].dropped.rise();
                 let message = drop_for_room(message, reply);
-                events::message_dropped(self.id(), message, DropCause::Policy);
+                events::message_dropped(self.home(), self.id(), message, DropCause::Policy);
             }
             Verdict::Refuse => {
                 queue.gates[lane].refused.rise();
@@ -204,7 +227,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends a message that has its credit, or needs none.
-    fn post_with<M>(
+    pub(super) fn post_with<M>(
         &self,
         permit: Option<Permit>,
         message: M,
@@ -245,8 +268,12 @@ impl<A: Actor> Addr<A> {
         match &queue.sorted {
             None => self.put(permit, message, reply),
             Some(_) => {
+                let wait = reply.wait().map(|wait| (wait.hops(), wait));
                 let letter = letter::<A, M>(message, reply);
                 self.put_in_lane(queue, lane, Parcel { letter, permit });
+                if let Some((hops, wait)) = wait {
+                    wait.sorted(hops, queue);
+                }
             }
         }
     }
@@ -258,10 +285,12 @@ impl<A: Actor> Addr<A> {
     {
         let cown = self.cown();
         let batch = cown.front().caller_batch();
-        if batch.is_none()
-            && let Some(wait) = reply.wait()
-        {
-            return self.send_tracked(letter::<A, M>(message, reply), &wait, permit, None);
+        if let Some(wait) = reply.wait() {
+            let letter = letter::<A, M>(message, reply);
+            return match batch {
+                None => self.send_tracked(letter, &wait, permit, None),
+                Some(batch) => self.serve_tracked(batch, letter, &wait, permit),
+            };
         }
         let bring = move |cell: &mut Cell<A>| {
             drop(permit);
@@ -274,6 +303,23 @@ impl<A: Actor> Addr<A> {
         }
     }
 
+    /// As [`send_tracked`](Self::send_tracked), to an actor that runs on its callers.
+    fn serve_tracked(
+        &self,
+        batch: u32,
+        letter: Box<dyn Letter>,
+        wait: &Arc<Wait>,
+        permit: Option<Permit>,
+    ) {
+        let hops = wait.hops();
+        let cown = self.cown();
+        let place = cown.serve_placed(batch, move |cell| {
+            drop(permit);
+            letter.deliver(cell);
+        });
+        wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
+    }
+
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
     fn put_in_lane(&self, queue: &Arc<Queue>, lane: usize, parcel: Parcel) {
         let Some(sorted) = &queue.sorted else { return };
@@ -281,10 +327,10 @@ impl<A: Actor> Addr<A> {
             Added::InPlaceOf(oldest) => Some(oldest),
             Added::Ticket(number) => {
                 let ticket = Ticket::new(Arc::clone(queue), number);
-                when(self.cown().regardless(), move |cell| ticket.come(lane, cell));
-                sorted.arrive(number)
+                let place = self.cown().spawn_placed(move |cell| ticket.come(lane, cell));
+                sorted.arrive(number, place)
             }
         };
-        queue.drop_oldest(self.cown().front(), lane, dropped);
+        queue.drop_oldest(self.home(), self.id(), lane, dropped);
     }
 }

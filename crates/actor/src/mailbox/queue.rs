@@ -1,17 +1,17 @@
 //! What the senders, the tickets and the views of one mailbox share.
 
 use std::any::TypeId;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use coact_core::{Credits, Permit};
+use coact_core::{Credits, Home, Permit, Place};
 use parking_lot::Mutex;
 
 use super::count::Count;
+use super::epoch::Epoch;
 use super::lanes::{Added, Lanes, Number};
 use super::letter::Letter;
 use super::settings::{Lane, Mailbox, Policy};
+use crate::ActorId;
 use crate::events::{self, DropCause};
-use crate::front::Front;
 
 /// The mailbox of an actor that was spawned with settings for it.
 pub(crate) struct Queue {
@@ -20,6 +20,8 @@ pub(crate) struct Queue {
     /// `None` if messages stand in the queue of the cown itself.
     pub(super) sorted: Option<Sorted>,
     pub(crate) stash: usize,
+    /// For behaviours, if they are bounded.
+    behaviours: Option<Gate>,
 }
 
 /// What stands at the entrance of a lane.
@@ -42,8 +44,26 @@ pub(super) enum Verdict {
 /// Messages that lie in lanes.
 pub(super) struct Sorted {
     /// Counts what tells apart what stands before, and after, a behaviour.
-    epoch: AtomicU64,
+    epoch: Epoch,
     lanes: Mutex<Lanes<Parcel>>,
+    /// The tickets that are in the queue of the cown, by their indices. Locked after `lanes`.
+    places: Mutex<Vec<Option<Queued>>>,
+}
+
+/// A ticket in a queue, and where it stands there.
+#[derive(Clone, Copy)]
+struct Queued {
+    ticket: Number,
+    place: Option<Place>,
+}
+
+/// Whether something waits for what certain places in queues wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Blocked {
+    No,
+    Yes,
+    /// It may, now or soon.
+    Unclear,
 }
 
 /// A message in a lane, and its credit.
@@ -63,7 +83,33 @@ impl Queue {
             assigned: settings.assigned.as_slice().into(),
             sorted: settings.needs_sorting().then(|| Sorted::new(settings)),
             stash: settings.stash,
+            behaviours: settings.behaviours.map(|limit| Gate::new(&Lane::bounded(limit).fail())),
         })
+    }
+
+    /// Whether a behaviour may be refused.
+    pub(crate) fn bounds_behaviours(&self) -> bool {
+        self.behaviours.is_some()
+    }
+
+    /// A permit for one more behaviour, if one is needed; `None` if there is no room.
+    pub(crate) fn admit_behaviour(&self) -> Option<Option<Permit>> {
+        let Some(gate) = &self.behaviours else { return Some(None) };
+        match gate.pass() {
+            Verdict::Enter(permit) => Some(permit),
+            Verdict::Refuse | Verdict::Drop => {
+                gate.refused.rise();
+                None
+            }
+        }
+    }
+
+    /// How many behaviours wait, how many may, and how many were refused; `None` if they are not bounded.
+    pub(super) fn behaviours(&self) -> Option<(usize, usize, u64)> {
+        let gate = self.behaviours.as_ref()?;
+        let credits = gate.credits.as_ref()?;
+        let limit = credits.limit();
+        Some((limit.saturating_sub(credits.available()), limit, gate.refused.get()))
     }
 
     /// The lane of messages of type `M`.
@@ -89,20 +135,32 @@ impl Queue {
     /// A behaviour is about to be queued, or has been.
     pub(crate) fn step(&self) {
         if let Some(sorted) = &self.sorted {
-            sorted.step();
+            sorted.epoch.step();
         }
     }
 
+    /// Whether messages that are sorted wait for something: see [`Sorted::is_stuck`].
+    pub(crate) fn is_stuck(&self, is_blocked: &dyn Fn(Place) -> bool) -> Blocked {
+        self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
+    }
+
     /// Drops what had to make room in a lane, if there is such a message.
-    pub(super) fn drop_oldest(&self, front: &Front, lane: usize, parcel: Option<Parcel>) {
+    pub(super) fn drop_oldest(
+        &self,
+        home: Home,
+        actor: ActorId,
+        lane: usize,
+        parcel: Option<Parcel>,
+    ) {
         let Some(Parcel { letter, .. }) = parcel else { return };
         self.gates[lane].dropped.rise();
-        events::message_dropped(front.id(), letter.drop_for_room(), DropCause::Policy);
+        events::message_dropped(home, actor, letter.drop_for_room(), DropCause::Policy);
     }
 
     /// The actor has ended: nobody waits for room any more.
     pub(crate) fn open(&self) {
-        self.gates.iter().filter_map(|gate| gate.credits.as_ref()).for_each(Credits::lift);
+        let gates = self.gates.iter().chain(&self.behaviours);
+        gates.filter_map(|gate| gate.credits.as_ref()).for_each(Credits::lift);
     }
 }
 
@@ -134,32 +192,51 @@ impl Sorted {
     fn new(settings: &Mailbox) -> Self {
         let keep = |lane: &Lane| lane.capacity.filter(|_| lane.policy == Policy::DropOldest);
         let lanes = Lanes::new(settings.lanes.iter().map(keep), settings.every);
-        Self { epoch: AtomicU64::new(0), lanes: Mutex::new(lanes) }
-    }
-
-    fn step(&self) {
-        // ORDERING: Release. Pairs with `now`: whoever sees the step that follows the queueing of a
-        // behaviour makes its ticket after that.
-        self.epoch.fetch_add(1, Ordering::Release);
-    }
-
-    fn now(&self) -> u64 {
-        // ORDERING: Acquire, see `step`.
-        self.epoch.load(Ordering::Acquire)
+        Self { epoch: Epoch::new(), lanes: Mutex::new(lanes), places: Mutex::default() }
     }
 
     pub(super) fn add(&self, lane: usize, parcel: Parcel) -> Added<Parcel> {
         let mut lanes = self.lanes.lock();
-        lanes.add(lane, parcel, self.now())
+        lanes.add(lane, parcel, self.epoch.now())
     }
 
-    pub(super) fn arrive(&self, ticket: Number) -> Option<Parcel> {
+    /// The ticket stands in the cown's queue: there, if it is in none that it shares with others' cowns.
+    pub(super) fn arrive(&self, ticket: Number, place: Option<Place>) -> Option<Parcel> {
         let mut lanes = self.lanes.lock();
-        lanes.arrive(ticket, self.now())
+        if lanes.is_pending(ticket) {
+            let mut places = self.places.lock();
+            if places.len() <= ticket.index() {
+                places.resize(ticket.index() + 1, None);
+            }
+            places[ticket.index()] = Some(Queued { ticket, place });
+        }
+        lanes.arrive(ticket, self.epoch.now())
+    }
+
+    /// Whether the messages wait for something that certain places wait for, too. A message is called by
+    /// any of the tickets that were made about when its own was: so it waits for certain if all do.
+    fn is_stuck(&self, is_blocked: &dyn Fn(Place) -> bool) -> Blocked {
+        let lanes = self.lanes.lock();
+        let places = self.places.lock();
+        let (mut some, mut all) = (false, true);
+        for ticket in lanes.pending() {
+            // One that is just being queued may come to stand anywhere.
+            let queued = places.get(ticket.index()).and_then(|queued| *queued);
+            let place =
+                queued.filter(|queued| queued.ticket.is(ticket)).and_then(|queued| queued.place);
+            let is_blocked = place.is_some_and(is_blocked);
+            some |= is_blocked;
+            all &= is_blocked;
+        }
+        match (some, all) {
+            (false, _) => Blocked::No,
+            (true, true) => Blocked::Yes,
+            (true, false) => Blocked::Unclear,
+        }
     }
 
     pub(super) fn take(&self, ticket: Number) -> (Option<Parcel>, Option<Parcel>) {
         let mut lanes = self.lanes.lock();
-        lanes.take(ticket, self.now())
+        lanes.take(ticket, self.epoch.now())
     }
 }

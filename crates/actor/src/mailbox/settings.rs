@@ -44,6 +44,7 @@ pub struct Mailbox {
     pub(crate) assigned: Vec<(TypeId, usize)>,
     pub(crate) every: u32,
     pub(crate) stash: usize,
+    pub(crate) behaviours: Option<usize>,
 }
 
 /// Settings of one lane of a mailbox: [`Mailbox::lane`].
@@ -83,7 +84,7 @@ impl Mailbox {
     pub fn lanes(count: usize) -> Self {
         assert!(count > 0, "a mailbox without lanes takes no messages");
         let lanes = vec![Lane::unbounded(); count];
-        Self { lanes, assigned: Vec::new(), every: TURN_EVERY, stash: usize::MAX }
+        Self { lanes, assigned: Vec::new(), every: TURN_EVERY, stash: usize::MAX, behaviours: None }
     }
 
     /// Sets up one of the lanes.
@@ -127,6 +128,49 @@ impl Mailbox {
         self
     }
 
+    /// How many behaviours over the actor ([`when`](coact_core::when), [`ask`](coact_core::ask), batches …)
+    /// may wait (any number unless set). One more is refused before it is queued anywhere:
+    /// [`try_when`](coact_core::try_when) gives the closure back, with [`Refusal::Full`] and the position of
+    /// the actor in the set; [`when`](coact_core::when) panics. One that is spawned later, by a timer or
+    /// [`Promise::then`](coact_core::Promise::then), is dropped: [`Broken::Full`]. None ever waits for room.
+    ///
+    /// Messages and behaviours are counted each for themselves: a bound on messages alone does not keep a
+    /// mailbox from being flooded with behaviours. A behaviour counts until it begins. What the actor itself
+    /// is brought (answers, streams, news of others' ends) does not count.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Mailbox, actor};
+    /// use coact_core::{Refusal, try_when};
+    ///
+    /// struct Account(i64);
+    /// impl Actor for Account {}
+    ///
+    /// let bounded = Mailbox::bounded(100).behaviours(2);
+    /// let account = actor(Account(0)).mailbox(bounded).spawn();
+    /// account.suspend()?;
+    /// for _ in 0..2 {
+    ///     try_when(&account, |account| account.0 += 1).unwrap();
+    /// }
+    /// let refused = try_when(&account, |account| account.0 += 1).unwrap_err();
+    /// assert_eq!(refused.refusal, Refusal::Full { position: 0 });
+    /// assert_eq!(account.mailbox().behaviours().unwrap().refused(), 1);
+    /// # Ok::<(), coact_actor::Stopped>(())
+    /// ```
+    ///
+    /// **Cost.** Of a behaviour over the actor: taking and giving back a credit, and an allocation.
+    ///
+    /// [`Refusal::Full`]: coact_core::Refusal::Full
+    /// [`Broken::Full`]: coact_core::Broken::Full
+    ///
+    /// # Panics
+    /// If there is room for none.
+    #[track_caller]
+    pub fn behaviours(mut self, limit: usize) -> Self {
+        assert!(limit > 0, "an actor that takes no behaviours is not bounded but closed");
+        self.behaviours = Some(limit);
+        self
+    }
+
     /// While the lanes are full, [`Addr::send_async`](crate::Addr::send_async) and
     /// [`Addr::send_blocking`](crate::Addr::send_blocking) wait. [`Addr::send`](crate::Addr::send)
     /// never does: it gives the message back.
@@ -161,9 +205,10 @@ impl Mailbox {
         self.lanes.len() > 1 || self.lanes.iter().any(drops_oldest)
     }
 
-    /// Whether a sender must look at the mailbox.
+    /// Whether who sends, or names the actor in a set, must look at the mailbox.
     pub(crate) fn concerns_senders(&self) -> bool {
-        self.needs_sorting() || self.lanes.iter().any(|lane| lane.capacity.is_some())
+        let bounds = |lane: &Lane| lane.capacity.is_some();
+        self.needs_sorting() || self.behaviours.is_some() || self.lanes.iter().any(bounds)
     }
 }
 

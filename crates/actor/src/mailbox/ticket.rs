@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use coact_core::Home;
+
 use super::lanes::Number;
 use super::queue::{Parcel, Queue, Sorted};
 use crate::Actor;
@@ -29,7 +31,7 @@ impl Ticket {
     pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut Cell<A>) {
         self.used = true;
         let (parcel, dropped) = self.sorted().take(self.number);
-        self.queue.drop_oldest(cell.front(), lane, dropped);
+        self.queue.drop_oldest(Home::current(), cell.front().id(), lane, dropped);
         drop(self);
         if let Some(Parcel { letter, permit }) = parcel {
             // Its place is free from here on.

@@ -16,6 +16,36 @@ pub struct LaneView<'a> {
     lane: usize,
 }
 
+/// A look at the behaviours that wait for an actor: [`MailboxView::behaviours`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BehavioursView {
+    len: usize,
+    capacity: usize,
+    refused: u64,
+}
+
+impl BehavioursView {
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many may wait.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many were refused.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
 impl<'a> MailboxView<'a> {
     /// How many messages wait. An unbounded mailbox of one lane does not count: 0.
     pub fn len(&self) -> usize {
@@ -48,6 +78,12 @@ impl<'a> MailboxView<'a> {
         let queue = self.0;
         let count = queue.map_or(0, |queue| queue.gates.len());
         (0..count).filter_map(move |lane| Some(LaneView { queue: queue?, lane }))
+    }
+
+    /// The behaviours that wait for the actor, if their number is [bounded](crate::Mailbox::behaviours).
+    pub fn behaviours(&self) -> Option<BehavioursView> {
+        let (len, capacity, refused) = self.0?.behaviours()?;
+        Some(BehavioursView { len, capacity, refused })
     }
 
     /// One of the lanes.

@@ -1,6 +1,7 @@
 //! Pools: as many actors of one kind as are needed.
 
 use std::fmt;
+use std::future::Future;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,11 +9,15 @@ use std::time::Duration;
 
 use coact_core::Home;
 
+use crate::host::Host;
+use crate::mailbox::Reserve;
 use crate::recipient::Takes;
 use crate::router::{self, InFlight, Routees, Routing, Scatter};
 use crate::supervise::Intensity;
+use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 use crate::{
-    Actor, ActorId, Addr, Ask, MessageTo, Recipient, RouteError, SendActor, SendError, actor,
+    Actor, ActorId, Addr, Ask, AskError, MessageTo, Recipient, RouteError, SendActor, SendError,
+    Spawn, actor,
 };
 
 /// Actors of one kind behind one address. Clones are the same pool.
@@ -46,7 +51,10 @@ pub struct Pool<A: Actor>(Arc<Inner<A>>);
 struct Inner<A: Actor> {
     id: ActorId,
     make: Arc<Make<A>>,
+    host: Host,
+    /// Where it was made: where hosts are found, also by those who resize it elsewhere.
     home: Home,
+    each: Option<Box<Each<A>>>,
     limit: Intensity,
     members: Routees<Addr<A>>,
     /// How many members there are to be. Looked at under the lock of the members, and set before
@@ -56,13 +64,16 @@ struct Inner<A: Actor> {
 
 type Make<A> = dyn Fn() -> A + Send + Sync;
 
+type Each<A> = dyn Fn(Spawn<A>) -> Spawn<A> + Send + Sync;
+
 /// Settings for a [`Pool`].
 #[must_use = "there is no pool before `spawn` is called"]
 pub struct PoolBuilder<A: Actor> {
     make: Arc<Make<A>>,
     size: usize,
     strategy: Routing,
-    home: Option<Home>,
+    host: Host,
+    each: Option<Box<Each<A>>>,
     limit: Intensity,
 }
 
@@ -77,9 +88,32 @@ impl<A: SendActor> PoolBuilder<A> {
         Self { strategy, ..self }
     }
 
-    /// The runtime whose workers run the members (the current one by default).
-    pub fn on(self, home: Home) -> Self {
-        Self { home: Some(home), ..self }
+    /// Where the members run (by default on the current runtime): see [`Host`]. Each gets a thread of its
+    /// own if it is to be detached.
+    pub fn on(self, host: impl Into<Host>) -> Self {
+        Self { host: host.into(), ..self }
+    }
+
+    /// Settings for each member when it is spawned: whatever [`actor`] has, but for the closure of a
+    /// [restart](Spawn::restartable), which is the pool's.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, Pool};
+    ///
+    /// struct Worker;
+    /// struct Job;
+    /// impl Message for Job { type Reply = (); }
+    /// impl Actor for Worker {}
+    /// impl Handler<Job> for Worker {
+    ///     fn handle(&mut self, _: Job, _: &mut Context<Self>) {}
+    /// }
+    ///
+    /// let bounded = |worker: coact_actor::Spawn<Worker>| worker.mailbox(Mailbox::bounded(8));
+    /// let pool = Pool::builder(|| Worker).size(2).each(bounded).spawn();
+    /// assert!(pool.members().iter().all(|worker| worker.mailbox().capacity() == Some(8)));
+    /// ```
+    pub fn each(self, settings: impl Fn(Spawn<A>) -> Spawn<A> + Send + Sync + 'static) -> Self {
+        Self { each: Some(Box::new(settings)), ..self }
     }
 
     /// How often a member may restart within a time (10 times in 10 seconds by default). One that
@@ -92,13 +126,14 @@ impl<A: SendActor> PoolBuilder<A> {
     /// Spawns the members.
     ///
     /// # Panics
-    /// If making a member's state panics.
+    /// If making a member's state panics, or its [settings](Self::each), or [`Spawn::spawn`] with these.
     pub fn spawn(self) -> Pool<A> {
-        let Self { make, size, strategy, home, limit } = self;
-        let home = home.unwrap_or_else(Home::current);
+        let Self { make, size, strategy, host, each, limit } = self;
+        let (id, home) = (ActorId::next(), Home::current());
         let members = Routees::new(strategy);
         let size = AtomicUsize::new(size);
-        let pool = Pool(Arc::new(Inner { id: ActorId::next(), make, home, limit, members, size }));
+        let inner = Inner { id, make, host, home, each, limit, members, size };
+        let pool = Pool(Arc::new(inner));
         pool.fill();
         pool
     }
@@ -120,7 +155,8 @@ impl<A: SendActor> Pool<A> {
             make: Arc::new(make),
             size: 1,
             strategy: Routing::RoundRobin,
-            home: None,
+            host: Host::current(),
+            each: None,
             limit: Intensity::new(10, Duration::from_secs(10)),
         }
     }
@@ -132,6 +168,8 @@ impl<A: SendActor> Pool<A> {
     /// # Panics
     /// If making a member's state panics; the pool then has the members made so far.
     pub fn resize(&self, size: usize) {
+        // ORDERING: Relaxed, all. The size is read where the list of the members is locked, which is after
+        // this: whoever locks it later sees this size, or a later one.
         self.0.size.store(size, Ordering::Relaxed);
         // A message that is on its way to one of those who go keeps its address until it is sent.
         self.0.members.truncate(|| self.0.size.load(Ordering::Relaxed));
@@ -141,18 +179,23 @@ impl<A: SendActor> Pool<A> {
     fn fill(&self) {
         let inner = &self.0;
         inner.members.prune();
+        // ORDERING: Relaxed, both. The first is a hint, the second is read under the lock: see `resize`.
         while inner.members.len() < inner.size.load(Ordering::Relaxed) {
             let member = self.member();
             let place = |taken| taken < inner.size.load(Ordering::Relaxed);
-            inner.members.add_if(member.id(), member, place);
+            // One that ends is found so when it is looked for: there are never more than there are to be.
+            inner.members.add_if(member.id(), member, None, place);
         }
     }
 
     fn member(&self) -> Addr<A> {
         let make = Arc::clone(&self.0.make);
         let state = make();
-        let member = actor(state).restartable(move || make());
-        member.restarts_itself(self.0.limit.clone()).on(self.0.home).spawn()
+        let mut member = actor(state).on(self.0.host).within(self.0.home);
+        if let Some(each) = &self.0.each {
+            member = each(member);
+        }
+        member.restartable(move || make()).restarts_itself(self.0.limit.clone()).spawn()
     }
 
     /// How many members live.
@@ -185,6 +228,72 @@ impl<A: SendActor> Pool<A> {
         M: MessageTo<A>,
     {
         self.0.members.ask(message, None, None)
+    }
+
+    /// Sends a message to a member; if all are full, the future waits for the first that has room, of those
+    /// whose policy is to [wait](crate::Mailbox::wait). Members have a bound if they are
+    /// [given one](PoolBuilder::each).
+    ///
+    /// ```
+    /// # use coact_actor::{Actor, Context, Handler, Mailbox, Message, Pool};
+    /// # struct Sum(u64);
+    /// # struct Add(u64);
+    /// # impl Message for Add { type Reply = (); }
+    /// # impl Actor for Sum {}
+    /// # impl Handler<Add> for Sum {
+    /// #     fn handle(&mut self, add: Add, _: &mut Context<Self>) { self.0 += add.0 }
+    /// # }
+    /// let pool = Pool::builder(|| Sum(0)).size(2).each(|sum| sum.mailbox(Mailbox::bounded(4))).spawn();
+    /// let to = pool.clone();
+    /// let producer = coact_core::spawn_future(async move {
+    ///     for n in 0..1000 {
+    ///         to.send_async(Add(n)).await.expect("there are members");
+    ///     }
+    /// });
+    /// producer.wait()?;
+    /// # Ok::<(), coact_core::Broken>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), and [`RouteError::Cycle`].
+    pub fn send_async<M>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<(), RouteError<M>>> + Send + use<A, M>
+    where
+        M: MessageTo<A>,
+    {
+        let this = self.clone();
+        async move { waiting::send(this, message).await.map_err(RouteError::from_send_error) }
+    }
+
+    /// Asks a member: as [`send_async`](Self::send_async), and then the future waits for the answer.
+    ///
+    /// # Errors
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_async<M>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<M::Reply, AskError>> + Send + use<A, M>
+    where
+        M: MessageTo<A>,
+    {
+        waiting::ask(self.clone(), message)
+    }
+
+    /// As [`send_async`](Self::send_async); blocks the calling thread meanwhile.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// If it would have to wait in a behaviour, a handler or a future.
+    #[track_caller]
+    pub fn send_blocking<M>(&self, message: M) -> Result<(), RouteError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        waiting::block_on(self.send_async(message))
     }
 
     /// Sends a message to the member for a key: see
@@ -239,6 +348,34 @@ impl<A: SendActor> Pool<A> {
     }
 }
 
+impl<A: SendActor, M: MessageTo<A>> Patient<M> for Pool<A> {
+    fn send_now(&self, message: M) -> Result<(), SendError<M>> {
+        Takes::send(self, message)
+    }
+
+    fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_counted(message, None)
+    }
+
+    fn reserve(&self, message: &M) -> Option<Reserve<M>> {
+        Takes::reserve(self, Some(message), true)
+    }
+
+    fn reserves_first(&self) -> bool {
+        false
+    }
+}
+
+impl<A: SendActor, M: MessageTo<A>> Candidates<M> for Pool<A> {
+    fn candidates(&self) -> Vec<(ActorId, Candidate<M>)> {
+        self.0.members.candidates(None)
+    }
+
+    fn changes(&self) -> &Changes {
+        self.0.members.changes()
+    }
+}
+
 impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         Pool::send(self, message).map_err(RouteError::into_send_error)
@@ -259,6 +396,14 @@ impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
         guest: Option<InFlight>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         router::answered(self.0.members.ask(message, None, guest.as_ref()))
+    }
+
+    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        waiting::race(self.clone(), alone)
+    }
+
+    fn reserves_first(&self) -> bool {
+        false
     }
 
     fn id(&self) -> ActorId {

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ActorId;
+use crate::{Actor, ActorId, Child, Spawn};
 
 /// There is no such actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,13 +52,27 @@ pub struct NameTaken<T = ()> {
     /// Who has it.
     pub holder: ActorId,
     /// What was to have it: for [`Spawn::try_spawn`](crate::Spawn::try_spawn) the actor with its
-    /// settings.
+    /// settings, for [`Tree::try_child`](crate::Tree::try_child) the child.
     pub unused: T,
 }
 
 impl<T> NameTaken<T> {
     pub(crate) fn map<U>(self, give_back: impl FnOnce(T) -> U) -> NameTaken<U> {
         NameTaken { name: self.name, holder: self.holder, unused: give_back(self.unused) }
+    }
+}
+
+/// Without what was to have the name: of one type for all actors.
+impl<A: Actor> From<NameTaken<Spawn<A>>> for NameTaken {
+    fn from(taken: NameTaken<Spawn<A>>) -> Self {
+        taken.map(drop)
+    }
+}
+
+/// Without what was to have the name: of one type for all children.
+impl<A: Actor> From<NameTaken<Child<A>>> for NameTaken {
+    fn from(taken: NameTaken<Child<A>>) -> Self {
+        taken.map(drop)
     }
 }
 

@@ -11,11 +11,10 @@ use std::sync::Arc;
 use coact_core::Home;
 
 use crate::hub::Hub;
-use crate::{Actor, Addr, AnyAddr, WeakAddr};
+use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 
 pub use error::{LookupError, NameTaken, RegisterError};
-pub(crate) use table::Table;
-use table::Tenancy;
+pub(crate) use table::{Table, Tenancy};
 pub use uid::{BadUid, Uid};
 pub use whereis::Whereis;
 
@@ -124,11 +123,13 @@ impl Registry {
         self.0.topics.forget(name)
     }
 
-    /// Makes a new actor, whose names are claimed, known before it begins.
-    pub(crate) fn settle<A: Actor>(self, address: &Addr<A>) {
-        self.0.table.announce(address);
-        // This alerts the actor, so it comes last.
-        self.watch(address);
+    /// Gives a new actor all of the names.
+    ///
+    /// # Errors
+    /// Another actor has one of them; it gets none.
+    pub(crate) fn claim(self, actor: ActorId, names: &[Arc<str>]) -> Result<Tenancy, NameTaken> {
+        self.0.table.claim(actor, names)?;
+        Ok(Tenancy::new(self.0, actor))
     }
 
     /// Has the actor's end clear its place.

@@ -1,7 +1,7 @@
 //! Who has which name, and who waits for one.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -19,7 +19,8 @@ pub(crate) struct Table(Mutex<Entries>);
 struct Entries {
     names: HashMap<Arc<str>, ActorId>,
     actors: HashMap<ActorId, Entry>,
-    waiting: HashMap<Arc<str>, Vec<Waiter>>,
+    /// Those who wait for a name, by their tickets.
+    waiting: HashMap<Arc<str>, BTreeMap<u64, Tell>>,
     tickets: u64,
 }
 
@@ -61,12 +62,7 @@ impl Found {
     }
 }
 
-/// Somebody who waits for a name. What it is told is the strong address that has it now.
-struct Waiter {
-    ticket: u64,
-    tell: Tell,
-}
-
+/// Tells somebody who waits for a name: the strong address that has it now.
 pub(super) type Tell = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
 
 impl Entries {
@@ -143,8 +139,8 @@ impl Table {
                 told.extend(entries.waiting.remove(name).into_iter().flatten());
             }
         }
-        for waiter in told {
-            (waiter.tell)(address, &any);
+        for (_, tell) in told {
+            tell(address, &any);
         }
     }
 
@@ -176,8 +172,7 @@ impl Table {
         }
         entries.tickets += 1;
         let ticket = entries.tickets;
-        let waiter = Waiter { ticket, tell: tell() };
-        entries.waiting.entry(name.into()).or_default().push(waiter);
+        entries.waiting.entry(name.into()).or_default().insert(ticket, tell());
         Err(ticket)
     }
 
@@ -185,8 +180,7 @@ impl Table {
         let waiter = {
             let mut entries = self.0.lock();
             let Some(waiting) = entries.waiting.get_mut(name) else { return };
-            let at = waiting.iter().position(|waiter| waiter.ticket == ticket);
-            let waiter = at.map(|at| waiting.remove(at));
+            let waiter = waiting.remove(&ticket);
             if waiting.is_empty() {
                 entries.waiting.remove(name);
             }
@@ -251,6 +245,13 @@ pub(crate) struct Tenancy {
 impl Tenancy {
     pub(super) fn new(hub: &'static Hub, actor: ActorId) -> Self {
         Self { hub, actor }
+    }
+
+    /// Makes a new actor, whose names these are, known before it begins.
+    pub(crate) fn settle<A: Actor>(self, address: &Addr<A>) {
+        self.hub.table.announce(address);
+        // Told or dropped, it clears the place. This alerts the actor, so it comes last.
+        address.on_down(move |_| drop(self));
     }
 }
 

@@ -1,8 +1,9 @@
 //! What can go wrong with routing.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::{ActorId, AskError, SendError};
+use crate::{ActorId, AskCycle, AskError, SendError};
 
 /// A message that no routee has taken; it is given back.
 #[derive(Clone, PartialEq, Eq)]
@@ -12,13 +13,25 @@ pub enum RouteError<M> {
     NoRoutee(M),
     /// The mailboxes of those that could have taken it are full.
     Full(M),
+    /// There could never have been room: see [`SendError::Cycle`].
+    Cycle(M, Arc<AskCycle>),
 }
 
 impl<M> RouteError<M> {
     /// The message.
     pub fn into_message(self) -> M {
         match self {
-            RouteError::NoRoutee(message) | RouteError::Full(message) => message,
+            RouteError::NoRoutee(message)
+            | RouteError::Full(message)
+            | RouteError::Cycle(message, _) => message,
+        }
+    }
+
+    pub(crate) fn from_send_error(error: SendError<M>) -> Self {
+        match error {
+            SendError::Stopped(message) => RouteError::NoRoutee(message),
+            SendError::Full(message) => RouteError::Full(message),
+            SendError::Cycle(message, circle) => RouteError::Cycle(message, circle),
         }
     }
 
@@ -26,6 +39,7 @@ impl<M> RouteError<M> {
         match self {
             RouteError::NoRoutee(message) => SendError::Stopped(message),
             RouteError::Full(message) => SendError::Full(message),
+            RouteError::Cycle(message, circle) => SendError::Cycle(message, circle),
         }
     }
 }
@@ -35,6 +49,12 @@ impl<M> fmt::Display for RouteError<M> {
         f.write_str(match self {
             RouteError::NoRoutee(_) => "there is no actor to route to: the message is given back",
             RouteError::Full(_) => "the mailboxes are full: the message is given back",
+            RouteError::Cycle(_, circle) => {
+                return write!(
+                    f,
+                    "room for the message would have been waited for for ever: {circle}"
+                );
+            }
         })
     }
 }
@@ -44,6 +64,7 @@ impl<M> fmt::Debug for RouteError<M> {
         let name = match self {
             RouteError::NoRoutee(_) => "NoRoutee",
             RouteError::Full(_) => "Full",
+            RouteError::Cycle(..) => "Cycle",
         };
         f.debug_tuple(name).field(&format_args!("{}", std::any::type_name::<M>())).finish()
     }

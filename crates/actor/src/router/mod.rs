@@ -6,10 +6,13 @@ mod scatter;
 mod strategy;
 
 use std::fmt;
+use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use crate::mailbox::Reserve;
 use crate::recipient::Takes;
+use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 use crate::{ActorId, Ask, AskError, ExitReason, Message, Recipient, SendError};
 
 pub use error::{NoAnswer, RouteError};
@@ -44,8 +47,9 @@ pub use strategy::Routing;
 /// # Ok::<(), coact_actor::RouteError<Number>>(())
 /// ```
 ///
-/// **Cost.** A shared lock for the time of a clone of an `Arc`, the choice (see [`Routing`]), and
-/// the send.
+/// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`, and
+/// the send. Routees come and go in constant time, however many there are; each is
+/// [monitored](crate::Addr::on_down).
 pub struct Router<M: Message>(Arc<Inner<M>>);
 
 struct Inner<M: Message> {
@@ -94,7 +98,14 @@ impl<M: Message> Router<M> {
     /// Adds a routee, whose actor the router keeps alive. Returns false if it is one already.
     pub fn add(&self, routee: impl Into<Recipient<M>>) -> bool {
         let routee = routee.into();
-        self.0.routees.add(routee.id(), routee)
+        let (id, this) = (routee.id(), Arc::downgrade(&self.0));
+        let forget = move || {
+            if let Some(this) = this.upgrade() {
+                this.routees.remove(id);
+            }
+        };
+        let watch = routee.watch(forget);
+        self.0.routees.add(id, routee, watch)
     }
 
     /// Takes a routee out; returns whether it was one. A message that is being routed at that moment
@@ -124,6 +135,45 @@ impl<M: Message> Router<M> {
     pub fn ask(&self, message: M) -> Result<Ask<M::Reply>, RouteError<M>> {
         let key = self.key_of(&message);
         self.0.routees.ask(message, key, None)
+    }
+
+    /// Sends a message to one of the routees; if all are full, the future waits for the first that has room, of
+    /// those whose policy is to [wait](crate::Mailbox::wait). A router with keys waits for the routee of the
+    /// message's key. Routees that come meanwhile count, and those that go do not any more.
+    ///
+    /// Who waits is served in the order of each mailbox. A message waits at no routee that is a router with keys.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), and [`RouteError::Cycle`].
+    pub fn send_async(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<(), RouteError<M>>> + Send + use<M> {
+        let this = self.clone();
+        async move { waiting::send(this, message).await.map_err(RouteError::from_send_error) }
+    }
+
+    /// Asks one of the routees: as [`send_async`](Self::send_async), and then the future waits for the answer.
+    ///
+    /// # Errors
+    /// [`AskError`] says why there is no answer.
+    pub fn ask_async(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<M::Reply, AskError>> + Send + use<M> {
+        waiting::ask(self.clone(), message)
+    }
+
+    /// As [`send_async`](Self::send_async); blocks the calling thread meanwhile.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// If it would have to wait in a behaviour, a handler or a future.
+    #[track_caller]
+    pub fn send_blocking(&self, message: M) -> Result<(), RouteError<M>> {
+        waiting::block_on(self.send_async(message))
     }
 
     /// Sends a message to all routees; returns to how many. The last one gets the message itself,
@@ -162,7 +212,8 @@ impl<M: Message> Router<M> {
         self.0.routees.scatter(message)
     }
 
-    /// The router as a recipient: for other routers, and for topics.
+    /// The router as a recipient: for other routers, and for topics. To these it is one: also of a
+    /// [broadcast](Self::broadcast) it passes one message on, to the routee of its choice.
     pub fn recipient(&self) -> Recipient<M> {
         Recipient::of(Arc::new(self.clone()))
     }
@@ -177,6 +228,40 @@ pub(crate) fn hash_of(key: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     hasher.finish()
+}
+
+impl<M: Message> Patient<M> for Router<M> {
+    fn send_now(&self, message: M) -> Result<(), SendError<M>> {
+        Takes::send(self, message)
+    }
+
+    fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_counted(message, None)
+    }
+
+    fn reserve(&self, message: &M) -> Option<Reserve<M>> {
+        Takes::reserve(self, Some(message), true)
+    }
+
+    fn reserves_first(&self) -> bool {
+        false
+    }
+}
+
+/// The routees for one message.
+struct Waiters<M: Message> {
+    router: Router<M>,
+    key: Option<u64>,
+}
+
+impl<M: Message> Candidates<M> for Waiters<M> {
+    fn candidates(&self) -> Vec<(ActorId, Candidate<M>)> {
+        self.router.0.routees.candidates(self.key)
+    }
+
+    fn changes(&self) -> &Changes {
+        self.router.0.routees.changes()
+    }
 }
 
 impl<M: Message> Takes<M> for Router<M> {
@@ -201,6 +286,20 @@ impl<M: Message> Takes<M> for Router<M> {
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         let key = self.key_of(&message);
         answered(self.0.routees.ask(message, key, guest.as_ref()))
+    }
+
+    fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        // To wait with any other routee than that of the key would be wrong.
+        let key = match (message, &self.0.key) {
+            (Some(message), Some(_)) => self.key_of(message),
+            (None, Some(_)) => return None,
+            (_, None) => None,
+        };
+        waiting::race(Waiters { router: self.clone(), key }, alone)
+    }
+
+    fn reserves_first(&self) -> bool {
+        false
     }
 
     fn id(&self) -> ActorId {
@@ -228,6 +327,7 @@ fn failed<M: Message>(error: &RouteError<M>) -> Ask<M::Reply> {
     Ask::failed(match error {
         RouteError::NoRoutee(_) => AskError::Stopped(ExitReason::NoActor),
         RouteError::Full(_) => AskError::Full,
+        RouteError::Cycle(_, circle) => AskError::Cycle(Arc::clone(circle)),
     })
 }
 

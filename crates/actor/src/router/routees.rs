@@ -1,11 +1,15 @@
 //! The actors behind a router or a pool, and how a message finds one.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 
 use super::scatter::Scatter;
 use super::strategy::{Routing, Turn, weight};
+use crate::mailbox::Reserve;
+use crate::waiting::{Candidate, Changes};
+use crate::watch::Watch;
 use crate::{
     Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Recipient, Reply, RouteError,
     SendError,
@@ -23,6 +27,9 @@ pub(crate) trait Target<M: Message>: Routed {
     /// Gives the message back if it cannot be delivered; the ask says why.
     fn ask(&self, message: M, guest: Option<InFlight>)
     -> (Ask<M::Reply>, Result<(), SendError<M>>);
+
+    /// Waits for room; `None` if there is none to wait for.
+    fn reserve(&self, alone: bool) -> Option<Reserve<M>>;
 }
 
 impl<M: Message> Routed for Recipient<M> {
@@ -42,6 +49,10 @@ impl<M: Message> Target<M> for Recipient<M> {
         guest: Option<InFlight>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         self.ask_counted(message, guest)
+    }
+
+    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+        Recipient::reserve(self, alone)
     }
 }
 
@@ -63,6 +74,10 @@ impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         self.ask_with_guest(message, guest)
     }
+
+    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+        Addr::reserve(self, alone)
+    }
 }
 
 /// Goes along with a message, and counts it as long.
@@ -75,9 +90,13 @@ pub(crate) struct InFlight {
 
 struct Routee<R> {
     id: ActorId,
+    /// Those that were added before have lower ones.
+    number: u64,
     address: R,
     /// Shared with all messages on their way, where they are to be counted.
     load: Option<Arc<()>>,
+    /// Takes it out when it has ended.
+    _watch: Option<Watch>,
 }
 
 impl<R> Routee<R> {
@@ -91,84 +110,165 @@ impl<R> Routee<R> {
     }
 }
 
-type List<R> = Arc<[Arc<Routee<R>>]>;
+/// All routees at some moment, in the order in which they were added.
+type Snapshot<R> = Arc<[Arc<Routee<R>>]>;
 
+/// The routees of a router or a pool.
+///
+/// One comes or goes in constant time, and one is chosen under the lock; nothing is sent there, and
+/// nothing foreign dropped.
 pub(crate) struct Routees<R> {
     turn: Turn,
-    /// Replaced as a whole, so that nothing is sent, and nothing foreign dropped, under the lock.
     list: RwLock<List<R>>,
+    /// Tells those who wait for room that somebody has come or gone.
+    changes: Changes,
+}
+
+struct List<R> {
+    /// Where they take turns. When one goes, the last one gets its place.
+    places: Vec<Arc<Routee<R>>>,
+    place_of: HashMap<ActorId, usize>,
+    /// How many were ever added.
+    added: u64,
+    /// Made when all are to be looked at, and kept until one comes or goes.
+    snapshot: Option<Snapshot<R>>,
+}
+
+/// A routee that has come or gone, and what was known before: to be dropped without the lock.
+type Changed<R> = (Arc<Routee<R>>, Option<Snapshot<R>>);
+
+impl<R> List<R> {
+    fn add(&mut self, mut routee: Routee<R>) -> Changed<R> {
+        routee.number = self.added;
+        self.added += 1;
+        let routee = Arc::new(routee);
+        self.place_of.insert(routee.id, self.places.len());
+        self.places.push(Arc::clone(&routee));
+        (routee, self.snapshot.take())
+    }
+
+    fn remove(&mut self, id: ActorId) -> Option<Changed<R>> {
+        let place = self.place_of.remove(&id)?;
+        let routee = self.places.swap_remove(place);
+        if let Some(moved) = self.places.get(place) {
+            self.place_of.insert(moved.id, place);
+        }
+        Some((routee, self.snapshot.take()))
+    }
+
+    fn snapshot(&mut self) -> Snapshot<R> {
+        let places = &self.places;
+        let snapshot = self.snapshot.get_or_insert_with(|| {
+            let mut all = places.clone();
+            all.sort_unstable_by_key(|routee| routee.number);
+            all.into()
+        });
+        Arc::clone(snapshot)
+    }
 }
 
 impl<R: Routed> Routees<R> {
     pub(crate) fn new(strategy: Routing) -> Self {
-        Self { turn: Turn::new(strategy), list: RwLock::new(Arc::from([])) }
+        let (places, place_of) = (Vec::new(), HashMap::new());
+        let list = List { places, place_of, added: 0, snapshot: None };
+        Self { turn: Turn::new(strategy), list: RwLock::new(list), changes: Changes::default() }
     }
 
-    fn list(&self) -> List<R> {
-        Arc::clone(&self.list.read())
+    fn snapshot(&self) -> Snapshot<R> {
+        let known = self.list.read().snapshot.clone();
+        known.unwrap_or_else(|| self.list.write().snapshot())
     }
 
-    /// Returns whether the list has changed.
-    fn change(&self, to: impl FnOnce(&[Arc<Routee<R>>]) -> Option<List<R>>) -> bool {
-        let before = {
-            let mut list = self.list.write();
-            to(&list).map(|after| std::mem::replace(&mut *list, after))
-        };
-        before.is_some()
+    /// Adds a routee, unless it is one. The watch is to [remove](Self::remove) it at its end.
+    pub(crate) fn add(&self, id: ActorId, address: R, watch: Option<Watch>) -> bool {
+        self.add_if(id, address, watch, |_| true)
     }
 
-    pub(crate) fn add(&self, id: ActorId, address: R) -> bool {
-        self.add_if(id, address, |_| true)
-    }
-
-    /// Adds a routee if it is not one yet, and if there is a place beside so many.
+    /// As `add`, if there is a place beside so many.
     pub(crate) fn add_if(
         &self,
         id: ActorId,
         address: R,
+        watch: Option<Watch>,
         place: impl FnOnce(usize) -> bool,
     ) -> bool {
         let is_counted = self.turn.strategy == Routing::SmallestMailbox;
-        let routee = Arc::new(Routee { id, address, load: is_counted.then(Arc::default) });
-        self.change(|list| {
-            let is_free = list.iter().all(|other| other.id != id) && place(list.len());
-            is_free.then(|| list.iter().cloned().chain([routee]).collect())
-        })
+        let load = is_counted.then(Arc::default);
+        let mut new = Some(Routee { id, number: 0, address, load, _watch: watch });
+        let before = {
+            let mut list = self.list.write();
+            let is_free = !list.place_of.contains_key(&id) && place(list.places.len());
+            new.take_if(|_| is_free).map(|new| list.add(new))
+        };
+        // One that is not added, and the list before, are dropped without the lock.
+        let Some((added, _)) = before else { return false };
+        self.changes.tell();
+        // Its end may have been told before it was there.
+        if added.address.has_ended() {
+            self.remove(id);
+        }
+        true
     }
 
     pub(crate) fn remove(&self, id: ActorId) -> bool {
-        self.keep(|_, routee| routee.id != id)
+        let removed = self.list.write().remove(id);
+        if removed.is_some() {
+            self.changes.tell();
+        }
+        removed.is_some()
     }
 
     /// Keeps so many, the oldest.
     pub(crate) fn truncate(&self, size: impl FnOnce() -> usize) {
-        self.change(|list| {
+        let removed: Vec<_> = {
+            let mut list = self.list.write();
             let size = size();
-            (list.len() > size).then(|| list[..size].into())
-        });
+            if list.places.len() <= size {
+                return;
+            }
+            let all = list.snapshot();
+            all[size..].iter().map(|routee| list.remove(routee.id)).collect()
+        };
+        drop(removed);
+        self.changes.tell();
+    }
+
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Those at whom a message may wait for room: all, or the one for its key.
+    pub(crate) fn candidates<M: Message>(&self, key: Option<u64>) -> Vec<(ActorId, Candidate<M>)>
+    where
+        R: Target<M> + Send + 'static,
+    {
+        let candidate = |routee: &Arc<Routee<R>>| {
+            let address = routee.address.clone();
+            let reserve: Candidate<M> = Box::new(move |alone| address.reserve(alone));
+            (routee.id, reserve)
+        };
+        if key.is_some() {
+            return self.choose(key).0.iter().map(candidate).collect();
+        }
+        self.snapshot().iter().map(candidate).collect()
     }
 
     /// Takes those out that have ended.
     pub(crate) fn prune(&self) {
-        self.keep(|_, routee| !routee.address.has_ended());
-    }
-
-    /// Returns whether somebody had to go.
-    fn keep(&self, keep: impl Fn(usize, &Routee<R>) -> bool) -> bool {
-        self.change(|list| {
-            let kept = list.iter().enumerate().filter(|(at, routee)| keep(*at, routee));
-            let kept: List<R> = kept.map(|(_, routee)| Arc::clone(routee)).collect();
-            (kept.len() < list.len()).then_some(kept)
-        })
+        for routee in self.snapshot().iter() {
+            if routee.address.has_ended() {
+                self.remove(routee.id);
+            }
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.list.read().len()
+        self.list.read().places.len()
     }
 
     pub(crate) fn living(&self) -> Vec<R> {
-        let list = self.list();
-        let living = list.iter().filter(|routee| !routee.address.has_ended());
+        let all = self.snapshot();
+        let living = all.iter().filter(|routee| !routee.address.has_ended());
         living.map(|routee| routee.address.clone()).collect()
     }
 
@@ -204,54 +304,80 @@ impl<R: Routed> Routees<R> {
     /// Gives the message to the first who takes it.
     fn route<M: Message, T>(
         &self,
-        mut message: M,
+        message: M,
         key: Option<u64>,
         give: impl Fn(&Routee<R>, M) -> Result<T, SendError<M>>,
     ) -> Result<T, RouteError<M>> {
-        let list = self.list();
-        let mut order = self.order(&list, key);
-        let (mut some_ended, mut some_full) = (false, false);
-        let result = loop {
-            let Some(routee) = order.next() else { break Err(message) };
-            match give(routee, message) {
-                Ok(given) => break Ok(given),
-                Err(SendError::Stopped(back)) => {
-                    some_ended = true;
-                    message = back;
-                }
-                Err(SendError::Full(back)) => {
-                    some_full = true;
-                    message = back;
-                    if key.is_some() {
-                        break Err(message);
-                    }
-                }
-            }
-        };
-        if some_ended {
-            self.prune();
+        let (first, start) = self.choose(key);
+        let Some(first) = first else { return Err(RouteError::NoRoutee(message)) };
+        match give(&first, message) {
+            Ok(given) => Ok(given),
+            Err(refused) => self.route_on(&first, start, refused, key, give),
         }
-        let error = if some_full { RouteError::Full } else { RouteError::NoRoutee };
-        result.map_err(error)
     }
 
-    /// In which order the routees are tried.
-    fn order<'a>(&self, list: &'a [Arc<Routee<R>>], key: Option<u64>) -> Order<'a, R> {
-        let place = match key {
-            Some(key) => Place::Ranked { key, above: None },
-            None => {
-                let first = self.turn.start(list.len(), |at| list[at].load());
-                Place::InTurn { first, tried: 0 }
+    /// The one whose turn it is, and its place.
+    fn choose(&self, key: Option<u64>) -> (Option<Arc<Routee<R>>>, usize) {
+        let list = self.list.read();
+        let places = &list.places;
+        let at = match key {
+            Some(key) => {
+                let fits = |at: &usize| weight(key, places[*at].id);
+                (0..places.len()).max_by_key(fits).unwrap_or(0)
             }
+            None => self.turn.start(places.len(), |at| places[at].load()),
         };
-        Order { list, place }
+        (places.get(at).cloned(), at)
+    }
+
+    /// Gives the message to the first of the others who takes it.
+    #[cold]
+    fn route_on<M: Message, T>(
+        &self,
+        first: &Arc<Routee<R>>,
+        start: usize,
+        refused: SendError<M>,
+        key: Option<u64>,
+        give: impl Fn(&Routee<R>, M) -> Result<T, SendError<M>>,
+    ) -> Result<T, RouteError<M>> {
+        let all = self.snapshot();
+        let mut order = Order::new(&all, first, start, key);
+        let mut some_full = false;
+        let (mut refused, mut by) = (refused, first);
+        loop {
+            let message = match refused {
+                SendError::Cycle(message, circle) => {
+                    return Err(RouteError::Cycle(message, circle));
+                }
+                SendError::Full(message) => {
+                    some_full = true;
+                    if key.is_some() {
+                        return Err(RouteError::Full(message));
+                    }
+                    message
+                }
+                SendError::Stopped(message) => {
+                    self.remove(by.id);
+                    message
+                }
+            };
+            let Some(next) = order.next() else {
+                let error = if some_full { RouteError::Full } else { RouteError::NoRoutee };
+                return Err(error(message));
+            };
+            by = next;
+            match give(next, message) {
+                Ok(given) => return Ok(given),
+                Err(again) => refused = again,
+            }
+        }
     }
 
     pub(crate) fn broadcast<M: Message + Clone>(&self, message: M) -> Result<usize, RouteError<M>>
     where
         R: Target<M>,
     {
-        let list = self.list();
+        let list = self.snapshot();
         let (mut taken, mut some_full) = (0, false);
         let mut left = Some(message);
         for (at, routee) in list.iter().enumerate() {
@@ -260,13 +386,13 @@ impl<R: Routed> Routees<R> {
             match routee.address.send(next, routee.count(None)) {
                 Ok(()) => taken += 1,
                 Err(error) => {
-                    some_full |= matches!(error, SendError::Full(_));
+                    match error {
+                        SendError::Full(_) | SendError::Cycle(..) => some_full = true,
+                        SendError::Stopped(_) => _ = self.remove(routee.id),
+                    }
                     left = Some(error.into_message());
                 }
             }
-        }
-        if taken < list.len() {
-            self.prune();
         }
         match left {
             Some(message) if taken == 0 && some_full => Err(RouteError::Full(message)),
@@ -280,7 +406,7 @@ impl<R: Routed> Routees<R> {
         R: Target<M>,
     {
         let mut scatter = Scatter::default();
-        for routee in self.list().iter() {
+        for routee in self.snapshot().iter() {
             let (ask, asked) = routee.address.ask(message.clone(), routee.count(None));
             let is_full = matches!(asked, Err(SendError::Full(_)));
             scatter.add(routee.id, if is_full { Ask::failed(AskError::Full) } else { ask });
@@ -289,39 +415,56 @@ impl<R: Routed> Routees<R> {
     }
 }
 
-/// One routee after the other.
+/// One routee after the other, but for the one that was tried first.
 struct Order<'a, R> {
-    list: &'a [Arc<Routee<R>>],
+    all: &'a [Arc<Routee<R>>],
+    first: ActorId,
     place: Place,
 }
 
 enum Place {
     InTurn {
-        first: usize,
+        start: usize,
         tried: usize,
     },
     /// By how well they fit the key, the best one first; those above were tried.
     Ranked {
         key: u64,
-        above: Option<(u64, ActorId)>,
+        above: (u64, ActorId),
     },
 }
 
-impl<'a, R> Iterator for Order<'a, R> {
-    type Item = &'a Routee<R>;
+impl<'a, R> Order<'a, R> {
+    fn new(all: &'a [Arc<Routee<R>>], first: &Routee<R>, start: usize, key: Option<u64>) -> Self {
+        let place = match key {
+            Some(key) => Place::Ranked { key, above: weight(key, first.id) },
+            None => Place::InTurn { start, tried: 0 },
+        };
+        Self { all, first: first.id, place }
+    }
+}
 
-    fn next(&mut self) -> Option<&'a Routee<R>> {
-        match &mut self.place {
-            Place::InTurn { first, tried } => {
-                let at = (*tried < self.list.len()).then(|| (*first + *tried) % self.list.len())?;
-                *tried += 1;
-                Some(&self.list[at])
+impl<'a, R> Iterator for Order<'a, R> {
+    type Item = &'a Arc<Routee<R>>;
+
+    fn next(&mut self) -> Option<&'a Arc<Routee<R>>> {
+        let Self { all, first, place } = self;
+        match place {
+            Place::InTurn { start, tried } => {
+                while *tried < all.len() {
+                    let routee = &all[(*start + *tried) % all.len()];
+                    *tried += 1;
+                    if routee.id != *first {
+                        return Some(routee);
+                    }
+                }
+                None
             }
             Place::Ranked { key, above } => {
-                let ranked = self.list.iter().map(|routee| (weight(*key, routee.id), routee));
-                let left = ranked.filter(|(weight, _)| above.is_none_or(|above| *weight < above));
+                let ranked = all.iter().map(|routee| (weight(*key, routee.id), routee));
+                let left = ranked.filter(|(weight, _)| weight < above);
                 let (weight, best) = left.max_by_key(|(weight, _)| *weight)?;
-                *above = Some(weight);
+                *above = weight;
                 Some(best)
             }
         }

@@ -50,6 +50,7 @@ impl Turn {
     /// Where to begin, of so many; `load` tells how busy one is.
     pub(super) fn start(&self, of: usize, load: impl Fn(usize) -> usize) -> usize {
         let size = of.max(1) as u64;
+        // ORDERING: Relaxed, both. A turn is each caller's own; which one it is matters to nobody else.
         let in_turn = || self.next.fetch_add(1, Ordering::Relaxed) % size;
         let at = match self.strategy {
             Routing::RoundRobin => in_turn(),

@@ -1,5 +1,6 @@
 //! Streams whose items come to an actor as messages.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -182,7 +183,7 @@ where
         let number = FeedNumber::next();
         let (resolver, stopped) = Promise::channel();
         let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
-        context.feeds().0.push((number, attached.clone()));
+        context.feeds().0.insert(number, attached.clone());
         let source = Source { stream: Box::pin(stream), message };
         let keep = keeps_alive.then(|| context.address());
         let reader = Reader { actor: context.weak(), _keep: keep, number };
@@ -244,34 +245,33 @@ impl fmt::Debug for Attached {
 /// The streams that a state of an actor has attached, and that have not told their end. They are
 /// left when it is dropped.
 #[derive(Default)]
-pub(crate) struct Feeds(Vec<(FeedNumber, Attached)>);
+pub(crate) struct Feeds(BTreeMap<FeedNumber, Attached>);
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct FeedNumber(u64);
 
 impl FeedNumber {
     fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        // ORDERING: Relaxed. Only distinct.
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 impl Feeds {
     fn has(&self, number: FeedNumber) -> bool {
-        self.0.iter().any(|(known, _)| *known == number)
+        self.0.contains_key(&number)
     }
 
     /// Returns whether it was there.
     fn forget(&mut self, number: FeedNumber) -> bool {
-        let before = self.0.len();
-        self.0.retain(|(known, _)| *known != number);
-        self.0.len() < before
+        self.0.remove(&number).is_some()
     }
 }
 
 impl Drop for Feeds {
     fn drop(&mut self) {
-        for (_, attached) in &self.0 {
+        for attached in self.0.values() {
             attached.stop(Stop::StateGone);
         }
     }
@@ -379,7 +379,10 @@ impl<A: Actor> Reader<A> {
             };
             match unless(stopped, |context| source.poll(context)).await {
                 // The permit comes back when the message has been handled.
-                Ok(Ok(message)) => self.actor.upgrade()?.deliver(message, permit),
+                Ok(Ok(message)) => {
+                    let (actor, number) = (self.actor.upgrade()?, self.number);
+                    actor.deliver_if(move |context| context.feeds().has(number), message, permit);
+                }
                 Ok(Err(end)) => return Some(end),
                 Err(end) => return end,
             }

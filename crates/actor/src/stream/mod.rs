@@ -6,4 +6,4 @@ mod offer;
 
 pub(crate) use feed::Feeds;
 pub use feed::{Attached, Feed, StreamEnd};
-pub use offer::{ActorStream, Demand, OfferEnd, PushError};
+pub use offer::{ActorStream, ConsumerGone, Demand, OfferEnd, PushError, StreamId};

@@ -9,18 +9,19 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use coact_core::catch;
 use futures_core::Stream;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::{Addr, Message, Receive, park};
+use crate::{Actor, Addr, Context, Message, Receive, park};
 
 /// How many items a stream holds, if nothing else is said.
 const BUFFER: usize = 16;
 
-impl<A: crate::Actor> Addr<A> {
+impl<A: Actor> Addr<A> {
     /// The items that the actor makes of this type, as a stream with a buffer of 16: see
     /// [`stream_buffered`](Self::stream_buffered).
     pub fn stream<T>(&self) -> ActorStream<T>
@@ -68,7 +69,11 @@ impl<A: crate::Actor> Addr<A> {
         assert!(buffer > 0, "through a buffer of 0 no item could ever come");
         let producer = self.clone();
         ActorStream {
-            shared: Arc::new(Shared { room: buffer, state: Mutex::default() }),
+            shared: Arc::new(Shared {
+                id: StreamId::next(),
+                room: buffer,
+                state: Mutex::default(),
+            }),
             ask: Box::new(move |demand| producer.deliver(demand, ())),
         }
     }
@@ -78,7 +83,8 @@ impl<A: crate::Actor> Addr<A> {
 ///
 /// It is a [`futures_core::Stream`]. On a plain thread there is [`wait_next`](Self::wait_next); an
 /// actor that consumes it [attaches](crate::Context::feed) it. Dropping it drops what its buffer
-/// holds; the producer sees it at its next push.
+/// holds, and is told to a producer that [watches](crate::Context::watch_consumer) its consumer; any other
+/// sees it at its next push.
 #[must_use = "an actor makes nothing before its stream is polled"]
 pub struct ActorStream<T: Send + 'static> {
     shared: Arc<Shared<T>>,
@@ -122,7 +128,77 @@ pub enum PushError<T> {
     Gone(T),
 }
 
+/// The identity of an [`ActorStream`], which its [demands](Demand::stream) have, too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StreamId(u64);
+
+impl StreamId {
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // ORDERING: Relaxed. Only distinct.
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Tells an actor that makes the items of a stream that the stream was dropped before its end: see
+/// [`Context::watch_consumer`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ConsumerGone {
+    /// Which stream it was.
+    pub stream: StreamId,
+}
+
+impl Message for ConsumerGone {
+    type Reply = ();
+}
+
+impl<A: Actor> Context<A> {
+    /// Has this actor told by a [`ConsumerGone`] when the consumer drops the stream that a demand is of, at
+    /// once and not with the next push; at once also if that was before. Nothing is told of a stream that
+    /// has ended first. No setting of the mailbox refuses, drops or delays that.
+    ///
+    /// Each call for one stream takes the place of the one before, so it may stand at the top of the
+    /// handler. It does not keep the actor alive.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, ConsumerGone, Context, Demand, Handler, spawn};
+    ///
+    /// /// Makes numbers for one consumer.
+    /// struct Numbers(Option<Demand<u32>>);
+    /// impl Actor for Numbers {}
+    /// impl Handler<Demand<u32>> for Numbers {
+    ///     fn handle(&mut self, mut demand: Demand<u32>, context: &mut Context<Self>) {
+    ///         context.watch_consumer(&demand);
+    ///         demand.push(1).ok();
+    ///         self.0 = Some(demand); // For items that come later.
+    ///     }
+    /// }
+    /// impl Handler<ConsumerGone> for Numbers {
+    ///     fn handle(&mut self, _: ConsumerGone, context: &mut Context<Self>) { context.stop() }
+    /// }
+    ///
+    /// let numbers = spawn(Numbers(None));
+    /// let mut consumer = numbers.stream::<u32>();
+    /// assert_eq!(consumer.wait_next(), Some(1));
+    /// let ended = numbers.ended();
+    /// drop(consumer);
+    /// assert!(ended.wait().unwrap().is_normal());
+    /// ```
+    pub fn watch_consumer<T: Send + 'static>(&mut self, demand: &Demand<T>)
+    where
+        A: Receive<ConsumerGone>,
+    {
+        let (this, life, stream) = (self.weak(), self.life(), demand.stream());
+        demand.shared.on_gone(Box::new(move || this.tell(life, ConsumerGone { stream })));
+    }
+}
+
+/// Tells the producer that nobody consumes its stream any more.
+type Gone = Box<dyn FnOnce() + Send>;
+
 struct Shared<T> {
+    id: StreamId,
     room: usize,
     state: Mutex<State<T>>,
 }
@@ -133,7 +209,22 @@ struct State<T> {
     demanded: bool,
     end: Option<OfferEnd>,
     consumer_gone: bool,
+    on_gone: Option<Gone>,
     waker: Option<Waker>,
+}
+
+impl<T> Shared<T> {
+    /// Has the consumer's end told, unless the stream ends first.
+    fn on_gone(&self, tell: Gone) {
+        let mut state = self.state.lock();
+        if state.consumer_gone && state.end.is_none() {
+            drop(state);
+            return tell();
+        }
+        let before = state.on_gone.replace(tell);
+        drop(state);
+        drop(before);
+    }
 }
 
 impl<T> Default for State<T> {
@@ -143,12 +234,18 @@ impl<T> Default for State<T> {
             demanded: false,
             end: None,
             consumer_gone: false,
+            on_gone: None,
             waker: None,
         }
     }
 }
 
 impl<T: Send + 'static> ActorStream<T> {
+    /// Its identity.
+    pub fn id(&self) -> StreamId {
+        self.shared.id
+    }
+
     /// How many items are in the buffer at this moment.
     pub fn backlog(&self) -> usize {
         self.shared.state.lock().items.len()
@@ -209,7 +306,11 @@ impl<T: Send + 'static> Drop for ActorStream<T> {
         let mut state = self.shared.state.lock();
         state.consumer_gone = true;
         let left = (std::mem::take(&mut state.items), state.waker.take());
+        let (tell, is_over) = (state.on_gone.take(), state.end.is_some());
         drop(state);
+        if let Some(tell) = tell.filter(|_| !is_over) {
+            tell();
+        }
         drop(left);
     }
 }
@@ -220,7 +321,13 @@ impl<T: Send + 'static> Demand<T> {
         self.left
     }
 
-    /// Whether somebody consumes the stream (still).
+    /// Which stream it is of.
+    pub fn stream(&self) -> StreamId {
+        self.shared.id
+    }
+
+    /// Whether somebody consumes the stream (still). An actor that is to be told when that ends
+    /// [watches](Context::watch_consumer) its consumer.
     pub fn is_wanted(&self) -> bool {
         let state = self.shared.state.lock();
         !state.consumer_gone && state.end.is_none()

@@ -5,7 +5,7 @@ use std::fmt;
 use coact_core::Broken;
 
 use super::plan::Refused;
-use crate::ExitReason;
+use crate::{ExitReason, NameTaken};
 
 /// A child that [was to be added](crate::Supervisor::start_child) did not come up. It has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum StartError {
     Failed(ExitReason),
     /// The supervisor has ended, or is about to.
     Ended,
+    /// Another actor has a name that the child was to [have](crate::Child::named).
+    NameTaken(NameTaken),
 }
 
 impl fmt::Display for StartError {
@@ -23,6 +25,7 @@ impl fmt::Display for StartError {
         match self {
             StartError::Failed(reason) => write!(f, "the child did not start: {reason}"),
             StartError::Ended => f.write_str("the supervisor has ended"),
+            StartError::NameTaken(taken) => write!(f, "the child did not start: {taken}"),
         }
     }
 }
@@ -72,6 +75,12 @@ impl From<ChildError> for StartError {
             ChildError::Failed(reason) => StartError::Failed(reason),
             _ => StartError::Ended,
         }
+    }
+}
+
+impl From<NameTaken> for StartError {
+    fn from(taken: NameTaken) -> Self {
+        StartError::NameTaken(taken)
     }
 }
 

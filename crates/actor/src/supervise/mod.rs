@@ -32,5 +32,5 @@ pub use strategy::{Restart, Shutdown, Strategy};
 pub use supervisor::{Supervisor, Tree};
 
 pub(crate) use intensity::Intensity;
-pub(crate) use overseer::Overseer;
+pub(crate) use overseer::{Leave, Overseer};
 pub(crate) use ward::Ward;

@@ -321,6 +321,11 @@ impl Leave {
         Self { reason: ExitReason::Shutdown, run: None, last: false, keep: None }
     }
 
+    /// Its runtime is about to end.
+    pub(crate) fn with_runtime() -> Self {
+        Self { reason: ExitReason::Shutdown, run: None, last: true, keep: None }
+    }
+
     /// Nobody has its address any more.
     pub(crate) fn unreachable(keep: Addr<Overseer>) -> Self {
         Self { reason: ExitReason::Normal, run: None, last: true, keep: Some(keep) }

@@ -10,7 +10,7 @@
 
 mod slot;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::backoff::Backoff;
@@ -94,8 +94,8 @@ pub(crate) struct Plan {
     alarms: BTreeSet<(Duration, u64)>,
     /// How many children are not down.
     up: usize,
-    /// Who was told to end, and has not said yet that it has.
-    ending: HashSet<ActorId>,
+    /// Who was told to end, and has not said yet that it has; and what is told then.
+    ending: HashMap<ActorId, Outcome>,
     actions: Vec<Action>,
 }
 
@@ -114,7 +114,7 @@ impl Plan {
             starts: BTreeSet::new(),
             alarms: BTreeSet::new(),
             up: 0,
-            ending: HashSet::new(),
+            ending: HashMap::new(),
             actions: Vec::new(),
         }
     }
@@ -232,8 +232,8 @@ impl Plan {
 
     /// A child has ended for good.
     pub(crate) fn on_ended(&mut self, child: ActorId, now: Duration) {
-        if self.ending.remove(&child) {
-            self.actions.push(Action::Tell { child, what: Outcome::Gone });
+        if let Some(what) = self.ending.remove(&child) {
+            self.actions.push(Action::Tell { child, what });
             self.advance(now);
         }
     }
@@ -333,8 +333,7 @@ impl Plan {
         let slot = self.slot(number);
         match slot.trial.take() {
             Some(Trial::New) => {
-                self.tell(number, Outcome::Failed(reason.clone()));
-                return self.end(number, reason);
+                return self.end_as(number, reason.clone(), Outcome::Failed(reason));
             }
             Some(Trial::Again) => {
                 slot.aim = Aim::Down;
@@ -564,6 +563,11 @@ impl Plan {
 
     /// Ends a child that is down, and forgets it.
     fn end(&mut self, number: u64, reason: ExitReason) {
+        self.end_as(number, reason, Outcome::Gone);
+    }
+
+    /// As `end`; this is told when it has ended: only then are its names free.
+    fn end_as(&mut self, number: u64, reason: ExitReason, what: Outcome) {
         self.silence(number);
         self.starts.remove(&number);
         let slot = self.slots.remove(&number).expect("it is there");
@@ -572,9 +576,9 @@ impl Plan {
         self.actions.push(Action::End { child, reason });
         // One that was never started does not know whom to tell.
         if slot.late || slot.run == 0 {
-            self.actions.push(Action::Tell { child, what: Outcome::Gone });
+            self.actions.push(Action::Tell { child, what });
         } else {
-            self.ending.insert(child);
+            self.ending.insert(child, what);
         }
     }
 

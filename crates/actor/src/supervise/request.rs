@@ -17,6 +17,11 @@ impl<T: Send + 'static, E: Send + From<Broken> + 'static> Request<T, E> {
         Self(promise)
     }
 
+    /// One that was refused.
+    pub(crate) fn failed(why: E) -> Self {
+        Self(Promise::ready(Err(why)))
+    }
+
     /// Blocks the calling thread until it is done.
     ///
     /// # Errors

@@ -2,51 +2,133 @@
 
 use std::sync::Arc;
 
-use coact_core::Home;
+use coact_core::{Anchored, Home};
 
 use super::backoff::Backoff;
 use super::minor::Minor;
 use super::plan::Terms;
 use super::strategy::{Restart, Shutdown};
-use crate::cell::{Factory, free_factory};
-use crate::spawn::supervised;
-use crate::{Actor, Addr, SendActor};
+use crate::cell::Cell;
+use crate::host::Host;
+use crate::settings::{Settings, settings_methods};
+use crate::{Actor, Addr, NameTaken, SendActor};
 
 /// A child that is always restarted, with a closure that makes its state each time.
 pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Permanent, free_factory(make))
+    Child::free(Restart::Permanent, make)
 }
 
 /// A child that is restarted unless its end was [meant](crate::ExitReason::is_normal).
 pub fn transient<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Transient, free_factory(make))
+    Child::free(Restart::Transient, make)
 }
 
 /// A child that is not restarted.
 pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
-    Child::new(Restart::Temporary, free_factory(make))
+    Child::free(Restart::Temporary, make)
 }
 
-/// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`].
+/// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`]; for actors that
+/// are not [`Send`], [`Child::local`].
 ///
-/// The closure runs on the child's runtime. A panic in it counts as a failure of the child.
+/// Whatever can be set of an [`actor`](crate::actor) can be set of a child, and stays through restarts:
+///
+/// ```
+/// use coact_actor::{Actor, Context, Handler, Host, Mailbox, Message, Supervisor, lookup, permanent};
+///
+/// struct Journal(u32);
+/// impl Actor for Journal {}
+///
+/// struct Write(u32);
+/// impl Message for Write { type Reply = u32; }
+/// impl Handler<Write> for Journal {
+///     fn handle(&mut self, Write(by): Write, _: &mut Context<Self>) -> u32 {
+///         self.0 += 10 / by;
+///         self.0
+///     }
+/// }
+///
+/// let mut tree = Supervisor::one_for_one();
+/// let journal = tree.child(
+///     permanent(|| Journal(0))
+///         .on(Host::blocking())
+///         .mailbox(Mailbox::bounded(100).fail())
+///         .named("the journal"),
+/// );
+/// let supervisor = tree.spawn();
+/// journal.send(Write(0))?; // Panics: the journal is restarted.
+/// let found = lookup::<Journal>("the journal")?;
+/// assert_eq!(found.ask(Write(2)).wait()?, 5);
+/// assert_eq!(found.mailbox().capacity(), Some(100));
+/// # drop(supervisor);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The closure runs where the child does. A panic in it counts as a failure of the child.
 #[must_use = "a child is nothing before it is given to a supervisor"]
 pub struct Child<A: Actor> {
-    make: Factory<A>,
+    make: Box<dyn FnMut() -> A + Send>,
+    /// How states are wrapped: free, or anchored to the child's thread.
+    wrap: fn(A) -> Anchored<A>,
     terms: Terms,
-    name: Option<Arc<str>>,
-    home: Option<Home>,
+    label: Option<Arc<str>>,
+    settings: Settings,
 }
 
 impl<A: Actor> Child<A> {
-    fn new(restart: Restart, make: Factory<A>) -> Self {
-        let terms = Terms { restart, shutdown: Shutdown::stop(), backoff: None };
-        Self { make, terms, name: None, home: None }
+    fn free(restart: Restart, make: impl FnMut() -> A + Send + 'static) -> Self
+    where
+        A: Send,
+    {
+        Self::new(restart, Box::new(make), Anchored::free, Settings::default())
     }
 
-    /// A name, for [`ChildInfo`](crate::ChildInfo) and reports.
+    fn new(
+        restart: Restart,
+        make: Box<dyn FnMut() -> A + Send>,
+        wrap: fn(A) -> Anchored<A>,
+        settings: Settings,
+    ) -> Self {
+        let terms = Terms { restart, shutdown: Shutdown::stop(), backoff: None };
+        Self { make, wrap, terms, label: None, settings }
+    }
+
+    /// A child that stays on the thread of a [`Pump`](coact_core::Pump), given by its home, and need not be
+    /// [`Send`]: see [`actor_local`](crate::actor_local). The closure is called on that thread, at the start
+    /// and at each restart. Child and supervisor may be declared on any thread, and the supervisor may run
+    /// anywhere.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Child, Restart, Supervisor};
+    /// use coact_core::{Runtime, ask};
+    /// use std::rc::Rc;
+    ///
+    /// struct Window(Rc<str>);
+    /// impl Actor for Window {}
+    ///
+    /// let pump = Runtime::builder().build_pumped()?;
+    /// let mut tree = Supervisor::one_for_one();
+    /// let window =
+    ///     tree.child(Child::local(pump.home(), Restart::Permanent, || Window("main".into())));
+    /// let supervisor = tree.spawn();
+    /// let title = pump.run_future(ask(&window, |window| window.0.to_string()));
+    /// assert_eq!(title.as_deref(), Ok("main"));
+    /// # drop(supervisor);
+    /// # pump.run_future(window.ended()).unwrap();
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the home is not that of a pump.
+    #[track_caller]
+    pub fn local(pump: Home, restart: Restart, make: impl FnMut() -> A + Send + 'static) -> Self {
+        Self::new(restart, Box::new(make), Anchored::here, Settings::bound_to(pump))
+    }
+
+    /// A name for [`ChildInfo`](crate::ChildInfo) and reports; without one it is the first of those that it
+    /// is [found](Self::named) by.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = Some(name.into());
+        self.label = Some(name.into());
         self
     }
 
@@ -62,11 +144,19 @@ impl<A: Actor> Child<A> {
         self
     }
 
-    /// The runtime whose workers run it (by default the current one).
-    pub fn on(mut self, home: Home) -> Self {
-        self.home = Some(home);
+    /// Where it runs (by default on the current runtime): see [`Host`]. A thread of its own is kept through
+    /// restarts.
+    pub fn on(mut self, host: impl Into<Host>) -> Self
+    where
+        A: Send,
+    {
+        self.settings.set_host(host.into());
+        self.wrap = Anchored::free;
         self
     }
+
+    settings_methods!(place);
+    settings_methods!(names);
 }
 
 /// What can be the child of a supervisor: a [`Child`], or a [`Tree`](crate::Tree).
@@ -75,14 +165,18 @@ pub trait IntoChild: private::Parts {}
 impl<P: private::Parts> IntoChild for P {}
 
 pub(crate) mod private {
-    use super::{Minor, Terms};
+    use super::{Minor, NameTaken, Terms};
 
     pub trait Parts {
         /// How the child is reached.
         type Address: Send + 'static;
 
+        /// # Errors
+        /// Another actor has a name that the child is to have.
         #[doc(hidden)]
-        fn into_parts(self) -> (Self::Address, Parcel);
+        fn into_parts(self) -> Result<(Self::Address, Parcel), NameTaken<Self>>
+        where
+            Self: Sized;
     }
 
     /// A child whose mailbox is there, but not its state.
@@ -97,9 +191,27 @@ pub(crate) use private::{Parcel, Parts};
 impl<A: Actor> Parts for Child<A> {
     type Address = Addr<A>;
 
-    fn into_parts(self) -> (Addr<A>, Parcel) {
-        let address = supervised(self.make, self.home);
-        let minor = Minor::actor(address.clone(), self.name);
-        (address, Parcel { minor, terms: self.terms })
+    #[track_caller]
+    fn into_parts(self) -> Result<(Addr<A>, Parcel), NameTaken<Self>> {
+        let claim = match self.settings.claim() {
+            Ok(claim) => claim,
+            Err(taken) => return Err(taken.map(|()| self)),
+        };
+        let Self { mut make, wrap, terms, label, settings } = self;
+        let label = label.or_else(|| settings.names.first().cloned());
+        let factory = Box::new(move || wrap(make()));
+        let address = settings.make(claim, |this| Cell::supervised(this, factory));
+        let minor = Minor::actor(address.clone(), label);
+        Ok((address, Parcel { minor, terms }))
+    }
+}
+
+impl<A: Actor> std::fmt::Debug for Child<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Child")
+            .field("name", &self.label)
+            .field("restart", &self.terms.restart)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Home, Promise};
+use coact_core::{Anchored, Promise};
 
 use super::backoff::Backoff;
 use super::error::{ChildError, StartError};
@@ -16,9 +16,10 @@ use super::plan::{Plan, Terms};
 use super::request::Request;
 use super::spec::{IntoChild, Parcel, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
-use crate::cell::free_factory;
-use crate::spawn::supervised;
-use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, Stopped, actor};
+use crate::cell::Cell;
+use crate::host::Host;
+use crate::settings::Settings;
+use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, NameTaken, Stopped, actor};
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them with
 /// itself.
@@ -86,7 +87,7 @@ pub struct Tree {
     nursery: Nursery,
     terms: Terms,
     name: Option<Arc<str>>,
-    home: Option<Home>,
+    host: Host,
 }
 
 impl Supervisor {
@@ -129,7 +130,7 @@ impl Supervisor {
         let plan = Plan::new(strategy, Intensity::default(), Backoff::none());
         let shutdown = Shutdown::stop().without_deadline();
         let terms = Terms { restart: Restart::Permanent, shutdown, backoff: None };
-        Tree { nursery: Nursery::new(plan), terms, name: None, home: None }
+        Tree { nursery: Nursery::new(plan), terms, name: None, host: Host::current() }
     }
 }
 
@@ -148,9 +149,9 @@ impl Tree {
         self
     }
 
-    /// The runtime whose workers run the supervisor, not its children (by default the current one).
-    pub fn on(mut self, home: Home) -> Self {
-        self.home = Some(home);
+    /// Where the supervisor runs, not its children (by default on the current runtime): see [`Host`].
+    pub fn on(mut self, host: impl Into<Host>) -> Self {
+        self.host = host.into();
         self
     }
 
@@ -177,16 +178,36 @@ impl Tree {
     /// tree itself. Messages can be sent to it at once, and wait for its start.
     ///
     /// A tree that is dropped unspawned ends its children.
+    ///
+    /// # Panics
+    /// As [`Spawn::spawn`](crate::Spawn::spawn). If another actor has a name that the child is to have,
+    /// [`try_child`](Self::try_child) returns that.
+    #[track_caller]
     pub fn child<C: IntoChild>(&mut self, child: C) -> C::Address {
-        let (address, Parcel { minor, terms }) = child.into_parts();
+        match self.try_child(child) {
+            Ok(address) => address,
+            Err(taken) => panic!("{taken}; `try_child` returns that"),
+        }
+    }
+
+    /// As [`child`](Self::child).
+    ///
+    /// # Errors
+    /// Another actor has a name that the child is to have: the child is given back.
+    #[track_caller]
+    pub fn try_child<C: IntoChild>(&mut self, child: C) -> Result<C::Address, NameTaken<C>> {
+        let (address, Parcel { minor, terms }) = child.into_parts()?;
         self.nursery.declare(minor, terms);
-        address
+        Ok(address)
     }
 
     /// Spawns the supervisor, which starts its children.
+    ///
+    /// # Panics
+    /// If its [`Host`] needs a thread that the operating system refuses.
+    #[track_caller]
     pub fn spawn(self) -> Supervisor {
-        let home = self.home.unwrap_or_else(Home::current);
-        let overseer = actor(Overseer::root(self.nursery)).on(home).spawn();
+        let overseer = actor(Overseer::root(self.nursery)).on(self.host).spawn();
         Supervisor::new(overseer, false)
     }
 }
@@ -194,10 +215,18 @@ impl Tree {
 impl Parts for Tree {
     type Address = Supervisor;
 
-    fn into_parts(self) -> (Supervisor, Parcel) {
-        let overseer = supervised(free_factory(Overseer::factory(self.nursery)), self.home);
+    #[track_caller]
+    fn into_parts(self) -> Result<(Supervisor, Parcel), NameTaken<Self>> {
+        let settings = Settings { host: self.host, ..Settings::default() };
+        let claim = match settings.claim() {
+            Ok(claim) => claim,
+            Err(taken) => return Err(taken.map(|()| self)),
+        };
+        let mut make = Overseer::factory(self.nursery);
+        let factory = Box::new(move || Anchored::free(make()));
+        let overseer = settings.make(claim, |this| Cell::supervised(this, factory));
         let minor = Minor::supervisor(overseer.clone(), self.name);
-        (Supervisor::new(overseer, true), Parcel { minor, terms: self.terms })
+        Ok((Supervisor::new(overseer, true), Parcel { minor, terms: self.terms }))
     }
 }
 
@@ -217,8 +246,15 @@ impl Supervisor {
     ///
     /// # Errors
     /// The request fails with [`StartError`].
+    ///
+    /// # Panics
+    /// As [`Spawn::spawn`](crate::Spawn::spawn), but for names that are taken: those fail the request.
+    #[track_caller]
     pub fn start_child<C: IntoChild>(&self, child: C) -> Request<C::Address, StartError> {
-        let (address, Parcel { minor, terms }) = child.into_parts();
+        let (address, Parcel { minor, terms }) = match child.into_parts() {
+            Ok(parts) => parts,
+            Err(taken) => return Request::failed(taken.map(drop).into()),
+        };
         let (resolver, promise) = Promise::channel();
         let done = self.order(Command::Add(minor, terms));
         let done = done.then((), move |(), result| {

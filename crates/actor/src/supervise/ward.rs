@@ -1,8 +1,6 @@
 //! A supervised actor's side: what it knows of its supervisor, and tells it.
 
-use std::task::Waker;
-
-use coact_core::{Home, OnCancel};
+use coact_core::Ending;
 
 use super::overseer::{Overseer, Report};
 use crate::{ActorId, ExitReason, WeakAddr};
@@ -18,8 +16,6 @@ pub(crate) struct Ward {
     silent: bool,
     /// Why it went down last.
     last: Option<ExitReason>,
-    /// While the actor is down nothing may ever come to it again; but a shutdown must.
-    shutdown: Option<OnCancel>,
 }
 
 /// What has become of a supervised actor.
@@ -33,15 +29,15 @@ impl Ward {
     /// The actor is started. Returns why it went down before, if it was up already.
     pub(crate) fn begin(&mut self, by: WeakAddr<Overseer>, run: u64) -> Option<ExitReason> {
         self.supervisor = Some(by);
-        self.shutdown = None;
         self.run = run;
         self.silent = true;
         self.last.take()
     }
 
-    /// The actor is down, and to be alerted when its runtime gives up, so that what waits is dropped.
-    pub(crate) fn await_shutdown(&mut self, alert: impl FnOnce() -> Waker) {
-        self.shutdown.get_or_insert_with(|| Home::current().on_cancel(alert()));
+    /// Whether the supervisor is about to end as well, and will see to the actor.
+    pub(crate) fn has_supervisor_in(&self, ending: &Ending) -> bool {
+        let supervisor = self.supervisor.as_ref().and_then(WeakAddr::upgrade);
+        supervisor.is_some_and(|of| !of.has_ended() && ending.concerns(of.home()))
     }
 
     pub(crate) fn run(&self) -> u64 {

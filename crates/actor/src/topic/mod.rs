@@ -5,15 +5,22 @@ mod pattern;
 mod subscription;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::mem::take;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::Poll;
 
 use coact_core::catch;
 use parking_lot::RwLock;
 
 use crate::events::{self, DropCause};
-use crate::{Message, Recipient, SendError};
+use crate::waiting;
+use crate::watch::Watch;
+use crate::{ActorId, Message, Recipient, SendError};
 
 pub(crate) use named::Named;
 pub use named::topic;
@@ -52,16 +59,28 @@ pub use tree::TopicTree;
 /// ```
 ///
 /// **Cost.** Without subscribers one relaxed load. Otherwise a shared lock for the time of a clone
-/// of an `Arc`, and for each subscriber a clone of the message; the last one gets the message itself.
+/// of an `Arc`, and for each subscriber a clone of the message; the last one gets the message itself. The
+/// first message after somebody has come or gone lists the subscribers anew. To come or go takes
+/// logarithmic time; an actor that subscribes is [monitored](crate::Addr::on_down), and leaves when it ends.
 /// For payloads that are large, publish something that is cheap to clone, like an `Arc`.
 pub struct Topic<M>(Arc<Channel<M>>);
 
 struct Channel<M> {
     /// How many subscribers there are: the one look of those who publish to nobody.
     listening: AtomicUsize,
-    /// Replaced as a whole, so that nobody publishes under the lock.
-    subscribers: RwLock<Arc<[Arc<Subscriber<M>>]>>,
+    subscribers: RwLock<List<M>>,
 }
+
+/// The subscribers of a topic. One comes or goes in logarithmic time; nobody publishes under the lock.
+struct List<M> {
+    /// By their numbers, which rise.
+    all: BTreeMap<u64, Arc<Subscriber<M>>>,
+    /// Made by the first who publishes after a change.
+    snapshot: Option<Snapshot<M>>,
+}
+
+/// The subscribers at some moment.
+type Snapshot<M> = Arc<[Arc<Subscriber<M>>]>;
 
 struct Subscriber<M> {
     id: u64,
@@ -70,19 +89,33 @@ struct Subscriber<M> {
     deliver: Deliver<M>,
 }
 
-type Deliver<M> = Box<dyn Fn(M) -> Delivery + Send + Sync>;
+/// Takes a message; with the subscriber's number, it may do so later.
+type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
 
 enum Delivery {
     Taken,
-    /// The subscriber has no room for it.
-    Missed,
-    /// The subscriber has ended.
-    Ended,
+    /// The subscriber, if it is an actor, has no room for it.
+    Missed(Option<ActorId>),
+    /// The subscriber has ended; its number, if it was to take the message later.
+    Ended(Option<u64>),
+    /// It waits for room.
+    Later(Pin<Box<dyn Future<Output = Delivery> + Send>>),
+}
+
+/// What has become of a message that was published: [`Topic::publish_reporting`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Published {
+    /// How many subscribers have got it.
+    pub taken: usize,
+    /// Those that had no room for it.
+    pub missed: Vec<ActorId>,
 }
 
 impl<M> Default for Channel<M> {
     fn default() -> Self {
-        Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(Arc::from([])) }
+        let list = List { all: BTreeMap::new(), snapshot: None };
+        Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(list) }
     }
 }
 
@@ -101,7 +134,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     where
         M: Message,
     {
-        self.enter(None, to_recipient(subscriber.into()))
+        self.enter_recipient(None, subscriber.into())
     }
 
     /// Has a closure called with the messages, on the publishers' threads, until the
@@ -124,6 +157,87 @@ impl<M: Clone + Send + 'static> Topic<M> {
         self.publish_where(|_| true, make)
     }
 
+    /// As [`publish`](Self::publish), and tells who has missed the message.
+    ///
+    /// ```
+    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, Topic, actor};
+    ///
+    /// #[derive(Clone)]
+    /// struct Price(u32);
+    /// impl Message for Price { type Reply = (); }
+    /// struct Slow;
+    /// impl Actor for Slow {}
+    /// impl Handler<Price> for Slow {
+    ///     fn handle(&mut self, _: Price, _: &mut Context<Self>) {}
+    /// }
+    ///
+    /// let prices = Topic::new();
+    /// let slow = actor(Slow).mailbox(Mailbox::bounded(1)).spawn();
+    /// prices.subscribe(slow.clone()).keep();
+    /// slow.suspend()?;
+    /// assert_eq!(prices.publish_reporting(Price(7)).taken, 1);
+    /// assert_eq!(prices.publish_reporting(Price(9)).missed, [slow.id()]);
+    /// # Ok::<(), coact_actor::Stopped>(())
+    /// ```
+    pub fn publish_reporting(&self, message: M) -> Published {
+        let mut published = Published::default();
+        self.deliver_to_all(message, false, |delivery| published.note(delivery));
+        published
+    }
+
+    /// As [`publish`](Self::publish), but waits for those whose mailbox is full and lets senders
+    /// [wait](crate::Mailbox::wait). It is ready when the last one has got the message, so the slowest
+    /// subscriber sets the pace: the order is that of this publisher's messages if it awaits each before the
+    /// next.
+    ///
+    /// In a future that [holds](crate::Context::hold) its actor, a subscriber that could only take the message
+    /// after that actor has gone on misses it ([`SendError::Cycle`]).
+    pub fn publish_async(&self, message: M) -> impl Future<Output = Published> + Send + use<M> {
+        let this = self.clone();
+        let mut begun = Some(message);
+        let (mut published, mut pending) = (Published::default(), Vec::new());
+        poll_fn(move |context| {
+            if let Some(message) = begun.take() {
+                this.deliver_to_all(message, true, |delivery| match delivery {
+                    Delivery::Later(later) => pending.push(later),
+                    delivery => published.note(delivery),
+                });
+            }
+            pending.retain_mut(|later| match later.as_mut().poll(context) {
+                Poll::Ready(delivery) => {
+                    if let Delivery::Ended(Some(subscriber)) = delivery {
+                        this.0.leave(subscriber);
+                    }
+                    published.note(delivery);
+                    false
+                }
+                Poll::Pending => true,
+            });
+            if pending.is_empty() { Poll::Ready(take(&mut published)) } else { Poll::Pending }
+        })
+    }
+
+    /// As [`publish_async`](Self::publish_async); blocks the calling thread meanwhile.
+    ///
+    /// # Panics
+    /// If it would have to wait in a behaviour, a handler or a future.
+    #[track_caller]
+    pub fn publish_blocking(&self, message: M) -> Published {
+        waiting::block_on(self.publish_async(message))
+    }
+
+    fn deliver_to_all(&self, message: M, patient: bool, mut note: impl FnMut(Delivery)) {
+        let subscribers = self.0.snapshot();
+        let mut message = Some(message);
+        for (at, subscriber) in subscribers.iter().enumerate() {
+            let is_last = at + 1 == subscribers.len();
+            let next = || if is_last { message.take() } else { message.clone() };
+            note(self.deliver_one(subscriber, patient, next));
+        }
+        // Closures of some who have left meanwhile may go with it.
+        let _ = catch(move || drop(subscribers));
+    }
+
     fn publish_where(
         &self,
         concerned: impl Fn(&Subscriber<M>) -> bool,
@@ -132,7 +246,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
         if !self.is_listened_to() {
             return 0;
         }
-        let subscribers = Arc::clone(&self.0.subscribers.read());
+        let subscribers = self.0.snapshot();
         let mut left = subscribers.iter().filter(|subscriber| concerned(subscriber)).peekable();
         let mut message = left.peek().map(|_| make());
         let mut taken = 0;
@@ -149,71 +263,152 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// Whether there are subscribers: others may come and go any time.
     #[inline]
     pub fn is_listened_to(&self) -> bool {
+        // ORDERING: Relaxed. A hint; who has subscribed before, as far as the caller can know, is seen.
         self.0.listening.load(Ordering::Relaxed) > 0
     }
 
-    /// How many subscribers there are. Those whose end was not noticed yet count.
+    /// How many subscribers there are.
     pub fn subscribers(&self) -> usize {
+        // ORDERING: Relaxed. As above.
         self.0.listening.load(Ordering::Relaxed)
     }
 
+    /// Adds an actor, which leaves at its end.
+    fn enter_recipient(&self, pattern: Option<Pattern>, recipient: Recipient<M>) -> Subscription
+    where
+        M: Message,
+    {
+        let (id, topic) = (next_id(), Arc::downgrade(&self.0));
+        let leave = move || {
+            if let Some(topic) = topic.upgrade() {
+                topic.leave(id);
+            }
+        };
+        let watch = recipient.watch(leave);
+        let subscriber = recipient.clone();
+        let deliver = to_recipient(recipient, watch);
+        let subscription = self.enter_as(id, pattern, deliver);
+        // Its end may have been told before it was there.
+        if subscriber.has_ended() {
+            self.0.leave(id);
+        }
+        subscription
+    }
+
     fn enter(&self, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.enter_as(next_id(), pattern, deliver)
+    }
+
+    fn enter_as(&self, id: u64, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
         let subscriber = Arc::new(Subscriber { id, pattern, deliver });
-        self.0.replace(|all| all.iter().cloned().chain([subscriber]).collect());
+        self.0.change(|all| _ = all.insert(id, subscriber));
         let topic: Arc<dyn Leave> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)
     }
 
     /// Returns whether the subscriber has taken the message.
     fn deliver(&self, to: &Subscriber<M>, message: impl FnOnce() -> Option<M>) -> bool {
-        let taken = catch(|| match message().map(|message| (to.deliver)(message)) {
-            Some(Delivery::Taken) => true,
-            Some(Delivery::Ended) => {
-                self.0.leave(to.id);
-                false
-            }
-            Some(Delivery::Missed) | None => false,
+        matches!(self.deliver_one(to, false, message), Delivery::Taken)
+    }
+
+    /// Gives a subscriber the message; later, if it is patient and there is no room.
+    fn deliver_one(
+        &self,
+        to: &Subscriber<M>,
+        patient: bool,
+        message: impl FnOnce() -> Option<M>,
+    ) -> Delivery {
+        let delivery = catch(|| match message() {
+            Some(message) => (to.deliver)(message, patient.then_some(to.id)),
+            None => Delivery::Missed(None),
         });
-        taken.unwrap_or(false)
+        if let Ok(Delivery::Ended(_)) = delivery {
+            let _ = catch(|| self.0.leave(to.id));
+        }
+        delivery.unwrap_or(Delivery::Missed(None))
     }
 }
 
-fn to_recipient<M: Message>(recipient: Recipient<M>) -> Deliver<M> {
-    Box::new(move |message| match recipient.send(message) {
-        Ok(()) => Delivery::Taken,
-        Err(SendError::Stopped(_)) => Delivery::Ended,
-        Err(SendError::Full(_)) => {
-            events::message_dropped(recipient.id(), std::any::type_name::<M>(), DropCause::Full);
-            Delivery::Missed
+impl Published {
+    fn note(&mut self, delivery: Delivery) {
+        match delivery {
+            Delivery::Taken => self.taken += 1,
+            Delivery::Missed(by) => self.missed.extend(by),
+            Delivery::Ended(_) | Delivery::Later(_) => {}
         }
+    }
+}
+
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    // ORDERING: Relaxed. Distinct, and rising for each thread.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Whoever is told of the recipient's end is so as long as it subscribes.
+fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<Watch>) -> Deliver<M> {
+    Box::new(move |message, patient| {
+        let _ = &watch;
+        let Some(subscriber) = patient else {
+            return outcome(&recipient, recipient.send(message), None);
+        };
+        let recipient = recipient.clone();
+        Delivery::Later(Box::pin(async move {
+            let sent = recipient.send_async(message).await;
+            outcome(&recipient, sent, Some(subscriber))
+        }))
     })
 }
 
+fn outcome<M: Message>(
+    of: &Recipient<M>,
+    sent: Result<(), SendError<M>>,
+    subscriber: Option<u64>,
+) -> Delivery {
+    match sent {
+        Ok(()) => Delivery::Taken,
+        Err(SendError::Stopped(_)) => Delivery::Ended(subscriber),
+        Err(SendError::Full(_) | SendError::Cycle(..)) => {
+            let message = std::any::type_name::<M>();
+            events::message_dropped(of.home(), of.id(), message, DropCause::Full);
+            Delivery::Missed(Some(of.id()))
+        }
+    }
+}
+
 fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {
-    Box::new(move |message| {
+    Box::new(move |message, _| {
         call(message);
         Delivery::Taken
     })
 }
 
 impl<M> Channel<M> {
-    fn replace(&self, change: impl FnOnce(&[Arc<Subscriber<M>>]) -> Arc<[Arc<Subscriber<M>>]>) {
+    fn snapshot(&self) -> Snapshot<M> {
+        if let Some(snapshot) = &self.subscribers.read().snapshot {
+            return Arc::clone(snapshot);
+        }
+        let mut list = self.subscribers.write();
+        let List { all, snapshot } = &mut *list;
+        Arc::clone(snapshot.get_or_insert_with(|| all.values().cloned().collect()))
+    }
+
+    /// What is removed is to be returned, so that it is dropped without the lock: it may be foreign.
+    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Arc<Subscriber<M>>>) -> T) {
         let before = {
-            let mut subscribers = self.subscribers.write();
-            let after = change(&subscribers);
-            self.listening.store(after.len(), Ordering::Relaxed);
-            std::mem::replace(&mut *subscribers, after)
+            let mut list = self.subscribers.write();
+            let removed = change(&mut list.all);
+            // ORDERING: Relaxed. The list itself is read under the lock.
+            self.listening.store(list.all.len(), Ordering::Relaxed);
+            (removed, list.snapshot.take())
         };
-        // Without the lock: closures of others may go with it.
         drop(before);
     }
 }
 
 impl<M: Send + 'static> Leave for Channel<M> {
     fn leave(&self, id: u64) {
-        self.replace(|all| all.iter().filter(|other| other.id != id).cloned().collect());
+        self.change(|all| all.remove(&id));
     }
 }
 
@@ -239,6 +434,7 @@ impl<M> Eq for Topic<M> {}
 
 impl<M> fmt::Debug for Topic<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // ORDERING: Relaxed. For people.
         let listening = self.0.listening.load(Ordering::Relaxed);
         write!(f, "Topic<{}>({listening} subscribers)", std::any::type_name::<M>())
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::pattern::Pattern;
-use super::{BadPattern, Subscription, Topic, to_closure, to_recipient};
+use super::{BadPattern, Subscription, Topic, to_closure};
 use crate::{Message, Recipient};
 
 /// Topics whose names are paths, like `house/kitchen/heat`; one subscribes to patterns of them.
@@ -48,7 +48,7 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
         M: Message,
     {
         let pattern = Pattern::parse(pattern)?;
-        Ok(self.0.enter(Some(pattern), to_recipient(subscriber.into())))
+        Ok(self.0.enter_recipient(Some(pattern), subscriber.into()))
     }
 
     /// Has a closure called with the messages whose paths fit the pattern: as

@@ -1,15 +1,18 @@
 //! What lies in front of the header of a cown that is attended to.
 
 use std::alloc::Layout;
-use std::mem::size_of;
+use std::any::type_name;
+use std::mem::{needs_drop, size_of};
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::{Attended, Door};
+use super::live::{self, Entry};
+use super::{Attended, Door, Ending};
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Mode, Task, TaskPtr, TaskVTable};
+use crate::cown::depth;
 use crate::cown::handle::WeakCown;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
@@ -22,7 +25,7 @@ use crate::runtime::{Home, RuntimeId};
 #[repr(C)]
 pub(crate) struct Guard {
     task: Task,
-    kind: &'static Kind,
+    entry: Entry,
     /// The request for which the token was left here; the token holder's alone. In a member of a group,
     /// for which the token is left with the leader, the next one in the leader's list of alerts.
     pub(super) head: *mut Slot,
@@ -36,6 +39,26 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller is alone with the state.
     pub(crate) attend: unsafe fn(NonNull<CownHeader>, Mode) -> Door,
+    /// Has the state attended to.
+    ///
+    /// # Safety
+    /// The caller has a handle.
+    pub(super) alert: unsafe fn(NonNull<CownHeader>),
+    /// Tells the state that its runtime ends, and has it attended to.
+    ///
+    /// # Safety
+    /// The caller has a handle.
+    pub(super) end: unsafe fn(NonNull<CownHeader>, &Ending),
+    /// See [`Attended::number`].
+    ///
+    /// # Safety
+    /// The caller has a handle.
+    pub(super) number: unsafe fn(NonNull<CownHeader>) -> u64,
+    /// Gives a handle up.
+    ///
+    /// # Safety
+    /// The handle is the caller's.
+    pub(super) release: unsafe fn(NonNull<CownHeader>),
     /// Drops the front and frees the block.
     ///
     /// # Safety
@@ -47,9 +70,22 @@ pub(crate) struct Kind {
 struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Attended> Block<T> {
-    const VTABLE: TaskVTable = TaskVTable { run: super::run::<T>, link, in_group: None };
-    const KIND: Kind =
-        Kind { failed: super::fail::<T>, attend: super::attend::<T>, free: Self::free };
+    const VTABLE: TaskVTable = TaskVTable {
+        run: super::run::<T>,
+        link,
+        in_group: None,
+        name: type_name::<T>,
+        attended: Some(&Self::KIND),
+    };
+    const KIND: Kind = Kind {
+        failed: super::fail::<T>,
+        attend: super::attend::<T>,
+        alert: super::alert::<T>,
+        end: super::end::<T>,
+        number: super::number::<T>,
+        release: super::release::<T>,
+        free: Self::free,
+    };
 
     /// How far behind the block's start its header lies.
     const fn offset() -> usize {
@@ -77,8 +113,7 @@ impl<T: Attended> Block<T> {
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT);
-        let guard =
-            Guard { task: Task { vtable: &Self::VTABLE }, kind: &Self::KIND, head: null_mut() };
+        let task = Task { vtable: &Self::VTABLE };
         // SAFETY: the block is fresh; front, guard and cown have their places in it one behind the
         // other, each aligned: the front at the start, the cown at a multiple of the block's
         // alignment, and the guard, whose size is a multiple of its alignment, right before it. The
@@ -87,13 +122,14 @@ impl<T: Attended> Block<T> {
         unsafe {
             block.cast().write(front);
             let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
-            cown.cast::<Guard>().sub(1).write(guard);
             let mut header = CownBox::write_header(cown, runtime, Flags::ATTENDED);
-            // Before anybody can have a handle.
             header.as_ref().pin_if(Home(runtime).is_pumped());
             if let Some(leader) = leader {
                 header.as_mut().join(leader);
             }
+            // From now on others may look at the header, and find a cown without handles.
+            let entry = live::insert(header, runtime);
+            cown.cast::<Guard>().sub(1).write(Guard { task, entry, head: null_mut() });
             let all_handles = WeakCown::<T>::of_stillborn(header);
             let state = make_state(all_handles.clone());
             CownBox::<T>::state(header).write(state);
@@ -103,11 +139,19 @@ impl<T: Attended> Block<T> {
     }
 
     unsafe fn free(cown: NonNull<CownHeader>) {
+        // SAFETY: by the caller's word. The leader of its group, if it is in one, is still alive.
+        live::remove(unsafe { (*of(cown).as_ptr()).entry });
         // SAFETY: by the caller's word; made by `allocate`.
-        unsafe {
+        let free = move || unsafe {
             let block = cown.byte_sub(Self::offset());
             drop_quietly(|| block.cast::<T::Front>().drop_in_place());
             pool::dealloc(block.cast(), Self::LAYOUT);
+        };
+        if needs_drop::<T::Front>() {
+            // SAFETY: a front is `'static`, and the block nobody else's.
+            unsafe { depth::run_destructor(free) };
+        } else {
+            free();
         }
     }
 }
@@ -151,7 +195,9 @@ pub(crate) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
 /// The cown is attended to.
 pub(crate) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
     // SAFETY: by the caller's word; constant.
-    unsafe { (*of(cown).as_ptr()).kind }
+    let kind = unsafe { (*of(cown).as_ptr()).task.vtable.attended };
+    // SAFETY: the task of a guard has one.
+    unsafe { kind.unwrap_unchecked() }
 }
 
 /// What comes behind a member in its leader's list of alerts.

@@ -35,7 +35,10 @@
 //! *There is one token.* PARKED is set by the guard's task, which gives the token up with it; of the
 //! alerts after that, one finds PARKED without ALERT, and takes it.
 
+mod ending;
 pub(crate) mod guard;
+#[cfg_attr(all(test, loom), path = "live_in_model.rs")]
+pub(crate) mod live;
 mod survey;
 
 use std::mem::ManuallyDrop;
@@ -47,6 +50,7 @@ use crate::behaviour::grant::grant;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Mode, Ready, RunContext, TaskPtr};
 use crate::behaviour::when::when;
+use crate::cown::farewell;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
@@ -54,8 +58,10 @@ use crate::cown::set::{Regardless, RegardlessHeld};
 use crate::group::alert as group;
 use crate::panic::{Broken, drop_quietly};
 use crate::runtime::{Home, RuntimeId};
-use crate::sched::{Successor, context, guest, schedule, schedule_last};
+use crate::sched::{Successor, context, guest, schedule, schedule_last, shared};
 use crate::sim;
+pub use ending::Ending;
+pub(crate) use ending::{cut_off, end_in_order, moved};
 use guard::Guard;
 pub use survey::{Place, Survey};
 
@@ -77,9 +83,28 @@ pub trait Attended: Send + Sized + 'static {
     fn cancel(&mut self, front: &Self::Front);
 
     /// A behaviour that held the cown exclusively has panicked, and still holds it. An alert
-    /// follows; if no handle is left, [`attend`](Self::attend) is called at once instead, and its door
-    /// ignored, as nobody could open it. Not called once the cown is closed. Must not panic.
+    /// follows. Not called once the cown is closed. Must not panic.
     fn failed(&mut self, front: &Self::Front, why: &Broken);
+
+    /// The runtime is about to end, and waits for the state to come to its own end, in which it
+    /// [closes](Cown::close) the cown. Called without the state, on the thread that ends the runtime;
+    /// an alert follows.
+    fn end(front: &Self::Front, ending: &Ending) {
+        let _ = (front, ending);
+    }
+
+    /// A number that rises from one cown to the next: where several are told at the same time that
+    /// their runtime ends, the youngest is told first.
+    fn number(front: &Self::Front) -> u64 {
+        let _ = front;
+        0
+    }
+
+    /// The runtime had a handle for a moment, and all others have gone meanwhile: for owners that
+    /// [say farewell](Cown::drop_unless_last) to the state.
+    fn unreachable(last: Cown<Self>) {
+        drop(last);
+    }
 }
 
 /// Whether behaviours may come to a cown that is attended to.
@@ -89,6 +114,9 @@ pub enum Door {
     Open,
     /// Behaviours wait, and with them whatever else they hold or have been granted, until a later
     /// [`Attended::attend`] opens.
+    ///
+    /// The door does not stay shut when nobody is left who could have it opened: when the last handle of the cown goes,
+    /// what waits runs. Nor does that of a cown that is closed.
     Shut,
 }
 
@@ -133,6 +161,7 @@ impl<T: Attended> Cown<T> {
         // ORDERING: AcqRel. Release publishes what the caller did to the exchange in `run` that
         // clears the bit. Acquire pairs with the release in `park`: the token, the state.
         let before = self.header().flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
+        sim::point();
         if before & Flags::ALERT != 0 {
             return;
         }
@@ -173,7 +202,12 @@ impl<T: Attended> Cown<T> {
     /// Closes the cown for good: behaviours that name it are refused ([`Broken::Closed`]), unless
     /// they come [regardless](Self::regardless). For the state itself, whose end this is.
     pub fn close(&self) {
-        self.header().set(Flags::CLOSED, true);
+        // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
+        // us sees the other.
+        let before = self.header().flags.fetch_or(Flags::CLOSED, Ordering::AcqRel);
+        if before & (Flags::CLOSED | Flags::PARKED) == Flags::PARKED {
+            self.alert();
+        }
     }
 
     /// Whether the cown is closed. A hint, unless a behaviour on this cown asks.
@@ -208,6 +242,29 @@ impl<T: Attended> WeakCown<T> {
         unsafe {
             assert!(header.as_ref().has(Flags::ATTENDED), "not made by `Cown::attended`");
             guard::front::<T>(header).as_ref()
+        }
+    }
+}
+
+/// Alerts a cown whose last handle is gone: there will be nobody who could open its door. What it leads to comes before
+/// the request that ends the cown, which the caller appends next.
+///
+/// # Safety
+/// The cown is attended to, and kept alive by the caller's weak count.
+#[cold]
+pub(crate) unsafe fn alert_last(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word; so the leader is alive, too.
+    unsafe {
+        let header = cown.as_ref();
+        if let Some(leader) = header.leader() {
+            // An empty request is not needed: that of the end follows.
+            group::alert(cown, leader);
+            return;
+        }
+        // ORDERING: AcqRel, as in `alert_inside`; release also for `is_without_door`.
+        let before = header.flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
+        if before & (Flags::ALERT | Flags::PARKED) == Flags::PARKED {
+            schedule(guard::task_of(cown), header.home());
         }
     }
 }
@@ -257,8 +314,10 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
         // ORDERING: AcqRel. Acquire pairs with the release in `alert_inside`. (Release: the next
         // alert may find the bits as this leaves them, and continues from here.)
         header.flags.fetch_and(!(Flags::ALERT | Flags::PARKED), Ordering::AcqRel);
+        sim::point();
         // SAFETY: the token, and no reader: nobody else is at the state.
-        if unsafe { attend::<T>(cown, context.mode) } == Door::Open {
+        let door = unsafe { attend::<T>(cown, mode_now(context)) };
+        if door == Door::Open || is_without_door(header) {
             let mut successor = Successor::new(context.home);
             // SAFETY: the token is passed on.
             unsafe {
@@ -277,10 +336,30 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
     None
 }
 
-/// Leaves the token at the door. Returns false if there was an alert, and the token is kept. After
-/// `true` the cown may be gone.
+/// How the state is to be called: looked up after its alerts were taken, since a shutdown whose deadline passes says so
+/// first, and alerts then, once.
+pub(crate) fn mode_now(context: &RunContext) -> Mode {
+    // What is cancelled stays so; and the runtime of a model does not exist.
+    if cfg!(loom) || context.mode == Mode::Cancel {
+        return context.mode;
+    }
+    shared::get(context.home).run_context().mode
+}
+
+/// Whether the state cannot have behaviours wait: it has ended, or nobody is left who could open the door.
+pub(crate) fn is_without_door(header: &CownHeader) -> bool {
+    // ORDERING: Relaxed, both. Who closes the cown does so in the word that is changed to shut the door. Who drops
+    // the last handle alerts afterwards (`retire`): if that was before the bits were taken, then it is seen here, and
+    // if not, the door is not left shut.
+    header.has(Flags::CLOSED) || !farewell::has_handles(header.strong.load(Ordering::Relaxed))
+}
+
+/// Leaves the token at the door. Returns false if there was an alert, or the cown was closed, and the token is kept.
+/// After `true` the cown may be gone.
 pub(crate) fn park(header: &CownHeader) -> bool {
-    let quiet = |flags: u8| (flags & Flags::ALERT == 0).then_some(flags | Flags::PARKED);
+    sim::point();
+    let quiet =
+        |flags: u8| (flags & (Flags::ALERT | Flags::CLOSED) == 0).then_some(flags | Flags::PARKED);
     // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
     // `alert_inside`). Relaxed where nothing is given away.
     header.flags.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
@@ -325,15 +404,62 @@ unsafe fn fail<T: Attended>(cown: NonNull<CownHeader>, why: &Broken) {
         let front = guard::front::<T>(cown).as_ref();
         drop_quietly(|| state.failed(front, why));
         match ManuallyDrop::new(WeakCown::<T>::of_stillborn(cown)).upgrade() {
-            Some(handle) => handle.alert(),
-            // No handle is left, so the request that ends the cown stands in the queue, or is on its way
-            // there: that of an alert would come behind it, for a cown that is gone by then. We hold
-            // the cown: attend to it here. Nobody is left who could open a door.
-            None => {
-                let _door = attend::<T>(cown, Mode::Run);
+            Some(handle) => {
+                handle.alert();
+                give_back(handle);
             }
+            // No handle is left, so the request that ends the cown stands in the queue, or is on its way there: an
+            // empty one behind it would be for a cown that is gone by then.
+            None => alert_last(cown),
         }
     }
+}
+
+/// Gives up a handle that was made for a moment. If it has become the last one, the owner of the
+/// state is to know.
+fn give_back<T: Attended>(handle: Cown<T>) {
+    if let Some(last) = handle.drop_unless_last() {
+        drop_quietly(move || T::unreachable(last));
+    }
+}
+
+/// The handle that the caller has.
+///
+/// # Safety
+/// The cown is of `T`, and the caller has a handle of it.
+unsafe fn handle<T: Attended>(cown: NonNull<CownHeader>) -> ManuallyDrop<Cown<T>> {
+    // SAFETY: by the caller's word; it is not given up here.
+    ManuallyDrop::new(unsafe { Cown::from_header(cown) })
+}
+
+/// # Safety
+/// As [`handle`].
+unsafe fn alert<T: Attended>(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    unsafe { handle::<T>(cown) }.alert();
+}
+
+/// # Safety
+/// As [`handle`].
+unsafe fn end<T: Attended>(cown: NonNull<CownHeader>, ending: &Ending) {
+    // SAFETY: by the caller's word.
+    let handle = unsafe { handle::<T>(cown) };
+    drop_quietly(|| T::end(handle.front(), ending));
+    handle.alert();
+}
+
+/// # Safety
+/// As [`handle`].
+unsafe fn number<T: Attended>(cown: NonNull<CownHeader>) -> u64 {
+    // SAFETY: by the caller's word.
+    T::number(unsafe { handle::<T>(cown) }.front())
+}
+
+/// # Safety
+/// As [`handle`]; the handle is given up.
+unsafe fn release<T: Attended>(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    give_back(ManuallyDrop::into_inner(unsafe { handle::<T>(cown) }));
 }
 
 #[cfg(all(test, loom))]

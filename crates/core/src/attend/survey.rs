@@ -1,22 +1,23 @@
 //! Who cannot run before an attended cown is let go: what a search for deadlocks needs to know.
 
 use std::collections::HashSet;
-use std::marker::PhantomData;
+use std::fmt;
 use std::ptr::NonNull;
 
-use coact_sync::backoff::Backoff;
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Attended, guard};
+use super::{Attended, guard, park};
+use crate::behaviour::here;
 use crate::behaviour::multi::Multi;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::spawn;
+use crate::behaviour::steps;
 use crate::behaviour::task::TaskPtr;
-use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, CownId, WeakCown};
-use crate::cown::header::{CownHeader, Flags};
+use crate::cown::header::{CownHeader, Flags, WAITER};
 use crate::cown::set::Regardless;
 use crate::group::alert as group;
+use crate::runtime::RuntimeId;
 use crate::sched::{guest, schedule};
 
 /// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour
@@ -32,13 +33,21 @@ impl Place {
 
 impl<T: Attended> Cown<T> {
     /// Spawns a behaviour on this cown alone, [regardless](Cown::regardless) of its condition, and
-    /// tells where it stands in the queue; nowhere that could be told, if the cown is in a group.
+    /// tells where it stands in the queue; nowhere, if the cown is in a group that the caller holds: then it
+    /// comes before all that stands there.
     pub fn spawn_placed(&self, closure: impl FnOnce(&mut T) + Send + 'static) -> Option<Place> {
-        if self.header().is_grouped() {
-            when(Regardless(self), closure);
-            return None;
-        }
-        Some(spawn::spawn_placed(&Regardless(self), closure))
+        spawn::spawn_placed(&Regardless(self), closure)
+    }
+
+    /// As [`serve_here`](crate::serve_here), [regardless](Cown::regardless) of the cown's condition. Tells
+    /// where the behaviour stands in the queue if it has not run.
+    pub fn serve_placed(
+        &self,
+        batch: u32,
+        closure: impl FnOnce(&mut T) + Send + 'static,
+    ) -> Option<Place> {
+        let (_, closure) = here::serve(Regardless(self), batch, closure)?;
+        self.spawn_placed(closure)
     }
 
     /// The identity of the queue that the cown's behaviours stand in: its own, or that of its group.
@@ -61,29 +70,21 @@ impl<T: Attended> Cown<T> {
 
     /// If the cown's door is [shut](super::Door::Shut): tells every behaviour that cannot run before
     /// it is opened, by a cown that the behaviour waits for and its place there. These are the
-    /// behaviours behind the door, and those that wait, on any cown, behind one of these; but not
-    /// those behind a mere reader. No more than `limit` are looked at.
+    /// behaviours behind the door, and those that wait, on any cown, behind one of these. No more than
+    /// `limit` are looked at.
     ///
-    /// While `look` runs the door stays shut. Afterwards the state is attended to, as after an
-    /// [alert](Cown::alert).
+    /// Until the survey is dropped the door stays shut, and the state is not attended to; an alert
+    /// that comes meanwhile is followed by a call then.
     ///
-    /// Returns `None` if the door is open, or if the state is being attended to right now.
-    pub fn survey<R>(&self, limit: usize, look: impl FnOnce(Survey<'_>) -> R) -> Option<R> {
+    /// Returns `None` if the door is open, or if the state is being attended to, or surveyed, right
+    /// now.
+    pub fn survey(&self, limit: usize) -> Option<Survey> {
         self.assert_attended();
-        let home = self.header().home();
-        // No scheduling point for the simulation here: whoever searches holds a lock meanwhile.
-        guest::visit(home, || {
-            let parked = |flags: u8| {
-                (flags & (Flags::PARKED | Flags::ALERT) == Flags::PARKED)
-                    .then_some(flags | Flags::ALERT)
-            };
-            // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head. We
-            // leave nothing for the state.
-            let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            self.header().queue().flags.fetch_update(ok, failed, parked).ok()?;
-            let token = Token { queue: self.queue(), task: self.door_keeper(), cown: self };
-            Some(look(token.survey(limit)))
-        })
+        // No scheduling point for the simulation here: whoever searches looks at many cowns as at one.
+        let token = Token::take(self)?;
+        let walk = token.walk(limit);
+        let is_complete = walk.from.is_empty() && !walk.has_missed;
+        Some(Survey { blocked: walk.found, is_complete, _token: token })
     }
 }
 
@@ -99,16 +100,44 @@ impl<T: Attended> WeakCown<T> {
     }
 }
 
-/// The token of a parked queue. It is given back by having the state attended to.
-struct Token<'c, T: Attended> {
+/// The token of a queue that was parked. It is left there again in the end, or, if there was an alert
+/// meanwhile, goes to the task that attends to the state.
+struct Token {
+    /// Alive: the request that the token was parked with stays at the head.
     queue: NonNull<CownHeader>,
     /// What attends to it.
     task: TaskPtr,
-    cown: &'c Cown<T>,
+    /// Whether the queue is a group's.
+    is_group: bool,
+    home: RuntimeId,
+    /// The runtime is at work until the token is back.
+    _busy: guest::HeldOpen,
 }
 
-impl<T: Attended> Token<'_, T> {
-    fn survey(&self, limit: usize) -> Survey<'_> {
+impl Token {
+    fn take<T: Attended>(cown: &Cown<T>) -> Option<Self> {
+        let queue = cown.header().queue();
+        let parked = |flags: u8| {
+            (flags & (Flags::PARKED | Flags::ALERT) == Flags::PARKED)
+                .then_some(flags & !Flags::PARKED)
+        };
+        // A hint, which spares those that are not parked the rest.
+        if !queue.has(Flags::PARKED) {
+            return None;
+        }
+        let home = queue.home_of_queue();
+        let busy = guest::hold_open(home);
+        // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head. We
+        // leave nothing for the state. From here on the bits are as while it is attended to: an alert
+        // that finds neither of them appends an empty request, and `park` below sees its bit.
+        let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
+        queue.flags.fetch_update(ok, failed, parked).ok()?;
+        let (queue, task) = (cown.queue(), cown.door_keeper());
+        Some(Self { queue, task, is_group: cown.header().is_grouped(), home, _busy: busy })
+    }
+
+    /// The behaviours that wait, up to a limit.
+    fn walk(&self, limit: usize) -> Walk {
         let mut walk = Walk::new(limit);
         // SAFETY: with the token the head, and all that stands behind it, stays where it is.
         unsafe {
@@ -116,53 +145,77 @@ impl<T: Attended> Token<'_, T> {
             if waits {
                 walk.note(self.queue, first);
             }
-            walk.from.push((self.queue, first));
+            walk.from.push(From::Behind(self.queue, first));
             walk.run();
         }
-        Survey { is_complete: walk.from.is_empty(), blocked: walk.found, token: PhantomData }
+        walk
     }
 
     /// The first request in the queue, and whether it waits.
     fn first(&self) -> (NonNull<Slot>, bool) {
         // SAFETY: the token; the guard is there, as the cown is attended to.
         unsafe {
-            match self.cown.header().leader() {
-                Some(leader) => group::first_at_door(leader),
-                None => (NonNull::new_unchecked((*guard::of(self.queue).as_ptr()).head), true),
+            if self.is_group {
+                group::first_at_door(self.queue)
+            } else {
+                (NonNull::new_unchecked((*guard::of(self.queue).as_ptr()).head), true)
             }
         }
     }
 }
 
-impl<T: Attended> Drop for Token<'_, T> {
+impl Drop for Token {
     fn drop(&mut self) {
-        schedule(self.task, self.cown.header().home());
+        // SAFETY: the request at the head keeps the cown alive while we have the token.
+        if !park(unsafe { self.queue.as_ref() }) {
+            schedule(self.task, self.home);
+        }
     }
 }
 
-/// What [`Cown::survey`] has found.
-#[derive(Debug)]
-pub struct Survey<'a> {
+/// What [`Cown::survey`] has found. The door stays shut until it is dropped.
+#[must_use = "the door may open again as soon as it is dropped"]
+pub struct Survey {
     /// The behaviours that wait, each by a cown and its place in the queue of that.
     pub blocked: Vec<(CownId, Place)>,
-    /// Whether these are all.
+    /// Whether these are all. If not, there are more than were to be looked at, or something is just on its
+    /// way.
     pub is_complete: bool,
-    token: PhantomData<&'a ()>,
+    _token: Token,
+}
+
+impl fmt::Debug for Survey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Survey")
+            .field("blocked", &self.blocked)
+            .field("is_complete", &self.is_complete)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A walk over the requests that wait. None of them can be granted all its cowns meanwhile.
 struct Walk {
     found: Vec<(CownId, Place)>,
     limit: usize,
-    /// Requests from which on the queues are yet to be looked at.
-    from: Vec<(NonNull<CownHeader>, NonNull<Slot>)>,
+    /// Where the queues are yet to be looked at.
+    from: Vec<From>,
+    /// Something may wait that cannot be reached now.
+    has_missed: bool,
     /// The behaviours on several cowns that were followed.
     seen: HashSet<NonNull<Multi>>,
 }
 
+/// Where a queue is to be looked at.
+enum From {
+    /// What stands behind a request that waits.
+    Behind(NonNull<CownHeader>, NonNull<Slot>),
+    /// What waits for the end of a behaviour that waits itself, and has a cown for reading, or will have.
+    Reader(NonNull<CownHeader>, NonNull<Slot>),
+}
+
 impl Walk {
     fn new(limit: usize) -> Self {
-        Self { found: Vec::new(), limit, from: Vec::new(), seen: HashSet::new() }
+        Self { found: Vec::new(), limit, from: Vec::new(), has_missed: false, seen: HashSet::new() }
     }
 
     /// Notes a request that waits; follows its behaviour to the other cowns.
@@ -188,22 +241,29 @@ impl Walk {
             // SAFETY: a behaviour that waits keeps its cowns alive.
             let (of, grouped) =
                 unsafe { (other.member.queue_ptr(), other.member.header().is_grouped()) };
-            let leaves_early = other.member.is_read() && !grouped;
-            if of != cown && !leaves_early && !other.is_joined() {
-                self.from.push((of, NonNull::from(other)));
+            if of == cown || other.is_joined() {
+                continue;
             }
+            let reads = other.member.is_read() && !grouped;
+            let from = if reads { From::Reader } else { From::Behind };
+            self.from.push(from(of, NonNull::from(other)));
         }
     }
 
-    /// Notes all requests that stand behind those in `from`, until there are too many.
+    /// Notes all requests that wait for those in `from`, until there are too many.
     ///
     /// # Safety
-    /// The requests in `from` wait, and will until the walk is over.
+    /// The requests in `from` wait, or their behaviours do, and will until the walk is over.
     unsafe fn run(&mut self) {
-        while let Some((cown, slot)) = self.from.pop() {
-            // SAFETY: what stands behind a request that waits, waits.
-            if let Some(next) = unsafe { successor(cown, slot) } {
-                self.from.push((cown, next));
+        while let Some(from) = self.from.pop() {
+            let (cown, next) = match from {
+                // SAFETY: what stands behind a request that waits, waits.
+                From::Behind(cown, slot) => (cown, unsafe { successor(cown, slot) }),
+                // SAFETY: by the caller's word.
+                From::Reader(cown, slot) => (cown, unsafe { self.behind_reader(cown, slot) }),
+            };
+            if let Some(next) = next {
+                self.from.push(From::Behind(cown, next));
                 if self.found.len() >= self.limit {
                     return;
                 }
@@ -212,6 +272,37 @@ impl Walk {
             }
         }
     }
+
+    /// What cannot be granted a cown before a behaviour has run that reads it: the exclusive request to
+    /// which the token is given by the last of the readers. Those that read beside it wait for nobody.
+    ///
+    /// # Safety
+    /// The slot is of a behaviour that waits, and will until the walk is over; the cown is in no group.
+    unsafe fn behind_reader(
+        &mut self,
+        cown: NonNull<CownHeader>,
+        slot: NonNull<Slot>,
+    ) -> Option<NonNull<Slot>> {
+        // SAFETY: by the caller's word; it keeps the cown alive.
+        let (header, slot) = unsafe { (cown.as_ref(), slot.as_ref()) };
+        // ORDERING: Acquire pairs with the release in `Slot::reads`: it is among the readers counted below.
+        if slot.next.load(Ordering::Acquire) != Slot::READS {
+            // Others before it hold the cown up. What stands next to it may be another reader, which may run
+            // and be gone at any time.
+            self.has_missed = true;
+            return None;
+        }
+        // ORDERING: Acquire pairs with the release in `claim_from_readers`: the request. It stays there as
+        // long as one reads.
+        if header.readers.load(Ordering::Acquire) & WAITER != 0 {
+            // ORDERING: Relaxed. Published by the bit that was seen.
+            return NonNull::new(header.waiter.load(Ordering::Relaxed).cast());
+        }
+        // ORDERING: Acquire, as in `successor`. If something is in the queue, it is about to be granted the
+        // cown for reading, or to be put aside as above.
+        self.has_missed |= !header.tail.load(Ordering::Acquire).is_null();
+        None
+    }
 }
 
 /// What stands behind a request in its queue.
@@ -219,20 +310,13 @@ impl Walk {
 /// # Safety
 /// The request stands in the cown's queue, and does not leave it meanwhile.
 unsafe fn successor(cown: NonNull<CownHeader>, slot: NonNull<Slot>) -> Option<NonNull<Slot>> {
-    let mut backoff = Backoff::new();
-    loop {
-        // SAFETY: by the caller's word; the request keeps the cown alive.
+    // SAFETY: by the caller's word; the request keeps the cown alive.
+    let (slot, tail) = unsafe { (slot.as_ref(), &cown.as_ref().tail) };
+    steps::wait_for(|| {
         // ORDERING: Acquire, both, as in `leave`; a successor that has swapped itself in is about
         // to link itself.
-        unsafe {
-            let next = slot.as_ref().next.load(Ordering::Acquire);
-            if !next.is_null() {
-                return NonNull::new(next);
-            }
-            if cown.as_ref().tail.load(Ordering::Acquire) == slot.as_ptr() {
-                return None;
-            }
-        }
-        backoff.snooze();
-    }
+        let next = NonNull::new(slot.next.load(Ordering::Acquire));
+        let is_last = || std::ptr::eq(tail.load(Ordering::Acquire), slot);
+        (next.is_some() || is_last()).then_some(next)
+    })
 }

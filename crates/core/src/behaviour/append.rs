@@ -2,13 +2,15 @@
 
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::backoff::Backoff;
 use coact_sync::shim::atomic::Ordering;
 
 use super::grant::grant;
 use super::slot::Slot;
+use super::steps;
 use super::task::Ready;
 use crate::cown::header::{AppendState, CownHeader};
+use crate::sched::Deferring;
+use crate::sim;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
 /// empty: the caller then has the token, and must [`grant`] the request.
@@ -24,6 +26,9 @@ use crate::cown::header::{AppendState, CownHeader};
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     let previous = swap_tail(header, slot);
+    if !previous.is_null() {
+        sim::point();
+    }
     // ORDERING: Acquire. If the exchange above came behind an appender's in this queue, its acquire
     // makes the appender's earlier APPENDING store visible here. If the appender is through already,
     // this pairs with the release in `unlock`: a behaviour of a group looks at the tails of queues
@@ -81,15 +86,20 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
         // SAFETY: alive and locked by us; the requests are still ours alone.
         unsafe { swap_in(group) };
     }
+    // No scheduling point between two cowns: their order is that of addresses, and no run must depend on these.
+    sim::point();
+    let mut deferring = Deferring::new(ready);
     for group in requests.chunk_by(Request::same_cown) {
         // SAFETY: alive: its requests stand in its queue, and none is granted yet.
         unlock(unsafe { group[0].header.as_ref() });
     }
+    sim::point();
     for group in requests.chunk_by(Request::same_cown) {
         // SAFETY: as above for this group. Those before may be granted and gone: they are not
         // looked at again.
-        unsafe { attach(&group[0], ready) };
+        unsafe { attach(&group[0], &mut deferring) };
     }
+    deferring.finish();
 }
 
 /// Chains the requests for one cown and makes the last of them the tail.
@@ -148,12 +158,10 @@ unsafe fn link(previous: *mut Slot, next: NonNull<Slot>) {
 
 #[cold]
 fn wait_for_appender(header: &CownHeader) {
-    let mut backoff = Backoff::new();
     // ORDERING: Acquire pairs with the release in `unlock`: what this thread does next comes after
     // all of that appender's exchanges.
-    while header.append.load(Ordering::Acquire) == AppendState::APPENDING {
-        backoff.snooze();
-    }
+    let is_through = || header.append.load(Ordering::Acquire) != AppendState::APPENDING;
+    steps::wait_for(|| is_through().then_some(()));
 }
 
 /// Two-phase appending needs the lock of every cown before the first exchange. All appenders go by
@@ -176,9 +184,10 @@ fn try_lock(header: &CownHeader) -> bool {
 
 #[cold]
 fn lock_contended(header: &CownHeader) {
-    let mut backoff = Backoff::new();
+    // ORDERING: Relaxed. Confirmed by the exchange.
+    let is_free = || header.append.load(Ordering::Relaxed) == AppendState::FREE;
     while !try_lock(header) {
-        backoff.snooze();
+        steps::wait_for(|| is_free().then_some(()));
     }
 }
 

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::ptr::NonNull;
 
+use super::admission;
 use super::append::{Request, append_all};
-use super::body::Forget;
-use super::multi::{Multi, Prepared};
-use super::spawn::{self, Refusal, WhenError};
+use super::body::{Completion, Forget};
+use super::multi::{Multi, Prepared, count_members};
+use super::spawn::{self, Refusal};
 use crate::cown::set::CownSet;
 use crate::panic::drop_quietly;
 use crate::sched::{context, guest, schedule};
@@ -54,7 +55,8 @@ trait Handles: Send {
 
 impl<S: CownSet + Send> Handles for S {
     fn announce(&self) {
-        self.announce_all();
+        // It was asked when the behaviour was added.
+        let _ = self.announce_all();
     }
 }
 
@@ -75,42 +77,86 @@ impl Batch {
         match self.try_when(set, closure) {
             Ok(batch) => batch,
             // As with the function `when`: a closed runtime drops the closure.
-            Err((batch, WhenError { refusal: Refusal::Closed, .. })) => batch,
-            Err((_, error)) => panic!("{error}"),
+            Err(BatchError { refusal: Refusal::Closed, batch, .. }) => batch,
+            Err(error) => panic!("{error}"),
         }
     }
 
     /// Like [`when`](Self::when), but says so if the set cannot be used.
     ///
+    /// ```
+    /// use coact_core::{Batch, BatchRefusal, Cown, batch};
+    ///
+    /// fn order(book: bool, a: &Cown<u32>, b: &Cown<u32>) -> Result<Batch, BatchRefusal> {
+    ///     let all = batch();
+    ///     // Two closures are of two types: `?` leaves them out.
+    ///     Ok(if book { all.try_when(a, |a| *a -= 1)? } else { all.try_when((a, b), |(a, b)| *a += *b)? })
+    /// }
+    ///
+    /// let cown = Cown::new(1);
+    /// let refused = order(false, &cown, &cown).unwrap_err();
+    /// assert!(refused.to_string().contains("are the same cown"));
+    /// refused.batch.spawn();
+    /// ```
+    ///
     /// # Errors
     /// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The batch is given back without the
     /// behaviour, and the behaviour's closure.
-    pub fn try_when<S, F>(mut self, set: S, closure: F) -> Result<Self, (Self, WhenError<F>)>
+    pub fn try_when<S, F>(mut self, set: S, closure: F) -> Result<Self, BatchError<F>>
     where
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
         if spawn::is_closed(&set) {
-            return Err((self, WhenError { refusal: Refusal::Closed, closure }));
+            return Err(BatchError { refusal: Refusal::Closed, batch: self, closure });
         }
+        let len = match count_members(&set) {
+            Ok(len) => len,
+            Err(refusal) => return Err(BatchError { refusal, batch: self, closure }),
+        };
         // What is named must be what is kept: a foreign handle may have clones that name other cowns.
         let handles = set.to_owned_set();
+        let added = if handles.announce_all() {
+            match admission::ask(&handles) {
+                Ok(admitted) => self.add(handles, len, closure, admitted),
+                Err(refusal) => Err((refusal, closure)),
+            }
+        } else {
+            self.add(handles, len, closure, Forget)
+        };
+        match added {
+            Ok(()) => {
+                set.give();
+                Ok(self)
+            }
+            Err((refusal, closure)) => Err(BatchError { refusal, batch: self, closure }),
+        }
+    }
+
+    /// Adds a behaviour on a set of its own.
+    fn add<S, F, C>(
+        &mut self,
+        set: S,
+        len: u32,
+        closure: F,
+        completion: C,
+    ) -> Result<(), (Refusal, F)>
+    where
+        S: CownSet + Send + 'static,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+        C: Completion<Value = ()> + 'static,
+    {
         let before = self.requests.len();
         let mut requests = |request| self.requests.push(request);
-        let mut prepared =
-            Prepared::<S::Owned, F, Forget>::new(&handles, closure, Forget, &mut requests);
+        let mut prepared = Prepared::<S, F, C>::new(&set, len, closure, completion, &mut requests);
         if let Err(refusal) = prepared.settle(|| false) {
             self.requests.truncate(before);
-            let (closure, Forget) = prepared.dismantle();
-            return Err((self, WhenError { refusal, closure }));
+            let (closure, _) = prepared.dismantle();
+            return Err((refusal, closure));
         }
-        self.entries.push(Entry {
-            node: prepared.into_node(),
-            discard: discard::<S::Owned, F>,
-            handles: Box::new(handles),
-        });
-        set.give();
-        Ok(self)
+        let (node, discard) = (prepared.into_node(), discard::<S, F, C>);
+        self.entries.push(Entry { node, discard, handles: Box::new(set) });
+        Ok(())
     }
 
     /// How many behaviours it has.
@@ -127,6 +173,10 @@ impl Batch {
     ///
     /// **Cost.** Two atomic operations for each cown that the batch names, however often.
     pub fn spawn(mut self) {
+        let announce =
+            |entries: &[Entry]| entries.iter().for_each(|entry| entry.handles.announce());
+        // While the batch still has the behaviours: should a foreign handle panic, it drops them.
+        announce(&self.entries);
         let entries = std::mem::take(&mut self.entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
@@ -142,16 +192,74 @@ impl Batch {
             }
             append_all(&mut requests, &mut schedule);
         };
-        let announce = || entries.iter().for_each(|entry| entry.handles.announce());
-        announce();
         sim::point();
         match context::worker() {
             Some(_) => append(),
             None => guest::visit(home, append),
         }
-        announce();
+        announce(&entries);
     }
 }
+
+/// A behaviour that was not added to a [`Batch`], with its closure.
+pub struct BatchError<F> {
+    /// Why.
+    pub refusal: Refusal,
+    /// The batch, without the behaviour.
+    pub batch: Batch,
+    /// The closure, as it was given.
+    pub closure: F,
+}
+
+/// The same without the closure: one type for all behaviours, which `?` makes of a [`BatchError`].
+#[derive(Debug)]
+pub struct BatchRefusal {
+    /// Why.
+    pub refusal: Refusal,
+    /// The batch, without the behaviour.
+    pub batch: Batch,
+}
+
+impl<F> From<BatchError<F>> for BatchRefusal {
+    fn from(error: BatchError<F>) -> Self {
+        Self { refusal: error.refusal, batch: error.batch }
+    }
+}
+
+impl<F> From<BatchError<F>> for Refusal {
+    fn from(error: BatchError<F>) -> Self {
+        error.refusal
+    }
+}
+
+impl From<BatchRefusal> for Refusal {
+    fn from(error: BatchRefusal) -> Self {
+        error.refusal
+    }
+}
+
+impl<F> fmt::Debug for BatchError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("BatchError");
+        debug.field("refusal", &self.refusal).field("batch", &self.batch).finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Display for BatchError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)
+    }
+}
+
+impl fmt::Display for BatchRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)
+    }
+}
+
+impl<F> std::error::Error for BatchError<F> {}
+
+impl std::error::Error for BatchRefusal {}
 
 impl Drop for Batch {
     fn drop(&mut self) {
@@ -164,16 +272,18 @@ impl Drop for Batch {
 
 /// # Safety
 /// The node was made by [`Batch::when`] with these types, and was not appended.
-unsafe fn discard<S, F>(node: NonNull<Multi>)
+unsafe fn discard<S, F, C>(node: NonNull<Multi>)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    C: Completion<Value = ()>,
 {
     // SAFETY: by the caller's word.
-    let prepared = unsafe { Prepared::<S, F, Forget>::from_node(node) };
+    let prepared = unsafe { Prepared::<S, F, C>::from_node(node) };
     prepared.abandon();
-    let (closure, Forget) = prepared.dismantle();
+    let (closure, completion) = prepared.dismantle();
     drop_quietly(move || drop(closure));
+    drop_quietly(move || drop(completion));
 }
 
 impl fmt::Debug for Batch {

@@ -1,5 +1,6 @@
 //! The user's part of a behaviour, and what becomes of its result.
 
+use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,6 +12,9 @@ use crate::panic::{self, Broken, drop_quietly};
 /// What happens to a behaviour's result once its cowns are released.
 pub(crate) trait Completion: Send {
     type Value;
+    /// The closure is about to be called; the cowns are held.
+    #[inline(always)]
+    fn begins(&mut self) {}
     fn done(self, value: Self::Value);
     fn failed(self, why: Broken);
 }
@@ -69,7 +73,7 @@ where
     /// The behaviour holds the cowns that `members` runs over, and they match the shape.
     #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
-        let Body { shape, closure, completion } = self;
+        let Body { shape, closure, mut completion } = self;
         let refused = match context.mode {
             Mode::Cancel => Some(Broken::Cancelled),
             // SAFETY: the members are held.
@@ -80,13 +84,14 @@ where
             drop_quietly(|| unsafe { S::abandon(shape, &mut members.clone()) });
             return refuse(closure, completion, why, context);
         }
+        completion.begins();
         // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
         // the access for every lifetime.
         let call = || closure(unsafe { S::access(shape, &mut members.clone()) });
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(value) => Ended::Done(completion, value),
             Err(payload) => {
-                let why = panic::caught(payload, context.home);
+                let why = panic::caught(payload, type_name::<F>(), context.home);
                 // SAFETY: still held.
                 unsafe { members.fail(&why) };
                 Ended::Failed(completion, why)
@@ -124,7 +129,7 @@ fn refuse<F, C: Completion>(
     why: Broken,
     context: &RunContext,
 ) -> Ended<C> {
-    panic::report_refused(&why, context.home);
+    panic::report_refused(&why, type_name::<F>(), context.home);
     drop_quietly(move || drop(closure));
     Ended::Failed(completion, why)
 }

@@ -7,8 +7,9 @@ use coact_sync::shim::atomic::Ordering;
 use super::grant::grant;
 use super::release::leave;
 use super::slot::Slot;
-use crate::cown::header::ONE_READER;
-use crate::sched::schedule;
+use crate::cown::header::{CownHeader, ONE_READER};
+use crate::sched::{Deferring, schedule};
+use crate::sim;
 
 /// Takes the cowns of all slots, exclusively, if all of them are free; takes none otherwise.
 ///
@@ -28,10 +29,14 @@ pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
     }
     for (index, slot) in slots.clone().enumerate() {
         // SAFETY: alive, by the caller's word.
-        if !unsafe { take(slot) } {
-            // SAFETY: those before this one were taken.
-            unsafe { give_back(slots.take(index)) };
-            return false;
+        match unsafe { take(slot) } {
+            Taken::Free => {}
+            other => {
+                let taken = index + usize::from(other == Taken::InUse);
+                // SAFETY: so many were taken.
+                unsafe { give_back(slots.take(taken)) };
+                return false;
+            }
         }
     }
     if !is_first_everywhere(slots.clone()) {
@@ -42,29 +47,67 @@ pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
     true
 }
 
+/// What came of taking one cown.
+#[derive(PartialEq, Eq)]
+enum Taken {
+    /// It is ours.
+    Free,
+    /// It is ours, but cannot be used now: it is to be given back.
+    InUse,
+    /// It is not ours.
+    No,
+}
+
+/// Takes the cown of one slot, exclusively, if it is free.
+///
+/// # Safety
+/// As [`take_all`], and the cown is in no group.
+#[inline]
+pub(super) unsafe fn take_one(slot: &Slot) -> bool {
+    // SAFETY: alive, by the caller's word.
+    let header = unsafe { slot.member.header() };
+    if header.is_in_use(false) {
+        return false;
+    }
+    // SAFETY: by the caller's word; a cown that is in no group has a queue of its own.
+    match unsafe { take_from(header, slot) } {
+        Taken::Free => true,
+        Taken::No => false,
+        Taken::InUse => {
+            // SAFETY: taken.
+            unsafe { give_back(std::iter::once(slot)) };
+            false
+        }
+    }
+}
+
 /// Takes one cown, if its queue is empty and, unless it is to be read, nobody reads it.
 ///
 /// # Safety
 /// The cown is alive, and the slot is not queued.
 #[inline]
-unsafe fn take(slot: &Slot) -> bool {
-    // SAFETY: alive, by the caller's word.
-    let header = unsafe { slot.member.header() }.queue();
+unsafe fn take(slot: &Slot) -> Taken {
+    // SAFETY: by the caller's word.
+    unsafe { take_from(slot.member.header().queue(), slot) }
+}
+
+/// The same, of a slot that is for the queue of this header.
+///
+/// # Safety
+/// As [`take`].
+#[inline]
+unsafe fn take_from(header: &CownHeader, slot: &Slot) -> Taken {
     let tail = std::ptr::from_ref(slot).cast_mut();
     // ORDERING: AcqRel, as the exchange in `append`, whose place this takes.
     let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
     if header.tail.compare_exchange(null_mut(), tail, ok, failed).is_err() {
-        return false;
+        return Taken::No;
     }
+    sim::point();
     // ORDERING: Acquire pairs with the release in `drop_reader`. Only a token holder raises the
     // count, and that is us.
     let unread = slot.member.is_read() || header.readers.load(Ordering::Acquire) == 0;
-    if unread && !header.wants_attention() {
-        return true;
-    }
-    // SAFETY: taken, and given back at once.
-    unsafe { give_back(std::iter::once(slot)) };
-    false
+    if unread && !header.wants_attention() { Taken::Free } else { Taken::InUse }
 }
 
 /// Whether, when the last cown had been taken, nobody had come behind us on any of the others.
@@ -87,17 +130,21 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
 /// The slots hold their cowns by the token.
 #[cold]
 unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
+    let mut ready = schedule;
+    let mut deferring = Deferring::new(&mut ready);
     for slot in taken {
         // SAFETY: the slot is the head of the queue, and the token ours; it keeps the cown alive.
         unsafe {
             let cown = slot.member.queue_ptr();
             if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
-                grant(cown, next, &mut schedule);
+                grant(cown, next, &mut deferring);
             }
         }
         // ORDERING: Relaxed. The slot is ours alone again.
         slot.next.store(null_mut(), Ordering::Relaxed);
+        sim::point();
     }
+    deferring.finish();
 }
 
 /// Turns an exclusive hold into that of one reader among others.
@@ -111,6 +158,7 @@ pub(super) unsafe fn become_reader(slot: &Slot) {
     unsafe {
         // ORDERING: Relaxed, as in `grant_readers`.
         cown.as_ref().readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        sim::point();
         if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
             grant(cown, next, &mut schedule);
         }

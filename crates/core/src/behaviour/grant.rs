@@ -15,6 +15,7 @@ use super::slot::Slot;
 use super::task::{InGroup, Ready, TaskPtr};
 use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
+use crate::sim;
 
 /// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
 /// Behaviours that miss nothing more are passed to `ready`.
@@ -113,8 +114,11 @@ unsafe fn grant_readers(
         // ORDERING: Relaxed. Only the token holder raises the count. The next token holder learns
         // of it with the token (release and acquire of `tail` or `next`).
         header.readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        sim::point();
         // SAFETY: we have the token, and `head` is the head.
         let next = unsafe { leave(header, head) };
+        // SAFETY: its behaviour misses this grant, and has not run.
+        unsafe { head.as_ref() }.reads();
         // SAFETY: the slot lies in a `Multi` (all readers do), which misses this grant. It may run
         // and be freed from here on.
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
@@ -137,6 +141,7 @@ unsafe fn grant_readers(
 fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
     // ORDERING: Relaxed. Published by the addition below.
     header.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
+    sim::point();
     // ORDERING: AcqRel. Release publishes `waiter` to the last reader (acquire in `drop_reader`).
     // Acquire pairs with the release there, for the case that the last one has just gone.
     if header.readers.fetch_add(WAITER, Ordering::AcqRel) != 0 {
@@ -163,6 +168,7 @@ pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Rea
         return;
     }
     // We were the last, and a request waits: the token is ours, and keeps the cown alive.
+    sim::point();
     // ORDERING: Relaxed, both. The token holder is alone with the two words.
     header.readers.store(0, Ordering::Relaxed);
     let waiter = header.waiter.load(Ordering::Relaxed).cast::<Slot>();

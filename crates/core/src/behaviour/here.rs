@@ -5,8 +5,9 @@ use std::ptr::NonNull;
 
 use smallvec::SmallVec;
 
-use super::body::{Body, Forget};
-use super::release::release;
+use super::body::{Body, Completion, Ended, Forget};
+use super::multi::count_members;
+use super::release::{release, release_exclusive};
 use super::slot::Slot;
 use super::task::{Mode, Ready, RunContext, TaskPtr, run_task};
 use super::{claim, spawn};
@@ -14,8 +15,10 @@ use crate::cown::access::Cursor;
 use crate::cown::header::Member;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::join::Grouped;
+use crate::panic::Broken;
+use crate::promise::Answer;
 use crate::runtime::RuntimeId;
-use crate::sched::{Successor, context, guest, schedule, shared};
+use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
 use crate::sim;
 
 /// How many bodies may lie on top of each other on one stack.
@@ -54,12 +57,57 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    match try_here(set, closure, &mut schedule) {
+    match try_here(set, closure, Forget, &mut schedule) {
         None => true,
-        Some((set, closure)) => {
-            crate::when(set, closure);
-            false
-        }
+        Some((set, closure, Forget)) => spawn_instead(set, closure),
+    }
+}
+
+/// [`ask`](crate::ask), at once and on the calling thread if all cowns of the set are free, as
+/// [`when_here`]: then the answer is there when this returns, and is not put into a promise. Otherwise the
+/// behaviour is spawned, and the answer is a promise.
+///
+/// **Cost.** As [`when_here`]; if it is spawned, that attempt on top of [`ask`](crate::ask).
+///
+/// ```
+/// use coact_core::{Cown, ask_here};
+///
+/// let words = Cown::new(vec!["one", "two"]);
+/// let count = ask_here(&words, |words| words.len());
+/// assert!(count.is_ready());
+/// assert_eq!(count.wait(), Ok(2));
+/// ```
+///
+/// # Panics
+/// If the set names a cown twice, or cowns of different pumps. A panic of the closure is caught as in `ask`.
+#[inline]
+#[track_caller]
+pub fn ask_here<S, F, R>(set: S, closure: F) -> Answer<R>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let mut result = None;
+    match try_here(set, closure, Keep(&mut result), &mut schedule) {
+        None => Answer::ready(result.expect("a behaviour that has ended has told how")),
+        Some((set, closure, _)) => Answer::pending(crate::ask(set, closure)),
+    }
+}
+
+/// Keeps a behaviour's result for the caller, on whose stack it has run.
+struct Keep<'a, R>(&'a mut Option<Result<R, Broken>>);
+
+impl<R: Send> Completion for Keep<'_, R> {
+    type Value = R;
+
+    #[inline]
+    fn done(self, value: R) {
+        *self.0 = Some(Ok(value));
+    }
+
+    fn failed(self, why: Broken) {
+        *self.0 = Some(Err(why));
     }
 }
 
@@ -87,23 +135,41 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    let home = spawn::home_of(&set);
-    let serve = || {
+    match serve(set, batch, closure) {
+        None => true,
+        Some((set, closure)) => spawn_instead(set, closure),
+    }
+}
+
+/// The same; gives the set and the closure back instead of spawning.
+#[inline]
+pub(crate) fn serve<S, F>(set: S, batch: u32, closure: F) -> Option<(S, F)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    let Some(home) = place_here(&set) else { return Some((set, closure)) };
+    let refused = at_work(home, || {
         let mut next = Successor::new(home);
-        let refused = try_here(set, closure, &mut next);
+        let refused = claim_and_run(set, home, closure, Forget, &mut next);
         if let Some(task) = next.take() {
             run_batch(task, home, batch);
         }
         refused
-    };
-    let refused = if context::worker().is_some() { serve() } else { guest::visit(home, serve) };
-    match refused {
-        None => true,
-        Some((set, closure)) => {
-            crate::when(set, closure);
-            false
-        }
-    }
+    });
+    refused.map(|(set, closure, Forget)| (set, closure))
+}
+
+/// Spawns what is not to run here, and says that it did not.
+#[cold]
+#[track_caller]
+fn spawn_instead<S, F>(set: S, closure: F) -> bool
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    crate::when(set, closure);
+    false
 }
 
 /// Runs a task of a runtime, and those that follow it, up to so many; the rest is the workers'.
@@ -133,27 +199,73 @@ fn run_context(home: RuntimeId) -> RunContext {
     shared::get(home).run_context()
 }
 
-/// Gives the set and the closure back if it is not to run here. What becomes ready in the end is passed
-/// to `ready`.
+/// Gives the set, the closure and the completion back if it is not to run here. What becomes ready in the end
+/// is passed to `ready`.
 #[inline]
-fn try_here<S, F>(set: S, closure: F, ready: &mut impl Ready) -> Option<(S, F)>
+fn try_here<S, F, C>(set: S, closure: F, completion: C, ready: &mut impl Ready) -> Option<(S, F, C)>
 where
     S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) + Send,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
 {
-    if context::nested_bodies() >= MAX_NESTED_HERE || spawn::is_closed(&set) {
-        return Some((set, closure));
+    let Some(home) = place_here(&set) else { return Some((set, closure, completion)) };
+    at_work(home, || claim_and_run(set, home, closure, completion, ready))
+}
+
+/// Where a behaviour on the set runs, if the current thread may run it at once.
+#[inline]
+fn place_here<S: CownSet>(set: &S) -> Option<RuntimeId> {
+    if context::nested_bodies() >= MAX_NESTED_HERE {
+        return None;
     }
+    if let Some(member) = lone_member(set)
+        && let Some(worker) = context::worker()
+    {
+        // SAFETY: the set's handle keeps the cown alive.
+        let home = unsafe { member.header() }.home_of_queue();
+        if home == worker.id() {
+            return Some(home);
+        }
+    }
+    place_elsewhere(set)
+}
+
+/// The same for several cowns, or a thread that is no worker of the cown's runtime.
+#[inline(never)]
+fn place_elsewhere<S: CownSet>(set: &S) -> Option<RuntimeId> {
     // What is refused is refused by `when`.
-    let Ok(home) = spawn::place_of(&set) else { return Some((set, closure)) };
-    if !can_run_here(home) {
-        return Some((set, closure));
+    if count_members(set).is_err() {
+        return None;
     }
-    if context::worker().is_some() {
-        return claim_and_run(set, home, closure, ready);
+    let home = spawn::place_of(set).ok()?;
+    // A worker of another runtime is refused as a plain thread is.
+    if !context::is_worker_of(home) && spawn::is_closed_at(home) {
+        return None;
     }
+    can_run_here(home).then_some(home)
+}
+
+/// The one cown of a set that is always one, held exclusively, if it is in no group.
+#[inline]
+fn lone_member<S: CownSet>(set: &S) -> Option<Member> {
+    if !S::SINGLE {
+        return None;
+    }
+    let member = spawn::only_member(set);
+    // SAFETY: the set's handle keeps the cown alive.
+    let is_grouped = unsafe { member.header() }.is_grouped();
+    (!is_grouped).then_some(member)
+}
+
+/// Does something in a runtime, in which the current thread is seen to be at work.
+#[inline]
+fn at_work<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
+    if context::is_worker_of(home) {
+        return work();
+    }
+    // Any other thread, a worker of another runtime too.
     sim::point();
-    guest::visit(home, || claim_and_run(set, home, closure, ready))
+    guest::visit(home, work)
 }
 
 /// Whether the current thread may run behaviours of the runtime.
@@ -166,42 +278,103 @@ fn can_run_here(home: RuntimeId) -> bool {
     !shared.is_pumped() || shared.is_pump_thread()
 }
 
-/// Gives the set and the closure back if some cown is not free.
-fn claim_and_run<S, F>(
+/// Gives the set, the closure and the completion back if some cown is not free.
+#[inline]
+fn claim_and_run<S, F, C>(
     set: S,
     home: RuntimeId,
     closure: F,
+    completion: C,
     ready: &mut impl Ready,
-) -> Option<(S, F)>
+) -> Option<(S, F, C)>
 where
     S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) + Send,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
 {
+    if let Some(member) = lone_member(&set) {
+        // SAFETY: the set's, whose handle keeps it alive.
+        return unsafe { claim_and_run_one(set, member, home, closure, completion, ready) };
+    }
     let mut slots = SmallVec::<[Slot; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member))));
     // From here on the slots do not move: they stand in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
     if !unsafe { take_all_of(home, &slots) } {
-        return Some((set, closure));
+        return Some((set, closure, completion));
     }
-    let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
+    let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
     set.give();
-    let context = RunContext { home, mode: Mode::Run };
-    let ended = {
-        let _nested = context::Nested::enter();
-        let before = context::enter(home);
-        // SAFETY: all cowns of the set are held, in its order.
-        let ended = unsafe { body.execute(cursor_over(&slots), &context) };
-        context::enter(before);
-        ended
-    };
+    // SAFETY: all cowns of the set are held, in its order.
+    let ended = unsafe { execute_here(body, cursor_over(&slots), home) };
+    let mut deferring = Deferring::new(ready);
     for slot in &slots {
         // SAFETY: held until here.
-        unsafe { release(NonNull::from(slot), ready) };
+        unsafe { release(NonNull::from(slot), &mut deferring) };
     }
+    deferring.finish();
     ended.deliver();
     None
+}
+
+/// The same on one cown.
+///
+/// # Safety
+/// The member is the set's [lone](lone_member) one.
+#[inline]
+unsafe fn claim_and_run_one<S, F, C>(
+    set: S,
+    member: Member,
+    home: RuntimeId,
+    closure: F,
+    completion: C,
+    ready: &mut impl Ready,
+) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let slot = Slot::new(member);
+    // A foreign handle may name another cown than before.
+    // SAFETY: the set's handle keeps the cown alive.
+    let is_here = unsafe { member.header() }.home_of_queue() == home;
+    // SAFETY: as above; it is in no group. The slot stays until it is released below.
+    if !is_here || !unsafe { claim::take_one(&slot) } {
+        return Some((set, closure, completion));
+    }
+    let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+    set.give();
+    // SAFETY: the cown of the set is held.
+    let ended = unsafe { execute_here(body, Cursor::single(&slot.member), home) };
+    // SAFETY: held until here.
+    unsafe { release_exclusive(NonNull::from(&slot), ready) };
+    ended.deliver();
+    None
+}
+
+/// Runs a body on the stack of whoever has asked for it.
+///
+/// # Safety
+/// As [`Body::execute`].
+#[inline]
+unsafe fn execute_here<S, F, C>(
+    body: Body<S, F, C>,
+    members: Cursor<'_>,
+    home: RuntimeId,
+) -> Ended<C>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let _nested = context::Nested::enter();
+    let before = context::enter(home);
+    // SAFETY: by the caller's word.
+    let ended = unsafe { body.execute(members, &RunContext { home, mode: Mode::Run }) };
+    context::enter(before);
+    ended
 }
 
 /// Takes the cowns of the slots if all of them are free, and a behaviour on them is this runtime's.

@@ -1,5 +1,6 @@
 //! Behaviours: what is spawned on cowns. README.md describes the protocol.
 
+mod admission;
 pub(crate) mod append;
 pub(crate) mod batch;
 pub(crate) mod body;
@@ -14,5 +15,6 @@ pub(crate) mod scope;
 pub(crate) mod single;
 pub(crate) mod slot;
 pub(crate) mod spawn;
+pub(crate) mod steps;
 pub(crate) mod task;
 pub(crate) mod when;

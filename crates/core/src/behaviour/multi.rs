@@ -4,8 +4,9 @@
 //! order in which the user named them, then the body.
 
 use std::alloc::Layout;
+use std::any::type_name;
 use std::mem::{ManuallyDrop, size_of};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 use coact_sync::{pool, prefetch};
@@ -26,18 +27,22 @@ use crate::group::ring::Entry;
 use crate::group::turn::{self, Anchor};
 use crate::panic::drop_quietly;
 use crate::runtime::RuntimeId;
-use crate::sched::Successor;
+use crate::sched::{Deferring, Successor};
 
 /// The front of every such behaviour, whatever its body and the number of its cowns.
 #[repr(C, align(8))]
 pub(crate) struct Multi {
     task: Task,
+    /// While the behaviour waits: the runtime that it runs on, see [`home`](Self::home). Once it is
+    /// ready: the scheduler's link.
     link: AtomicPtr<()>,
     /// Grants that are outstanding.
     missing: AtomicU32,
-    len: u16,
-    home: RuntimeId,
+    len: u32,
 }
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Multi>() == 24);
 
 /// A request with the way back to its behaviour.
 #[repr(C)]
@@ -46,8 +51,15 @@ pub(crate) struct MultiSlot {
     owner: NonNull<Multi>,
 }
 
-/// The most cowns that one behaviour can name.
-pub(crate) const MAX_MEMBERS: usize = u16::MAX as usize;
+/// How many members a set has.
+///
+/// # Errors
+/// More than one behaviour can name. (Only handles without a size can be so many.)
+#[inline]
+pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
+    let members = set.member_count();
+    u32::try_from(members).map_err(|_| Refusal::TooMany { members })
+}
 
 impl Multi {
     /// The behaviour that a request belongs to.
@@ -62,10 +74,20 @@ impl Multi {
     /// The runtime that it runs on.
     ///
     /// # Safety
-    /// The behaviour is live.
+    /// The behaviour is live, and not ready: the scheduler has not got it yet.
+    #[inline]
     pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {
         // SAFETY: live, by the caller's word.
-        unsafe { behaviour.as_ref() }.home
+        let link = unsafe { &behaviour.as_ref().link };
+        // ORDERING: Relaxed. Written by `set_home` before the behaviour was appended.
+        RuntimeId::from_raw(link.load(Ordering::Relaxed).addr() as u16)
+    }
+
+    /// Says which runtime it runs on, before it is appended.
+    fn set_home(&mut self, home: RuntimeId) {
+        let home = without_provenance_mut(usize::from(home.get()));
+        // ORDERING: Relaxed. Nobody else knows the behaviour.
+        self.link.store(home, Ordering::Relaxed);
     }
 
     /// Counts one grant. The last one makes the behaviour ready.
@@ -75,8 +97,7 @@ impl Multi {
     #[inline]
     pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
         // SAFETY: it misses a grant, and so has not run.
-        let multi = unsafe { behaviour.as_ref() };
-        let home = multi.home;
+        let (multi, home) = unsafe { (behaviour.as_ref(), Self::home(behaviour)) };
         // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
         // (acquired with the token); the last one acquires that of all others, and runs. It need
         // not write: nobody else looks at the count any more.
@@ -120,7 +141,7 @@ impl Multi {
 
     fn len(behaviour: NonNull<Multi>) -> usize {
         // SAFETY: constant since the node was made.
-        usize::from(unsafe { (*behaviour.as_ptr()).len })
+        unsafe { (*behaviour.as_ptr()).len as usize }
     }
 
     /// Runs over the members of a behaviour.
@@ -143,10 +164,32 @@ unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 
 /// Where a block of `len` requests has its body, and its whole layout.
 fn layout_of<B>(len: usize) -> (Layout, usize) {
-    let slots = Layout::array::<MultiSlot>(len).expect("at most MAX_MEMBERS slots");
+    let slots = Layout::array::<MultiSlot>(len).expect("as many slots as a set has handles");
     let (front, _) = Layout::new::<Multi>().extend(slots).expect("far below isize::MAX");
     let (whole, offset) = front.extend(Layout::new::<B>()).expect("a body fits into memory");
     (whole.pad_to_align(), offset)
+}
+
+/// The block of a behaviour that is being made. Foreign handles are asked for their cowns meanwhile, and
+/// may panic.
+struct Block {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Block {
+    #[inline]
+    fn new(layout: Layout) -> Self {
+        Self { start: pool::alloc(layout), layout }
+    }
+}
+
+impl Drop for Block {
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: ours alone, and nothing in it has a destructor yet.
+        unsafe { pool::dealloc(self.start, self.layout) };
+    }
 }
 
 /// A behaviour whose requests are not appended yet.
@@ -163,37 +206,40 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable = TaskVTable { run: Self::run, link, in_group: None };
+    const VTABLE: TaskVTable =
+        TaskVTable { run: Self::run, link, in_group: None, name: type_name::<F>, attended: None };
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
-    const VTABLE_IN_GROUP: TaskVTable =
-        TaskVTable { run: Self::run_in_group, link, in_group: Some(Self::HALVES) };
+    const VTABLE_IN_GROUP: TaskVTable = TaskVTable {
+        run: Self::run_in_group,
+        link,
+        in_group: Some(Self::HALVES),
+        name: type_name::<F>,
+        attended: None,
+    };
 
     /// Makes the behaviour, which is yet to be [settled](Self::settle), and passes its requests on in
-    /// the order of the members.
+    /// the order of the members, of which there are [`len`](count_members).
     ///
     /// # Panics
-    /// If the set has more than [`MAX_MEMBERS`] members.
+    /// If a foreign handle does: the closure and the completion are dropped then.
     pub(crate) fn new(
         set: &S,
+        len: u32,
         closure: F,
         completion: C,
         requests: &mut dyn FnMut(Request),
     ) -> Self {
-        let len = set.member_count();
-        assert!(len <= MAX_MEMBERS, "a behaviour can name at most {MAX_MEMBERS} cowns, not {len}");
-        let (layout, body_offset) = layout_of::<Body<S, F, C>>(len);
-        let node = pool::alloc(layout).cast::<Multi>();
-        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
-        // SAFETY: the block is fresh, and has room for the front, the slots and the body.
+        let (layout, body_offset) = layout_of::<Body<S, F, C>>(len as usize);
+        let block = Block::new(layout);
+        let node = block.start.cast::<Multi>();
+        // SAFETY: the block is fresh, and has room for the front.
         unsafe {
             node.write(Multi {
                 task: Task { vtable: &Self::VTABLE },
                 link: AtomicPtr::new(null_mut()),
-                missing: AtomicU32::new(len as u32),
-                len: len as u16,
-                home: RuntimeId::NONE,
+                missing: AtomicU32::new(len),
+                len,
             });
-            node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body);
         }
         let (mut at, mut left) = (Multi::slots(node), len);
         let mut grouped = Grouped::default();
@@ -214,6 +260,10 @@ where
             left -= 1;
         }));
         assert!(left == 0, "a cown set has fewer members than it said");
+        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+        // SAFETY: the block has room for the body.
+        unsafe { node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body) };
+        std::mem::forget(block);
         // SAFETY: prepared above, and not appended; the set keeps its cowns alive.
         let in_group = !grouped.is_empty() && unsafe { Self::join(node, grouped, requests) };
         Self { node, in_group, body: std::marker::PhantomData }
@@ -236,7 +286,7 @@ where
             }
         }
         // SAFETY: the node is ours.
-        unsafe { (*self.node.as_ptr()).home = home };
+        unsafe { self.node.as_mut() }.set_home(home);
         Ok(())
     }
 
@@ -255,9 +305,10 @@ where
         unsafe {
             let joined = grouped.join(&mut queue);
             let multi = &mut *node.as_ptr();
-            let queued = usize::from(multi.len) - joined.count;
+            // As many as the behaviour has members, at most.
+            let queued = multi.len - joined.count as u32;
             // ORDERING: Relaxed. Published when it is appended.
-            multi.missing.store(queued as u32, Ordering::Relaxed);
+            multi.missing.store(queued, Ordering::Relaxed);
             let first = Self::queued_slot(node);
             let in_group = queued == 1 && first.as_ref().member.header().is_grouped();
             if in_group {
@@ -407,9 +458,11 @@ where
         // the last the block is ours alone.
         let ended = unsafe {
             let ended = Self::execute(node, context);
+            let mut deferring = Deferring::new(&mut successor);
             for index in 0..len {
-                release(Multi::slots(node).add(index).cast(), &mut successor);
+                release(Multi::slots(node).add(index).cast(), &mut deferring);
             }
+            deferring.finish();
             Self::dispose(task);
             ended
         };

@@ -2,11 +2,11 @@
 
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::backoff::Backoff;
 use coact_sync::shim::atomic::Ordering;
 
 use super::grant::{drop_reader, grant};
 use super::slot::Slot;
+use super::steps;
 use super::task::Ready;
 use crate::cown::header::CownHeader;
 
@@ -48,14 +48,8 @@ pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
 /// A successor has swapped itself in, and is about to link itself.
 #[cold]
 fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
-    let mut backoff = Backoff::new();
-    loop {
-        // ORDERING: Acquire, as in `leave`.
-        if let Some(next) = NonNull::new(slot.next.load(Ordering::Acquire)) {
-            return next;
-        }
-        backoff.snooze();
-    }
+    // ORDERING: Acquire, as in `leave`.
+    steps::wait_for(|| NonNull::new(slot.next.load(Ordering::Acquire)))
 }
 
 /// Ends a behaviour's hold on one cown, and grants it to what stands behind.

@@ -1,6 +1,5 @@
 //! Behaviours that borrow from the stack of the thread that spawns them.
 
-use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,8 +11,8 @@ use coact_sync::shim::sync::Mutex;
 use super::body::Completion;
 use super::spawn;
 use crate::cown::set::CownSet;
-use crate::panic::{self, Broken};
-use crate::sched::context;
+use crate::panic::{self, Broken, Payload, drop_quietly};
+use crate::sched::{context, shared};
 use crate::sim;
 
 /// Runs `main`, in which behaviours can be spawned that borrow from the caller's stack, and returns
@@ -43,7 +42,13 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
     let scope = Scope { state: State::new(), scope: PhantomData, env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| main(&scope)));
     scope.state.wait();
-    if let Some(payload) = scope.state.panic.lock().take() {
+    let first = scope.state.panic.lock().take();
+    if let Some(payload) = first {
+        // While this thread unwinds, no destructor must panic.
+        match result {
+            Ok(result) => panic::drop_quietly(move || drop(result)),
+            Err(second) => panic::discard(second),
+        }
         resume_unwind(payload);
     }
     result.unwrap_or_else(|payload| resume_unwind(payload))
@@ -61,7 +66,7 @@ struct State {
     /// The behaviours that have not ended, and one for the scope itself until it waits.
     pending: AtomicUsize,
     owner: Thread,
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    panic: Mutex<Option<Payload>>,
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -69,16 +74,21 @@ impl<'scope> Scope<'scope, '_> {
     /// [`when`](crate::when).
     ///
     /// # Panics
-    /// If the set names a cown twice, or cowns of different pumps.
+    /// If the set names a cown twice, or cowns of different pumps, or a cown of the pump that this thread has
+    /// made: the scope would wait for the thread that waits for the scope.
     #[track_caller]
     pub fn when<S, F>(&'scope self, set: S, closure: F)
     where
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'scope,
     {
-        // ORDERING: Relaxed. The owner of the count is this thread, or a behaviour of the scope.
-        self.state.pending.fetch_add(1, Ordering::Relaxed);
+        assert!(
+            !is_for_own_pump(&set),
+            "a behaviour on a cown of this thread's own pump would keep the scope waiting for ever: spawn it \
+             with `when`, and run the pump"
+        );
         let state = &self.state;
+        let end = End::of(state);
         let closure = move |access: S::Access<'_>| {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| closure(access))) {
                 // The runtime reports the panic and poisons the cowns; the payload goes to the
@@ -89,31 +99,49 @@ impl<'scope> Scope<'scope, '_> {
             }
         };
         // The node that holds the closure is erased in type, so nothing checks that it is gone
-        // before `'scope` ends: `wait` does, which counts this completion.
-        if let Err((refusal, closure, end)) = spawn::spawn(set, closure, End(state)) {
-            drop(closure);
-            end.done(());
+        // before `'scope` ends: `wait` does, which counts this completion. (Where the spawning ends
+        // with a panic, or a refusal, it is dropped in here, and the scope itself still counts.)
+        if let Err((refusal, ..)) = spawn::spawn(set, closure, end) {
             panic!("{refusal}");
         }
     }
 }
 
-/// Tells the scope that one of its behaviours has ended. The closure is gone by then: it is
-/// consumed by its run, or dropped, before a completion is called.
+/// Whether only this thread can run a behaviour on the set, when it pumps.
+fn is_for_own_pump<S: CownSet>(set: &S) -> bool {
+    // The runtime of a model does not exist.
+    !cfg!(loom)
+        && context::worker().is_none()
+        && spawn::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
+}
+
+/// One behaviour of the scope that has not ended: it has when this is dropped. The closure is gone by
+/// then: it is consumed by its run, or dropped, before a completion is called.
 struct End<'scope>(&'scope State);
+
+impl<'scope> End<'scope> {
+    fn of(scope: &'scope State) -> Self {
+        // ORDERING: Relaxed. The owner of the count is this thread, or a behaviour of the scope.
+        scope.pending.fetch_add(1, Ordering::Relaxed);
+        Self(scope)
+    }
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.end_one();
+    }
+}
 
 impl Completion for End<'_> {
     type Value = ();
 
-    fn done(self, (): ()) {
-        self.0.end_one();
-    }
+    fn done(self, (): ()) {}
 
     fn failed(self, why: Broken) {
         if !matches!(why, Broken::Panicked(_)) {
             self.0.keep(Box::new(format!("in a scope, {why}")));
         }
-        self.0.end_one();
     }
 }
 
@@ -123,8 +151,15 @@ impl State {
     }
 
     /// Keeps the first payload.
-    fn keep(&self, payload: Box<dyn Any + Send>) {
-        self.panic.lock().get_or_insert(payload);
+    fn keep(&self, payload: Payload) {
+        let mut kept = self.panic.lock();
+        if kept.is_none() {
+            *kept = Some(payload);
+            return;
+        }
+        drop(kept);
+        // Foreign code, which may wait for another behaviour of the scope that panics.
+        drop_quietly(move || drop(payload));
     }
 
     fn end_one(&self) {

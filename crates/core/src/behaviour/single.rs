@@ -4,6 +4,7 @@
 //! counted, since the token of the one cown is all that the behaviour waits for.
 
 use std::alloc::Layout;
+use std::any::type_name;
 use std::mem::{ManuallyDrop, offset_of};
 use std::ptr::NonNull;
 
@@ -125,10 +126,16 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    pub(crate) const VTABLE: TaskVTable = TaskVTable { run: Self::run, link, in_group: None };
+    pub(crate) const VTABLE: TaskVTable =
+        TaskVTable { run: Self::run, link, in_group: None, name: type_name::<F>, attended: None };
 
-    const VTABLE_IN_GROUP: TaskVTable =
-        TaskVTable { run: Self::run_in_group, link: link_in_group, in_group: Some(Self::HALVES) };
+    const VTABLE_IN_GROUP: TaskVTable = TaskVTable {
+        run: Self::run_in_group,
+        link: link_in_group,
+        in_group: Some(Self::HALVES),
+        name: type_name::<F>,
+        attended: None,
+    };
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]

@@ -34,6 +34,17 @@ impl Slot {
         self.next.store(Self::JOINED, Ordering::Relaxed);
     }
 
+    /// What `next` is in a request that was granted for reading, and has left its queue.
+    pub(crate) const READS: *mut Slot = without_provenance_mut(2 * align_of::<Slot>());
+
+    /// Says that the request was granted for reading, and has left its queue: for whoever wants to know
+    /// what it holds up while its behaviour waits for other cowns.
+    #[inline]
+    pub(crate) fn reads(&self) {
+        // ORDERING: Release pairs with the acquire in the survey's `holds_up`: the reader is counted before.
+        self.next.store(Self::READS, Ordering::Release);
+    }
+
     /// Whether another request stands for this one.
     #[inline]
     pub(crate) fn is_joined(&self) -> bool {

@@ -7,15 +7,17 @@ use std::ptr::NonNull;
 use coact_sync::prefetch;
 use smallvec::SmallVec;
 
+use super::admission;
 use super::append::{Request, append_all};
 use super::body::{Body, Completion, Forget};
 use super::claim;
-use super::multi::{Multi, Prepared};
+use super::multi::{Multi, Prepared, count_members};
 use super::single::{Single, SingleBehaviour};
 use crate::attend::Place;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::spawn as group;
+use crate::panic::{Broken, drop_quietly};
 use crate::runtime::{self, RuntimeId};
 use crate::sched::shared::{self, Phase};
 use crate::sched::{context, guest, schedule};
@@ -72,6 +74,18 @@ pub enum Refusal {
     Overlap(Overlap),
     /// The set names cowns of different pumps.
     PinnedApart(PinnedApart),
+    /// The set names more cowns than one behaviour can: 4,294,967,295. Only a slice of handles that take
+    /// no room can be so long.
+    TooMany {
+        /// How many it names.
+        members: usize,
+    },
+    /// A member of the set takes no more behaviours for now, as an actor whose
+    /// [bound](https://docs.rs/coact/latest/coact/struct.Mailbox.html#method.behaviours) is reached.
+    Full {
+        /// Which member of the set, counted from 0.
+        position: usize,
+    },
     /// The runtime that the cowns belong to is shut down.
     Closed,
 }
@@ -81,6 +95,14 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Overlap(overlap) => overlap.fmt(f),
             Refusal::PinnedApart(apart) => apart.fmt(f),
+            Refusal::TooMany { members } => {
+                write!(f, "a behaviour can name up to {} cowns, not {members}", u32::MAX)
+            }
+            Refusal::Full { position } => write!(
+                f,
+                "member {position} of the set takes no more behaviours for now: so many wait as it is bounded \
+                 to (`try_when` tells)"
+            ),
             Refusal::Closed => f.write_str("the runtime that the cowns belong to is shut down"),
         }
     }
@@ -110,6 +132,13 @@ impl<F> fmt::Display for WhenError<F> {
 
 impl<F> std::error::Error for WhenError<F> {}
 
+/// The reason alone is of one type for all closures.
+impl<F> From<WhenError<F>> for Refusal {
+    fn from(error: WhenError<F>) -> Self {
+        error.refusal
+    }
+}
+
 /// Spawns a behaviour.
 ///
 /// # Errors
@@ -121,7 +150,38 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    set.announce_all();
+    if let Err(refusal) = count_members(&set) {
+        return Err((refusal, closure, completion));
+    }
+    if set.announce_all() {
+        return spawn_admitted(set, closure, completion);
+    }
+    spawn_announced(set, closure, completion)
+}
+
+/// Spawns a behaviour if the handles of its set admit it.
+#[cold]
+#[inline(never)]
+fn spawn_admitted<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    match admission::ask(&set) {
+        Ok(admitted) => spawn_announced(set, closure, admitted.with(completion))
+            .map_err(|(refusal, closure, admitted)| (refusal, closure, admitted.completion)),
+        Err(refusal) => Err((refusal, closure, completion)),
+    }
+}
+
+#[inline]
+fn spawn_announced<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
     spawn_on(&set, closure, completion)?;
     // The behaviour may have run, and used the handles, already: here they are only forgotten, even if
     // foreign code panics.
@@ -179,25 +239,33 @@ where
     guest::visit(header.home(), spawn);
 }
 
-/// Spawns on one cown that is in no group, and tells where the behaviour stands in its queue.
-pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Place
+/// Spawns on one cown, and tells where the behaviour stands in the queue. It stands in none if it is on a
+/// member of a group that the caller holds, and comes before all that is queued.
+pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Option<Place>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
+    let member = only_member(set);
+    let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
+    // SAFETY: alive, by the set's handle.
+    let header = unsafe { member.header() };
+    if let Some(leader) = header.leader() {
+        // SAFETY: as above; the member is of the leader's group, and the body for it.
+        return unsafe { group::spawn_placed(leader, member, body) };
+    }
     let spawn = || {
-        let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
-        let node = SingleBehaviour::allocate(only_member(set), body);
+        let node = SingleBehaviour::allocate(member, body);
         let place = Place::of(Single::slot(node));
         // SAFETY: the node is ours, and the set's handle keeps the cown alive.
         unsafe { Single::spawn(node) };
-        place
+        Some(place)
     };
     if context::worker().is_some() {
         return spawn();
     }
     sim::point();
-    guest::visit(home_of(set), spawn)
+    guest::visit(header.home(), spawn)
 }
 
 fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
@@ -207,9 +275,11 @@ where
     C: Completion,
 {
     prefetch_cowns(set);
+    // `spawn` has looked that there are no more.
+    let len = set.member_count() as u32;
     let mut requests = Requests::new();
     let mut collect = |request| requests.push(request);
-    let mut behaviour = Prepared::new(set, closure, completion, &mut collect);
+    let mut behaviour = Prepared::new(set, len, closure, completion, &mut collect);
     sort(&mut requests);
     if let Err(refusal) = behaviour.settle(|| has_no_overlap(set, &requests)) {
         let (closure, completion) = behaviour.dismantle();
@@ -259,7 +329,7 @@ pub(crate) fn sort(requests: &mut [Request]) {
 
 /// The one cown of a set that is [`SINGLE`](CownSet::SINGLE).
 #[inline]
-fn only_member<S: CownSet>(set: &S) -> Member {
+pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
     let mut only = None;
     set.visit(&mut Visitor(&mut |member| only = Some(member)));
     only.expect("a single set has one member")
@@ -310,17 +380,21 @@ impl Placing {
 
     #[inline]
     fn finish(self) -> Result<RuntimeId, PinnedApart> {
-        match (self.apart, self.pinned) {
-            (Some(apart), _) => Err(apart),
-            (None, Some((_, home))) => Ok(home),
-            (None, None) => Ok(self.first.unwrap_or_else(runtime::current_id)),
-        }
+        self.apart.map_or_else(|| Ok(self.home()), Err)
+    }
+
+    #[inline]
+    fn home(&self) -> RuntimeId {
+        let pinned = self.pinned.map(|(_, home)| home);
+        pinned.or(self.first).unwrap_or_else(runtime::current_id)
     }
 }
 
-/// The same for a set that may still be refused: then it does not matter.
+/// The same for a set that may still be refused: then it is that of one of its cowns.
 pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
-    place_of(set).unwrap_or_else(|_| runtime::current_id())
+    let mut placing = Placing::default();
+    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
+    placing.home()
 }
 
 /// Whether sorted requests of one behaviour surely name no cown twice.
@@ -336,7 +410,12 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
     if S::SINGLE {
         return None;
     }
-    if let Err(apart) = place_of(set) {
+    if let Err(refusal) = count_members(set) {
+        return Some(refusal);
+    }
+    let mut placing = Placing::default();
+    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
+    if let Some(apart) = placing.apart {
         return Some(Refusal::PinnedApart(apart));
     }
     overlap_in(set).map(Refusal::Overlap)
@@ -369,12 +448,16 @@ pub(crate) fn assert_spawnable<S: CownSet>(set: &S) {
     }
 }
 
-/// Whether the runtime of the set takes no more behaviours.
+/// Whether the runtime of the set takes no more behaviours. (A set that is refused anyway has none.)
 pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
+    count_members(set).is_ok() && is_closed_at(home_of(set))
+}
+
+/// Whether the runtime takes no more behaviours from this thread. (A worker that works it off may bring
+/// more until the end.)
+pub(crate) fn is_closed_at(home: RuntimeId) -> bool {
     // The runtime of a model does not exist.
-    !cfg!(loom)
-        && context::worker().is_none()
-        && shared::get(home_of(set)).phase() != Phase::Running
+    !cfg!(loom) && !context::is_worker_of(home) && shared::get(home).phase() != Phase::Running
 }
 
 /// Spawns on a set with handles of its own that has passed [`assert_spawnable`].
@@ -384,7 +467,18 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    if spawn(set, closure, completion).is_err() {
-        unreachable!("the set was found to be spawnable before");
+    match spawn(set, closure, completion) {
+        Ok(()) => {}
+        Err((Refusal::Full { position }, closure, completion)) => {
+            let behaviour = std::any::type_name::<F>();
+            tracing::warn!(
+                behaviour,
+                position,
+                "a behaviour that was to be spawned later is refused"
+            );
+            drop_quietly(move || drop(closure));
+            drop_quietly(move || completion.failed(Broken::Full { position }));
+        }
+        Err(_) => unreachable!("the set was found to be spawnable before"),
     }
 }

@@ -4,7 +4,9 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
 
+use crate::attend::guard::Kind;
 use crate::runtime::RuntimeId;
+use crate::sched::context;
 
 /// The header of everything that can be scheduled. The concrete type begins with it (`repr(C)`).
 #[repr(C)]
@@ -18,6 +20,12 @@ pub(crate) type TaskPtr = NonNull<Task>;
 /// Takes the tasks that an operation on the queues makes ready, with the runtime each belongs to.
 pub(crate) trait Ready {
     fn ready(&mut self, task: TaskPtr, home: RuntimeId);
+
+    /// Whether a task of the runtime is surely taken without running foreign code.
+    #[inline]
+    fn takes(&self, home: RuntimeId) -> bool {
+        context::is_worker_of(home)
+    }
 }
 
 impl<F: FnMut(TaskPtr, RuntimeId)> Ready for F {
@@ -60,6 +68,11 @@ pub(crate) struct TaskVTable {
     pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
     /// For a task that holds a group, and nothing else.
     pub(crate) in_group: Option<InGroup>,
+    /// What the task is, for people: the type of its closure, state or future. Called on cold paths
+    /// only.
+    pub(crate) name: fn() -> &'static str,
+    /// For the task of a cown that is attended to.
+    pub(crate) attended: Option<&'static Kind>,
 }
 
 /// The two halves of a task that holds a group: what its holder runs, and what is left of it.

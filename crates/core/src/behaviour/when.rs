@@ -1,8 +1,9 @@
 //! Spawning behaviours: the functions that users call.
 
-use super::body::Forget;
+use super::body::{Completion, Forget};
 use super::spawn::{self, Refusal, WhenError};
 use crate::cown::set::CownSet;
+use crate::panic::Broken;
 use crate::promise::Promise;
 
 /// Spawns a behaviour: `closure` runs, once, as soon as it holds all cowns of `set`.
@@ -50,6 +51,55 @@ where
 {
     if let Err((refusal, ..)) = spawn::spawn(set, closure, Forget) {
         panic!("{refusal}");
+    }
+}
+
+/// Like [`when`], and calls `otherwise` with the reason if the closure does not run to its end: if the
+/// behaviour is skipped since a cown is poisoned or closed, if it panics, or if it is dropped by a shutdown.
+/// So a chain of behaviours, each of which spawns the next, does not end unseen.
+///
+/// `otherwise` runs once the cowns are released, on the thread that has found the reason, outside of all
+/// behaviours: it may spawn, and should not block. It comes in addition to the runtime's
+/// [panic hook](crate::Builder::panic_hook).
+///
+/// **Cost.** As [`when`]; `otherwise` lies in the same block as the closure. A promise ([`ask`]) costs more.
+///
+/// ```
+/// use coact_core::{Cown, Promise, when, when_or_else};
+///
+/// let (resolver, end) = Promise::channel();
+/// let account = Cown::new(10);
+/// when(&account, |_| panic!("half way"));
+/// when_or_else(&account, |balance| *balance -= 1, move |why| resolver.resolve(why.to_string()));
+/// assert!(end.wait().unwrap().contains("poisoned"));
+/// ```
+///
+/// # Panics
+/// As [`when`].
+#[inline]
+#[track_caller]
+pub fn when_or_else<S, F, G>(set: S, closure: F, otherwise: G)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    G: FnOnce(Broken) + Send + 'static,
+{
+    if let Err((refusal, ..)) = spawn::spawn(set, closure, Otherwise(otherwise)) {
+        panic!("{refusal}");
+    }
+}
+
+/// Calls a closure if a behaviour does not run to its end.
+struct Otherwise<G>(G);
+
+impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
+    type Value = ();
+
+    #[inline]
+    fn done(self, (): ()) {}
+
+    fn failed(self, why: Broken) {
+        (self.0)(why);
     }
 }
 

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::ptr::NonNull;
 
-use super::handle::Cown;
+use super::handle::{Cown, OfState};
 use super::header::{CownHeader, Flags, Member};
+use super::iter::{MembersIter, MembersIterMut};
 use super::layout::CownBox;
 use super::set::{AsCown, view, view_mut};
 use crate::attend;
@@ -43,6 +44,23 @@ impl<'a> Cursor<'a> {
         member
     }
 
+    /// How many members are left.
+    pub(super) fn len(&self) -> usize {
+        self.left
+    }
+
+    /// The next member.
+    pub(super) fn next(&mut self) -> Option<Member> {
+        (self.left > 0).then(|| self.advance())
+    }
+
+    /// The last member.
+    pub(super) fn next_back(&mut self) -> Option<Member> {
+        let last = self.get(self.left.checked_sub(1)?);
+        self.left -= 1;
+        last
+    }
+
     /// Splits off the next `len` members.
     pub(crate) fn split(&mut self, len: usize) -> Cursor<'a> {
         debug_assert!(len <= self.left);
@@ -53,7 +71,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The member at a position.
-    fn get(&self, index: usize) -> Option<Member> {
+    pub(super) fn get(&self, index: usize) -> Option<Member> {
         let at = self.at.wrapping_byte_add(self.stride * index);
         // SAFETY: `left` members lie from here on.
         (index < self.left).then(|| unsafe { *at })
@@ -124,6 +142,15 @@ impl<'a, T> Poisoned<'a, T> {
     pub(crate) unsafe fn new(cown: NonNull<CownHeader>) -> Self {
         // SAFETY: held for `'a`, and `T` is the type of its state.
         unsafe { Self { header: cown.as_ref(), state: &mut *CownBox::<T>::state(cown) } }
+    }
+
+    /// The same with the view that a handle shows of the state.
+    ///
+    /// # Safety
+    /// The cown is one of `H`'s, and the caller holds it exclusively for `'a`.
+    pub(super) unsafe fn of_view<H: AsCown<View = T>>(cown: NonNull<CownHeader>) -> Self {
+        // SAFETY: held for `'a`, and one of `H`'s.
+        unsafe { Self { header: cown.as_ref(), state: view_mut::<H>(cown) } }
     }
 
     /// The state as the panic left it.
@@ -223,18 +250,21 @@ impl<T: Send + 'static> DerefMut for Held<'_, T> {
     }
 }
 
+// Both are invariant in `H`, which alone tells of what type the states are: another handle that shows the same view
+// may be one of other states.
+
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
 pub struct Members<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a mut T>,
-    handles: PhantomData<fn() -> H>,
+    handles: PhantomData<OfState<H>>,
 }
 
 /// Read access to the states of a slice of cowns, in the slice's order.
 pub struct ReadMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a T>,
-    handles: PhantomData<fn() -> H>,
+    handles: PhantomData<OfState<H>>,
 }
 
 // SAFETY: `Members` is used like `Vec<&mut T>`: it gives out each state at most once at a time, to
@@ -279,19 +309,63 @@ impl<'a, H: AsCown> Members<'a, H::View, H> {
     }
 
     /// The states in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &H::View> {
-        (0..self.len()).map(|index| &self[index])
+    pub fn iter(&self) -> MembersIter<'_, H::View, H> {
+        // SAFETY: those of the cursor are `H`'s, and held; `self` is borrowed meanwhile.
+        unsafe { MembersIter::new(self.cursor.clone()) }
     }
 
     /// The states in order, to change them. All may be used at the same time.
-    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut H::View> {
-        let cursor = self.cursor.clone();
-        (0..cursor.left).map(move |index| {
-            let cown = cursor.get(index).expect("below the length").header_ptr();
-            // SAFETY: held exclusively; the cowns of a set are distinct, and each is given out
-            // once by this iterator, which borrows `self` mutably.
-            unsafe { view_mut::<H>(cown) }
-        })
+    pub fn iter_mut(&mut self) -> MembersIterMut<'_, H::View, H> {
+        // SAFETY: those of the cursor are `H`'s, distinct, and held exclusively; `self` is borrowed
+        // mutably meanwhile.
+        unsafe { MembersIterMut::new(self.cursor.clone()) }
+    }
+}
+
+impl<'a, H: AsCown> IntoIterator for Members<'a, H::View, H> {
+    type Item = &'a mut H::View;
+    type IntoIter = MembersIterMut<'a, H::View, H>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        // SAFETY: those of the cursor are `H`'s, distinct, and held exclusively for `'a`; `self`, which
+        // gave access to them, is gone.
+        unsafe { MembersIterMut::new(self.cursor) }
+    }
+}
+
+impl<'m, H: AsCown> IntoIterator for &'m mut Members<'_, H::View, H> {
+    type Item = &'m mut H::View;
+    type IntoIter = MembersIterMut<'m, H::View, H>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl<'m, H: AsCown> IntoIterator for &'m Members<'_, H::View, H> {
+    type Item = &'m H::View;
+    type IntoIter = MembersIter<'m, H::View, H>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, H: AsCown> IntoIterator for ReadMembers<'a, H::View, H> {
+    type Item = &'a H::View;
+    type IntoIter = MembersIter<'a, H::View, H>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, H: AsCown> IntoIterator for &ReadMembers<'a, H::View, H> {
+    type Item = &'a H::View;
+    type IntoIter = MembersIter<'a, H::View, H>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -340,8 +414,9 @@ impl<'a, H: AsCown> ReadMembers<'a, H::View, H> {
     }
 
     /// The states in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a H::View> + '_ {
-        (0..self.len()).map(|index| self.get(index).expect("below the length"))
+    pub fn iter(&self) -> MembersIter<'a, H::View, H> {
+        // SAFETY: those of the cursor are `H`'s, and held for `'a`.
+        unsafe { MembersIter::new(self.cursor.clone()) }
     }
 }
 
@@ -353,6 +428,6 @@ impl<H: AsCown> Index<usize> for ReadMembers<'_, H::View, H> {
 }
 
 #[cold]
-fn out_of_range(index: usize, len: usize) -> ! {
+pub(super) fn out_of_range(index: usize, len: usize) -> ! {
     panic!("position {index} of a slice of {len} cowns")
 }

@@ -1,18 +1,24 @@
-//! How deep destructors of states lie on one stack: a cown's state may own the last handle of
-//! another cown, and that of the next, a hundred thousand times over.
+//! How deep destructors lie on one stack: a cown's state may own the last handle of another cown, and
+//! that of the next, a hundred thousand times over; so may the front of a cown that is attended to, the
+//! value of a promise, and the closure that a resolver calls.
 //!
-//! Up to [`MAX_NESTED`] states are dropped inside of each other, as with `Box`. What lies deeper is
+//! Up to [`MAX_NESTED`] of these are dropped inside of each other, as with `Box`. What lies deeper is
 //! put aside, and dropped by the outermost of them in a loop.
 
+use std::alloc::Layout;
+use std::any::type_name;
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::shim::atomic::Ordering;
+use coact_sync::pool;
+use coact_sync::shim::atomic::{AtomicPtr, End, Ordering};
 
-use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
+use crate::panic::drop_quietly;
 use crate::runtime::RuntimeId;
 
-/// How many destructors of states may lie on top of each other on one stack.
+/// How many destructors may lie on top of each other on one stack.
 const MAX_NESTED: u32 = 32;
 
 thread_local! {
@@ -22,7 +28,7 @@ thread_local! {
     static ASIDE: Cell<*mut ()> = const { Cell::new(null_mut()) };
 }
 
-/// One destructor of a state that runs on this stack.
+/// One destructor of foreign code that runs on this stack.
 pub(super) struct Depth(());
 
 impl Depth {
@@ -47,6 +53,28 @@ impl Drop for Depth {
     }
 }
 
+/// The destructors that run on the stack of a simulated thread, and what was put aside for them.
+#[cfg(feature = "sim")]
+pub(crate) struct Destructors {
+    nested: u32,
+    aside: *mut (),
+}
+
+#[cfg(feature = "sim")]
+impl Default for Destructors {
+    fn default() -> Self {
+        Self { nested: 0, aside: null_mut() }
+    }
+}
+
+#[cfg(feature = "sim")]
+impl Destructors {
+    /// Makes these the current thread's, and returns those it had.
+    pub(crate) fn swap_in(self) -> Self {
+        Self { nested: NESTED.replace(self.nested), aside: ASIDE.replace(self.aside) }
+    }
+}
+
 /// Leaves a task that drops a state to the outermost destructor on this stack.
 ///
 /// # Safety
@@ -57,6 +85,71 @@ pub(super) unsafe fn put_aside(task: TaskPtr) {
     let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
     // ORDERING: Relaxed, here and in `finish`: the list never leaves the thread.
     link.store(ASIDE.replace(task.as_ptr().cast()), Ordering::Relaxed);
+}
+
+/// Runs a destructor: now, or, if the stack is deep enough, by the outermost of those on it. Then a panic
+/// in it goes no further.
+///
+/// # Safety
+/// What it captures lives until then: it is `'static`. (As a bound that would have to be one of the types
+/// whose destructor this is, which takes their `Send` from some futures.)
+#[inline]
+pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
+    match Depth::enter() {
+        Some(_depth) => destructor(),
+        // SAFETY: the task is ours, and was refused just now; what it captures lives, by the caller's word.
+        None => unsafe { put_aside(Aside::allocate(destructor)) },
+    }
+}
+
+/// A destructor that was put aside.
+#[repr(C)]
+struct Aside<F> {
+    task: Task,
+    link: AtomicPtr<()>,
+    destructor: ManuallyDrop<F>,
+}
+
+impl<F: FnOnce()> Aside<F> {
+    const VTABLE: TaskVTable = TaskVTable {
+        run: Self::run,
+        link: Self::link,
+        in_group: None,
+        name: type_name::<F>,
+        attended: None,
+    };
+
+    #[cold]
+    fn allocate(destructor: F) -> TaskPtr {
+        let block = pool::alloc(Layout::new::<Self>()).cast::<Self>();
+        let task = Task { vtable: &Self::VTABLE };
+        let link = AtomicPtr::new(null_mut());
+        // SAFETY: the block is fresh and has the layout.
+        unsafe { block.write(Self { task, link, destructor: ManuallyDrop::new(destructor) }) };
+        block.cast()
+    }
+
+    /// # Safety
+    /// As for every [`TaskVTable::run`]; the task is one of `allocate`'s with this type.
+    unsafe fn run(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
+        let mut block = task.cast::<Self>();
+        // SAFETY: the block is ours alone; the destructor is taken out once, and the block freed.
+        let destructor = unsafe {
+            block.as_mut().link.end();
+            let destructor = ManuallyDrop::take(&mut block.as_mut().destructor);
+            pool::dealloc(block.cast(), Layout::new::<Self>());
+            destructor
+        };
+        drop_quietly(destructor);
+        None
+    }
+
+    /// # Safety
+    /// As for every [`TaskVTable::link`]; the task is one of `allocate`'s with this type.
+    unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+        // SAFETY: by the caller's word.
+        NonNull::from(unsafe { &task.cast::<Self>().as_ref().link })
+    }
 }
 
 /// Runs what was put aside, and what is put aside meanwhile. The caller counts as nested, so that

@@ -21,6 +21,7 @@ use std::mem::ManuallyDrop;
 use coact_sync::shim::atomic::Ordering;
 
 use super::handle::Cown;
+use crate::sim;
 
 /// In the count of strong handles: one of them waits to say farewell.
 const LEAVING: u32 = 1 << 31;
@@ -28,6 +29,15 @@ const LEAVING: u32 = 1 << 31;
 const LEFT: u32 = 1 << 30;
 /// The handles themselves.
 pub(super) const HANDLES: u32 = LEFT - 1;
+
+/// What the count says while the last handle is used to take the state out, and may be there again: no farewell ends
+/// with it.
+pub(super) const TAKING_OUT: u32 = LEFT;
+
+/// Whether there are handles.
+pub(crate) fn has_handles(count: u32) -> bool {
+    count & HANDLES != 0 || count == TAKING_OUT
+}
 
 /// What becomes of a cown whose last handle was given back by [`Cown::drop_unless_last`].
 pub enum Farewell<T: Send + 'static> {
@@ -54,6 +64,7 @@ impl<T: Send + 'static> Cown<T> {
                 (2, LEAVING) => (false, LEAVING | LEFT | 1),
                 _ => (false, count - 1),
             };
+            sim::point();
             // ORDERING: Release, as in `Cown::drop`, and for `farewell`: what this handle has spawned comes before.
             // Acquire: whoever says farewell comes after all that other handles have spawned.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -79,6 +90,7 @@ impl<T: Send + 'static> Cown<T> {
                 (1, _) => (1, LEAVING | 1),
                 (handles, _) => (handles, handles - 1),
             };
+            sim::point();
             // ORDERING: Release, as in `Cown::drop`; acquire as above.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Acquire);
             match strong.compare_exchange_weak(count, next, ok, failed) {

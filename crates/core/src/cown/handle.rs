@@ -1,5 +1,6 @@
 //! Handles of cowns: what users hold, clone, compare and drop.
 
+use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -10,19 +11,22 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::depth::{self, Depth};
-use super::farewell::HANDLES;
+use super::farewell::{HANDLES, TAKING_OUT};
 use super::header::{CownHeader, Flags, Member};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
+use crate::attend;
 use crate::behaviour::body::{Ended, Forget};
 use crate::behaviour::single::{self, Single};
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
+use crate::group::alert;
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
 use crate::group::turn::{self, Anchor};
 use crate::panic::drop_quietly;
 use crate::runtime;
+use crate::sim;
 
 /// A **c**oncurrent **own**er: state that only behaviours reach.
 ///
@@ -51,14 +55,20 @@ use crate::runtime;
 /// ```
 pub struct Cown<T: Send + 'static> {
     header: NonNull<CownHeader>,
-    state: PhantomData<T>,
+    state: PhantomData<OfState<T>>,
 }
 
 /// A handle that does not keep the state alive; see [`Cown::downgrade`].
 pub struct WeakCown<T: Send + 'static> {
     header: NonNull<CownHeader>,
-    state: PhantomData<T>,
+    state: PhantomData<OfState<T>>,
 }
+
+/// What a handle does with states of type `T`: behaviours store them through it, and get them. So it stands for
+/// that very type. Were it covariant, as `PhantomData<T>` is, then a `Cown<for<'a> fn(&'a str)>` would do for a
+/// `Cown<fn(&'static str)>`; through this one a function could be stored that keeps what it is given, and through
+/// that one be called with what dies.
+pub(super) type OfState<T> = fn(T) -> T;
 
 /// The identity of a cown, for logs and maps. No two cowns that are alive have the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +85,7 @@ unsafe impl<T: Send> Send for WeakCown<T> {}
 unsafe impl<T: Send> Sync for WeakCown<T> {}
 
 /// Beyond this number of handles the count could wrap; nobody gets there but by leaking them.
-const MAX_HANDLES: u32 = HANDLES / 2;
+pub(super) const MAX_HANDLES: u32 = HANDLES / 2;
 
 impl CownId {
     pub(crate) fn of(header: NonNull<CownHeader>) -> Self {
@@ -155,10 +165,12 @@ impl<T: Send + 'static> Cown<T> {
         // ORDERING: Acquire pairs with the release of the other handles' ends. While the count is 0
         // no weak handle can be upgraded, so the queue cannot grow.
         let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-        if header.strong.compare_exchange(1, 0, ok, failed).is_err() {
+        if header.strong.compare_exchange(1, TAKING_OUT, ok, failed).is_err() {
             return Err(self);
         }
+        sim::point();
         if !is_idle(header) || !header.is_within_reach() {
+            sim::point();
             // ORDERING: Relaxed. Nothing was read or written under the count.
             header.strong.store(1, Ordering::Relaxed);
             return Err(self);
@@ -213,22 +225,8 @@ impl<T: Send + 'static> WeakCown<T> {
     /// [`Cown::into_inner`] finds that the cown is in use.)
     pub fn upgrade(&self) -> Option<Cown<T>> {
         // SAFETY: a weak handle keeps the block alive.
-        let strong = unsafe { &self.header.as_ref().strong };
-        // ORDERING: Relaxed, as in `Cown::clone`; a count of 0 is final (or `into_inner` is looking).
-        let mut count = strong.load(Ordering::Relaxed);
-        while count & HANDLES != 0 {
-            if count & HANDLES > MAX_HANDLES {
-                abort();
-            }
-            // ORDERING: Acquire pairs with the release in `bring_to_life`; otherwise the weak handle
-            // has brought along what there is to know.
-            let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            match strong.compare_exchange_weak(count, count + 1, ok, failed) {
-                Ok(_) => return Some(Cown { header: self.header, state: PhantomData }),
-                Err(now) => count = now,
-            }
-        }
-        None
+        let retained = unsafe { self.header.as_ref() }.retain();
+        retained.then(|| Cown { header: self.header, state: PhantomData })
     }
 
     pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
@@ -264,9 +262,7 @@ impl<T: Send + 'static> WeakCown<T> {
 /// Whether nothing is queued on, and nobody reads, a cown without handles; if it is in a group, then
 /// in the whole group.
 fn is_idle(header: &CownHeader) -> bool {
-    // ORDERING: Acquire pairs with the release in `attend_to_all`: a member that is in the list of its
-    // leader's alerts has the flag; when it is cleared, a request stands in the leader's queue.
-    if header.is_grouped() && header.flags.load(Ordering::Acquire) & Flags::ALERT != 0 {
+    if header.is_grouped() && alert::is_noticed(header) {
         return false;
     }
     let header = header.queue();
@@ -312,6 +308,10 @@ unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
         // SAFETY: without handles the queue stays empty: the state is ours.
         return unsafe { destroy::<T>(cown) };
     }
+    if header.flags(Flags::ATTENDED | Flags::CLOSED) == Flags::ATTENDED {
+        // SAFETY: the handles' weak count, up to the end of the last request.
+        unsafe { attend::alert_last(cown) };
+    }
     // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
     unsafe {
         match cown.as_ref().leader() {
@@ -324,8 +324,15 @@ unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// The request that drops a cown's state.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable =
-        const { &TaskVTable { run: run_destroy::<T>, link: single::link, in_group: None } };
+    let vtable = const {
+        &TaskVTable {
+            run: run_destroy::<T>,
+            link: single::link,
+            in_group: None,
+            name: type_name::<T>,
+            attended: None,
+        }
+    };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 
@@ -333,7 +340,13 @@ fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<
 #[cold]
 fn request_put_aside<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     let vtable = const {
-        &TaskVTable { run: run_destroy::<T>, link: single::link_unqueued, in_group: None }
+        &TaskVTable {
+            run: run_destroy::<T>,
+            link: single::link_unqueued,
+            in_group: None,
+            name: type_name::<T>,
+            attended: None,
+        }
     };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
@@ -369,6 +382,8 @@ fn last_request_in_group<T: Send + 'static>(
             run: run_destroy_in_group::<T>,
             link: single::link_in_group,
             in_group: Some(in_group),
+            name: type_name::<T>,
+            attended: None,
         }
     };
     Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))

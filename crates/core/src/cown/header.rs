@@ -1,11 +1,15 @@
 //! What every cown has in front of its state: the words that behaviours are queued, counted and
 //! marked with. The protocol on these words is in `behaviour/README.md`.
 
+use std::process::abort;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, End, Ordering};
 use coact_sync::shim::process::AtomicU16;
 
+use super::farewell::HANDLES;
+use super::handle::MAX_HANDLES;
+use crate::attend::live;
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;
 
@@ -20,7 +24,8 @@ use crate::runtime::RuntimeId;
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
-///   leader here, and leaves `tail`, `readers` and `append` alone: it stands in the leader's queue.
+///   leader here, and leaves `tail` and `append` alone: it stands in the leader's queue. Whether it is
+///   in the leader's list of alerts it has in `readers`.
 /// * `flags`: the cown's condition, see [`Flags`].
 /// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
 #[repr(C)]
@@ -95,6 +100,26 @@ impl CownHeader {
         Self { strong: AtomicU32::new(0), flags: AtomicU8::new(flags), ..Self::new(runtime) }
     }
 
+    /// Takes one more strong handle, unless all of them are gone. (There is none either for the moment in
+    /// which [`Cown::into_inner`](super::handle::Cown::into_inner) finds that the cown is in use.)
+    pub(crate) fn retain(&self) -> bool {
+        // ORDERING: Relaxed, as in `Cown::clone`; a count of 0 is final (or `into_inner` is looking).
+        let mut count = self.strong.load(Ordering::Relaxed);
+        while count & HANDLES != 0 {
+            if count & HANDLES > MAX_HANDLES {
+                abort();
+            }
+            // ORDERING: Acquire pairs with the release in `bring_to_life`; otherwise whoever knows the
+            // cown has brought along what there is to know.
+            let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
+            match self.strong.compare_exchange_weak(count, count + 1, ok, failed) {
+                Ok(_) => return true,
+                Err(now) => count = now,
+            }
+        }
+        false
+    }
+
     /// Nobody reaches the cown any more; a model checks that.
     #[inline]
     pub(crate) fn end(&mut self) {
@@ -167,6 +192,9 @@ impl CownHeader {
 
     /// Makes another runtime the home, of the whole group if the cown is in one. For a holder.
     pub(crate) fn set_home(&self, runtime: RuntimeId) {
+        if self.has(Flags::ATTENDED | Flags::GROUPED) {
+            live::note_move();
+        }
         // ORDERING: Relaxed. As `flags`.
         self.queue().runtime.store(runtime.get(), Ordering::Relaxed);
     }
@@ -227,6 +255,10 @@ impl Member {
         Self(header).tagged(Self::CHECKED)
     }
 
+    pub(crate) fn checked_read(header: NonNull<CownHeader>) -> Self {
+        Self(header).tagged(Self::READ | Self::CHECKED)
+    }
+
     /// The same member in a behaviour that needs several cowns (or reads).
     pub(crate) fn in_multi(self) -> Self {
         self.tagged(Self::MULTI)
@@ -260,7 +292,7 @@ impl Member {
     pub(crate) fn header_ptr(self) -> NonNull<CownHeader> {
         let untagged = self.0.as_ptr().map_addr(|addr| addr & !Self::TAGS);
         // SAFETY: a header is aligned to 8 and not null, so clearing the three tag bits gives back
-        // the address that `exclusive`, `read` or `checked` was given.
+        // the address that the member was made with.
         unsafe { NonNull::new_unchecked(untagged) }
     }
 

@@ -2,10 +2,12 @@
 
 pub(crate) mod access;
 pub(crate) mod anchored;
-mod depth;
+pub(crate) mod checked;
+pub(crate) mod depth;
 pub(crate) mod farewell;
 pub(crate) mod handle;
 pub(crate) mod header;
+pub(crate) mod iter;
 pub(crate) mod layout;
 mod pin;
 pub(crate) mod set;

@@ -5,9 +5,12 @@ use std::mem::needs_drop;
 use std::ptr::NonNull;
 
 use super::access::{Cursor, Held, Members, Poisoned, ReadMembers};
+use super::checked::{self, CheckedMembers, CheckedReadMembers, PoisonedRead};
 use super::handle::Cown;
 use super::header::{CownHeader, Member};
 use super::layout::CownBox;
+use crate::attend;
+use crate::credits::Permit;
 use crate::panic::drop_quietly;
 use crate::runtime::{Home, MoveError};
 
@@ -19,10 +22,13 @@ use crate::runtime::{Home, MoveError};
 /// | `a` (a [`Cown<A>`](Cown)) | [`Held<A>`](Held): like `&mut A`, with the handle |
 /// | `a.read()` | `&A` |
 /// | `a.checked()` | `Result<&mut A, Poisoned<A>>` |
+/// | `a.read().checked()` | `Result<&A, PoisonedRead<A>>` |
 /// | `(&a, b.read())`, up to 8 members | `(&mut A, &B)` |
 /// | `[&a, &b]` | `[&mut A; 2]` |
-/// | `&vec[..]`, `&vec` (of `Cown<A>`) | [`Members<A>`](Members) |
+/// | `&vec[..]`, `&vec` (of `Cown<A>` or `&Cown<A>`) | [`Members<A>`](Members) |
 /// | `read_all(&vec)` | [`ReadMembers<A>`](ReadMembers) |
+/// | `checked_all(&vec)` | [`CheckedMembers<A>`](CheckedMembers) |
+/// | `read_all(&vec).checked()` | [`CheckedReadMembers<A>`](CheckedReadMembers) |
 ///
 /// Tuples and arrays may hold any of these, tuples and slices too. Nothing is cloned or counted. In
 /// the place of a cown there may be any handle of one ([`AsCown`]), such as the address of an actor.
@@ -71,9 +77,13 @@ pub trait CownSet: sealed::Sealed {
     fn give(self);
 
     /// Tells the handles of the set that a behaviour on it is about to be queued, or has been:
-    /// [`AsCown::announce`].
+    /// [`AsCown::announce`]. Returns whether one of them is to be asked.
     #[doc(hidden)]
-    fn announce_all(&self);
+    fn announce_all(&self) -> bool;
+
+    /// Asks the handles of the set, in their order, until one refuses: [`AsCown::admit`].
+    #[doc(hidden)]
+    fn admit_all(&self, admission: &mut sealed::Admission);
 
     /// Builds the access; it takes over the handles that were given.
     ///
@@ -93,9 +103,37 @@ pub trait CownSet: sealed::Sealed {
 
 pub(crate) mod sealed {
     use super::Member;
+    use crate::credits::Permit;
 
     /// Keeps [`CownSet`](super::CownSet) ours.
     pub trait Sealed {}
+
+    /// What the handles of a set have said to a behaviour on it.
+    #[derive(Default)]
+    pub struct Admission {
+        pub(crate) permits: Vec<Permit>,
+        asked: usize,
+        pub(crate) refused_by: Option<usize>,
+    }
+
+    impl Admission {
+        /// Asks the next member, unless one has refused.
+        pub(super) fn ask(&mut self, member: impl FnOnce() -> Option<Option<Permit>>) {
+            if self.refused_by.is_some() {
+                return;
+            }
+            match member() {
+                Some(permit) => self.permits.extend(permit),
+                None => self.refused_by = Some(self.asked),
+            }
+            self.asked += 1;
+        }
+
+        /// Counts a member that is not asked.
+        pub(super) fn skip(&mut self) {
+            self.asked += 1;
+        }
+    }
 
     /// Takes the members of a set one after the other.
     pub struct Visitor<'a>(pub(crate) &'a mut dyn FnMut(Member));
@@ -108,7 +146,7 @@ pub(crate) mod sealed {
     }
 }
 
-use sealed::{Sealed, Visitor};
+use sealed::{Admission, Sealed, Visitor};
 
 /// A handle that stands for a cown, and shows some part of its state to behaviours: the cown itself,
 /// or the address of an actor.
@@ -135,8 +173,20 @@ pub trait AsCown: Clone + Send + 'static {
     /// queues, by the thread that spawns it. For handles of states that keep an order of their own
     /// beside that of the queue. Must not panic. (A behaviour of [`when_here`](crate::when_here)
     /// that has its turn at once is never queued.)
+    ///
+    /// Returns whether the handle is to be asked first whether the behaviour may be queued:
+    /// [`admit`](Self::admit).
     #[inline]
-    fn announce(&self) {}
+    fn announce(&self) -> bool {
+        false
+    }
+
+    /// Asked before a behaviour that names this handle is queued, if [`announce`](Self::announce) says so:
+    /// `None` refuses it. The permit, if there is one, is dropped when the behaviour begins, or is dropped
+    /// unrun. Must not block.
+    fn admit(&self) -> Option<Option<Permit>> {
+        Some(None)
+    }
 
     /// This handle as a member of a set that is held for reading: the closure gets a shared
     /// reference, and readers that stand next to each other in the cown's order run in parallel.
@@ -155,7 +205,10 @@ pub trait AsCown: Clone + Send + 'static {
     fn move_to(&self, home: Home) -> Result<(), MoveError> {
         self.as_cown().check_move(home)?;
         let this = self.clone();
-        crate::when(self, move |_| this.as_cown().header().set_home(home.0));
+        crate::when(self, move |_| {
+            this.as_cown().header().set_home(home.0);
+            attend::moved(home);
+        });
         Ok(())
     }
 }
@@ -180,7 +233,38 @@ impl<T: Send + 'static> AsCown for Cown<T> {
     }
 }
 
+/// What a slice that names cowns may consist of: handles ([`AsCown`]), or references to them, as
+/// `&Cown<T>`.
+pub trait CownRef {
+    /// The handle.
+    type Handle: AsCown;
+
+    /// The handle.
+    fn handle(&self) -> &Self::Handle;
+}
+
+impl<H: AsCown> CownRef for H {
+    type Handle = H;
+
+    #[inline]
+    fn handle(&self) -> &H {
+        self
+    }
+}
+
+impl<T: Send + 'static> CownRef for &Cown<T> {
+    type Handle = Cown<T>;
+
+    #[inline]
+    fn handle(&self) -> &Cown<T> {
+        self
+    }
+}
+
 /// A cown held for reading; see [`Cown::read`].
+///
+/// One exists only where the state is [`Sync`]: it is looked for where it is made, so that what is wrong is
+/// told there, and once.
 #[derive(Debug)]
 pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) PhantomData<fn() -> T>);
 
@@ -196,9 +280,40 @@ pub struct Regardless<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 #[derive(Debug)]
 pub struct RegardlessHeld<T: Send + 'static>(pub(crate) Cown<T>);
 
-/// A slice of cowns held for reading; see [`read_all`].
+/// A cown held for reading whose poison the behaviour wants to see; see [`Read::checked`].
+#[derive(Debug)]
+pub struct CheckedRead<'c, T: Send + 'static>(&'c Cown<T>);
+
+impl<'c, T: Send + Sync + 'static> Read<'c, T> {
+    /// Reads the cown even if it is poisoned: the closure gets a `Result`.
+    ///
+    /// ```
+    /// use coact_core::{Cown, ask, when};
+    ///
+    /// let cown = Cown::new(1);
+    /// when(&cown, |n| { *n = 7; panic!("half way") });
+    /// let seen = ask(cown.read().checked(), |n| match n {
+    ///     Ok(sound) => *sound,
+    ///     Err(poisoned) => -*poisoned.get_ref(),
+    /// });
+    /// assert_eq!(seen.wait(), Ok(-7));
+    /// ```
+    pub fn checked(self) -> CheckedRead<'c, T> {
+        CheckedRead(self.0)
+    }
+}
+
+/// A slice of cowns held for reading; see [`read_all`]. As [`Read`], only where states are [`Sync`].
 #[derive(Debug)]
 pub struct ReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
+
+/// A slice of cowns held for reading, poisoned or not; see [`ReadAll::checked`].
+#[derive(Debug)]
+pub struct CheckedReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
+
+/// A slice of cowns, poisoned or not; see [`checked_all`].
+#[derive(Debug)]
+pub struct CheckedAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
 
 /// Names all cowns of a slice for reading.
 ///
@@ -209,11 +324,56 @@ pub struct ReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
 /// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
 /// assert_eq!(sum.wait().unwrap(), 10);
 /// ```
-pub fn read_all<H: AsCown>(cowns: &[H]) -> ReadAll<'_, H::View, H>
+pub fn read_all<R>(cowns: &[R]) -> ReadAll<'_, <R::Handle as AsCown>::View, R>
 where
-    H::State: Sync,
+    R: CownRef,
+    <R::Handle as AsCown>::State: Sync,
 {
     ReadAll(cowns, PhantomData)
+}
+
+impl<'c, T, R> ReadAll<'c, T, R> {
+    /// Reads the cowns even if some are poisoned, or closed as that of an actor that has ended: the
+    /// closure gets a `Result` for each, and all others.
+    ///
+    /// ```
+    /// use coact_core::{Cown, ask, read_all, when};
+    ///
+    /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
+    /// when(&accounts[2], |_| panic!("half way"));
+    /// let report = ask(read_all(&accounts).checked(), |all| {
+    ///     let sum: u64 = all.iter().flatten().sum();
+    ///     let unsound: Vec<_> = (0..all.len()).filter(|at| all.get(*at).unwrap().is_err()).collect();
+    ///     (sum, unsound)
+    /// });
+    /// assert_eq!(report.wait(), Ok((7, vec![2])));
+    /// ```
+    pub fn checked(self) -> CheckedReadAll<'c, T, R> {
+        CheckedReadAll(self.0, PhantomData)
+    }
+}
+
+/// Names all cowns of a slice, of which some may be poisoned, or closed as that of an actor that has
+/// ended: the closure gets a `Result` for each, and can clear the mark of those that are poisoned.
+///
+/// ```
+/// use coact_core::{Cown, MemberError, ask, checked_all, when};
+///
+/// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
+/// when(&accounts[2], |_| panic!("half way"));
+/// when(checked_all(&accounts), |mut all| {
+///     for account in all.iter_mut() {
+///         match account {
+///             Ok(balance) => *balance += 1,
+///             Err(MemberError::Poisoned(poisoned)) => *poisoned.clear() = 0,
+///             Err(_) => {}
+///         }
+///     }
+/// });
+/// assert_eq!(ask(&accounts, |all| all.iter().sum::<u64>()).wait(), Ok(10));
+/// ```
+pub fn checked_all<R: CownRef>(cowns: &[R]) -> CheckedAll<'_, <R::Handle as AsCown>::View, R> {
+    CheckedAll(cowns, PhantomData)
 }
 
 /// The owned forms of the sets above.
@@ -227,6 +387,9 @@ pub mod owned {
     pub struct Regardless<T: Send + 'static>(pub(super) Cown<T>);
     pub struct Slice<H>(pub(super) Box<[H]>);
     pub struct ReadAll<H>(pub(super) Box<[H]>);
+    pub struct CheckedRead<T: Send + 'static>(pub(super) Cown<T>);
+    pub struct CheckedAll<H>(pub(super) Box<[H]>);
+    pub struct CheckedReadAll<H>(pub(super) Box<[H]>);
 }
 
 /// Lets a set go of which the behaviour has nothing. What foreign handles do at their end must not
@@ -247,7 +410,8 @@ fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> Member {
 /// The view of a held cown.
 ///
 /// # Safety
-/// The cown is one of `H`'s, and held for reading for `'a`.
+/// The cown is one of `H`'s, and held for reading for `'a`; or its state is not [`Sync`], and held
+/// exclusively. (A [`Read`] is made only of states that are `Sync`.)
 #[inline]
 pub(super) unsafe fn view<'a, H: AsCown>(cown: NonNull<CownHeader>) -> &'a H::View {
     // SAFETY: by the caller's word.
@@ -303,9 +467,14 @@ macro_rules! one_cown {
             }
 
             #[inline]
-            fn announce_all(&self) {
+            fn announce_all(&self) -> bool {
                 let $this = self;
-                $cown.announce();
+                $cown.announce()
+            }
+
+            fn admit_all(&self, admission: &mut Admission) {
+                let $this = self;
+                admission.ask(|| $cown.admit());
             }
 
             #[inline]
@@ -326,15 +495,21 @@ one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, |t
     own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
 one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true,
     |this| this.0, own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown<State: Sync>] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false,
+one_cown!([H: AsCown] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false,
     |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
-one_cown!([H: AsCown<State: Sync>] owned::Read<H>, owned::Read<H>, &'a H::View, single: false,
+one_cown!([H: AsCown] owned::Read<H>, owned::Read<H>, &'a H::View, single: false,
     |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
+one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, owned::CheckedRead<T>,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, |this| this.0, own: owned::CheckedRead,
+    member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
+one_cown!([T: Send + Sync + 'static] owned::CheckedRead<T>, owned::CheckedRead<T>,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, |this| this.0, own: owned::CheckedRead,
+    member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut T, Poisoned<'a, T>>,
-    single: true, |this| this.0, own: owned::Checked, member: Member::checked, |cown| checked(cown));
+    single: true, |this| this.0, own: owned::Checked, member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
     Result<&'a mut T, Poisoned<'a, T>>, single: true, |this| this.0, own: owned::Checked,
-    member: Member::checked, |cown| checked(cown));
+    member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true,
     |this| this.0, own: owned::Regardless, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
@@ -375,7 +550,13 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     }
 
     #[inline]
-    fn announce_all(&self) {}
+    fn announce_all(&self) -> bool {
+        false
+    }
+
+    fn admit_all(&self, admission: &mut Admission) {
+        admission.skip();
+    }
 
     #[inline]
     unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
@@ -414,7 +595,13 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
         visitor.member(Member::checked(self.0.header_ptr()));
     }
 
-    fn announce_all(&self) {}
+    fn announce_all(&self) -> bool {
+        false
+    }
+
+    fn admit_all(&self, admission: &mut Admission) {
+        admission.skip();
+    }
 
     fn give(self) {
         self.0.give();
@@ -433,7 +620,7 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
 
 /// # Safety
 /// The caller holds the cown exclusively for `'a`, and it is of `T`.
-unsafe fn checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisoned<'a, T>> {
+unsafe fn hold_checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisoned<'a, T>> {
     // SAFETY: by the caller's word.
     unsafe {
         if cown.as_ref().is_poisoned() {
@@ -446,18 +633,17 @@ unsafe fn checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisone
 
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {
-    ([$($generics:tt)*] $set:ty, $owned:ident, $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
+    ([$($generics:tt)*] $set:ty, of $handle:ty, $owned:ident, $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
         impl<$($generics)*> Sealed for $set {}
 
         impl<$($generics)*> CownSet for $set {
-            type Access<'a> = $access<'a, H::View, H>;
+            type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
             type Shape = usize;
-            type Owned = owned::$owned<H>;
+            type Owned = owned::$owned<$handle>;
 
             fn member_count(&self) -> usize {
                 let $this = self;
-                let cowns: &[H] = &$slice[..];
-                cowns.len()
+                $slice.len()
             }
 
             fn shape(&self) -> usize {
@@ -466,13 +652,13 @@ macro_rules! slice_of_cowns {
 
             fn to_owned_set(&self) -> Self::Owned {
                 let $this = self;
-                owned::$owned($slice.iter().cloned().collect())
+                owned::$owned($slice.iter().map(|cown| cown.handle().clone()).collect())
             }
 
             fn visit(&self, visitor: &mut Visitor<'_>) {
                 let $this = self;
                 for cown in $slice.iter() {
-                    visitor.member($member(cown.as_cown().header_ptr()));
+                    visitor.member($member(cown.handle().as_cown().header_ptr()));
                 }
             }
 
@@ -480,9 +666,14 @@ macro_rules! slice_of_cowns {
                 forget(self);
             }
 
-            fn announce_all(&self) {
+            fn announce_all(&self) -> bool {
                 let $this = self;
-                $slice.iter().for_each(AsCown::announce);
+                $slice.iter().fold(false, |asks, cown| cown.handle().announce() | asks)
+            }
+
+            fn admit_all(&self, admission: &mut Admission) {
+                let $this = self;
+                $slice.iter().for_each(|cown| admission.ask(|| cown.handle().admit()));
             }
 
             unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> Self::Access<'a> {
@@ -497,12 +688,27 @@ macro_rules! slice_of_cowns {
     };
 }
 
-slice_of_cowns!([H: AsCown] &[H], Slice, Members, |this| this, member: exclusive::<H>);
-slice_of_cowns!([H: AsCown] &Vec<H>, Slice, Members, |this| this, member: exclusive::<H>);
-slice_of_cowns!([H: AsCown, const N: usize] &[H; N], Slice, Members, |this| this, member: exclusive::<H>);
-slice_of_cowns!([H: AsCown] owned::Slice<H>, Slice, Members, |this| this.0, member: exclusive::<H>);
-slice_of_cowns!([H: AsCown<State: Sync>] ReadAll<'_, H::View, H>, ReadAll, ReadMembers, |this| this.0, member: Member::read);
-slice_of_cowns!([H: AsCown<State: Sync>] owned::ReadAll<H>, ReadAll, ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!([R: CownRef] &[R], of R::Handle, Slice, Members,
+    |this| this, member: exclusive::<R::Handle>);
+slice_of_cowns!([R: CownRef] &Vec<R>, of R::Handle, Slice, Members,
+    |this| this, member: exclusive::<R::Handle>);
+slice_of_cowns!([R: CownRef, const N: usize] &[R; N], of R::Handle, Slice, Members,
+    |this| this, member: exclusive::<R::Handle>);
+slice_of_cowns!([H: AsCown] owned::Slice<H>, of H, Slice, Members,
+    |this| this.0, member: exclusive::<H>);
+slice_of_cowns!([R: CownRef] ReadAll<'_, <R::Handle as AsCown>::View, R>,
+    of R::Handle, ReadAll, ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!([H: AsCown] owned::ReadAll<H>, of H, ReadAll, ReadMembers,
+    |this| this.0, member: Member::read);
+slice_of_cowns!([R: CownRef] CheckedAll<'_, <R::Handle as AsCown>::View, R>,
+    of R::Handle, CheckedAll, CheckedMembers, |this| this.0, member: Member::checked);
+slice_of_cowns!([H: AsCown] owned::CheckedAll<H>, of H, CheckedAll, CheckedMembers,
+    |this| this.0, member: Member::checked);
+slice_of_cowns!([R: CownRef<Handle: AsCown<State: Sync>>]
+    CheckedReadAll<'_, <R::Handle as AsCown>::View, R>, of R::Handle, CheckedReadAll,
+    CheckedReadMembers, |this| this.0, member: Member::checked_read);
+slice_of_cowns!([H: AsCown<State: Sync>] owned::CheckedReadAll<H>, of H, CheckedReadAll,
+    CheckedReadMembers, |this| this.0, member: Member::checked_read);
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 
@@ -532,8 +738,12 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         self.into_iter().for_each(CownSet::give);
     }
 
-    fn announce_all(&self) {
-        self.iter().for_each(CownSet::announce_all);
+    fn announce_all(&self) -> bool {
+        self.iter().fold(false, |asks, set| set.announce_all() | asks)
+    }
+
+    fn admit_all(&self, admission: &mut Admission) {
+        self.iter().for_each(|set| set.admit_all(admission));
     }
 
     unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
@@ -590,8 +800,12 @@ macro_rules! tuple_of_sets {
             }
 
             #[inline]
-            fn announce_all(&self) {
-                $(self.$index.announce_all();)*
+            fn announce_all(&self) -> bool {
+                false $(| self.$index.announce_all())*
+            }
+
+            fn admit_all(&self, admission: &mut Admission) {
+                $(self.$index.admit_all(admission);)*
             }
 
             unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {

@@ -1,39 +1,122 @@
 //! Members that are attended to: the two bits of [`attend`](crate::attend) in two places.
 //!
-//! ALERT of a member says that it is in the leader's list of alerts; PARKED, that its door is shut.
-//! ALERT of the leader says that there may be something in the list; PARKED, that the token lies in
-//! the leader, since some member's door is shut.
+//! ALERT of the leader says that there may be something in its list of alerts; PARKED, that the token lies in the
+//! leader, since some member's door is shut. PARKED of a member says that it is that one's. Whether a member is in the
+//! list says its [`Notice`], since to put it there takes two steps, and others must know when both are done.
 //!
 //! ```text
 //!   alert of a member                       the token holder, before a behaviour
-//!   ALERT of the member: set;               ALERT of the leader set?
-//!     it was: done                            ALERT, PARKED of the leader: clear
-//!   put it into the list                      take the list; for each member:
-//!   ALERT of the leader: set; before it was     ALERT, PARKED of the member: clear; attend
-//!     set:     done, somebody is on the way     shut: set PARKED, count it
-//!     PARKED:  the token is ours: schedule    none shut: go on
-//!     neither: append an empty request        shut: ALERT clear? set PARKED, leave the token
+//!   its notice: is placed?                  ALERT of the leader set?
+//!     NONE:    now it is PLACING              ALERT, PARKED of the leader: clear
+//!     PLACING: wait for the end of that       take the list; for each member:
+//!     PLACED:  done                             its notice: NONE; PARKED: clear; attend
+//!   put it into the list                        shut: set PARKED, count it
+//!   ALERT of the leader: set                  none shut: go on
+//!   its notice: PLACED                        shut: ALERT clear? set PARKED, leave the token
+//!   before that ALERT was
+//!     set:     done, somebody is on the way
+//!     PARKED:  the token is ours: schedule
+//!     neither: append an empty request
 //! ```
 //!
 //! *No alert is lost.* The member is in the list before ALERT of the leader is set, and that is cleared
 //! before the list is taken. The rest is as in `attend`, with the leader's bits.
 //!
-//! *A member in the list is alive.* The last handle does not drop the state of a member with ALERT
+//! *No alert comes late.* When one returns, whoever holds the group sees ALERT of the leader before it runs another
+//! behaviour, or attends to the member afterwards, or has done so. That is plain of one that has placed the notice, or
+//! that comes when it is placed. But one that comes between (a handler, say, that is to be held from now on, while a
+//! thread resumes its actor) must not return before the other thread's steps are done: that thread waits for nobody
+//! there, so this is a wait as those in `behaviour/README.md`, "Why there is no deadlock".
+//!
+//! *A member in the list is alive.* The last handle does not drop the state of a member with a notice
 //! ([`is_idle`](crate::cown::handle)): it appends the last request, which is granted after the list
 //! was taken.
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
+use coact_sync::shim::atomic::{AtomicU32, Ordering};
 
 use super::leader::Leader;
 use super::turn::with;
-use crate::attend::Door;
 use crate::attend::guard::{self, Guard};
+use crate::attend::{Door, is_without_door, mode_now};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{Mode, Ready, TaskPtr};
+use crate::behaviour::steps;
+use crate::behaviour::task::{Ready, RunContext, TaskPtr};
 use crate::cown::header::{CownHeader, Flags};
 use crate::sched::schedule;
+use crate::sim;
+
+/// Whether a member is in its leader's list of alerts: in the word of its header with which cowns of their own count
+/// readers. Beside the state the word counts how often the member was taken off, so that a thread that comes late
+/// with its second step is not taken for the next one.
+struct Notice<'a>(&'a AtomicU32);
+
+impl<'a> Notice<'a> {
+    /// It is not in the list.
+    const NONE: u32 = 0;
+    /// Some thread puts it there.
+    const PLACING: u32 = 1;
+    /// It is there, and ALERT of the leader is set.
+    const PLACED: u32 = 2;
+    const STATE: u32 = 3;
+
+    fn of(member: &'a CownHeader) -> Self {
+        Self(&member.readers)
+    }
+
+    /// Begins to place it; the guard's word is the caller's then. `None` if another alert has placed it, which has not
+    /// been attended to.
+    fn place(&self) -> Option<u32> {
+        // ORDERING: Relaxed. Confirmed by the exchange.
+        let mut now = self.0.load(Ordering::Relaxed);
+        loop {
+            let next = match now & Self::STATE {
+                Self::NONE => now | Self::PLACING,
+                Self::PLACED => now,
+                _ => {
+                    // ORDERING: Relaxed. As above.
+                    now = steps::wait_for(|| {
+                        let later = self.0.load(Ordering::Relaxed);
+                        (later != now).then_some(later)
+                    });
+                    continue;
+                }
+            };
+            // ORDERING: AcqRel. Release publishes what the caller did to the one that takes the notice, also where
+            // the word stays as it is. Acquire pairs with the release there: the guard's word is ours until it is in
+            // the list; and with that in `placed`: ALERT of the leader is set.
+            let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+            match self.0.compare_exchange_weak(now, next, ok, failed) {
+                Ok(_) => return (next != now).then_some(next),
+                Err(later) => now = later,
+            }
+        }
+    }
+
+    /// It stands in the list; unless it was taken off there already.
+    fn placed(&self, number: u32) {
+        // ORDERING: Release pairs with the acquire in `place`.
+        let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+        let placed = number - Self::PLACING + Self::PLACED;
+        let _ = self.0.compare_exchange(number, placed, ok, failed);
+    }
+
+    /// Takes it off, with what those did before who have placed it, or found it placed. The caller has the list.
+    fn take(&self) {
+        let next = |now: u32| Some((now | Self::STATE).wrapping_add(1));
+        // ORDERING: AcqRel. Acquire pairs with the release in `place`: what was done before the alert is seen by the
+        // call. Release gives the guard's word to the next alert.
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, next);
+    }
+}
+
+/// Whether a member is in its leader's list of alerts, or about to be.
+pub(crate) fn is_noticed(member: &CownHeader) -> bool {
+    // ORDERING: Acquire pairs with the release in `take`: when the notice was taken, a request stands in the leader's
+    // queue.
+    Notice::of(member).0.load(Ordering::Acquire) & Notice::STATE != Notice::NONE
+}
 
 /// Alerts a member. Returns true if the caller is to append an empty request.
 ///
@@ -42,18 +125,18 @@ use crate::sched::schedule;
 pub(crate) unsafe fn alert(cown: NonNull<CownHeader>, leader: NonNull<CownHeader>) -> bool {
     // SAFETY: by the caller's word; the member keeps the leader alive.
     let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
-    // ORDERING: AcqRel. Release publishes what the caller did to the one that clears the bit.
-    // Acquire pairs with the release there: the guard's word is ours until it is in the list.
-    if header.flags.fetch_or(Flags::ALERT, Ordering::AcqRel) & Flags::ALERT != 0 {
-        return false;
-    }
-    // SAFETY: attended to; and with the bit, which we have set, the guard's word is ours.
+    let Some(number) = Notice::of(header).place() else { return false };
+    sim::point();
+    // SAFETY: attended to; and with the notice, which we place, the guard's word is ours.
     unsafe { push(leader.as_ref(), guard::of(cown)) };
+    sim::point();
     // SAFETY: as above.
     let leading = unsafe { &leader.as_ref().header };
     // ORDERING: AcqRel, as in `attend`: Release publishes the list to whoever clears the bit.
     // Acquire pairs with the release in `park`: the token.
     let before = leading.flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
+    Notice::of(header).placed(number);
+    sim::point();
     if before & Flags::ALERT != 0 {
         return false;
     }
@@ -118,33 +201,48 @@ pub(crate) unsafe fn first_at_door(leader: NonNull<CownHeader>) -> (NonNull<Slot
     }
 }
 
+/// Marks a member's door as shut, or open. Returns what it is: that of a member that is closed stays open.
+fn mark(member: &CownHeader, shut: bool) -> bool {
+    if !shut {
+        member.set(Flags::PARKED, false);
+        return false;
+    }
+    let unless_closed = |flags: u8| (flags & Flags::CLOSED == 0).then_some(flags | Flags::PARKED);
+    // ORDERING: AcqRel, as in `Cown::close`.
+    member.flags.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
+}
+
 /// Attends to all members that are alerted. The door is open if none has shut it, now or before.
 ///
 /// # Safety
 /// The caller has the token.
 #[cold]
-pub(super) unsafe fn attend_to_all(leader: NonNull<Leader>, mode: Mode) -> Door {
+pub(super) unsafe fn attend_to_all(leader: NonNull<Leader>, context: &RunContext) -> Door {
     const BITS: u8 = Flags::ALERT | Flags::PARKED;
     // SAFETY: a request in the queue keeps a member, and so the leader, alive.
     let this = unsafe { leader.as_ref() };
     // ORDERING: AcqRel. Acquire pairs with the release in `alert`. (Release: the next alert may find
     // the bits as this leaves them, and continues from here.)
     this.header.flags.fetch_and(!BITS, Ordering::AcqRel);
+    sim::point();
     // ORDERING: Acquire pairs with the release in `push`.
     let mut first = this.alerts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
         let cown = guard::header_of(guard);
-        // SAFETY: a member in the list is alive, and its guard's word ours until its bit is cleared.
+        // SAFETY: a member in the list is alive, and its guard's word ours until its notice is taken.
         // With the token nobody else is at its state.
         unsafe {
             first = guard::next(guard);
-            // ORDERING: AcqRel. Acquire pairs with the release in `alert`: what was done before the
-            // alert is seen by the call. Release gives the guard's word to the next alert.
-            let before = cown.as_ref().flags.fetch_and(!BITS, Ordering::AcqRel);
-            let was_shut = before & Flags::PARKED != 0;
-            let shut = (guard::kind(cown).attend)(cown, mode) == Door::Shut;
-            if shut {
-                cown.as_ref().set(Flags::PARKED, true);
+            Notice::of(cown.as_ref()).take();
+            sim::point();
+            // After the exchange: a shutdown whose deadline passes says so before it alerts.
+            let mode = mode_now(context);
+            // PARKED of a member is the token holder's.
+            let was_shut = cown.as_ref().has(Flags::PARKED);
+            let door = (guard::kind(cown).attend)(cown, mode);
+            let mut shut = door == Door::Shut && !is_without_door(cown.as_ref());
+            if shut != was_shut {
+                shut = mark(cown.as_ref(), shut);
             }
             with(leader, |held| held.shut = held.shut + usize::from(shut) - usize::from(was_shut));
         }

@@ -56,6 +56,10 @@ impl Current {
         let held = if worker.is_some() { leader.as_ptr() } else { HELD.get() };
         Self(HELD.replace(held))
     }
+
+    /// Ends it, before the group is given away.
+    #[inline]
+    pub(super) fn end(self) {}
 }
 
 impl Drop for Current {

@@ -33,6 +33,8 @@ impl Current {
     pub(super) fn enter(leader: NonNull<Leader>, _: Option<&Worker>) -> Self {
         Self(HELD.with(|held| held.replace(leader.as_ptr())))
     }
+
+    pub(super) fn end(self) {}
 }
 
 impl Drop for Current {

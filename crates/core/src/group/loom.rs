@@ -239,3 +239,65 @@ fn alert_against_leave() {
         assert_eq!(bell.0.read(), [9]);
     });
 }
+
+/// State that shuts its door when it is told to, and opens it when it is told otherwise.
+struct Cell {
+    log: Log,
+    is_to_shut: bool,
+}
+
+impl Attended for Cell {
+    type Front = AtomicBool;
+
+    fn attend(&mut self, opens: &AtomicBool) -> Door {
+        let shut = self.is_to_shut && !opens.load(Ordering::Relaxed);
+        if shut { Door::Shut } else { Door::Open }
+    }
+
+    fn cancel(&mut self, _: &AtomicBool) {}
+
+    fn failed(&mut self, _: &AtomicBool, _: &Broken) {}
+}
+
+/// A behaviour has its own member's door shut, while another thread alerts that one: no behaviour of the group comes
+/// after it, until the door is opened.
+///
+/// Fails if an alert returns because of another one, before that one is seen by who holds the group.
+#[test]
+fn a_door_is_shut_against_an_alert() {
+    check(|| {
+        let group = Group::new();
+        let cell = |_| Cell { log: Log::default(), is_to_shut: false };
+        let (x, y) = (group.attended(AtomicBool::new(false), cell), member(&group));
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                x.alert();
+                drop(x);
+                run_ready();
+            }
+        });
+        // Beside the model: which comes first is not the question.
+        let opened = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let (own, seen) = (x.clone(), opened.clone());
+        when(&x, move |x| {
+            x.log.push(1);
+            x.is_to_shut = true;
+            own.alert();
+            drop(own);
+        });
+        when(&y, move |y| {
+            assert!(seen.load(std::sync::atomic::Ordering::Relaxed), "the door is shut");
+            y.push(2);
+        });
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        opened.store(true, std::sync::atomic::Ordering::Relaxed);
+        x.front().store(true, Ordering::Relaxed);
+        x.alert();
+        run_ready();
+        assert_eq!(written(y), [2]);
+        assert_eq!(x.into_inner().ok().expect("nothing is queued").log.read(), [1]);
+    });
+}

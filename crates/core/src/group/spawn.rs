@@ -6,6 +6,7 @@ use super::current;
 use super::leader::Leader;
 use super::ring::{Entry, RunEntry};
 use super::turn::with;
+use crate::attend::Place;
 use crate::behaviour::append::append_single;
 use crate::behaviour::body::{Body, Completion};
 use crate::behaviour::grant::grant;
@@ -37,24 +38,54 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
         if goes_into_ring(leader) {
             push(leader, member, body, run_single::<S, F, C>);
         } else {
-            queue_single(leader, member, body);
+            let _place = queue_single(leader, member, body);
         }
     }
 }
 
-/// Spawns the behaviour by the queue.
+/// The same; tells where the behaviour stands in the queue, if it is not in the ring.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn spawn_placed<S, F, C>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: Body<S, F, C>,
+) -> Option<Place>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
+    unsafe {
+        if goes_into_ring(leader) {
+            push(leader, member, body, run_single::<S, F, C>);
+            return None;
+        }
+        Some(queue_single(leader, member, body))
+    }
+}
+
+/// Spawns the behaviour by the queue; tells where it stands there.
 ///
 /// # Safety
 /// As [`spawn_single`].
-unsafe fn queue_single<S, F, C>(leader: NonNull<CownHeader>, member: Member, body: Body<S, F, C>)
+unsafe fn queue_single<S, F, C>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: Body<S, F, C>,
+) -> Place
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
     let slot = SingleBehaviour::allocate_in_group(member, body);
+    let place = Place::of(slot);
     // SAFETY: the request is ours; and by the caller's word.
     unsafe { spawn_from_anywhere(leader, slot) };
+    place
 }
 
 /// As [`spawn_request`], for a thread that may be no worker.

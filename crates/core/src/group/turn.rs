@@ -17,10 +17,16 @@ use crate::behaviour::task::{Ready, RunContext, TaskPtr, TaskVTable};
 use crate::cown::header::CownHeader;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule_last};
+use crate::sim;
 
 /// The functions of the group as a task: it goes on where its holder has left it.
-pub(super) const VTABLE: TaskVTable =
-    TaskVTable { run: go_on, link: link_of_group, in_group: None };
+pub(super) const VTABLE: TaskVTable = TaskVTable {
+    run: go_on,
+    link: link_of_group,
+    in_group: None,
+    name: || "the behaviours of a group",
+    attended: None,
+};
 
 /// The request that holds a group, with the task that it belongs to.
 ///
@@ -70,14 +76,13 @@ pub(crate) unsafe fn run<C: Completion>(
         with(leader, |held| held.anchor = Some(anchor));
         let ended = body();
         if with(leader, |held| held.ring.is_empty()) && leader.as_ref().is_unfollowed() {
-            drop(entered);
-            let successor = let_go(leader, context);
+            let successor = let_go(leader, entered, context);
             ended.deliver();
             return successor;
         }
         // The group goes on, perhaps for long, and whoever waits for the result has no part in it.
         ended.deliver();
-        go_on_with(leader, worker, context)
+        go_on_with(leader, entered, worker, context)
     }
 }
 
@@ -85,7 +90,13 @@ pub(crate) unsafe fn run<C: Completion>(
 ///
 /// # Safety
 /// As there.
-unsafe fn let_go(leader: NonNull<Leader>, context: &RunContext) -> Option<TaskPtr> {
+#[inline]
+unsafe fn let_go(
+    leader: NonNull<Leader>,
+    entered: Current,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    entered.end();
     let mut successor = Successor::new(context.home);
     // SAFETY: by the caller's word.
     unsafe { finish(leader, &mut successor) };
@@ -96,13 +107,14 @@ unsafe fn let_go(leader: NonNull<Leader>, context: &RunContext) -> Option<TaskPt
 /// As [`drive`].
 unsafe fn go_on_with(
     leader: NonNull<Leader>,
+    entered: Current,
     worker: Option<&Worker>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
     // SAFETY: by the caller's word.
     unsafe {
         with(leader, |held| held.renew_budget(worker, context));
-        drive(leader, worker, context)
+        drive(leader, entered, worker, context)
     }
 }
 
@@ -113,18 +125,22 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     // SAFETY: by the caller's word.
     unsafe {
         let leader = Leader::of_task(task);
-        let _entered = Current::enter(leader, worker);
-        go_on_with(leader, worker, context)
+        go_on_with(leader, Current::enter(leader, worker), worker, context)
     }
 }
 
 /// Attends to members that want it, and runs the ring to its end, or up to the throughput; then lets
 /// the group go.
 ///
+/// The thread must not use the ring any more from the moment in which it gives the token away: to do so may be to
+/// run code of the user, a hook or a waker, which spawns on a member while another thread holds the group. So
+/// `entered` ends before.
+///
 /// # Safety
 /// The caller has the token, which is given away. An anchor is set, or a head.
 unsafe fn drive(
     leader: NonNull<Leader>,
+    entered: Current,
     worker: Option<&Worker>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
@@ -135,13 +151,13 @@ unsafe fn drive(
             // Looked up each time: the one before may have run past a shutdown's deadline.
             let context = current::context(worker, context);
             let header = &leader.as_ref().header;
+            sim::point();
             if header.wants_attention() {
                 calls += 1;
                 if calls > CALLS_IN_A_ROW {
-                    schedule_last(Leader::task(leader), header.home_of_queue());
-                    return None;
+                    return yield_worker(leader, entered);
                 }
-                let door = alert::attend_to_all(leader, context.mode);
+                let door = alert::attend_to_all(leader, &context);
                 if door == Door::Open {
                     continue;
                 }
@@ -152,14 +168,11 @@ unsafe fn drive(
             }
             match with(leader, HeldGroup::next) {
                 Next::Run(entry) => Entry::run_of(entry)(entry, &context),
-                Next::Yield => {
-                    let home = header.home_of_queue();
-                    schedule_last(Leader::task(leader), home);
-                    return None;
-                }
+                Next::Yield => return yield_worker(leader, entered),
                 Next::Finish if adopt(leader) => {}
-                Next::Finish => return let_go(leader, &context),
+                Next::Finish => return let_go(leader, entered, &context),
                 Next::Grant(head) => {
+                    entered.end();
                     let mut successor = Successor::new(context.home);
                     grant(leader.cast(), head, &mut successor);
                     return successor.take();
@@ -167,6 +180,19 @@ unsafe fn drive(
             }
         }
     }
+}
+
+/// Lets others have the worker; the token goes with the group's task.
+///
+/// # Safety
+/// The caller has the token, which is given away.
+#[cold]
+unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<TaskPtr> {
+    entered.end();
+    // SAFETY: the token, so a member is alive, and with it the leader.
+    let home = unsafe { leader.as_ref() }.header.home_of_queue();
+    schedule_last(Leader::task(leader), home);
+    None
 }
 
 /// What the holder does next.

@@ -14,15 +14,18 @@
 //! `LATE`; whoever comes second frees the cell.
 
 use std::alloc::Layout;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
+use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicU8, End, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
-use coact_sync::{backoff, pool};
 
-use crate::panic::Broken;
+use crate::behaviour::steps;
+use crate::cown::depth;
+use crate::panic::{Broken, drop_quietly};
+use crate::sim;
 
 const EMPTY: u8 = 0;
 const WAITING: u8 = 1;
@@ -177,6 +180,7 @@ impl<R> Producer<R> {
                 Err(now) => state = now,
                 Ok(WAITING) => {
                     state = TAKING;
+                    sim::point();
                     // SAFETY: in `TAKING` the waiter is the producer's.
                     match unsafe { shared.take_waiter() } {
                         Waiter::Task(task) => waker = Some(task),
@@ -189,7 +193,7 @@ impl<R> Producer<R> {
                 }
                 // The consumer may free the cell now: it is not touched any more.
                 Ok(_) => {
-                    waker.into_iter().for_each(Waker::wake);
+                    waker.into_iter().for_each(wake);
                     return true;
                 }
             }
@@ -198,7 +202,7 @@ impl<R> Producer<R> {
         // below comes after the consumer's uses.
         let in_time = shared.state.load(Ordering::Acquire) != LATE;
         // SAFETY: the consumer has left.
-        drop(unsafe { Shared::take_over(this) });
+        drop_value(unsafe { Shared::take_over(this) });
         in_time
     }
 
@@ -210,9 +214,23 @@ impl<R> Producer<R> {
     }
 }
 
+/// Wakes the one who waits. His waker is foreign code, of which whoever has the value knows nothing.
+#[inline(never)]
+fn wake(waker: Waker) {
+    drop_quietly(|| waker.wake());
+}
+
 impl<R> Drop for Producer<R> {
     fn drop(&mut self) {
-        Producer(self.0).complete(Err(Broken::Dropped));
+        let this = Producer(self.0);
+        // What is called with the end may own the next producer, and so forth. And the owner may be
+        // unwinding: it must not panic.
+        // SAFETY: it captures this end alone; a resolver's value is `'static`.
+        unsafe {
+            depth::run_destructor(move || {
+                drop_quietly(|| _ = this.complete(Err(Broken::Dropped)));
+            });
+        }
     }
 }
 
@@ -268,7 +286,8 @@ impl<R> Consumer<R> {
     /// Takes a value that is there, or is about to be: the producer is at `TAKING` for a few
     /// instructions only.
     fn take_soon(&mut self) -> Value<R> {
-        backoff::wait_for(|| self.try_take())
+        steps::wait_for(|| self.is_ready().then_some(()));
+        self.try_take().expect("it is ready")
     }
 
     /// Offers a waiter, in the place of one that was offered before. Gives it back if the value has
@@ -284,6 +303,7 @@ impl<R> Consumer<R> {
         shared.waiter.with_mut(|place| unsafe {
             (*place).write(waiter);
         });
+        sim::point();
         // ORDERING: Release publishes the waiter to the producer (acquire in `complete`). Relaxed on
         // failure: `try_take` looks at the state again before the value is read.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
@@ -319,6 +339,7 @@ impl<R> Consumer<R> {
     fn leave(&mut self, state: u8) -> Option<Value<R>> {
         let this = self.0?;
         let waiter = self.withdraw();
+        sim::point();
         // ORDERING: AcqRel. Release: our uses come before the producer's free. Acquire pairs with
         // the release of `READY`: the value is taken below.
         let before = self.shared().state.swap(state, Ordering::AcqRel);
@@ -337,7 +358,17 @@ impl<R> Consumer<R> {
 
 impl<R> Drop for Consumer<R> {
     fn drop(&mut self) {
-        drop(self.leave(GONE));
+        if let Some(value) = self.leave(GONE) {
+            drop_value(value);
+        }
+    }
+}
+
+/// Drops a value that nobody wants. It may own the next promise, whose value nobody wants then.
+fn drop_value<R>(value: Value<R>) {
+    if needs_drop::<R>() {
+        // SAFETY: the value of a promise and its resolver is `'static`.
+        unsafe { depth::run_destructor(move || drop(value)) };
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values that behaviours, futures and blocking jobs leave for others.
 
+mod answer;
 mod cell;
 mod wait;
 
@@ -9,12 +10,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+pub use answer::Answer;
 use cell::{Consumer, Producer};
 
 use crate::behaviour::body::Completion;
 use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
 use crate::panic::Broken;
+use crate::runtime::pump;
 use crate::sched::context::assert_may_block;
 use crate::sim;
 
@@ -63,7 +66,8 @@ impl<R: Send + 'static> Promise<R> {
     /// # Panics
     /// In a behaviour, a future or elsewhere on a worker: the work that is waited for may stand
     /// behind the caller. Use [`then`](Self::then), or `await` it in a
-    /// [`spawn_future`](crate::spawn_future).
+    /// [`spawn_future`](crate::spawn_future). And on a thread whose [`Pump`](crate::Pump) has work, which
+    /// might be what is waited for: use [`Pump::run_future`](crate::Pump::run_future).
     #[track_caller]
     pub fn wait(mut self) -> Result<R, Broken> {
         if let Some(result) = self.0.try_take() {
@@ -73,6 +77,7 @@ impl<R: Send + 'static> Promise<R> {
             "`Promise::wait`",
             "chain the rest with `Promise::then`, or await it in `spawn_future`",
         );
+        pump::assert_has_no_work("`Promise::wait`");
         if sim::block_until(&|| self.0.is_ready()) {
             return self.0.try_take().expect("it is ready");
         }

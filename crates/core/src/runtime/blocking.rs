@@ -1,19 +1,22 @@
 //! What blocks: an elastic pool of threads, beside the workers or in their place.
 
+use std::any::type_name;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use coact_sync::shim::sync::{Condvar, Mutex};
+use slab::Slab;
 
 use super::handle::call_hook;
 use super::host::Host;
-use super::{Config, current_id};
+use super::{Config, Stuck, current_id};
 use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{self, Broken, drop_quietly};
 use crate::promise::Promise;
+use crate::sched::context::{Cancelling, Serving};
 use crate::sched::shared::{self, Shared};
 use crate::sim;
 
@@ -35,7 +38,11 @@ use crate::sim;
 /// ```
 ///
 /// A panic of the job is caught and reported, and breaks the promise.
-pub fn blocking<R: Send + 'static>(job: impl FnOnce() -> R + Send + 'static) -> Promise<R> {
+pub fn blocking<R, J>(job: J) -> Promise<R>
+where
+    R: Send + 'static,
+    J: FnOnce() -> R + Send + 'static,
+{
     let (resolver, promise) = Promise::channel();
     let home = current_id();
     let run = move |run: bool| {
@@ -46,26 +53,44 @@ pub fn blocking<R: Send + 'static>(job: impl FnOnce() -> R + Send + 'static) -> 
         let result = catch_unwind(AssertUnwindSafe(job));
         drop_quietly(move || match result {
             Ok(value) => resolver.resolve(value),
-            Err(payload) => resolver.fail(panic::caught(payload, home)),
+            Err(payload) => resolver.fail(panic::caught(payload, type_name::<J>(), home)),
         });
     };
-    BlockingPool::submit(shared::get(home), Job::Call(Box::new(run)));
+    let call = Call { run: Box::new(run), name: type_name::<J>() };
+    BlockingPool::submit(shared::get(home), Job::Call(call));
     promise
 }
-
-/// How often a thread that is about to end is looked at.
-const JOIN_INTERVAL: Duration = Duration::from_micros(100);
 
 /// What a thread of the pool does. Each counts as outstanding work until it is done.
 enum Job {
     /// It is called with whether it is to run, or only to be dropped.
-    Call(Box<dyn FnOnce(bool) + Send>),
+    Call(Call),
     /// A ready task of a runtime on blocking threads.
     Task(TaskPtr),
 }
 
+/// A blocking job, and the name of its type.
+struct Call {
+    run: Box<dyn FnOnce(bool) + Send>,
+    name: &'static str,
+}
+
 // SAFETY: a ready task may run on any thread, and is run by whoever takes the job.
 unsafe impl Send for Job {}
+
+impl Job {
+    fn is_task(&self) -> bool {
+        matches!(self, Job::Task(_))
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Job::Call(call) => call.name,
+            // SAFETY: a task that is queued is ready, and begins with its header.
+            Job::Task(task) => (unsafe { task.as_ref() }.vtable.name)(),
+        }
+    }
+}
 
 /// The threads for blocking jobs of one runtime.
 pub(crate) struct BlockingPool {
@@ -80,8 +105,12 @@ struct State {
     jobs: VecDeque<Job>,
     threads: usize,
     waiting: usize,
-    /// How many threads are in a task.
-    in_tasks: usize,
+    /// What the threads are in.
+    running: Slab<Running>,
+    /// How many of these began and ended, ever.
+    turns: u64,
+    /// The pool does not count as alive any more, if it ever did.
+    counted_out: bool,
     /// No more calls are taken.
     stopped: bool,
     /// No thread runs tasks any more: whoever brings one cancels it.
@@ -90,6 +119,15 @@ struct State {
     cancelling: bool,
     /// Of the threads that run, and of some that have ended.
     handles: Vec<JoinHandle<()>>,
+}
+
+/// What a thread of the pool is in.
+struct Running {
+    /// The number in the thread's name.
+    thread: usize,
+    is_task: bool,
+    /// The name of its type.
+    name: &'static str,
 }
 
 impl BlockingPool {
@@ -115,9 +153,10 @@ impl BlockingPool {
         }
     }
 
-    fn simulate(shared: &'static Shared, call: Box<dyn FnOnce(bool) + Send>) {
+    fn simulate(shared: &'static Shared, call: Call) {
         let run = move || {
-            call(true);
+            let _serving = Serving::new(shared.id);
+            (call.run)(true);
             shared.end_outstanding();
         };
         sim::spawn_outside(shared.id, Box::new(run));
@@ -152,7 +191,7 @@ impl BlockingPool {
         if let (Host::Blocking, Some(bytes)) = (shared.config.host, shared.config.stack_size) {
             thread = thread.stack_size(bytes);
         }
-        let error = match thread.spawn(move || shared.blocking.host(shared)) {
+        let error = match thread.spawn(move || shared.blocking.host(shared, number)) {
             Ok(handle) => return self.keep(handle),
             Err(error) => error,
         };
@@ -163,6 +202,7 @@ impl BlockingPool {
             if state.threads == 0 { std::mem::take(&mut state.jobs) } else { VecDeque::new() };
         drop(state);
         stranded.into_iter().for_each(|job| Self::abandon(shared, job));
+        self.end_if_deserted(shared);
     }
 
     fn keep(&self, handle: JoinHandle<()>) {
@@ -171,66 +211,131 @@ impl BlockingPool {
         state.handles.push(handle);
     }
 
-    /// Waits for the ends of the threads, up to a time; those in a long job are left alone. Returns how
-    /// many are still in a task.
-    pub(crate) fn join(&self, until: Instant) -> usize {
-        let handles = std::mem::take(&mut self.state.lock().handles);
-        for handle in handles {
-            while !handle.is_finished() && Instant::now() < until {
-                thread::park_timeout(JOIN_INTERVAL);
-            }
-            if handle.is_finished() {
-                // Jobs' panics are caught, so there is nothing to be told.
-                let _ = handle.join();
-            }
+    /// Whether no thread is in a job, and none is queued.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let state = self.state.lock();
+        state.jobs.is_empty() && state.running.is_empty()
+    }
+
+    /// Changes with everything that the threads begin and end.
+    pub(crate) fn turns(&self) -> u64 {
+        self.state.lock().turns
+    }
+
+    /// Whether all threads of a stopped pool have ended but those that are in a job.
+    pub(crate) fn has_ended_but_stuck(&self) -> bool {
+        let mut state = self.state.lock();
+        // They have ended, or are about to: nothing of the user's runs between their last look and that.
+        let ended = state.handles.extract_if(.., |handle| handle.is_finished()).collect::<Vec<_>>();
+        let running = state.running.len();
+        let rest = state.threads == running && state.handles.len() <= running;
+        drop(state);
+        for handle in ended {
+            // Jobs' panics are caught, so there is nothing to be told.
+            let _ = handle.join();
         }
-        self.state.lock().in_tasks
+        rest
+    }
+
+    /// Waits for no thread any more.
+    pub(crate) fn detach(&self) {
+        let handles = std::mem::take(&mut self.state.lock().handles);
+        drop(handles);
+    }
+
+    /// What the threads are still in: tasks, and jobs.
+    pub(crate) fn stuck(&self, name: &str) -> (Vec<Stuck>, Vec<Stuck>) {
+        let state = self.state.lock();
+        let (mut tasks, mut jobs) = (Vec::new(), Vec::new());
+        for (_, running) in &state.running {
+            let thread = format!("{name}-blocking-{}", running.thread);
+            let kind = if running.is_task { &mut tasks } else { &mut jobs };
+            kind.push(Stuck { thread, work: Some(running.name) });
+        }
+        (tasks, jobs)
+    }
+
+    /// Called when a runtime is stopped, and by each thread that ends after that: if none is left, nobody
+    /// but those who bring tasks sees to them from now on.
+    pub(crate) fn end_if_deserted(&self, shared: &Shared) {
+        let mut state = self.state.lock();
+        if !state.stopped || state.threads > 0 {
+            return;
+        }
+        state.closed = true;
+        let counts = shared.config.host == Host::Blocking && !state.counted_out;
+        state.counted_out = true;
+        drop(state);
+        Self::cancel_tasks(shared);
+        if counts {
+            shared.count_out();
+        }
     }
 
     /// A thread's life: with the hooks, if it stands for a worker.
-    fn host(&self, shared: &'static Shared) {
+    fn host(&self, shared: &'static Shared, number: usize) {
         let config = &shared.config;
         let has_hooks = config.host == Host::Blocking;
-        if has_hooks {
-            call_hook(config.on_start.as_deref());
-        }
-        self.serve(shared);
-        if has_hooks {
-            call_hook(config.on_stop.as_deref());
-        }
+        shared.around_thread(|| {
+            if has_hooks {
+                call_hook(config.on_start.as_deref());
+            }
+            self.serve(shared, number);
+            if has_hooks {
+                call_hook(config.on_stop.as_deref());
+            }
+        });
+        self.end_if_deserted(shared);
+        shared.tell();
     }
 
-    fn serve(&self, shared: &'static Shared) {
-        let _entered = Entered::new(shared.id);
+    fn serve(&self, shared: &'static Shared, number: usize) {
+        let _serving = Serving::new(shared.id);
         let mut state = self.state.lock();
         loop {
             while let Some(job) = state.jobs.pop_front() {
-                state.in_tasks += usize::from(matches!(job, Job::Task(_)));
+                let running = Running { thread: number, is_task: job.is_task(), name: job.name() };
+                state.turns += 1;
+                let running = state.running.insert(running);
                 drop(state);
                 let rest = Self::run(shared, job);
                 state = self.state.lock();
-                state.in_tasks -= usize::from(rest.was_task);
-                state.jobs.extend(rest.next.map(Job::Task));
+                state.turns += 1;
+                state.running.remove(running);
+                match rest {
+                    Some(task) => state.jobs.push_back(Job::Task(task)),
+                    None => {
+                        // Behind the removal: if that makes the runtime idle, nobody is in a job.
+                        drop(state);
+                        shared.end_outstanding();
+                        state = self.state.lock();
+                    }
+                }
+            }
+            // It may have been told to end before it came to wait.
+            if state.stopped {
+                state.threads -= 1;
+                return;
             }
             state.waiting += 1;
             let (woken, timeout) = self.work.wait_timeout(state, self.keep_alive);
             state = woken;
             state.waiting -= 1;
-            if state.jobs.is_empty() && (timeout || state.stopped) {
+            if state.jobs.is_empty() && timeout {
                 state.threads -= 1;
                 return;
             }
         }
     }
 
-    /// Runs a call; or a task, and those that follow it on the same cown, up to the throughput.
-    fn run(shared: &Shared, job: Job) -> Rest {
+    /// Runs a call; or a task, and those that follow it on the same cown, up to the throughput. Returns the
+    /// task that follows: it goes behind all others. If there is none, the caller counts the job out.
+    fn run(shared: &Shared, job: Job) -> Option<TaskPtr> {
         let mut next = match job {
             Job::Task(task) => Some(task),
             Job::Call(call) => {
-                call(true);
-                shared.end_outstanding();
-                return Rest { was_task: false, next: None };
+                (call.run)(true);
+                return None;
             }
         };
         for _ in 0..shared.config.throughput {
@@ -238,10 +343,7 @@ impl BlockingPool {
             // SAFETY: ready, and taken by us alone.
             next = unsafe { run_task(task, &shared.run_context()) };
         }
-        if next.is_none() {
-            shared.end_outstanding();
-        }
-        Rest { was_task: true, next }
+        next
     }
 
     /// Drops the calls that have not started, and takes no more. Tasks go on: those of a runtime that
@@ -278,36 +380,15 @@ impl BlockingPool {
     }
 
     fn abandon(shared: &Shared, job: Job) {
+        let _cancelling = Cancelling::enter();
         match job {
             Job::Call(call) => {
-                call(false);
+                (call.run)(false);
                 shared.abandoned.fetch_add(1, Ordering::Relaxed);
             }
             // SAFETY: ready, and taken by us alone. It counts itself.
             Job::Task(task) => unsafe { shared.cancel(task) },
         }
         shared.end_outstanding();
-    }
-}
-
-/// What is left when a thread has run a job for long enough.
-struct Rest {
-    was_task: bool,
-    /// The task that follows: it goes behind all others.
-    next: Option<TaskPtr>,
-}
-
-/// A thread that serves a runtime has entered it.
-struct Entered(super::RuntimeId);
-
-impl Entered {
-    fn new(id: super::RuntimeId) -> Self {
-        Self(crate::sched::context::enter(id))
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        crate::sched::context::enter(self.0);
     }
 }

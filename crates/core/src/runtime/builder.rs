@@ -16,6 +16,7 @@ use crate::sim;
 
 type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
+type ThreadWrapper = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 
 /// What the workers know of the user's wishes.
 #[derive(Clone)]
@@ -27,15 +28,31 @@ pub(crate) struct Config {
     pub(crate) pin: bool,
     pub(crate) max_blocking: usize,
     pub(crate) blocking_keep_alive: Duration,
+    /// How long a behaviour may keep its worker before it is reported.
+    pub(crate) watchdog: Option<Duration>,
+    pub(crate) spare_workers: Option<usize>,
     pub(crate) panic_hook: Option<PanicHook>,
     pub(crate) on_start: Option<ThreadHook>,
     pub(crate) on_stop: Option<ThreadHook>,
+    /// What is put around the life of each thread that runs what users wrote.
+    pub(crate) around_threads: Option<ThreadWrapper>,
     /// What is told of work that arrives while nobody pumps.
     pub(crate) on_ready: Option<ThreadHook>,
     pub(crate) host: Host,
+    /// Whether threads that have entered no runtime use this one.
+    pub(crate) as_default: bool,
+    /// Whether it is told of threads that have entered no runtime.
+    pub(crate) expects_entered: bool,
     /// Whether its tasks are run by a simulation instead of workers.
     pub(crate) simulated: bool,
     pub(crate) companions: Companions,
+}
+
+impl Config {
+    /// Whether the runtime's behaviours run on threads of its own that must not be blocked.
+    pub(crate) fn has_worker_threads(&self) -> bool {
+        self.host == Host::Workers && !self.simulated
+    }
 }
 
 /// Makes a [`Runtime`] with other settings than the defaults.
@@ -64,6 +81,10 @@ pub enum BuildError {
     Workers(usize),
     /// `throughput(0)`.
     Throughput,
+    /// A [watchdog](Builder::watchdog) without a limit: the duration is zero.
+    Watchdog,
+    /// Another runtime, of this name, is the [default](Builder::as_default) already.
+    DefaultTaken(&'static str),
     /// A process can make 65,535 runtimes in its life, and has.
     TooMany,
     /// The operating system refused a thread.
@@ -76,8 +97,14 @@ impl fmt::Display for BuildError {
             BuildError::Workers(n) => {
                 write!(f, "a runtime has 1 to {MAX_WORKERS} workers, not {n}")
             }
+            BuildError::Watchdog => f.write_str(
+                "a watchdog needs a limit above zero: how long a behaviour may keep its worker",
+            ),
             BuildError::Throughput => {
                 f.write_str("a throughput of 0 would run nothing: use 1 or more")
+            }
+            BuildError::DefaultTaken(other) => {
+                write!(f, "the runtime `{other}` is the default of threads that have entered none")
             }
             BuildError::TooMany => f.write_str("this process has made 65,535 runtimes: share them"),
             BuildError::Thread(error) => write!(f, "could not start a worker thread: {error}"),
@@ -106,11 +133,16 @@ impl Default for Builder {
             pin: false,
             max_blocking: 512,
             blocking_keep_alive: Duration::from_secs(10),
+            watchdog: None,
+            spare_workers: None,
             panic_hook: None,
             on_start: None,
             on_stop: None,
+            around_threads: None,
             on_ready: None,
             host: Host::Workers,
+            as_default: false,
+            expects_entered: false,
             simulated: false,
             companions: Companions::default(),
         })
@@ -191,17 +223,58 @@ impl Builder {
     }
 
     /// Makes the runtime a sibling of another one: they share what layers above keep for a runtime
-    /// ([`Home::companion`]). Unless it is given a [panic hook](Self::panic_hook), it has that of the
-    /// other one.
+    /// ([`Home::companion`]). Unless it is given a [panic hook](Self::panic_hook), or something to be
+    /// [around its threads](Self::around_threads), it has that of the other one.
     pub fn sibling_of(mut self, home: Home) -> Self {
         let other = &shared::get(home.0).config;
         self.0.companions = other.companions.clone();
         self.0.panic_hook = self.0.panic_hook.or_else(|| other.panic_hook.clone());
+        let around = self.0.around_threads;
+        self.0.around_threads = around.or_else(|| other.around_threads.clone());
         self
     }
 
-    /// What is told of each panic, and of each behaviour that is skipped for poison, on the thread
-    /// where it happens (default: a [`tracing`] event). The hook must not block; if it panics
+    /// Watches over the workers: a behaviour that keeps one for longer than `limit` is reported to the
+    /// [panic hook](Self::panic_hook) as [`Fault::Stalled`], once, with its type; and a spare worker
+    /// runs what would wait for it, until it has ended (default: no watchdog).
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    /// use coact_core::{Cown, Runtime, ask, when};
+    ///
+    /// let limit = Duration::from_millis(20);
+    /// let runtime = Runtime::builder().workers(1).watchdog(limit).build()?;
+    /// let [slow, quick] = runtime.run(|| [0, 1].map(Cown::new));
+    /// let (finish, finished) = mpsc::channel::<()>();
+    /// when(&slow, move |_| finished.recv().unwrap());  // keeps the only worker
+    /// assert_eq!(ask(&quick, |n| *n).wait(), Ok(1));   // runs all the same
+    /// finish.send(()).unwrap();
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// A stall is found after one to one and a quarter times the limit. A spare has the workers'
+    /// stack size, and runs their [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop).
+    /// What one cown needs in turn still waits for the behaviour that holds it.
+    ///
+    /// **Cost.** Without a watchdog none. With one, a thread that looks four times in the limit, and
+    /// four stores for each behaviour.
+    ///
+    /// Pumps, [blocking threads](Self::on_blocking_threads) and simulations have no use for it.
+    pub fn watchdog(mut self, limit: Duration) -> Self {
+        self.0.watchdog = Some(limit);
+        self
+    }
+
+    /// How many spare workers the [watchdog](Self::watchdog) may run at a time (default: as many as
+    /// there are workers). With 0, it only reports.
+    pub fn spare_workers(mut self, max: usize) -> Self {
+        self.0.spare_workers = Some(max);
+        self
+    }
+
+    /// What is told of each [`Fault`]: each panic, each behaviour that is skipped for poison, each that
+    /// the [watchdog](Self::watchdog) finds; on the thread where it happens (default: a [`tracing`] event). The hook must not block; if it panics
     /// itself, that is reported through `tracing`.
     pub fn panic_hook(mut self, hook: impl Fn(&Fault) + Send + Sync + 'static) -> Self {
         self.0.panic_hook = Some(Arc::new(hook));
@@ -220,6 +293,43 @@ impl Builder {
         self
     }
 
+    /// Puts something around the whole life of each thread that runs behaviours, futures or blocking jobs:
+    /// it must call what it is given, which returns when the thread ends. For what a thread has to be in,
+    /// such as the context of an async runtime:
+    ///
+    /// ```
+    /// # mod tokio { pub mod runtime { #[derive(Clone)] pub struct Handle; pub struct EnterGuard;
+    /// # impl Handle { pub fn enter(&self) -> EnterGuard { EnterGuard } } } }
+    /// # let handle = tokio::runtime::Handle;
+    /// use coact_core::Runtime;
+    ///
+    /// // Behaviours and futures may use tokio's timers and sockets; `handle` is that of a tokio runtime.
+    /// let runtime = Runtime::builder()
+    ///     .around_threads(move |run| {
+    ///         let _entered = handle.enter();
+    ///         run();
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop) are called inside of it. If it does not
+    /// call what it is given, or panics before, the thread runs without it.
+    ///
+    /// **Cost.** One call for each thread: none for a behaviour.
+    ///
+    /// The threads are the workers, the spare ones, and those for what may block; of a system, those of all
+    /// its hosts ([siblings](Self::sibling_of) have it too). Where a thread of the program runs behaviours
+    /// itself (a [`Pump`], [`when_here`](crate::when_here), `Host::caller`), it has to enter what it needs.
+    /// Simulations have no threads.
+    pub fn around_threads(
+        mut self,
+        wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
+    ) -> Self {
+        self.0.around_threads = Some(Arc::new(wrapper));
+        self
+    }
+
     /// What is called when work arrives at a [`Pump`] while nobody pumps, on the thread that brings
     /// the work: to post an event to the loop that is to call [`Pump::run_pending`]. It is called
     /// once until the pump is next run, and also when a run leaves work behind.
@@ -228,6 +338,38 @@ impl Builder {
     /// block, nor work on cowns. Other runtimes have no use for it.
     pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
         self.0.on_ready = Some(Arc::new(hook));
+        self
+    }
+
+    /// Makes this the runtime of all threads that have entered none, in the place of the
+    /// [global](Runtime::global) one, until it is dropped or shut down: of the program's main thread, of the
+    /// threads of an async runtime, and so on.
+    ///
+    /// There is one default at a time. What such threads have made before is not moved. Pumps and simulations
+    /// are no defaults.
+    ///
+    /// ```standalone_crate
+    /// use coact_core::{Cown, Runtime};
+    ///
+    /// let runtime = Runtime::builder().name("bank").as_default().build()?;
+    /// assert_eq!(Cown::new(0).home(), runtime.home());
+    /// let elsewhere = std::thread::spawn(|| Cown::new(0).home().name());
+    /// assert_eq!(elsewhere.join().unwrap(), "bank");
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    pub fn as_default(mut self) -> Self {
+        self.0.as_default = true;
+        self
+    }
+
+    /// Reports the first use of the [global](Runtime::global) runtime by a thread that has entered none to
+    /// this runtime's [panic hook](Self::panic_hook), as [`Fault::NotEntered`], once: what is made
+    /// there is easily lost where this runtime was meant. The main runtime of a `System` always does
+    /// so.
+    ///
+    /// Calling [`Runtime::global`] is no such use.
+    pub fn expect_entered(mut self) -> Self {
+        self.0.expects_entered = true;
         self
     }
 
@@ -246,7 +388,9 @@ impl Builder {
 
     fn build_as(self, simulated: bool) -> Result<Runtime, BuildError> {
         let (id, config) = self.check(simulated)?;
-        Runtime::start(id, config).map_err(BuildError::Thread)
+        let mut runtime = Runtime::start(id, config).map_err(BuildError::Thread)?;
+        runtime.claim()?;
+        Ok(runtime)
     }
 
     /// Makes a runtime whose behaviours run on the calling thread, when it says so; see [`Pump`].
@@ -269,6 +413,9 @@ impl Builder {
         }
         if config.throughput == 0 {
             return Err(BuildError::Throughput);
+        }
+        if config.watchdog == Some(Duration::ZERO) {
+            return Err(BuildError::Watchdog);
         }
         if config.host == Host::Blocking {
             config.max_blocking = config.workers;
@@ -330,4 +477,23 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
     let shared: &'static Shared = Box::leak(Box::new(shared));
     register(shared);
     Ok(shared)
+}
+
+/// A runtime whose workers a test makes for itself. It has no threads.
+#[cfg(all(test, not(loom)))]
+pub(crate) fn new_without_threads(
+    builder: Builder,
+) -> (&'static crate::sched::shared::Shared, Vec<parking::Parker>) {
+    use crate::sched::shared::{Shared, register};
+    let (id, config) = builder.check(false).expect("the settings are right");
+    let (shared, parkers) = Shared::new(id, config);
+    let shared: &'static Shared = Box::leak(Box::new(shared));
+    register(shared);
+    (shared, parkers)
+}
+
+/// The settings of a runtime that a model makes for itself. It has no threads.
+#[cfg(all(test, loom))]
+pub(crate) fn config_in_model(workers: usize) -> Config {
+    Runtime::builder().workers(workers).0
 }

@@ -1,6 +1,8 @@
 //! Futures on the workers.
 
+use std::any::type_name;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr::{NonNull, null_mut};
@@ -15,7 +17,8 @@ use super::{RuntimeId, count_abandoned, current_id};
 use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 use crate::panic::{self, Broken};
 use crate::promise::{Promise, Resolver};
-use crate::sched::{schedule, shared};
+use crate::sched::schedule;
+use crate::sched::shared::{self, Phase};
 
 /// Runs a future on the workers of the current runtime, and returns a promise of its output.
 ///
@@ -47,7 +50,8 @@ where
     shared::get(home).begin_outstanding();
     let counted = Counted { home, number: None };
     let driven = Driven { future: Some(Box::pin(future)), resolver: Some(resolver), counted };
-    let (runnable, task) = async_task::spawn(driven, move |runnable| submit(runnable, home));
+    let (runnable, task) =
+        async_task::spawn(driven, move |runnable| submit(runnable, home, &Woken::<F>::VTABLE));
     task.detach();
     runnable.schedule();
     promise
@@ -77,7 +81,7 @@ where
         let result = match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
-            Err(payload) => Err(panic::caught(payload, this.counted.home)),
+            Err(payload) => Err(panic::caught(payload, type_name::<F>(), this.counted.home)),
         };
         let future = this.future.take();
         panic::drop_quietly(move || drop(future));
@@ -117,7 +121,15 @@ struct Counted {
 
 impl Counted {
     fn register(&mut self, waker: &Waker) {
-        self.number.get_or_insert_with(|| shared::get(self.home).futures.insert(waker.clone()));
+        if self.number.is_none() {
+            let shared = shared::get(self.home);
+            self.number = Some(shared.futures.insert(waker.clone()));
+            // Whoever ends the phase wakes those that stand in the list afterwards: one of us sees the
+            // other, by the list's lock.
+            if shared.phase() != Phase::Running {
+                waker.wake_by_ref();
+            }
+        }
     }
 }
 
@@ -134,13 +146,14 @@ impl Drop for Counted {
 /// Whom a runtime tells that it is past its deadline: the futures that have begun and not ended, and
 /// [others](super::busy) that asked for it.
 ///
-/// A future's waker stays the same for its life: that of its task.
+/// A future's waker stays the same for its life: that of its task. Each is woken once, and its place is empty from then
+/// on: to clone it under the lock would be to run foreign code there.
 #[derive(Default)]
-pub(crate) struct Futures(Mutex<Slab<Waker>>);
+pub(crate) struct Futures(Mutex<Slab<Option<Waker>>>);
 
 impl Futures {
     pub(crate) fn insert(&self, waker: Waker) -> usize {
-        self.0.lock().insert(waker)
+        self.0.lock().insert(Some(waker))
     }
 
     pub(crate) fn remove(&self, number: usize) {
@@ -151,7 +164,8 @@ impl Futures {
 
     /// Wakes them all: a runtime that is past its deadline drops what it wakes.
     pub(crate) fn wake_all(&self) {
-        let wakers: Vec<Waker> = self.0.lock().iter().map(|(_, waker)| waker.clone()).collect();
+        let wakers: Vec<Waker> =
+            self.0.lock().iter_mut().filter_map(|(_, waker)| waker.take()).collect();
         wakers.into_iter().for_each(|waker| panic::drop_quietly(|| waker.wake()));
     }
 }
@@ -164,9 +178,16 @@ struct WokenFuture {
     runnable: Runnable,
 }
 
-fn submit(runnable: Runnable, home: RuntimeId) {
-    static VTABLE: TaskVTable = TaskVTable { run, link, in_group: None };
-    let task = Task { vtable: &VTABLE };
+/// The functions of a woken future, which differ by its name only.
+struct Woken<F>(PhantomData<F>);
+
+impl<F> Woken<F> {
+    const VTABLE: TaskVTable =
+        TaskVTable { run, link, in_group: None, name: type_name::<F>, attended: None };
+}
+
+fn submit(runnable: Runnable, home: RuntimeId, vtable: &'static TaskVTable) {
+    let task = Task { vtable };
     let woken = Box::new(WokenFuture { task, link: AtomicPtr::new(null_mut()), runnable });
     schedule(NonNull::from(Box::leak(woken)).cast(), home);
 }
@@ -191,4 +212,55 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: by the caller's word.
     NonNull::from(unsafe { &task.cast::<WokenFuture>().as_ref().link })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::{RawWaker, RawWakerVTable, Waker};
+
+    use super::Futures;
+
+    /// A waker of somebody else's: a clone of it asks for its own waking and takes that back.
+    struct Foreign {
+        futures: Futures,
+        woken: AtomicU32,
+    }
+
+    static VTABLE: RawWakerVTable = RawWakerVTable::new(
+        |data| {
+            // SAFETY: the data is an `Arc` of a `Foreign`, of which the clone gets a count.
+            let foreign = unsafe { &*data.cast::<Foreign>() };
+            foreign.futures.remove(foreign.futures.insert(Waker::noop().clone()));
+            // SAFETY: as above.
+            unsafe { Arc::increment_strong_count(data.cast::<Foreign>()) };
+            RawWaker::new(data, &VTABLE)
+        },
+        |data| {
+            // SAFETY: as above; the waker's count ends here.
+            let foreign = unsafe { Arc::from_raw(data.cast::<Foreign>()) };
+            foreign.woken.fetch_add(1, Ordering::Relaxed);
+        },
+        |data| {
+            // SAFETY: as above.
+            unsafe { &*data.cast::<Foreign>() }.woken.fetch_add(1, Ordering::Relaxed);
+        },
+        // SAFETY: as above; the waker's count ends here.
+        |data| drop(unsafe { Arc::from_raw(data.cast::<Foreign>()) }),
+    );
+
+    #[test]
+    fn wakers_do_what_they_like_and_are_woken_once() {
+        let foreign = Arc::new(Foreign { futures: Futures::default(), woken: AtomicU32::new(0) });
+        let data = Arc::into_raw(Arc::clone(&foreign)).cast();
+        // SAFETY: the functions are made for such data.
+        let waker = unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) };
+        let number = foreign.futures.insert(waker);
+        foreign.futures.wake_all();
+        foreign.futures.wake_all();
+        foreign.futures.remove(number);
+        assert_eq!(foreign.woken.load(Ordering::Relaxed), 1);
+        assert_eq!(Arc::strong_count(&foreign), 1);
+    }
 }

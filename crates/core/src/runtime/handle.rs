@@ -4,18 +4,18 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use coact_sync::asym;
 use coact_sync::shim::sync::Mutex;
 use parking::Parker;
 
-use super::blocking::BlockingPool;
 use super::home::Home;
-use super::host::Host;
-use super::{Builder, Config, RuntimeId};
+use super::outside::Claim;
+use super::shutdown::ShutdownReport;
+use super::{BuildError, Builder, Config, RuntimeId};
+use crate::attend;
 use crate::panic::drop_quietly;
 use crate::sched::context;
 use crate::sched::quiet::{self, Runtimes};
@@ -32,41 +32,13 @@ use crate::sim;
 /// [`Pump`](super::Pump) that one of them belongs to).
 ///
 /// Dropping the handle shuts the runtime down without waiting for queued work: as
-/// `shutdown(Duration::ZERO)`.
+/// `shutdown(Duration::ZERO)`. So it waits for a moment, up to about 100 ms, for behaviours and blocking
+/// jobs that are under way. Where it must not wait (in a behaviour, a future or a waker, or in one of its own
+/// blocking jobs) it does not: the threads end by themselves.
 pub struct Runtime {
-    shared: &'static Shared,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-}
-
-/// What a shutdown left undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ShutdownReport {
-    /// How many behaviours, futures and jobs were dropped without having run to their end.
-    pub abandoned: usize,
-    /// How many workers were still in the middle of a behaviour when the wait ended. Their threads
-    /// end after it.
-    pub stuck_workers: usize,
-}
-
-impl ShutdownReport {
-    /// Whether all work was done.
-    pub fn is_complete(&self) -> bool {
-        self.abandoned == 0 && self.stuck_workers == 0
-    }
-}
-
-impl fmt::Display for ShutdownReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_complete() {
-            return f.write_str("all work was done");
-        }
-        let Self { abandoned, stuck_workers } = self;
-        write!(
-            f,
-            "{abandoned} pieces of work abandoned, {stuck_workers} workers still in a behaviour"
-        )
-    }
+    pub(super) shared: &'static Shared,
+    pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
+    claim: Option<Claim>,
 }
 
 /// Makes a runtime the current one of its thread; see [`Runtime::enter`].
@@ -92,9 +64,6 @@ impl Drop for EnterGuard<'_> {
     }
 }
 
-/// After a deadline, queued bodies are dropped and not run; so long may the dropping take.
-pub(super) const CANCEL_GRACE: Duration = Duration::from_secs(1);
-
 impl Runtime {
     /// A runtime with the default settings.
     ///
@@ -109,14 +78,15 @@ impl Runtime {
         Builder::default()
     }
 
-    /// The runtime that is used where no other one is entered. It starts with its first use, with
-    /// the default settings, and is never shut down.
+    /// The runtime that is used where no other one is entered, and none is the
+    /// [default](Builder::as_default). It starts with its first use, with the default settings but for its
+    /// name, `coact-global`, and is never shut down.
     ///
     /// # Panics
     /// If the operating system refuses to start its threads.
     pub fn global() -> &'static Runtime {
         static GLOBAL: OnceLock<Runtime> = OnceLock::new();
-        GLOBAL.get_or_init(|| match Self::builder().build_unsimulated() {
+        GLOBAL.get_or_init(|| match Self::builder().name("coact-global").build_unsimulated() {
             Ok(runtime) => runtime,
             Err(error) => panic!("the global runtime could not be started: {error}"),
         })
@@ -127,22 +97,53 @@ impl Runtime {
         let (shared, parkers) = Shared::new(id, config);
         let shared: &'static Shared = Box::leak(Box::new(shared));
         shared::register(shared);
-        let runtime = Self { shared, threads: Mutex::new(Vec::new()) };
+        let runtime = Self { shared, threads: Mutex::new(Vec::new()), claim: None };
         if shared.config.simulated {
             sim::adopt(shared);
             return Ok(runtime);
         }
+        runtime.start_workers(parkers)?;
+        runtime.start_watchdog()?;
+        Ok(runtime)
+    }
+
+    /// Says what it is to threads that have entered no runtime.
+    pub(super) fn claim(&mut self) -> Result<(), BuildError> {
+        self.claim = Claim::new(self.id(), &self.shared.config)?;
+        Ok(())
+    }
+
+    fn start_workers(&self, parkers: Vec<Parker>) -> io::Result<()> {
         // A runtime on blocking threads has no workers: its threads come with the work.
         for (index, parker) in parkers.into_iter().enumerate() {
-            match start_worker(shared, index, parker) {
-                Ok(thread) => runtime.threads.lock().push(thread),
+            match start_worker(self.shared, index, parker) {
+                Ok(thread) => self.threads.lock().push(thread),
                 Err(error) => {
-                    *shared.alive.lock() = index;
+                    *self.shared.alive.lock() = index;
                     return Err(error);
                 }
             }
         }
-        Ok(runtime)
+        Ok(())
+    }
+
+    fn start_watchdog(&self) -> io::Result<()> {
+        let shared = self.shared;
+        let Some(watchdog) = shared.watchdog() else { return Ok(()) };
+        *shared.alive.lock() += 1;
+        let name = format!("{}-watchdog", shared.config.name);
+        let started = thread::Builder::new().name(name).spawn(move || {
+            watchdog.run(shared);
+            shared.count_out();
+        });
+        match started {
+            Ok(thread) => self.threads.lock().push(thread),
+            Err(error) => {
+                shared.count_out();
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn id(&self) -> RuntimeId {
@@ -165,12 +166,15 @@ impl Runtime {
     /// every behaviour has run, and so have all futures, blocking jobs and timers that were started.
     ///
     /// # Panics
-    /// If `main` panics (after the wait), or if it is called from a behaviour.
+    /// If `main` panics (after the wait). If it is called where it would wait for itself: from a
+    /// behaviour, a future or a waker, or from a [blocking](crate::blocking) job of this runtime.
+    #[track_caller]
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
         context::assert_may_block(
             "`Runtime::run`",
             "spawn the work from the behaviour and let it end",
         );
+        assert_may_wait_for(&[self.shared]);
         let result = {
             let _entered = self.enter();
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(main))
@@ -183,10 +187,10 @@ impl Runtime {
     /// for too.
     ///
     /// # Panics
-    /// If it is called from a behaviour.
+    /// As [`run`](Self::run), where it would wait for itself.
     #[track_caller]
     pub fn wait_idle(&self) {
-        assert_may_wait_idle();
+        assert_may_wait_idle(&[self.shared]);
         self.shared.wait_idle();
     }
 
@@ -217,11 +221,12 @@ impl Runtime {
     /// [`Pump::run_until_all_idle`](crate::Pump::run_until_all_idle).
     ///
     /// # Panics
-    /// If it is called from a behaviour.
+    /// As [`run`](Self::run), where it would wait for itself; and on the thread of a pump among them.
     #[track_caller]
     pub fn wait_idle_all(homes: &[Home]) {
-        assert_may_wait_idle();
-        quiet::wait(&runtimes(homes), None);
+        let runtimes = runtimes(homes);
+        assert_may_wait_idle(&runtimes);
+        quiet::wait(&runtimes, None);
     }
 
     /// The same for so long at the most; returns whether there was such a moment.
@@ -230,23 +235,32 @@ impl Runtime {
     /// If it is called from a behaviour.
     #[track_caller]
     pub fn wait_idle_all_timeout(homes: &[Home], timeout: Duration) -> bool {
-        assert_may_wait_idle();
+        // It may wait for itself: the time ends that.
+        assert_may_wait_idle(&[]);
         quiet::wait(&runtimes(homes), Some(timeout))
     }
 
-    /// Stops the runtime: waits up to `deadline` for its work to end, then drops what is still
-    /// queued without running it, and ends the workers.
+    /// Stops the runtime: waits up to `deadline` for its work to end, and then for the end of its
+    /// actors, which are told to stop when there is no work, or when half of the deadline is over. Then
+    /// it drops what is still queued without running it, cuts off the actors that have not ended, and ends
+    /// the workers.
     ///
     /// Behaviours that are spawned later on cowns of this runtime are dropped;
     /// [`try_when`](crate::try_when) tells.
     ///
+    /// After the deadline, behaviours and blocking jobs that are under way have some 100 ms to come to their
+    /// ends; what is queued is dropped, for up to a second. Those that go on are left alone: the
+    /// [report](ShutdownReport) names them, and their threads end after them.
+    ///
     /// # Panics
-    /// If it is called from a behaviour.
+    /// As [`run`](Self::run), where it would wait for itself.
+    #[track_caller]
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
         context::assert_may_block(
             "`Runtime::shutdown`",
             "shut it down from the thread that made it",
         );
+        assert_may_wait_for(&[self.shared]);
         self.stop(deadline)
     }
 
@@ -270,54 +284,61 @@ impl Runtime {
         }
     }
 
-    fn stop(&self, deadline: Duration) -> ShutdownReport {
+    /// Waits for the end of work, and of what is attended to.
+    pub(super) fn end_in_order(&self, deadline: Duration) -> bool {
         let shared = self.shared;
-        if shared.phase() != Phase::Stopped {
-            if !shared.wait_idle_for(deadline) {
-                shared.set_phase(Phase::Cancelling);
-                shared.cancel_hidden();
-                shared.wait_idle_for(CANCEL_GRACE);
-            }
-            shared.set_phase(Phase::Stopped);
-            shared.unpark_all();
-            shared.cancel_hidden();
+        if shared.phase() != Phase::Running {
+            return shared.wait_idle_for(deadline);
         }
-        let stuck_workers = self.join();
-        shared.cancel_inboxes();
-        BlockingPool::cancel_tasks(shared);
-        ShutdownReport { abandoned: shared.abandoned.load(Ordering::Relaxed), stuck_workers }
+        let clock = || shared.timers.elapsed();
+        let until = clock().saturating_add(deadline);
+        shared.wait_idle_for(deadline / 2);
+        let left = until.saturating_sub(clock());
+        attend::end_in_order(&[self.home()], left, &clock, &mut |time| shared.wait_idle_for(time))
     }
 
-    /// Waits for the workers' ends; leaves those alone that do not come to one.
-    fn join(&self) -> usize {
-        let until = Instant::now() + CANCEL_GRACE;
-        self.shared.timers.join();
-        let blocked = self.shared.blocking.join(until);
-        if self.shared.config.simulated {
-            return sim::bodies_of(self.id());
-        }
-        if self.shared.config.host == Host::Blocking {
-            *self.shared.alive.lock() = 0;
-            self.shared.changed.notify_all();
-            return blocked;
-        }
-        let alive = self.shared.wait_workers_ended(until);
-        for thread in self.threads.lock().drain(..) {
-            if alive == 0 {
-                // The worker has ended; its hooks' panics were reported there.
-                let _ = thread.join();
-            }
-        }
-        alive
+    /// Ends all that is [attended to](crate::Attended) in several runtimes, such as actors, and waits until
+    /// that has happened and no work is left in any of them, for so long at the most; returns whether it has
+    /// come to that. For layers above, which shut runtimes down together.
+    ///
+    /// # Panics
+    /// If it is called from a behaviour.
+    #[track_caller]
+    pub fn end_all(homes: &[Home], timeout: Duration) -> bool {
+        assert_may_wait_idle(&[]);
+        let Some(first) = homes.first() else { return true };
+        let runtimes = runtimes(homes);
+        let clock = || first.elapsed();
+        attend::end_in_order(homes, timeout, &clock, &mut |time| quiet::wait(&runtimes, Some(time)))
     }
 }
 
 #[track_caller]
-fn assert_may_wait_idle() {
+fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
     context::assert_may_block(
         "waiting until a runtime is idle",
         "spawn what is to come after the work on its cowns",
     );
+    assert_may_wait_for(runtimes);
+}
+
+/// Refuses to wait for work to which the caller belongs, or which the calling thread alone can do.
+#[track_caller]
+fn assert_may_wait_for(runtimes: &[&'static Shared]) {
+    for runtime in runtimes {
+        let name = &runtime.config.name;
+        assert!(
+            context::serves() != runtime.id,
+            "a blocking job of the runtime `{name}` would wait for the end of all work of `{name}`, \
+             and so for its own: do it from a thread of the program, or let the job end and chain the \
+             rest with `Promise::then`"
+        );
+        assert!(
+            !runtime.is_pump_thread() || runtime.has_ended(),
+            "this thread is the one that runs the work of the pump `{name}`, and would wait for it: use \
+             `Pump::run_until_idle` or `Pump::run_until_all_idle`, which run it"
+        );
+    }
 }
 
 fn runtimes(homes: &[Home]) -> Runtimes {
@@ -326,12 +347,12 @@ fn runtimes(homes: &[Home]) -> Runtimes {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if context::is_inside() {
-            // A behaviour may own the last handle, but must not wait for itself.
-            self.shared.set_phase(Phase::Cancelling);
-            return;
+        // A behaviour may own the last handle, or a job, but must not wait for itself.
+        if context::may_wait_for(self.id()) {
+            self.stop(Duration::ZERO);
+        } else {
+            self.abandon();
         }
-        self.stop(Duration::ZERO);
     }
 }
 
@@ -359,11 +380,12 @@ fn start_worker(
         if config.pin {
             pin_to_core(index);
         }
-        call_hook(config.on_start.as_deref());
-        Worker::new(shared, index, parker).run();
-        call_hook(config.on_stop.as_deref());
-        *shared.alive.lock() -= 1;
-        shared.changed.notify_all();
+        shared.around_thread(|| {
+            call_hook(config.on_start.as_deref());
+            Worker::new(shared, index, parker).run();
+            call_hook(config.on_stop.as_deref());
+        });
+        shared.count_worker_out(index);
     })
 }
 

@@ -48,13 +48,22 @@ impl Home {
     ///
     /// A simulation begins with none.
     ///
-    /// Costs a lock and a search: keep the reference.
+    /// Costs a lock and a search: keep the reference, but not from one simulation to the next (see
+    /// [`is_stable`](Self::is_stable)).
     pub fn companion<T: Default + Send + Sync + 'static>(self) -> &'static T {
         shared::get(self.0).config.companions.get()
     }
 }
 
 impl Home {
+    /// Whether homes keep their meaning: a simulation gives those of an earlier one to runtimes of its own,
+    /// so nothing is kept by them beyond its end. Always, without the feature `sim`.
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_stable(self) -> bool {
+        !crate::sim::is_active()
+    }
+
     /// The first of this runtime and its [siblings](crate::Builder::sibling_of): that which was not
     /// made as a sibling of another one. It is the same for all of them.
     pub fn eldest(self) -> Self {

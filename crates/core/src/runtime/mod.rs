@@ -1,13 +1,16 @@
 //! Runtimes: making, entering, waiting for and stopping them.
 
 pub(crate) mod blocking;
-mod builder;
+pub(crate) mod builder;
 mod busy;
 pub(crate) mod future;
 mod handle;
 pub(crate) mod home;
 pub(crate) mod host;
-mod pump;
+mod outside;
+pub(crate) mod pump;
+mod shutdown;
+mod within;
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -15,14 +18,18 @@ use std::sync::atomic::Ordering;
 
 pub use blocking::blocking;
 pub(crate) use builder::Config;
+#[cfg(all(test, loom))]
+pub(crate) use builder::config_in_model;
 #[cfg(feature = "sim")]
 pub(crate) use builder::new_simulated;
 pub use builder::{BuildError, Builder};
 pub use busy::{Busy, OnCancel};
 pub use future::spawn_future;
-pub use handle::{EnterGuard, Runtime, ShutdownReport};
+pub use handle::{EnterGuard, Runtime};
 pub use home::{Home, MoveError};
 pub use pump::{Pump, PumpHandle};
+pub use shutdown::{ShutdownReport, Stuck};
+pub use within::Within;
 
 use crate::panic::Fault;
 use crate::sched::{context, shared};
@@ -81,10 +88,29 @@ pub(crate) fn current_place() -> (RuntimeId, bool) {
     }
 }
 
+#[inline]
 fn current_id_outside() -> RuntimeId {
     match context::entered() {
-        RuntimeId::NONE => Runtime::global().id(),
+        RuntimeId::NONE => outside::id(),
         entered => entered,
+    }
+}
+
+/// The runtime that new cowns would belong to, unless it would have to be started for that.
+pub(crate) fn running_id() -> Option<RuntimeId> {
+    match (context::worker(), context::entered()) {
+        (Some(worker), _) => Some(worker.id()),
+        (None, RuntimeId::NONE) => outside::running_id(),
+        (None, entered) => Some(entered),
+    }
+}
+
+/// A runtime for what anybody may do.
+fn any_id() -> RuntimeId {
+    match (context::worker(), context::entered()) {
+        (Some(worker), _) => worker.id(),
+        (None, RuntimeId::NONE) => outside::any_id(),
+        (None, entered) => entered,
     }
 }
 

@@ -1,20 +1,22 @@
 //! A runtime that has no threads: behaviours run when its owner says so.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use coact_sync::asym;
 
-use super::handle::{CANCEL_GRACE, call_hook};
+use super::handle::call_hook;
 use super::home::Home;
+use super::shutdown::{self, STANDSTILL};
 use super::{Config, EnterGuard, RuntimeId, ShutdownReport};
-use crate::sched::context;
+use crate::attend;
+use crate::sched::context::{self, Cancelling};
 use crate::sched::quiet::{self, Runtimes, Watch};
 use crate::sched::shared::{self, Phase, Shared};
 use crate::sched::worker::Worker;
@@ -75,6 +77,7 @@ impl Pump {
         let parker = parkers.into_iter().next().expect("a pump is one worker");
         let worker = Worker::new(shared, 0, parker);
         worker.rest();
+        PUMPS.with_borrow_mut(|pumps| pumps.push(shared));
         if shared.config.simulated {
             sim::adopt(shared);
         }
@@ -220,22 +223,28 @@ impl Pump {
             return sim::pump_until_idle(self.shared, time, &all);
         }
         let _watch = Watch::new(self.handle().waker());
-        self.worker.pump_until_idle(after(time), || quiet::are_idle(&all))
+        self.worker.pump_until_idle(after(time), || quiet::activity(&all))
     }
 
     fn is_simulated(&self) -> bool {
         self.shared.config.simulated && sim::is_active()
     }
 
-    /// Runs behaviours for up to `deadline`, until no work is left, then stops the runtime as dropping
-    /// it does, and tells what was left undone.
+    /// Runs behaviours for up to `deadline`, until no work is left and its actors have ended (see
+    /// [`Runtime::shutdown`](crate::Runtime::shutdown)), then stops the runtime as dropping it does, and tells
+    /// what was left undone.
     ///
     /// # Panics
     /// In a behaviour.
     #[track_caller]
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
         assert_outside();
-        self.pump_until_idle(Some(deadline), &[]);
+        let clock = || self.home().elapsed();
+        let until = clock().saturating_add(deadline);
+        self.pump_until_idle(Some(deadline / 2), &[]);
+        let (left, home) = (until.saturating_sub(clock()), [self.home()]);
+        let mut wait = |time| self.pump_until_idle(Some(time), &[]);
+        attend::end_in_order(&home, left, &clock, &mut wait);
         self.stop()
     }
 
@@ -243,27 +252,51 @@ impl Pump {
     fn stop(&self) -> ShutdownReport {
         let shared = self.shared;
         if shared.phase() != Phase::Stopped {
+            let _cancelling = Cancelling::enter();
             shared.set_phase(Phase::Cancelling);
             shared.cancel_hidden();
             // The tasks of a runtime that is past its deadline run without their bodies.
-            self.pump_until_idle(Some(CANCEL_GRACE), &[]);
-            shared.set_phase(Phase::Stopped);
+            self.pump_until_idle(Some(STANDSTILL), &[]);
+            shared.close();
             shared.cancel_hidden();
-            shared.timers.join();
-            shared.blocking.join(Instant::now() + CANCEL_GRACE);
+            shared.blocking.end_if_deserted(shared);
+            shutdown::join_helpers(shared);
             while self.pump_pending() > 0 {}
             call_hook(shared.config.on_stop.as_deref());
-            *shared.alive.lock() = 0;
-            shared.changed.notify_all();
-            quiet::tell();
+            shared.count_out();
         }
-        ShutdownReport { abandoned: shared.abandoned.load(Ordering::Relaxed), stuck_workers: 0 }
+        shutdown::report_of_pump(shared)
+    }
+}
+
+thread_local! {
+    /// The pumps that this thread has made and not dropped.
+    static PUMPS: RefCell<Vec<&'static Shared>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Refuses to wait on a thread whose pump has work: what is waited for may be that very work, or stand
+/// behind it.
+#[track_caller]
+pub(crate) fn assert_has_no_work(what: &str) {
+    let find = |pumps: &RefCell<Vec<&'static Shared>>| {
+        let pumps = pumps.borrow();
+        pumps.iter().copied().find(|pump| pump.is_pump_thread() && pump.has_tasks())
+    };
+    if let Ok(Some(pump)) = PUMPS.try_with(find) {
+        panic!(
+            "{what} stops the pump `{}` of this thread, which has work, and could wait for that for ever: \
+             await it in `Pump::run_future`, which runs the pump meanwhile",
+            pump.config.name
+        );
     }
 }
 
 impl Drop for Pump {
     fn drop(&mut self) {
         self.stop();
+        let _ = PUMPS.try_with(|pumps| {
+            pumps.borrow_mut().retain(|pump| pump.id != self.shared.id);
+        });
     }
 }
 

@@ -7,16 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::worker::Worker;
-use crate::runtime::RuntimeId;
+use crate::runtime::{Home, RuntimeId};
 use crate::sim;
 #[cfg(feature = "sim")]
-use crate::thread;
+use crate::{cown::depth::Destructors, thread};
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(null()) };
     static ENTERED: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static BODIES: Cell<u32> = const { Cell::new(0) };
+    static SERVES: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static THREAD: Cell<u64> = const { Cell::new(0) };
+    static CANCELLING: Cell<bool> = const { Cell::new(false) };
     static PRINCIPAL: RefCell<Option<Principal>> = const { RefCell::new(None) };
 }
 
@@ -25,21 +27,30 @@ pub type Principal = Arc<dyn Any + Send + Sync>;
 
 /// Does something on behalf of somebody, whom [`principal`] then tells: for layers above, in the
 /// place of a thread-local variable, which simulated threads would share.
+///
+/// In the destructor of a thread-local variable there is nobody any more: the work is done all the same, and
+/// [`principal`] tells none.
 pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
     struct Leave(Option<Principal>);
     impl Drop for Leave {
         fn drop(&mut self) {
-            PRINCIPAL.set(self.0.take());
+            drop(swap_principal(self.0.take()));
         }
     }
-    let _leave = Leave(PRINCIPAL.replace(Some(Arc::clone(principal))));
+    let _leave = Leave(swap_principal(Some(Arc::clone(principal))));
     work()
+}
+
+/// Sets the principal, and returns the one before. On a thread that is about to end neither has a place.
+fn swap_principal(principal: Option<Principal>) -> Option<Principal> {
+    let mut place = Some(principal);
+    PRINCIPAL.try_with(|kept| kept.replace(place.take().flatten())).ok().flatten()
 }
 
 /// On whose behalf the caller runs: see [`on_behalf_of`].
 #[inline]
 pub fn principal() -> Option<Principal> {
-    PRINCIPAL.with_borrow(Clone::clone)
+    PRINCIPAL.try_with(|kept| kept.borrow().clone()).ok().flatten()
 }
 
 /// A number for the current thread that no other one ever has. It can be had in destructors of
@@ -59,6 +70,12 @@ pub(crate) fn worker<'a>() -> Option<&'a Worker> {
     // SAFETY: set by `with_worker` for the time that the worker lives, on its own thread; the
     // references that are made from it do not outlive the task in which they are made.
     unsafe { WORKER.get().as_ref() }
+}
+
+/// Whether this thread is a worker of the runtime.
+#[inline]
+pub(crate) fn is_worker_of(home: RuntimeId) -> bool {
+    worker().is_some_and(|worker| worker.id() == home)
 }
 
 /// Makes this thread the worker while `main` runs.
@@ -83,9 +100,75 @@ pub(crate) fn enter(runtime: RuntimeId) -> RuntimeId {
     ENTERED.replace(runtime)
 }
 
+/// The runtime whose blocking work this thread does: it may wait, but not for the end of that work.
+pub(crate) fn serves() -> RuntimeId {
+    SERVES.get()
+}
+
+/// Whether the thread may wait until a runtime has ended.
+pub(crate) fn may_wait_for(runtime: RuntimeId) -> bool {
+    !is_inside() && serves() != runtime
+}
+
+/// The time for which a thread does blocking work of a runtime, which it has entered.
+pub(crate) struct Serving {
+    before: RuntimeId,
+    _entered: Entered,
+}
+
+impl Serving {
+    pub(crate) fn new(runtime: RuntimeId) -> Self {
+        Self { before: SERVES.replace(runtime), _entered: Entered::new(runtime) }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        SERVES.set(self.before);
+    }
+}
+
+/// The time for which a thread that serves a runtime has entered it.
+pub(crate) struct Entered(RuntimeId);
+
+impl Entered {
+    pub(crate) fn new(runtime: RuntimeId) -> Self {
+        Self(enter(runtime))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        enter(self.0);
+    }
+}
+
 /// Whether the thread may not be blocked: it runs a behaviour, a future, or is a worker.
 pub(crate) fn is_inside() -> bool {
     !WORKER.get().is_null() || BODIES.get() > 0 || sim::is_inside()
+}
+
+/// The thread drops work of a runtime that is past its deadline, until this is dropped.
+pub(crate) struct Cancelling(bool);
+
+impl Cancelling {
+    pub(crate) fn enter() -> Self {
+        Self(CANCELLING.replace(true))
+    }
+}
+
+impl Drop for Cancelling {
+    fn drop(&mut self) {
+        CANCELLING.set(self.0);
+    }
+}
+
+/// Whether the caller is dropped, or called, since a runtime is past its shutdown's deadline: on a
+/// worker of such a runtime, or where its work is dropped by others. For destructors of layers above,
+/// which are to say why something does not come.
+pub fn is_cancelling() -> bool {
+    let here = worker().map_or_else(entered, Worker::id);
+    CANCELLING.get() || here != RuntimeId::NONE && Home(here).is_cancelled()
 }
 
 /// How many bodies run on this thread's stack through `when_here`.
@@ -115,10 +198,13 @@ impl Drop for Nested {
 #[cfg(feature = "sim")]
 pub(crate) struct Snapshot {
     entered: RuntimeId,
+    serves: RuntimeId,
     bodies: u32,
     thread: u64,
+    cancelling: bool,
     companions: thread::Companions,
     principal: Option<Principal>,
+    destructors: Destructors,
 }
 
 #[cfg(feature = "sim")]
@@ -127,10 +213,13 @@ impl Snapshot {
     pub(crate) fn new() -> Self {
         Self {
             entered: RuntimeId::NONE,
+            serves: RuntimeId::NONE,
             bodies: 0,
             thread: 0,
+            cancelling: false,
             companions: Vec::new(),
             principal: None,
+            destructors: Destructors::default(),
         }
     }
 
@@ -138,10 +227,13 @@ impl Snapshot {
     pub(crate) fn swap_in(self) -> Self {
         Self {
             entered: ENTERED.replace(self.entered),
+            serves: SERVES.replace(self.serves),
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
+            cancelling: CANCELLING.replace(self.cancelling),
             companions: thread::swap(self.companions),
             principal: PRINCIPAL.replace(self.principal.clone()),
+            destructors: self.destructors.swap_in(),
         }
     }
 }

@@ -5,14 +5,14 @@
 //! A guest says so with a plain store in a cell of its own. Who wants to know if there are any pays
 //! for it with a heavy barrier.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_sync::asym;
 use coact_sync::shim::process::Mutex;
 
-use crate::runtime::RuntimeId;
+use crate::runtime::{Busy, Home, RuntimeId};
 use crate::sim;
 
 /// What one thread is busy with: the runtime's id in the low half, how deep in the high half.
@@ -40,12 +40,15 @@ impl Drop for Registered {
 
 thread_local! {
     static CELL: OnceCell<Registered> = const { OnceCell::new() };
+    /// For the runtimes that a guest of one visits meanwhile; the first of them are in use.
+    static MORE: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
+    static MORE_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
 const DEEPER: u32 = 1 << 16;
 
-/// Runs `work` as a guest of the runtime. A thread that is a guest already stays that of the first
-/// runtime until it is done there.
+/// Runs `work` as a guest of the runtime: as a thread that is no worker of it. A guest of one runtime may
+/// visit another one meanwhile.
 #[inline]
 pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
     if sim::is_active() {
@@ -65,6 +68,9 @@ pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
         let work = work.take().expect("called once");
         let cell = &cell.get_or_init(Registered::new).0;
         let before = cell.load(Ordering::Relaxed);
+        if before != 0 && before as u16 != runtime.get() {
+            return visit_meanwhile(runtime, work);
+        }
         let now = if before == 0 { u32::from(runtime.get()) | DEEPER } else { before + DEEPER };
         // ORDERING: Relaxed. The light barrier pairs with the heavy one in `are_there_any`: it sees
         // us, or we come after it.
@@ -81,6 +87,50 @@ pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
     }
 }
 
+/// What keeps a runtime at work for a guest that may leave later than it came, or in another order.
+pub(crate) type HeldOpen = Busy;
+
+/// Keeps a runtime at work.
+pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
+    Home(runtime).hold_open()
+}
+
+/// The same for a thread that is a guest of another runtime.
+#[cold]
+#[inline(never)]
+fn visit_meanwhile<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
+    struct Leave(Arc<GuestCell>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            MORE_IN_USE.set(MORE_IN_USE.get() - 1);
+            // ORDERING: Release pairs with the acquire in `are_there_any_of`, as in `visit`.
+            self.0.store(0, Ordering::Release);
+        }
+    }
+    let used = MORE_IN_USE.get();
+    let cell = MORE.try_with(|cells| {
+        let mut cells = cells.borrow_mut();
+        // ORDERING: Relaxed. Only this thread writes it.
+        let visits = |cell: &Registered| cell.0.load(Ordering::Relaxed) as u16 == runtime.get();
+        if cells[..used].iter().any(visits) {
+            // That visit lasts longer than this one.
+            return None;
+        }
+        if cells.len() == used {
+            cells.push(Registered::new());
+        }
+        Some(Arc::clone(&cells[used].0))
+    });
+    // Without an own cell, at the end of the thread, as in `visit`.
+    let Ok(Some(cell)) = cell else { return work() };
+    MORE_IN_USE.set(used + 1);
+    // ORDERING: Relaxed. The light barrier pairs with the heavy one in `are_there_any_of`, as in `visit`.
+    cell.store(u32::from(runtime.get()) | DEEPER, Ordering::Relaxed);
+    asym::light();
+    let _leave = Leave(cell);
+    work()
+}
+
 /// Whether a thread is a guest of the runtime right now.
 pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
     are_there_any_of(&|id| id == runtime)
@@ -88,9 +138,14 @@ pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
 
 /// Whether a thread is a guest of one of these runtimes right now.
 pub(crate) fn are_there_any_of(runtimes: &dyn Fn(RuntimeId) -> bool) -> bool {
+    count(runtimes) > 0
+}
+
+/// How many threads are guests of one of these runtimes right now.
+pub(crate) fn count(runtimes: &dyn Fn(RuntimeId) -> bool) -> usize {
     asym::heavy();
     let guests = GUESTS.lock();
     // ORDERING: Acquire pairs with the release of a guest that leaves.
     let visited = guests.iter().map(|cell| cell.load(Ordering::Acquire) as u16);
-    visited.filter(|id| *id != 0).any(|id| runtimes(RuntimeId::from_raw(id)))
+    visited.filter(|id| *id != 0 && runtimes(RuntimeId::from_raw(*id))).count()
 }

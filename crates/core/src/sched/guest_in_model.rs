@@ -7,10 +7,18 @@ pub(crate) fn visit<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
     work()
 }
 
+pub(crate) type HeldOpen = ();
+
+pub(crate) fn hold_open(_: RuntimeId) -> HeldOpen {}
+
 pub(crate) fn are_there_any_of(_: &dyn Fn(RuntimeId) -> bool) -> bool {
     false
 }
 
 pub(crate) fn are_there_any(_: RuntimeId) -> bool {
     false
+}
+
+pub(crate) fn count(_: &dyn Fn(RuntimeId) -> bool) -> usize {
+    0
 }

@@ -68,7 +68,8 @@ impl Idle {
     /// Whether a task that was put aside for later might need a watcher.
     #[inline]
     pub(crate) fn lacks_watcher(&self) -> bool {
-        // ORDERING: Relaxed. A missed hint is made up for by the next task.
+        // ORDERING: Relaxed. A hint: there is a watcher, or nobody slept, when this worker had found
+        // work (`misses_watcher`), and a watcher stays while somebody is awake.
         !self.watched.load(Ordering::Relaxed) && self.sleeping.load(Ordering::Relaxed) != 0
     }
 
@@ -78,8 +79,25 @@ impl Idle {
         !self.watched.swap(true, Ordering::Relaxed)
     }
 
+    /// The same, exactly, for a worker that has got up: it appoints one, or the one that there is has
+    /// seen that somebody is awake.
+    pub(crate) fn misses_watcher(&self) -> bool {
+        // Pairs with the heavy barrier in `end_watch`.
+        asym::light();
+        self.lacks_watcher()
+    }
+
     pub(crate) fn stop_watching(&self) {
         self.watched.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends the watch if all workers sleep, and returns whether it has. The caller is the watcher.
+    pub(crate) fn end_watch(&self, workers: usize) -> bool {
+        self.stop_watching();
+        // Pairs with the light barrier in `misses_watcher`: we see that somebody has got up, or he sees
+        // that nobody watches.
+        asym::heavy();
+        self.sleeping() == workers || !self.start_watching()
     }
 
     pub(crate) fn start_searching(&self) {
@@ -106,8 +124,10 @@ impl Idle {
     pub(crate) fn fall_asleep(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
-        // ORDERING: Relaxed, both; the barrier below orders them.
-        self.sleeping.store(sleepers.len(), Ordering::Relaxed);
+        // ORDERING: Release pairs with the acquire in `sleeping`: who finds all workers asleep sees
+        // what they have done (those before this one through the lock).
+        self.sleeping.store(sleepers.len(), Ordering::Release);
+        // ORDERING: Relaxed. The barrier below orders both.
         self.searching.fetch_sub(1, Ordering::Relaxed);
         drop(sleepers);
         // Pairs with the pushers' barriers: a task whose pusher did not see us asleep (or saw us
@@ -132,10 +152,15 @@ impl Idle {
         self.sleepers.lock().len() == workers
     }
 
-    /// How many workers sleep.
+    /// Which workers sleep.
+    pub(crate) fn asleep(&self) -> Vec<usize> {
+        self.sleepers.lock().clone()
+    }
+
+    /// How many workers sleep. What they did before is visible.
     pub(crate) fn sleeping(&self) -> usize {
-        // ORDERING: Relaxed. Those who must be exact put a heavy barrier before.
-        self.sleeping.load(Ordering::Relaxed)
+        // ORDERING: Acquire pairs with the release in `fall_asleep`.
+        self.sleeping.load(Ordering::Acquire)
     }
 }
 

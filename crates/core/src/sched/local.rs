@@ -26,6 +26,10 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next.is_none() && self.fresh.is_empty() && self.aged.is_empty()
+    }
+
     /// Takes half of the tasks (rounded up) that are to wait anyway, oldest first.
     pub(crate) fn take_half(&mut self, loot: &mut Vec<TaskPtr>) {
         for tasks in [&mut self.aged, &mut self.fresh] {

@@ -1,6 +1,7 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
 pub(crate) mod context;
+pub(crate) mod ending;
 #[cfg_attr(all(test, loom), path = "guest_in_model.rs")]
 pub(crate) mod guest;
 pub(crate) mod idle;
@@ -11,6 +12,8 @@ pub(crate) mod loom;
 pub(crate) mod pump;
 pub(crate) mod quiet;
 pub(crate) mod shared;
+mod surplus;
+pub(crate) mod watchdog;
 pub(crate) mod worker;
 
 #[cfg(all(test, loom))]
@@ -58,6 +61,11 @@ impl Successor {
 
 impl Ready for Successor {
     #[inline]
+    fn takes(&self, home: RuntimeId) -> bool {
+        self.task.is_none() && home == self.home || context::is_worker_of(home)
+    }
+
+    #[inline]
     fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
         if self.task.is_none() && home == self.home {
             self.task = Some(task);
@@ -65,4 +73,43 @@ impl Ready for Successor {
             schedule(task, home);
         }
     }
+}
+
+/// Takes what becomes ready while requests are half queued or cowns half released, and keeps the tasks of other
+/// runtimes until that is over: to hand one over may be to run code of the user, a pump's hook or, if the runtime is
+/// shut down, the destructors of what cannot run any more. Such code may wait for a thread that waits for the rest.
+pub(crate) struct Deferring<'a, R> {
+    ready: &'a mut R,
+    kept: Vec<(TaskPtr, RuntimeId)>,
+}
+
+impl<'a, R: Ready> Deferring<'a, R> {
+    #[inline]
+    pub(crate) fn new(ready: &'a mut R) -> Self {
+        Self { ready, kept: Vec::new() }
+    }
+
+    /// Hands over what was kept.
+    #[inline]
+    pub(crate) fn finish(self) {
+        if !self.kept.is_empty() {
+            hand_over(self.kept);
+        }
+    }
+}
+
+impl<R: Ready> Ready for Deferring<'_, R> {
+    #[inline]
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
+        if self.ready.takes(home) {
+            self.ready.ready(task, home);
+        } else {
+            self.kept.push((task, home));
+        }
+    }
+}
+
+#[cold]
+fn hand_over(kept: Vec<(TaskPtr, RuntimeId)>) {
+    kept.into_iter().for_each(|(task, home)| schedule(task, home));
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::worker::{Worker, park_for};
-use super::{context, guest};
+use super::worker::Worker;
+use super::{context, surplus};
 use crate::panic::drop_quietly;
-use crate::sched::shared::{GUEST_PATIENCE, Phase, Shared};
+use crate::sched::shared::{Activity, Phase, Shared};
 
 /// What a pumped runtime has beside its worker.
 pub(crate) struct PumpState {
@@ -134,7 +134,7 @@ impl Worker {
                 ready.extend(tasks.next.take());
                 ready
             });
-            ready.into_iter().chain(first).map(|task| self.run_chain(task) as usize).sum()
+            ready.into_iter().chain(first).map(|task| self.run_chain::<false>(task) as usize).sum()
         })
     }
 
@@ -161,17 +161,17 @@ impl Worker {
         })
     }
 
-    /// The same until `is_idle` says so, which is asked while this worker sleeps.
+    /// The same until `activity`, which is asked while this worker sleeps, finds nothing.
     pub(crate) fn pump_until_idle(
         &self,
         until: Option<Instant>,
-        is_idle: impl Fn() -> bool,
+        activity: impl Fn() -> Activity,
     ) -> bool {
         self.pump(|| {
             while !is_over(until) {
                 match self.take() {
                     Some(task) => self.run_and_follow(task),
-                    None if self.doze_until(until, &is_idle) => return true,
+                    None if self.doze_until(until, &activity) => return true,
                     None => {}
                 }
             }
@@ -181,7 +181,7 @@ impl Worker {
 
     /// Runs a task, and puts the one that follows it where it runs next.
     fn run_and_follow(&self, task: crate::behaviour::task::TaskPtr) {
-        if let Some(successor) = self.run_one(task) {
+        if let Some(successor) = self.run_one::<false>(task) {
             self.push(successor);
         }
     }
@@ -195,12 +195,11 @@ impl Worker {
                 self.0.leave_pump();
             }
         }
-        context::with_worker(self, || {
-            self.shared.pump().set_pumping(true);
-            self.get_up();
-            let _leave = Leave(self);
-            work()
-        })
+        self.shared.pump().set_pumping(true);
+        self.get_up();
+        // Left when the thread is no worker any more: the hook that may be called then is no part of its work.
+        let _leave = Leave(self);
+        context::with_worker(self, work)
     }
 
     /// Is no sleeper any more, whoever has woken it. What was left for it by those who saw it on its
@@ -231,24 +230,23 @@ impl Worker {
     fn doze(&self, until: Option<Instant>) {
         self.fall_asleep();
         if !self.shared.has_tasks() {
-            self.park(left(until));
+            self.park_for(left(until));
         }
         self.get_up();
     }
 
-    /// Sleeps until there is a task, or the time has come, or `is_idle` says so; returns whether it
-    /// did. The worker does not get up to ask: others ask the same, and must not miss each other.
-    fn doze_until(&self, until: Option<Instant>, is_idle: impl Fn() -> bool) -> bool {
+    /// Sleeps until there is a task, or the time has come, or `activity` finds nothing; returns whether
+    /// that is so. The worker does not get up to ask: others ask the same, and must not miss each other.
+    fn doze_until(&self, until: Option<Instant>, activity: impl Fn() -> Activity) -> bool {
         self.fall_asleep();
         let mut idle = false;
         while !self.shared.has_tasks() && self.shared.idle.are_asleep(1) && !is_over(until) {
-            idle = is_idle();
+            let activity = activity();
+            idle = activity == Activity::Idle;
             if idle {
                 break;
             }
-            // Guests do not tell when they leave.
-            let guests = guest::are_there_any_of(&|_| true).then_some(GUEST_PATIENCE);
-            self.park([guests, left(until)].into_iter().flatten().min());
+            self.park_for([activity.patience(), left(until)].into_iter().flatten().min());
         }
         self.get_up();
         idle
@@ -263,13 +261,8 @@ impl Worker {
     }
 
     /// A permit that is left over from before makes this a short one.
-    fn park(&self, patience: Option<Duration>) {
-        match patience {
-            None => self.parker.park(),
-            Some(patience) => {
-                park_for(&self.parker, patience);
-            }
-        }
+    fn park_for(&self, patience: Option<Duration>) {
+        surplus::park(&self.parker, patience, || !self.shared.has_tasks());
     }
 }
 

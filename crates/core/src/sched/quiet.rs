@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use super::guest;
-use super::shared::{GUEST_PATIENCE, Phase, Shared};
+use super::shared::{Activity, Shared};
 use crate::sim;
 
 /// Runtimes, of which there are few.
@@ -20,23 +20,34 @@ pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
 /// Whether there was a moment, during this call, at which none of the runtimes had any work: exact if
 /// nobody outside of them brings new work.
 pub(crate) fn are_idle(runtimes: &[&'static Shared]) -> bool {
+    activity(runtimes) == Activity::Idle
+}
+
+/// What goes on in the runtimes; `Idle` if there was such a moment.
+pub(crate) fn activity(runtimes: &[&'static Shared]) -> Activity {
     if let [runtime] = runtimes {
-        return is_stopped(runtime) || runtime.is_idle();
+        return if runtime.has_ended() { Activity::Idle } else { runtime.activity() };
     }
     if runtimes.iter().any(|runtime| runtime.config.simulated) {
         // One thread: nothing happens while it looks.
-        return runtimes.iter().all(|runtime| is_stopped(runtime) || runtime.is_idle());
+        let are_idle = runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_idle());
+        return if are_idle { Activity::Idle } else { Activity::Work };
     }
     let stamps = || runtimes.iter().map(|runtime| runtime.stamp()).collect::<SmallVec<[_; 8]>>();
     let are_quiet =
-        || runtimes.iter().all(|runtime| is_stopped(runtime) || runtime.is_quiet_exactly());
+        || runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_quiet_exactly());
     let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
     let before = stamps();
-    are_quiet() && !guest::are_there_any_of(&is_one_of_them) && are_quiet() && stamps() == before
-}
-
-fn is_stopped(runtime: &Shared) -> bool {
-    runtime.phase() == Phase::Stopped
+    if !are_quiet() {
+        Activity::Work
+    } else if guest::are_there_any_of(&is_one_of_them) {
+        Activity::Guests
+    } else if are_quiet() && stamps() == before {
+        Activity::Idle
+    } else {
+        // Who has done something meanwhile has told since, or is yet to.
+        Activity::Work
+    }
 }
 
 /// Who waits until runtimes are idle, in some combination.
@@ -94,17 +105,15 @@ pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> b
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let _watch = Watch::new(Arc::new(Unpark(thread::current())).into());
     loop {
-        if are_idle(runtimes) {
+        let activity = activity(runtimes);
+        if activity == Activity::Idle {
             return true;
         }
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
             return false;
         }
-        // Guests do not tell when they leave: theirs are a few instructions, or one body.
-        let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
-        let guests = guest::are_there_any_of(&is_one_of_them).then_some(GUEST_PATIENCE);
-        match [guests, left].into_iter().flatten().min() {
+        match [activity.patience(), left].into_iter().flatten().min() {
             None => thread::park(),
             Some(patience) => thread::park_timeout(patience),
         }

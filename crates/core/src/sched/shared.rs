@@ -1,25 +1,29 @@
 //! What the workers of one runtime share.
 
-use std::ptr::null_mut;
+use std::cell::Cell;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
 use std::time::{Duration, Instant};
 
-use coact_sync::shim::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::{Condvar, Mutex};
 use coact_sync::{CachePadded, asym};
 use parking::{Parker, Unparker};
 
+use super::context::{Cancelling, Entered};
 use super::guest;
 use super::idle::Idle;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::pump::PumpState;
 use super::quiet;
+use super::watchdog::{Watchdog, mark::Mark};
+use crate::attend;
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
 use crate::runtime::blocking::BlockingPool;
 use crate::runtime::future::Futures;
 use crate::runtime::host::Host;
-use crate::runtime::{Config, RuntimeId};
+use crate::runtime::{Config, Home, RuntimeId};
 use crate::sim;
 use crate::time::Timers;
 
@@ -30,6 +34,12 @@ pub(crate) struct WorkerShared {
     /// Raised with every task that the worker takes: a worker whose figure stands still is in a
     /// long behaviour.
     pub(crate) ticks: AtomicU64,
+    /// The worker that asks this one for a task, and 1; 0 if none does.
+    pub(super) asker: AtomicUsize,
+    /// What it runs, if somebody watches.
+    pub(super) mark: Mark,
+    /// Whether its thread has come to its end.
+    pub(super) ended: AtomicBool,
     unparker: Unparker,
 }
 
@@ -47,6 +57,7 @@ pub(crate) struct Shared {
     /// Work that no queue shows: pending timers, blocking jobs, futures. How much there is in the low
     /// half, and in the high half how much has ever begun.
     outstanding: CachePadded<AtomicU64>,
+    watchdog: Option<Watchdog>,
     /// What a pumped runtime has beside its worker.
     pub(super) pump: Option<PumpState>,
     /// Bodies that were dropped instead of run.
@@ -57,8 +68,24 @@ pub(crate) struct Shared {
     pub(crate) changed: Condvar,
 }
 
-/// How long a waiter for idleness sleeps while only guests are at work.
-pub(super) const GUEST_PATIENCE: Duration = Duration::from_millis(1);
+/// What a look at a runtime, or at several, has found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Activity {
+    /// No work is left.
+    Idle,
+    /// All rest, but guests are at work: they do not tell when they leave.
+    Guests,
+    /// There is work. Whoever ends the last of it tells.
+    Work,
+}
+
+impl Activity {
+    /// How long a waiter for idleness sleeps before it looks again, if it must do so untold. The
+    /// visits of guests are a few instructions, or one body.
+    pub(super) fn patience(self) -> Option<Duration> {
+        (self == Self::Guests).then_some(Duration::from_millis(1))
+    }
+}
 
 /// More than anybody waits.
 const FOREVER: Duration = Duration::from_secs(1 << 31);
@@ -99,6 +126,9 @@ impl Shared {
                     local: LocalQueue::new(),
                     inbox: Inbox::new(),
                     ticks: AtomicU64::new(0),
+                    asker: AtomicUsize::new(0),
+                    mark: Mark::new(),
+                    ended: AtomicBool::new(false),
                     unparker,
                 };
                 (parker, CachePadded::new(worker))
@@ -113,6 +143,7 @@ impl Shared {
             futures: Futures::default(),
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
             outstanding: CachePadded::new(AtomicU64::new(0)),
+            watchdog: Watchdog::new(&config),
             pump,
             abandoned: AtomicUsize::new(0),
             alive: Mutex::new(alive),
@@ -120,6 +151,11 @@ impl Shared {
             config,
         };
         (shared, parkers)
+    }
+
+    /// Who looks after the workers, if anybody does.
+    pub(crate) fn watchdog(&self) -> Option<&Watchdog> {
+        self.watchdog.as_ref()
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -131,9 +167,10 @@ impl Shared {
         }
     }
 
+    /// Goes on to a later phase of its life; there is no way back.
     pub(crate) fn set_phase(&self, phase: Phase) {
         // ORDERING: Release pairs with the acquire in `phase`.
-        self.phase.store(phase as u8, Ordering::Release);
+        self.phase.fetch_max(phase as u8, Ordering::Release);
     }
 
     /// How tasks are to be run now.
@@ -196,25 +233,62 @@ impl Shared {
         if self.config.host == Host::Blocking {
             return BlockingPool::submit_task(self, task);
         }
+        self.leave(task);
+    }
+
+    /// Leaves a ready task where the workers look.
+    fn leave(&self, task: TaskPtr) {
         let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
         // SAFETY: ready, and given to us.
         unsafe { inbox.push(task) };
+        self.look_after_inbox();
+    }
+
+    /// The same for tasks that a thread has taken and does not run.
+    pub(super) fn submit_all(&self, tasks: impl IntoIterator<Item = TaskPtr>) {
+        let mut tasks = tasks.into_iter().peekable();
+        if tasks.peek().is_none() {
+            return;
+        }
+        let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
+        // SAFETY: ready, and given to us.
+        unsafe { inbox.push_all(tasks) };
+        self.look_after_inbox();
+    }
+
+    /// Called after tasks were left in an inbox by a thread that is no worker.
+    fn look_after_inbox(&self) {
         self.notify_of_inbox();
-        // The fence above orders the push before this look; `stop` stores the phase before it looks
+        // The fence in there orders the push before this look, that in `close` the phase before a look
         // into the inboxes: one of the two sees the other.
         if self.phase() == Phase::Stopped {
             self.cancel_inboxes();
         }
     }
 
-    /// Runs what is left in the inboxes of a stopped runtime, without the bodies.
+    /// Takes no more tasks: the workers end. Who calls this sees to what is left in the inboxes.
+    pub(crate) fn close(&self) {
+        self.set_phase(Phase::Stopped);
+        // ORDERING: SeqCst pairs with the fence in `notify_of_inbox`: who leaves a task sees the phase,
+        // or whoever looks into the inboxes after this sees the task.
+        fence(Ordering::SeqCst);
+        self.unpark_all();
+        self.tell();
+    }
+
+    /// Runs what is left in the inboxes of a stopped runtime, without the bodies. What that leads to, a
+    /// promise's next behaviour for instance, is left to the outermost such call of this stack.
     pub(crate) fn cancel_inboxes(&self) {
-        for worker in &self.workers {
-            for task in worker.inbox.take_all() {
-                // SAFETY: ready, and taken by us alone.
-                unsafe { self.cancel(task) };
+        Emptying::once(self.id, || {
+            while self.workers.iter().any(|worker| !worker.inbox.is_empty()) {
+                for worker in &self.workers {
+                    for task in worker.inbox.take_all() {
+                        // SAFETY: ready, and taken by us alone.
+                        unsafe { self.cancel(task) };
+                    }
+                }
             }
-        }
+        });
     }
 
     /// Runs a task, and those that follow it, without their bodies.
@@ -223,6 +297,9 @@ impl Shared {
     /// The task is ready, and the caller's.
     pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
         let context = RunContext { home: self.id, mode: Mode::Cancel };
+        let _cancelling = Cancelling::enter();
+        // Destructors, and whoever is told, belong to this runtime.
+        let _entered = Entered::new(self.id);
         let mut task = Some(task);
         while let Some(ready) = task {
             // SAFETY: by the caller's word, and that of the task for its successor.
@@ -238,20 +315,37 @@ impl Shared {
 
     /// Ends it, after whatever it leads to was submitted.
     pub(crate) fn end_outstanding(&self) {
-        // ORDERING: Release pairs with the acquire in `is_idle`: what was submitted before is seen.
+        // ORDERING: Release pairs with the acquire in `has_nothing_outstanding`: what was submitted
+        // before is seen.
         if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
+            // Pairs with the heavy barrier in `Idle::fall_asleep`: we see the last worker asleep, or it
+            // sees that nothing is outstanding, and one of us tells.
+            asym::light();
             self.tell_if_idle();
         }
     }
 
     /// Whether no work is left: exact if nobody outside brings new work.
     pub(crate) fn is_idle(&self) -> bool {
+        self.activity() == Activity::Idle
+    }
+
+    /// What is going on; `Idle` is exact if nobody outside brings new work.
+    pub(crate) fn activity(&self) -> Activity {
         if self.config.simulated {
-            return sim::is_quiet(self);
+            return if sim::is_quiet(self) { Activity::Idle } else { Activity::Work };
         }
         // A guest may leave a task, and a worker may take it, while we look: so look at the guests
         // between two looks at the queues.
-        self.is_quiet() && !guest::are_there_any(self.id) && self.is_quiet()
+        if !self.is_quiet() {
+            Activity::Work
+        } else if guest::are_there_any(self.id) {
+            Activity::Guests
+        } else if self.is_quiet() {
+            Activity::Idle
+        } else {
+            Activity::Work
+        }
     }
 
     /// Whether no work is left that no queue shows.
@@ -270,11 +364,16 @@ impl Shared {
     /// Tells those who wait for idleness to look for themselves.
     pub(crate) fn tell_if_idle(&self) {
         if self.is_quiet() {
-            let alive = self.alive.lock();
-            self.changed.notify_all();
-            drop(alive);
-            quiet::tell();
+            self.tell();
         }
+    }
+
+    /// Has those who wait for idleness, or for the end, look for themselves.
+    pub(crate) fn tell(&self) {
+        let alive = self.alive.lock();
+        self.changed.notify_all();
+        drop(alive);
+        quiet::tell();
     }
 
     /// Whether no work is left but, perhaps, that of guests; for a look that must be exact.
@@ -309,36 +408,78 @@ impl Shared {
         let until = start.checked_add(time).unwrap_or(start + FOREVER);
         let mut alive = self.alive.lock();
         loop {
-            if *alive == 0 || self.is_idle() {
+            let activity = if *alive == 0 { Activity::Idle } else { self.activity() };
+            if activity == Activity::Idle {
                 return true;
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            // Guests do not tell when they leave: theirs are a few instructions, or one body.
-            let patience = if guest::are_there_any(self.id) { GUEST_PATIENCE } else { left };
+            let patience = activity.patience().unwrap_or(left);
             alive = self.changed.wait_timeout(alive, patience.min(left)).0;
         }
     }
 
-    /// Waits until all workers have ended, or until the time has come; returns how many have not.
-    pub(crate) fn wait_workers_ended(&self, until: Instant) -> usize {
-        let mut alive = self.alive.lock();
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            if *alive == 0 || left.is_zero() {
-                return *alive;
-            }
-            alive = self.changed.wait_timeout(alive, left).0;
-        }
-    }
-
-    /// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures.
+    /// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures; and has
+    /// what is attended to come to its end.
     pub(crate) fn cancel_hidden(&self) {
+        let _cancelling = Cancelling::enter();
+        let _entered = Entered::new(self.id);
         self.timers.cancel_all(self);
         self.blocking.cancel_all(self);
         self.futures.wake_all();
+        attend::cut_off(Home(self.id));
+    }
+}
+
+#[cfg(not(all(test, loom)))]
+thread_local! {
+    /// The innermost. Without a destructor, for those of other thread-locals.
+    static EMPTYING: Cell<*const Emptying> = const { Cell::new(null()) };
+}
+
+#[cfg(all(test, loom))]
+::loom::thread_local! {
+    static EMPTYING: Cell<*const Emptying> = Cell::new(null());
+}
+
+/// A runtime whose inboxes this thread empties, somewhere on its stack. There is one for each runtime at the
+/// most, so the stack is bounded.
+struct Emptying {
+    runtime: RuntimeId,
+    outer: *const Emptying,
+}
+
+impl Emptying {
+    /// Calls `empty`, unless a call for the same runtime is on this stack.
+    fn once(runtime: RuntimeId, empty: impl FnOnce()) {
+        let this = Self { runtime, outer: EMPTYING.with(Cell::get) };
+        if this.is_nested() {
+            return;
+        }
+        // It is not moved before it is dropped, which takes it off the list.
+        EMPTYING.with(|innermost| innermost.set(&raw const this));
+        empty();
+    }
+
+    fn is_nested(&self) -> bool {
+        // SAFETY: whoever is in the list lies farther out on this stack, and takes itself off before it goes.
+        let mut outer = unsafe { self.outer.as_ref() };
+        while let Some(one) = outer {
+            if one.runtime == self.runtime {
+                return true;
+            }
+            // SAFETY: as above.
+            outer = unsafe { one.outer.as_ref() };
+        }
+        false
+    }
+}
+
+impl Drop for Emptying {
+    fn drop(&mut self) {
+        EMPTYING.with(|innermost| innermost.set(self.outer));
     }
 }
 
@@ -377,3 +518,6 @@ pub(crate) fn get(id: RuntimeId) -> &'static Shared {
     // SAFETY: registered runtimes are never freed.
     unsafe { shared.as_ref() }.expect("ids are given out with their runtime")
 }
+
+#[cfg(all(test, loom))]
+mod loom;

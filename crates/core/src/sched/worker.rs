@@ -9,6 +9,7 @@ use parking::Parker;
 use super::context;
 use super::local::Tasks;
 use super::shared::{Phase, Shared, WorkerShared};
+use super::surplus;
 use crate::behaviour::task::{RunContext, TaskPtr, run_task};
 use crate::runtime::RuntimeId;
 
@@ -23,6 +24,10 @@ const STUCK_EVERY: u32 = 16;
 /// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
 /// sooner than moved (and long ones are taken by those who find it stuck).
 const SHARE_EVERY: u32 = 64;
+/// How many tasks that have had their share a worker puts behind the others before it asks for one, on the average
+/// and at the least:
+/// a task that moves costs some cache misses.
+const ASK_EVERY: u32 = 4;
 /// How often a worker looks at all queues before it goes to sleep.
 const SEARCH_ROUNDS: u32 = 40;
 /// How long a task may wait behind a long behaviour while a worker sleeps.
@@ -43,6 +48,11 @@ pub(crate) struct Worker {
     unshared: Cell<u32>,
     /// How many of them came from `next` in a row.
     from_next: Cell<u32>,
+    /// After how many tasks that have had their share the worker asks another one for a task.
+    until_ask: Cell<u32>,
+    random: Cell<u32>,
+    /// Whether what comes into the inbox may be what was asked for.
+    expecting: Cell<bool>,
     /// What the others' tick counts were when this worker last looked for stuck ones.
     seen: RefCell<Vec<u64>>,
     loot: RefCell<Vec<TaskPtr>>,
@@ -60,6 +70,9 @@ impl Worker {
             ticks: Cell::new(0),
             unshared: Cell::new(SHARE_EVERY),
             from_next: Cell::new(0),
+            until_ask: Cell::new(ASK_EVERY),
+            random: Cell::new(0x9E37_79B9 ^ index as u32),
+            expecting: Cell::new(false),
             seen: RefCell::new(vec![0; shared.workers.len()]),
             loot: RefCell::new(Vec::new()),
         }
@@ -111,10 +124,80 @@ impl Worker {
         self.ticks.get()
     }
 
-    /// Queues a task behind all others.
+    /// Queues a task that has had its share behind all others.
     pub(crate) fn push_aged(&self, task: TaskPtr) {
-        self.own(|tasks| tasks.aged.push_back(task));
+        let waiting = self.own(|tasks| {
+            tasks.aged.push_back(task);
+            tasks.aged.len()
+        });
         self.share_some();
+        if self.shared.workers.len() > 1 {
+            self.even_out(waiting);
+        }
+    }
+
+    /// Sees to it that tasks which always have more to do are served alike, whichever worker they are with: each
+    /// worker asks another one for a task once in a round of its own queue. README.md, "Evening out".
+    fn even_out(&self, waiting: usize) {
+        // ORDERING: Relaxed, here and in `ask`. The word says who wants something, and guards nothing.
+        let asker = self.me.asker.load(Ordering::Relaxed);
+        if asker != 0 {
+            self.me.asker.store(0, Ordering::Relaxed);
+            self.give_to(asker - 1);
+        }
+        if self.expecting.get()
+            && let Some(task) = self.take_from_inbox(self.index)
+        {
+            self.expecting.set(false);
+            self.own(|tasks| tasks.aged.push_back(task));
+        }
+        let left = self.until_ask.get().saturating_sub(1);
+        self.until_ask.set(left);
+        // What lies in the inbox else is shared with those who have nothing.
+        if left == 0 && self.me.inbox.is_empty() {
+            self.ask(waiting);
+        }
+    }
+
+    /// Asks a worker that has tasks which wait for one of them. Whom, and when the next time, is left to chance
+    /// within bounds: in step with each other two workers would pass the same tasks to and fro.
+    fn ask(&self, waiting: usize) {
+        let round = u32::try_from(waiting).unwrap_or(u32::MAX / 4).max(ASK_EVERY);
+        self.until_ask.set(round / 2 + self.random() % (round + 1));
+        let workers = &self.shared.workers;
+        let first = self.random() as usize;
+        let others = (0..workers.len()).map(|turn| (first + turn) % workers.len());
+        let mut rich =
+            others.filter(|other| *other != self.index && workers[*other].local.len() > 0);
+        if let Some(other) = rich.next() {
+            // ORDERING: Relaxed. See `even_out`.
+            workers[other].asker.store(self.index + 1, Ordering::Relaxed);
+            self.expecting.set(true);
+        }
+    }
+
+    /// The next number of a xorshift generator.
+    fn random(&self) -> u32 {
+        let mut number = self.random.get();
+        number ^= number << 13;
+        number ^= number >> 17;
+        number ^= number << 5;
+        self.random.set(number);
+        number
+    }
+
+    /// Gives the task that has waited longest, unless it is the only one.
+    #[cold]
+    fn give_to(&self, asker: usize) {
+        let oldest = self.own(|tasks| {
+            if tasks.aged.len() > 1 { tasks.aged.pop_front() } else { tasks.fresh.pop_front() }
+        });
+        if let Some(task) = oldest {
+            // SAFETY: a ready task of our own.
+            unsafe { self.shared.workers[asker].inbox.push(task) };
+            // The asker may have fallen asleep.
+            self.shared.notify_of_inbox();
+        }
     }
 
     /// Called when this worker has tasks beside the next one: now and then, if another worker has
@@ -140,6 +223,8 @@ impl Worker {
     #[cold]
     fn share(&self) {
         self.unshared.set(0);
+        // What is in the inbox from here on is for others.
+        self.expecting.set(false);
         let mut shared = self.loot.borrow_mut();
         self.own(|tasks| tasks.take_half(&mut shared));
         // SAFETY: ready tasks of our own.
@@ -165,21 +250,31 @@ impl Worker {
 
     /// Runs tasks until the runtime stops.
     pub(crate) fn run(&self) {
-        context::with_worker(self, || {
-            while let Some(task) = self.take().or_else(|| self.search()) {
-                self.run_chain(task);
-            }
+        context::with_worker(self, || match self.shared.watchdog() {
+            None => self.work::<false>(),
+            Some(_) => self.work::<true>(),
         });
+        // Its memory stays with the runtime's id for good: what the queue has grown to does not.
+        let queue = self.own(std::mem::take);
+        debug_assert!(queue.is_empty(), "a worker ends without tasks");
+    }
+
+    /// `MARKED` is whether a watchdog looks at what the worker runs. Compiled twice, so that without
+    /// one it costs nothing.
+    fn work<const MARKED: bool>(&self) {
+        while let Some(task) = self.take().or_else(|| self.search()) {
+            self.run_chain::<MARKED>(task);
+        }
     }
 
     /// Runs a task, and those that follow it on the same cown, up to the throughput. Returns how
     /// many it has run.
     #[inline]
-    pub(super) fn run_chain(&self, task: TaskPtr) -> u32 {
+    pub(super) fn run_chain<const MARKED: bool>(&self, task: TaskPtr) -> u32 {
         let mut next = task;
         let throughput = self.shared.config.throughput;
         for run in 1..=throughput {
-            match self.run_one(next) {
+            match self.run_one::<MARKED>(next) {
                 Some(successor) => next = successor,
                 None => return run,
             }
@@ -190,11 +285,16 @@ impl Worker {
 
     /// Runs a task; returns the one that it would best be followed by.
     #[inline]
-    pub(super) fn run_one(&self, task: TaskPtr) -> Option<TaskPtr> {
+    pub(super) fn run_one<const MARKED: bool>(&self, task: TaskPtr) -> Option<TaskPtr> {
         // Looked up each time: the task before may have run past a shutdown's deadline.
         let context = self.run_context();
         // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
-        unsafe { run_task(task, &context) }
+        unsafe {
+            match MARKED {
+                false => run_task(task, &context),
+                true => self.me.mark.run(task, &context),
+            }
+        }
     }
 
     /// Counts that tasks are looked for. A worker that has done anything does so before it sleeps.
@@ -283,14 +383,16 @@ impl Worker {
                 }
                 // This worker may have been the watcher; and what it took along waits behind the
                 // task that it runs now.
-                if self.shared.idle.lacks_watcher() {
+                if self.shared.idle.misses_watcher() {
                     self.appoint_watcher();
                 }
                 return Some(task);
             }
-            if !self.sleep() {
+            // Not before that look: a watcher has come with tasks that nobody else knows of.
+            if self.shared.phase() == Phase::Stopped {
                 return None;
             }
+            self.sleep();
         }
     }
 
@@ -351,31 +453,41 @@ impl Worker {
     fn help_stuck(&self, with_next: bool) -> Option<TaskPtr> {
         let mut seen = self.seen.borrow_mut();
         (0..seen.len()).find_map(|index| {
-            let ticks = self.shared.workers[index].ticks.load(Ordering::Relaxed);
-            let stuck = std::mem::replace(&mut seen[index], ticks) == ticks;
+            let stuck = self.is_stuck(index, &mut seen[index]);
             stuck.then(|| self.steal_from(index, with_next)).flatten()
         })
     }
 
-    /// Sleeps until woken; returns counted as searching, or false if the runtime stops.
-    fn sleep(&self) -> bool {
+    /// Whether there is somebody whom [`help_stuck`](Self::help_stuck) would help.
+    fn sees_stuck(&self) -> bool {
+        let mut seen = self.seen.borrow_mut();
+        (0..seen.len()).any(|index| {
+            let local = &self.shared.workers[index].local;
+            self.is_stuck(index, &mut seen[index]) && index != self.index && local.has_any()
+        })
+    }
+
+    fn is_stuck(&self, index: usize, seen: &mut u64) -> bool {
+        let ticks = self.shared.workers[index].ticks.load(Ordering::Relaxed);
+        std::mem::replace(seen, ticks) == ticks
+    }
+
+    /// Sleeps until woken, by a task or since the runtime stops; returns counted as searching.
+    fn sleep(&self) {
         coact_sync::pool::flush_thread();
         let idle = &self.shared.idle;
         idle.fall_asleep(self.index);
         if self.shared.has_tasks() || self.shared.phase() == Phase::Stopped {
-            self.wake_up();
-            return self.shared.phase() != Phase::Stopped;
+            return self.wake_up();
         }
         self.shared.tell_if_idle();
         if self.shared.workers.len() > 1 && idle.start_watching() {
             self.watch();
-            idle.stop_watching();
         } else {
-            self.parker.park();
+            self.park();
             // Woken by `unpark_all` (a stop), or by a waker that took us off the list.
             idle.wake_up(self.index);
         }
-        self.shared.phase() != Phase::Stopped
     }
 
     fn wake_up(&self) {
@@ -388,23 +500,34 @@ impl Worker {
     /// Sleeps as the one who looks, from time to time, whether some worker is stuck in a long
     /// behaviour and has tasks that wait behind it.
     fn watch(&self) {
+        let idle = &self.shared.idle;
         let mut quiet = 0;
-        while quiet < WATCH_LAST {
+        while quiet < WATCH_LAST || !idle.end_watch(self.shared.workers.len()) {
             if park_for(&self.parker, WATCH_INTERVAL) {
-                self.shared.idle.wake_up(self.index);
-                return;
+                idle.wake_up(self.index);
+                return idle.stop_watching();
             }
-            let all_asleep = self.shared.idle.sleeping() == self.shared.workers.len();
+            let all_asleep = idle.sleeping() == self.shared.workers.len();
             quiet = if all_asleep { quiet + 1 } else { 0 };
-            if let Some(task) = self.help_stuck(true) {
-                self.own(|tasks| tasks.aged.push_back(task));
+            if self.sees_stuck() {
+                // Awake first: what is in the hand of one who counts as asleep is in no queue, and the one that
+                // it was taken from may fall asleep. The runtime would look idle.
                 self.wake_up();
-                return;
+                if let Some(task) = self.help_stuck(true) {
+                    self.own(|tasks| tasks.aged.push_back(task));
+                }
+                return idle.stop_watching();
             }
         }
-        self.shared.idle.stop_watching();
-        self.parker.park();
-        self.shared.idle.wake_up(self.index);
+        self.park();
+        idle.wake_up(self.index);
+    }
+
+    /// Parks, with nothing to look after but surplus memory, which is the last sleeper's.
+    fn park(&self) {
+        surplus::park(&self.parker, None, || {
+            self.shared.idle.sleeping() == self.shared.workers.len()
+        });
     }
 }
 
@@ -420,3 +543,6 @@ pub(super) fn park_for(parker: &Parker, _: Duration) -> bool {
     parker.park();
     true
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -25,6 +25,11 @@ pub(crate) fn block_until(_: &dyn Fn() -> bool) -> bool {
     false
 }
 
+#[inline(always)]
+pub(crate) fn give_way(_: &dyn Fn() -> bool) -> bool {
+    false
+}
+
 pub(crate) fn block_for(_: Option<Duration>, _: &dyn Fn() -> bool) -> bool {
     unreachable!("nothing is simulated without the feature `sim`");
 }

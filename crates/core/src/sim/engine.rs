@@ -2,20 +2,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::fiber::{self, Fiber, Left, leave};
 use crate::behaviour::task::{TaskPtr, run_task};
-use crate::panic::{Fault, message};
+use crate::panic::{Fault, Payload, drop_quietly, message};
 use crate::runtime::host::Host;
 use crate::runtime::{self, RuntimeId};
 use crate::sched::context;
-use crate::sched::shared::{self, Shared};
+use crate::sched::shared::{self, Phase, Shared};
 use crate::thread;
 
 #[derive(Clone, Debug)]
@@ -52,7 +52,10 @@ struct Engine<'a> {
     next_task: Cell<u32>,
     clock: RefCell<VirtualClock>,
     steps: Cell<u64>,
-    fault: RefCell<Option<String>>,
+    /// Who went on last.
+    last: Cell<Option<TaskId>>,
+    /// What went wrong first: a panic of the program, of one of its threads, or a fault of a behaviour.
+    failure: RefCell<Option<String>>,
 }
 
 #[derive(Clone, Copy)]
@@ -94,11 +97,28 @@ pub(crate) fn is_inside() -> bool {
 
 /// A scheduling point: lets the strategy decide who goes on. (A timer that fires is none: its turn
 /// was decided by the clock.)
+///
+/// Nor is a call in the middle of a panic: others would take it for theirs.
 #[inline]
 pub(crate) fn point() {
-    if is_active() && fiber::is_in_fiber() {
+    if is_active() && fiber::is_in_fiber() && !std::thread::panicking() {
         leave(Left::AtPoint);
     }
+}
+
+/// Waits, in a simulation, until a simulated thread that was left between two steps of a protocol has gone on so far
+/// that the condition holds. Returns false, at once, elsewhere.
+///
+/// Timers fire outside of all fibers, and so lets the engine itself others go on from here.
+pub(crate) fn give_way(condition: &dyn Fn() -> bool) -> bool {
+    if !is_active() || fiber::is_in_fiber() {
+        return block_until(condition);
+    }
+    let engine = expect_engine();
+    while !condition() {
+        assert!(engine.step(), "a simulated thread was left for good between two steps");
+    }
+    true
 }
 
 /// Waits, in a simulation, until the condition holds. Returns false, at once, elsewhere.
@@ -185,6 +205,11 @@ pub(crate) fn now() -> Option<u64> {
 /// Takes a task that is ready.
 pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
     let Some(engine) = engine() else {
+        // What a failed run has left in the test's own hands must not hide its report.
+        if home.phase() != Phase::Running {
+            // SAFETY: ready, and given to us.
+            return unsafe { home.cancel(task) };
+        }
         panic!("a behaviour on a simulated cown was spawned outside of its simulation");
     };
     let id = engine.new_task();
@@ -194,13 +219,30 @@ pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
 #[track_caller]
 pub(crate) fn spawn_outside(home: RuntimeId, main: Box<dyn FnOnce()>) {
     let engine = expect_engine();
-    let main = Box::new(move || {
+    let main = move || {
         context::enter(home);
-        main();
-        thread::end();
-    });
+        guarded(main);
+        guarded(thread::end);
+    };
     let id = engine.new_task();
-    engine.fibers.borrow_mut().insert(id, Fiber::new(None, main));
+    engine.fibers.borrow_mut().insert(id, Fiber::new(None, Box::new(main)));
+}
+
+/// Runs a part of the program on its fiber. A panic ends there, and fails the run.
+fn guarded(part: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(part)) {
+        fail(payload);
+    }
+}
+
+/// Fails the run because of a panic; returns its message.
+pub(super) fn fail(payload: Payload) -> Arc<str> {
+    let message = message(&*payload);
+    if let Some(engine) = engine() {
+        engine.fail(&message);
+    }
+    drop_quietly(move || drop(payload));
+    message
 }
 
 /// The runtime that the program begins in.
@@ -241,18 +283,26 @@ pub(super) fn run(
         next_task: Cell::new(0),
         clock: RefCell::new(VirtualClock::new()),
         steps: Cell::new(0),
-        fault: RefCell::new(None),
+        last: Cell::new(None),
+        failure: RefCell::new(None),
     };
     ENGINE.set(ptr::from_ref(&engine).cast());
-    let result = engine.run_program(Box::new(program));
+    // A panic of the strategy must not leave a pointer to an engine that is gone.
+    let result = catch_unwind(AssertUnwindSafe(|| engine.run_program(Box::new(program))));
     engine.forget_stranded();
     ENGINE.set(ptr::null());
-    if result.is_ok() {
-        RUNTIME.set(Some(shared));
-        let built = engine.built.borrow();
-        FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().map(|shared| shared.id)));
+    let built = engine.built.take();
+    match result {
+        Ok(Ok(())) => {
+            RUNTIME.set(Some(shared));
+            FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().map(|shared| shared.id)));
+            Ok(())
+        }
+        failed => {
+            [shared].into_iter().chain(built).for_each(|shared| shared.set_phase(Phase::Stopped));
+            failed.unwrap_or_else(|payload| resume_unwind(payload))
+        }
     }
-    result
 }
 
 impl Engine<'_> {
@@ -263,50 +313,45 @@ impl Engine<'_> {
     }
 
     fn run_program(&self, program: Box<dyn FnOnce()>) -> Result<(), String> {
-        let panicked = Rc::new(RefCell::new(None));
-        let seen = Rc::clone(&panicked);
-        spawn_outside(
-            self.shared.id,
-            Box::new(move || {
-                if let Err(payload) = catch_unwind(AssertUnwindSafe(program)) {
-                    *seen.borrow_mut() = Some(message(&*payload).to_string());
-                }
-            }),
-        );
+        spawn_outside(self.shared.id, program);
         let driven = self.drive();
-        if let Some(message) = panicked.take() {
-            return Err(message);
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => driven,
         }
-        driven?;
-        match self.fault.take() {
-            Some(fault) if !self.settings.allow_faults => Err(fault),
-            _ => Ok(()),
-        }
+    }
+
+    fn fail(&self, why: &str) {
+        self.failure.borrow_mut().get_or_insert_with(|| why.to_owned());
     }
 
     /// Lets fibers run, one after the other, until all have ended.
     fn drive(&self) -> Result<(), String> {
-        let mut last = None;
         loop {
-            let runnable = self.runnable();
-            if runnable.is_empty() {
-                if self.advance_time() {
-                    continue;
-                }
-                return self.check_all_ended();
-            }
-            self.steps.set(self.steps.get() + 1);
-            if self.steps.get() > self.settings.max_steps {
+            if self.steps.get() >= self.settings.max_steps {
                 return Err(format!(
                     "no end after {} scheduling decisions",
                     self.settings.max_steps
                 ));
             }
-            let current = last.filter(|id| runnable.contains(id));
-            let chosen = self.explorer.borrow_mut().choose_task(&runnable, current);
-            self.go_on(chosen);
-            last = Some(chosen);
+            if !self.step() && !self.advance_time() {
+                return self.check_all_ended();
+            }
         }
+    }
+
+    /// Lets one of those go on that can. Returns whether there is one.
+    fn step(&self) -> bool {
+        let runnable = self.runnable();
+        if runnable.is_empty() {
+            return false;
+        }
+        self.steps.set(self.steps.get() + 1);
+        let current = self.last.get().filter(|id| runnable.contains(id));
+        let chosen = self.explorer.borrow_mut().choose_task(&runnable, current);
+        self.last.set(Some(chosen));
+        self.go_on(chosen);
+        true
     }
 
     /// Who could go on: fibers whose condition holds, and, if their host has room, tasks.
@@ -366,10 +411,12 @@ impl Engine<'_> {
             Box::new(move || {
                 context::enter(home.id);
                 home.act_as_pump_thread();
-                // SAFETY: ready, and taken by us alone.
-                if let Some(successor) = unsafe { run_task(task, &home.run_context()) } {
-                    ready(successor, home);
-                }
+                guarded(|| {
+                    // SAFETY: ready, and taken by us alone.
+                    if let Some(successor) = unsafe { run_task(task, &home.run_context()) } {
+                        ready(successor, home);
+                    }
+                });
             }),
         )
     }
@@ -380,9 +427,8 @@ impl Engine<'_> {
             [self.shared].into_iter().chain(self.built.borrow().iter().copied()).collect();
         let timers = runtimes.iter().filter_map(|shared| shared.timers.next_deadline());
         let now = self.clock.borrow().now();
-        let alarms = self.alarms.borrow();
-        let alarms = alarms.iter().copied().filter(|alarm| *alarm > now);
-        let Some(next) = timers.chain(alarms).min() else { return false };
+        let alarm = self.alarms.borrow().iter().copied().filter(|alarm| *alarm > now).min();
+        let Some(next) = timers.chain(alarm).min() else { return false };
         self.clock.borrow_mut().advance_to(next);
         for shared in runtimes {
             // As the thread that serves its timers: a behaviour without cowns runs there.
@@ -427,9 +473,9 @@ pub(crate) fn is_quiet(home: &Shared) -> bool {
     engine().is_none_or(|engine| engine.is_quiet(home))
 }
 
-/// Keeps the first fault, to fail the run with.
+/// Is told of a fault, which fails the run unless faults are allowed.
 pub(crate) fn tell(fault: &Fault) {
-    if let Some(engine) = engine() {
-        engine.fault.borrow_mut().get_or_insert_with(|| fault.to_string());
+    if let Some(engine) = engine().filter(|engine| !engine.settings.allow_faults) {
+        engine.fail(&fault.to_string());
     }
 }

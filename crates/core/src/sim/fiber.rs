@@ -1,7 +1,8 @@
 //! A piece of the program on a stack of its own, that can be left in the middle.
 
 use std::cell::{Cell, RefCell};
-use std::{mem, ptr};
+use std::mem::{self, ManuallyDrop};
+use std::ptr;
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -25,7 +26,9 @@ pub(super) enum Left {
 }
 
 pub(super) struct Fiber {
-    coroutine: Coroutine<(), Left, ()>,
+    /// Lost, with its stack, if the fiber is dropped before its end: to unwind that would be to run destructors in the
+    /// middle of a failed run, whose calls nobody could simulate.
+    coroutine: ManuallyDrop<Coroutine<(), Left, ()>>,
     stack: Place,
     context: context::Snapshot,
     /// The runtime of which it runs a task, if it is no plain thread.
@@ -55,22 +58,40 @@ impl Fiber {
             main();
             told::leaving_for(OUTSIDE.get());
         });
+        let coroutine = ManuallyDrop::new(coroutine);
         Self { coroutine, stack: place, context: context::Snapshot::new(), body_of, until: None }
     }
 
     /// Goes on until the fiber is left again.
     pub(super) fn resume(&mut self) -> Left {
+        /// Puts back what the thread was, even if a panic comes out of the fiber, and keeps what the fiber is.
+        struct Outside<'a> {
+            context: Option<context::Snapshot>,
+            yielder: *const Yielder<(), Left>,
+            place: Place,
+            fiber: &'a mut context::Snapshot,
+        }
+        impl Drop for Outside<'_> {
+            fn drop(&mut self) {
+                *self.fiber = self.context.take().expect("taken once").swap_in();
+                YIELDER.set(self.yielder);
+                OUTSIDE.set(self.place);
+            }
+        }
         let context = mem::replace(&mut self.context, context::Snapshot::new());
-        let outside = (context.swap_in(), YIELDER.get(), OUTSIDE.get());
+        let outside = Outside {
+            context: Some(context.swap_in()),
+            yielder: YIELDER.get(),
+            place: OUTSIDE.get(),
+            fiber: &mut self.context,
+        };
         let switch = told::leaving_for(self.stack);
         let left = match self.coroutine.resume(()) {
             CoroutineResult::Yield(left) => left,
             CoroutineResult::Return(()) => Left::Ended,
         };
         told::back(switch);
-        self.context = outside.0.swap_in();
-        YIELDER.set(outside.1);
-        OUTSIDE.set(outside.2);
+        drop(outside);
         self.until = match left {
             Left::Until(condition) => Some(condition),
             _ => None,
@@ -80,7 +101,8 @@ impl Fiber {
 
     /// Keeps the stack of a fiber that has ended for another one.
     pub(super) fn recycle(self) {
-        STACKS.with_borrow_mut(|stacks| stacks.push(self.coroutine.into_stack()));
+        let stack = ManuallyDrop::into_inner(self.coroutine).into_stack();
+        STACKS.with_borrow_mut(|stacks| stacks.push(stack));
     }
 
     /// Whether it could go on now.

@@ -19,7 +19,8 @@
 //! The program runs as it is: the same queues, grants, releases, promises and timers as under the
 //! real workers. But each behaviour is a fiber, one of them runs at a time, and before everything
 //! that others could notice (spawning, giving a value to a promise) the strategy decides who goes
-//! on. What the strategy decides is the schedule; the seed decides what the strategy decides.
+//! on. So it does between the steps of what takes several: queueing, alerts, giving a cown to readers. (Not where the
+//! order of the steps is that of addresses.) What the strategy decides is the schedule; the seed decides what the strategy decides.
 //! Time stands still while anything can run, and then jumps to the next timer.
 //!
 //! Runtimes that the program builds are part of the run, and so have no threads. Each has the room that
@@ -28,9 +29,9 @@
 //!
 //! # When a run fails
 //!
-//! A run fails if the program panics, if a behaviour panics (unless [`Sim::allow_faults`]), or if
-//! everybody waits for somebody else. The report names the seed and the schedule, and the
-//! environment variables that run it again:
+//! A run fails if the program or one of its threads panics, if a behaviour panics (unless [`Sim::allow_faults`]), or
+//! if everybody waits for somebody else. What goes wrong first is reported; the others go on, as far as they can. The
+//! report names the seed and the schedule, and the environment variables that run it again:
 //!
 //! ```text
 //! COACT_SIM_SEED=42 cargo test my_test          # the same exploration
@@ -47,17 +48,19 @@ mod fiber;
 mod pump;
 mod told;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
 use engine::Settings;
 pub(crate) use engine::{
-    adopt, block_for, block_until, bodies_of, free_id, is_active, is_inside, is_quiet, now, point,
-    ready, spawn_outside, tell,
+    adopt, block_for, block_until, bodies_of, free_id, give_way, is_active, is_inside, is_quiet,
+    now, point, ready, spawn_outside, tell,
 };
 pub(crate) use pump::{pump_pending, pump_until, pump_until_idle};
 
+use crate::panic::Broken;
 use crate::promise::Promise;
 
 /// Runs a program under many schedules: [`Sim::check`] with the default settings.
@@ -156,12 +159,18 @@ impl Sim {
 
 /// Simulates a plain thread, and returns a promise of its result. It is no behaviour: it may wait.
 ///
+/// A panic in it fails the run, whatever becomes of the promise ([`Broken::Panicked`]).
+///
 /// # Panics
 /// Outside of a simulation.
 #[track_caller]
 pub fn thread<R: Send + 'static>(main: impl FnOnce() -> R + Send + 'static) -> Promise<R> {
     let (resolver, promise) = Promise::channel();
-    engine::spawn_outside(engine::home(), Box::new(move || resolver.resolve(main())));
+    let run = move || match catch_unwind(AssertUnwindSafe(main)) {
+        Ok(value) => resolver.resolve(value),
+        Err(payload) => resolver.fail(Broken::Panicked(engine::fail(payload))),
+    };
+    engine::spawn_outside(engine::home(), Box::new(run));
     promise
 }
 

@@ -5,6 +5,7 @@ mod wheel;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +20,8 @@ use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
 use crate::panic::{Broken, drop_quietly};
 use crate::promise::Promise;
-use crate::runtime::{self, RuntimeId};
-use crate::sched::context;
+use crate::runtime::{Home, RuntimeId};
+use crate::sched::context::{self, Cancelling};
 use crate::sched::shared::{self, Shared};
 use crate::sim;
 use wheel::{Key, Wheel};
@@ -28,8 +29,10 @@ use wheel::{Key, Wheel};
 /// Spawns a behaviour on `set` when `delay` has passed; never earlier, and usually within 2 ms of
 /// it. It takes its place in the order of its cowns at that moment.
 ///
-/// The timer belongs to the current runtime, which is not idle before the timer has fired or is
-/// cancelled. Timers that are due at the same time fire in the order in which they were set.
+/// The timer belongs to the runtime that the behaviour would run on now: that of the set's first cown, or
+/// the current one if there is none ([`Home::after`] chooses another). It is not idle before the timer has
+/// fired or is cancelled. Timers of one runtime that are due at the same time fire in the order in which
+/// they were set.
 ///
 /// ```
 /// use coact_core::{Cown, Runtime, after};
@@ -55,16 +58,15 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     assert_spawnable(&set);
-    let set = set.to_owned_set();
-    let fire = move || spawn::with_owned::<S, _, _>(set, closure, Forget);
-    current_timers().set(delay, Entry::Once(Box::new(fire)))
+    Home(spawn::home_of(&set)).after(delay, set, closure)
 }
 
 /// Spawns a behaviour on `set` each time `period` has passed, until the timer is cancelled.
 ///
 /// The ticks keep their rate: one that comes late does not delay the next. A tick that finds the
 /// behaviour of the one before still waiting for its cowns is skipped, so a slow cown is not
-/// flooded.
+/// flooded; [`every_with_fixed_delay`] waits for the end of each run instead. The timer belongs to the same
+/// runtime as that of [`after`].
 ///
 /// # Panics
 /// If the set names a cown twice, or cowns of different pumps, or if the period is zero.
@@ -75,23 +77,172 @@ where
     S::Owned: Sync,
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
-    assert!(!period.is_zero(), "a timer with a period of zero would never stop firing");
     assert_spawnable(&set);
-    let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
-    let waiting = Arc::new(AtomicBool::new(false));
-    let fire = move || {
-        // ORDERING: Relaxed. The flag guards no data: the cowns order the ticks.
-        if !waiting.swap(true, Ordering::Relaxed) {
+    Home(spawn::home_of(&set)).every(period, set, closure)
+}
+
+impl Home {
+    /// [`after`](crate::after) with a timer of this runtime.
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime};
+    /// use std::time::Duration;
+    ///
+    /// let [clock, bank] = [Runtime::new()?, Runtime::new()?];
+    /// let account = bank.run(|| Cown::new(0));
+    /// clock.home().after(Duration::from_millis(1), &account, |balance| *balance += 1);
+    /// clock.wait_idle(); // The timer has fired,
+    /// bank.wait_idle(); // and its behaviour has run.
+    /// assert_eq!(account.into_inner(), Ok(1));
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As there.
+    #[track_caller]
+    pub fn after<S, F>(self, delay: Duration, set: S, closure: F) -> Timer
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    {
+        assert_spawnable(&set);
+        let set = set.to_owned_set();
+        let fire = move || spawn::with_owned::<S, _, _>(set, closure, Forget);
+        self.timers().set(delay, Entry::Once(Box::new(fire)))
+    }
+
+    /// [`every`](crate::every) with a timer of this runtime.
+    ///
+    /// # Panics
+    /// As there.
+    #[track_caller]
+    pub fn every<S, F>(self, period: Duration, set: S, closure: F) -> Timer
+    where
+        S: CownSet,
+        S::Owned: Sync,
+        F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
+    {
+        assert!(!period.is_zero(), "a timer with a period of zero would never stop firing");
+        assert_spawnable(&set);
+        let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
+        let waiting = Arc::new(AtomicBool::new(false));
+        let fire = move || {
+            // ORDERING: Relaxed. The flag guards no data: the cowns order the ticks.
+            if !waiting.swap(true, Ordering::Relaxed) {
+                let closure = Arc::clone(&closure);
+                let ended = Tick(Arc::clone(&waiting));
+                let set = set.to_owned_set();
+                spawn::with_owned::<S, _, _>(set, move |access| closure(access), ended);
+            }
+        };
+        self.timers().set(period, Entry::Every { period: nanos(period), fire: Box::new(fire) })
+    }
+
+    /// [`every_with_fixed_delay`](crate::every_with_fixed_delay) with a timer of this runtime.
+    ///
+    /// # Panics
+    /// As there.
+    #[track_caller]
+    pub fn every_with_fixed_delay<S, F>(self, delay: Duration, set: S, closure: F) -> Timer
+    where
+        S: CownSet,
+        S::Owned: Sync,
+        F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
+    {
+        assert_spawnable(&set);
+        let (set, closure) = (set.to_owned_set(), Arc::new(closure));
+        self.repeat(delay, move |run| {
             let closure = Arc::clone(&closure);
-            let ended = Tick(Arc::clone(&waiting));
-            spawn::with_owned::<S, _, _>(set.to_owned_set(), move |access| closure(access), ended);
+            spawn::with_owned::<S, _, _>(set.to_owned_set(), move |access| closure(access), run);
+        })
+    }
+
+    /// Calls a closure when `delay` has passed, and again each time `delay` has passed since what it was
+    /// given was dropped, until the timer is cancelled. It is called by the thread that serves the timers.
+    ///
+    /// # Panics
+    /// If the delay is zero.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
+        assert!(!delay.is_zero(), "a timer with a delay of zero would never stop firing");
+        self.timers().set(delay, Entry::Spaced { delay: nanos(delay), run: Arc::new(run) })
+    }
+
+    /// [`sleep`](crate::sleep) with a timer of this runtime.
+    pub fn sleep(self, delay: Duration) -> Sleep {
+        let (resolver, promise) = Promise::channel();
+        let timer = self.timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
+        Sleep { promise: Some(promise), timer }
+    }
+
+    fn timers(self) -> &'static Timers {
+        &shared::get(self.0).timers
+    }
+}
+
+/// Spawns a behaviour on `set` when `delay` has passed, and again each time `delay` has passed since it
+/// ended, until the timer is cancelled. So a slow run delays the next, and there is a pause after each.
+///
+/// ```
+/// use coact_core::{Cown, ask, every_with_fixed_delay};
+/// use std::time::Duration;
+///
+/// let runs = Cown::new(0);
+/// let timer = every_with_fixed_delay(Duration::from_millis(1), &runs, |runs| *runs += 1);
+/// while ask(&runs, |runs| *runs).wait().unwrap() < 3 {}
+/// timer.cancel();
+/// ```
+///
+/// # Panics
+/// If the set names a cown twice, or cowns of different pumps, or if the delay is zero.
+#[track_caller]
+pub fn every_with_fixed_delay<S, F>(delay: Duration, set: S, closure: F) -> Timer
+where
+    S: CownSet,
+    S::Owned: Sync,
+    F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
+{
+    assert_spawnable(&set);
+    Home(spawn::home_of(&set)).every_with_fixed_delay(delay, set, closure)
+}
+
+/// One run of a timer that waits for the end of each: the next follows after its delay when this is dropped.
+#[doc(hidden)]
+pub struct Run {
+    runtime: RuntimeId,
+    number: u64,
+    /// The timer; there until this is dropped.
+    entry: Option<Entry>,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let shared = shared::get(self.runtime);
+        let Some(entry) = self.entry.take() else { return };
+        if let Err(entry) = shared.timers.set_again(self.number, entry) {
+            drop_quietly(move || drop(entry));
+            shared.end_outstanding();
         }
-    };
-    current_timers().set(period, Entry::Every { period: nanos(period), fire: Box::new(fire) })
+    }
+}
+
+impl Completion for Run {
+    type Value = ();
+
+    fn done(self, (): ()) {}
+
+    fn failed(self, _: Broken) {}
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("timer", &self.number).finish_non_exhaustive()
+    }
 }
 
 /// A future that is ready when `delay` has passed, counted from now: to await, or to chain cowns to.
-/// Dropping it cancels the timer.
+/// Dropping it cancels the timer, which belongs to the current runtime.
 ///
 /// ```
 /// use coact_core::{Cown, sleep};
@@ -102,9 +253,7 @@ where
 /// done.wait().unwrap();
 /// ```
 pub fn sleep(delay: Duration) -> Sleep {
-    let (resolver, promise) = Promise::channel();
-    let timer = current_timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
-    Sleep { promise: Some(promise), timer }
+    Home::current().sleep(delay)
 }
 
 /// What [`sleep`] returns.
@@ -168,19 +317,22 @@ impl Drop for Sleep {
     }
 }
 
-/// One tick's behaviour has run, or was skipped.
+/// One tick's behaviour. When this is dropped it has run, or was skipped, or could not be spawned since a
+/// handle panicked.
 struct Tick(Arc<AtomicBool>);
+
+impl Drop for Tick {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
 
 impl Completion for Tick {
     type Value = ();
 
-    fn done(self, (): ()) {
-        self.0.store(false, Ordering::Relaxed);
-    }
+    fn done(self, (): ()) {}
 
-    fn failed(self, _: Broken) {
-        self.done(());
-    }
+    fn failed(self, _: Broken) {}
 }
 
 /// A timer that was set by [`after`] or [`every`]. Dropping it leaves the timer running.
@@ -204,14 +356,18 @@ impl fmt::Debug for Timer {
     }
 }
 
-fn current_timers() -> &'static Timers {
-    &shared::get(runtime::current_id()).timers
-}
-
 /// What a timer does.
 enum Entry {
     Once(Box<dyn FnOnce() + Send>),
-    Every { period: u64, fire: Box<dyn FnMut() + Send> },
+    Every {
+        period: u64,
+        fire: Box<dyn FnMut() + Send>,
+    },
+    /// Again when each run has ended.
+    Spaced {
+        delay: u64,
+        run: Arc<dyn Fn(Run) + Send + Sync>,
+    },
 }
 
 /// The resolution of the wheel: timers within one tick are told apart, but are looked at together.
@@ -241,7 +397,7 @@ struct State {
 enum Place {
     /// In the wheel.
     Waiting(Key),
-    /// It fires right now, and is to be set again: its behaviour may cancel it before it is.
+    /// It fires right now, or its run goes on, and is to be set again: it may be cancelled before it is.
     Firing,
 }
 
@@ -253,7 +409,9 @@ impl State {
         for (number, _, entry) in &due {
             match entry {
                 Entry::Once(_) => self.places.remove(number),
-                Entry::Every { .. } => self.places.insert(*number, Place::Firing),
+                Entry::Every { .. } | Entry::Spaced { .. } => {
+                    self.places.insert(*number, Place::Firing)
+                }
             };
         }
         due
@@ -302,25 +460,28 @@ impl Timers {
             Driver::Until(until) if until <= deadline => {}
             Driver::Until(_) => self.changed.notify_one(),
             Driver::NotStarted if self.simulated => {}
-            Driver::NotStarted => self.start_driver(&mut state),
+            Driver::NotStarted => {
+                if let Err(error) = self.start_driver(&mut state) {
+                    drop(state);
+                    self.cancel(number);
+                    panic!("the thread that serves timers could not be started: {error}");
+                }
+            }
             Driver::Stopped => {
                 drop(state);
+                let _cancelling = Cancelling::enter();
                 self.cancel(number);
             }
         }
         Timer { runtime: self.runtime, number }
     }
 
-    fn start_driver(&'static self, state: &mut State) {
+    fn start_driver(&'static self, state: &mut State) -> io::Result<()> {
         let config = &shared::get(self.runtime).config;
         let thread = thread::Builder::new().name(format!("{}-timer", config.name));
-        match thread.spawn(|| self.drive()) {
-            Ok(thread) => {
-                state.driver = Driver::Until(0);
-                state.thread = Some(thread);
-            }
-            Err(error) => panic!("the thread that serves timers could not be started: {error}"),
-        }
+        state.thread = Some(thread.spawn(|| self.drive())?);
+        state.driver = Driver::Until(0);
+        Ok(())
     }
 
     fn cancel(&self, number: u64) -> bool {
@@ -338,13 +499,26 @@ impl Timers {
         true
     }
 
-    /// Waits for the end of the thread that served the timers, which have been cancelled. It runs
-    /// nothing that takes long.
-    pub(crate) fn join(&self) {
+    /// Whether the thread that served the timers, which have been cancelled, has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.lock().thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for that thread no longer: it ends by itself.
+    pub(crate) fn detach(&self) {
         let thread = self.state.lock().thread.take();
-        if let Some(thread) = thread {
+        if let Some(thread) = thread.filter(JoinHandle::is_finished) {
             // Timers' panics are caught, so there is nothing to be told.
             let _ = thread.join();
+        }
+    }
+
+    /// Gives back the memory of a stopped runtime's timers.
+    pub(crate) fn give_back(&self) {
+        let mut state = self.state.lock();
+        if state.driver == Driver::Stopped && state.places.is_empty() {
+            state.places = HashMap::new();
+            state.wheel = Wheel::new(nanos(TICK));
         }
     }
 
@@ -361,6 +535,8 @@ impl Timers {
                 shared.abandoned.fetch_add(1, Ordering::Relaxed);
             }
         }
+        // The last thread of the runtime may have ended before this, and found timers.
+        self.give_back();
     }
 
     /// When a simulation must look for due timers next.
@@ -403,37 +579,55 @@ impl Timers {
     /// Fires one timer, without the lock: what it does is foreign code.
     fn fire(&self, timer: (u64, u64, Entry)) {
         // A behaviour without cowns belongs to the timer's runtime, whoever serves the timers.
-        let before = context::enter(self.runtime);
+        let _entered = context::Entered::new(self.runtime);
+        // What waits here keeps all other timers, and might wait for one of them.
+        let _inside = context::Nested::enter();
         self.fire_inside(timer);
-        context::enter(before);
     }
 
     fn fire_inside(&self, (number, deadline, entry): (u64, u64, Entry)) {
         match entry {
             Entry::Once(fire) => drop_quietly(fire),
+            Entry::Spaced { delay, run } => {
+                let entry = Some(Entry::Spaced { delay, run: Arc::clone(&run) });
+                let this = Run { runtime: self.runtime, number, entry };
+                // The end of the run, and of the timer, is the end of this.
+                return drop_quietly(move || run(this));
+            }
             Entry::Every { period, mut fire } => {
                 drop_quietly(&mut fire);
-                if self.renew(
-                    number,
-                    deadline.saturating_add(period),
-                    Entry::Every { period, fire },
-                ) {
-                    return;
+                let next = deadline.saturating_add(period);
+                match self.renew(number, next, Entry::Every { period, fire }) {
+                    Ok(()) => return,
+                    Err(entry) => drop_quietly(move || drop(entry)),
                 }
             }
         }
         shared::get(self.runtime).end_outstanding();
     }
 
-    /// Sets a periodic timer again, unless it was cancelled, or the runtime stopped, meanwhile.
-    fn renew(&self, number: u64, deadline: u64, entry: Entry) -> bool {
+    /// Sets a timer again whose run has ended: as `renew`, but by any thread, and counted from now.
+    fn set_again(&self, number: u64, entry: Entry) -> Result<(), Entry> {
+        let Entry::Spaced { delay, .. } = &entry else { return Err(entry) };
+        let deadline = self.now().saturating_add(*delay);
+        self.renew(number, deadline, entry)?;
+        let state = self.state.lock();
+        if matches!(state.driver, Driver::Until(until) if until > deadline) {
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Sets a periodic timer again, unless it was cancelled, or the runtime stopped, meanwhile: then
+    /// the timer comes back, to be dropped without the lock.
+    fn renew(&self, number: u64, deadline: u64, entry: Entry) -> Result<(), Entry> {
         let mut state = self.state.lock();
         if state.driver == Driver::Stopped || !state.places.contains_key(&number) {
-            return false;
+            return Err(entry);
         }
         let key = state.wheel.insert(deadline, (number, deadline, entry));
         state.places.insert(number, Place::Waiting(key));
-        true
+        Ok(())
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Wheel<T> {
     current: u64,
     /// Bit s of word l: whether slot s of level l is occupied.
     occupied: [u64; LEVELS],
-    /// The slots of all levels, lowest first, and then the far one.
+    /// The slots of all levels, lowest first, and then the far one. None before the first timer.
     slots: Box<[Slot]>,
     entries: Vec<Entry<T>>,
     /// The first entry of the list of unused ones.
@@ -104,7 +104,7 @@ impl<T> Wheel<T> {
             tick,
             current: 0,
             occupied: [0; LEVELS],
-            slots: vec![Slot::EMPTY; FAR + 1].into_boxed_slice(),
+            slots: Box::default(),
             entries: Vec::new(),
             unused: NIL,
             len: 0,
@@ -242,7 +242,8 @@ impl<T> Wheel<T> {
                 return Some(level * SLOTS + occupied.trailing_zeros() as usize);
             }
         }
-        (self.slots[FAR].head != NIL).then_some(FAR)
+        let far = self.slots.last()?;
+        (far.head != NIL).then_some(FAR)
     }
 
     /// The first tick of an occupied slot.
@@ -272,6 +273,9 @@ impl<T> Wheel<T> {
     fn link(&mut self, index: u32) {
         let deadline = self.entry(index).deadline;
         let slot = self.slot_for((deadline / self.tick).max(self.current));
+        if self.slots.is_empty() {
+            self.slots = vec![Slot::EMPTY; FAR + 1].into_boxed_slice();
+        }
         let Slot { head, earliest } = self.slots[slot];
         let entry = self.entry_mut(index);
         entry.slot = slot as u32;

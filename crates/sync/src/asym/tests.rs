@@ -127,4 +127,64 @@ mod threads {
         assert_eq!(waited, child);
         assert_eq!(status, 0, "the child aborted in heavy()");
     }
+
+    /// A filter that comes later and refuses the call must end neither the process nor the pattern.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn the_call_may_be_taken_away() {
+        if !init() {
+            return;
+        }
+        // SAFETY: the child makes system calls, uses atomics, sleeps, and ends by `_exit`: all allowed after a
+        // fork of a threaded process.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let refused = refuse_membarrier();
+            heavy();
+            light();
+            heavy();
+            let settled = !is_asymmetric() && !init();
+            // SAFETY: ends the child without running the parent's exit handlers.
+            unsafe { libc::_exit(if refused { i32::from(!settled) } else { 77 }) };
+        }
+        assert!(child > 0, "fork failed");
+        let mut status = -1;
+        // SAFETY: `child` is our own child, and `status` outlives the call.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status), "the child was killed: {status:#x}");
+        match libc::WEXITSTATUS(status) {
+            77 => eprintln!("skipped: this system lets a process have no filter"),
+            ended => assert_eq!(ended, 0, "the mode is not symmetric"),
+        }
+    }
+
+    /// Has the kernel refuse the call from now on; returns whether it does.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn refuse_membarrier() -> bool {
+        let instruction =
+            |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+        let mut filter = [
+            // The number of the call is at the beginning of what the filter looks at.
+            instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+            instruction(
+                libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+                0,
+                1,
+                libc::SYS_membarrier as u32,
+            ),
+            instruction(
+                libc::BPF_RET | libc::BPF_K,
+                0,
+                0,
+                libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
+            ),
+            instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        // SAFETY: both calls take numbers, and the second a filter that outlives it.
+        unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) == 0
+        }
+    }
 }

@@ -51,6 +51,16 @@ fn from_a_behaviour(
     Measured::new(elapsed, size.transfers, digest)
 }
 
+/// A behaviour runs each transfer itself.
+pub fn here_in_a_behaviour(setup: &Setup, size: Size) -> Measured {
+    from_a_behaviour(setup, size, |accounts, Transfer { from, to, amount }| {
+        when_here((&accounts[from], &accounts[to]), move |(from, to)| {
+            from.pay(amount);
+            to.receive(amount);
+        });
+    })
+}
+
 /// Plain threads run each transfer themselves where both accounts are free.
 pub fn here(setup: &Setup, size: Size) -> Measured {
     let runtime = runtime::coact(setup);

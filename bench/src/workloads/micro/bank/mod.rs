@@ -153,6 +153,11 @@ workload!(
             about: "when_here on both accounts",
             run: |setup| coact::here(setup, Size::free(setup)),
         },
+        Implementation {
+            name: "coact-behaviour",
+            about: "the same inside a behaviour",
+            run: |setup| coact::here_in_a_behaviour(setup, Size::free(setup)),
+        },
     ]
 );
 

@@ -1,6 +1,8 @@
 //! A message an add.
 
-use coact::prelude::{Actor, Addr, Context, Handler, Message, spawn};
+use std::time::Instant;
+
+use coact::prelude::{Actor, Addr, Context, Cown, Handler, Host, Message, actor, spawn, when};
 
 use super::{Counter, Size};
 use crate::harness::{Finish, Measured, Setup, Stopwatch};
@@ -47,4 +49,41 @@ pub fn from_an_actor(setup: &Setup, size: Size) -> Measured {
     let (elapsed, sum) = stopwatch.until(&finish);
     drop(producer);
     Measured::new(elapsed, size.total(), sum)
+}
+
+/// A plain thread sends to an actor that runs on its callers.
+pub fn on_the_caller(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let counter = actor(Counter::new(size, &finish)).on(Host::caller()).spawn();
+    // It has started: nothing is left that would keep the first senders from it.
+    runtime.wait_idle();
+    let start = Instant::now();
+    send_all(&counter, size);
+    let (elapsed, sum) = finish.wait(start);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+/// A behaviour sends to an actor that runs on its callers.
+pub fn on_a_behaviour(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let stopwatch = Stopwatch::default();
+    let counter = actor(Counter::new(size, &finish)).on(Host::caller()).spawn();
+    runtime.wait_idle();
+    let started = stopwatch.clone();
+    when(Cown::new(()), move |_| {
+        started.start();
+        send_all(&counter, size);
+    });
+    let (elapsed, sum) = stopwatch.until(&finish);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+fn send_all(counter: &Addr<Counter>, size: Size) {
+    for _ in 0..size.each {
+        counter.send(Add(1)).expect("the counter lives");
+    }
 }

@@ -1,6 +1,8 @@
 //! A behaviour an add.
 
-use coact::prelude::{Cown, Credits, when};
+use std::time::Instant;
+
+use coact::prelude::{Cown, Credits, when, when_here};
 
 use super::{Counter, Size};
 use crate::harness::{Finish, Measured, Setup, Stopwatch};
@@ -65,4 +67,38 @@ pub fn spawned(setup: &Setup, size: Size) -> Measured {
     });
     let (elapsed, sum) = stopwatch.until(&finish);
     Measured::new(elapsed, size.total(), sum)
+}
+
+/// A plain thread adds in place.
+pub fn here(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let counter = Cown::new(Counter::new(size, &finish));
+    let start = Instant::now();
+    add_here(&counter, size);
+    let (elapsed, sum) = finish.wait(start);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+/// A behaviour adds in place.
+pub fn here_in_a_behaviour(setup: &Setup, size: Size) -> Measured {
+    let runtime = runtime::coact(setup);
+    let _entered = runtime.enter();
+    let finish = Finish::after(1);
+    let stopwatch = Stopwatch::default();
+    let counter = Cown::new(Counter::new(size, &finish));
+    let started = stopwatch.clone();
+    when(Cown::new(()), move |_| {
+        started.start();
+        add_here(&counter, size);
+    });
+    let (elapsed, sum) = stopwatch.until(&finish);
+    Measured::new(elapsed, size.total(), sum)
+}
+
+fn add_here(counter: &Cown<Counter>, size: Size) {
+    for _ in 0..size.each {
+        when_here(counter, |counter| counter.add(1));
+    }
 }

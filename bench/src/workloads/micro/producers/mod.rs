@@ -165,3 +165,45 @@ workload!(
         },
     ]
 );
+
+workload!(
+    /// In place, on one free cown.
+    HereOne,
+    "here-one",
+    "the sum" = total,
+    Size::one,
+    "one thread adds 1,000,000 times in place to one free counter; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "when_here on the counter",
+            run: |setup| coact::here(setup, Size::one(setup)),
+        },
+        Implementation {
+            name: "coact-behaviour",
+            about: "the same inside a behaviour",
+            run: |setup| coact::here_in_a_behaviour(setup, Size::one(setup)),
+        },
+    ]
+);
+
+workload!(
+    /// On an actor that runs where its messages come from.
+    ActorCaller,
+    "actor-caller",
+    "the sum" = total,
+    Size::one,
+    "one thread sends 1,000,000 adds to an idle actor that runs on its callers; an add",
+    &[
+        Implementation {
+            name: "coact",
+            about: "`Host::caller`, from a plain thread",
+            run: |setup| actors::on_the_caller(setup, Size::one(setup)),
+        },
+        Implementation {
+            name: "coact-behaviour",
+            about: "the same inside a behaviour",
+            run: |setup| actors::on_a_behaviour(setup, Size::one(setup)),
+        },
+    ]
+);

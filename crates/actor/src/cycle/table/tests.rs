@@ -22,11 +22,13 @@ impl Handler<Ping> for Idle {
 
 /// That one waits for the other.
 fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<Wait> {
-    Wait::new(Arc::new(Holder::new(by.any())), of.any())
+    Wait::new(Arc::new(Holder::new(by.any())), of)
 }
 
 fn table(waits: &[&Arc<Wait>]) -> Table {
-    Table { waits: waits.iter().map(|&wait| (key(wait), Arc::clone(wait))).collect() }
+    let mut table = Table::default();
+    waits.iter().for_each(|wait| table.insert(wait));
+    table
 }
 
 #[test]

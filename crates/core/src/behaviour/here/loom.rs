@@ -3,6 +3,7 @@
 use loom::thread;
 
 use super::{claim_and_run, serve_here};
+use crate::behaviour::body::Forget;
 use crate::behaviour::spawn::home_of;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
@@ -16,7 +17,7 @@ fn push(cown: &Cown<Log>, who: u8) {
 /// As `when_here`, without a look at the runtime.
 fn push_here(cown: &Cown<Log>, who: u8) -> bool {
     let body = move |log: &mut Log| log.push(who);
-    let ran = claim_and_run(cown, home_of(&cown), body, &mut schedule).is_none();
+    let ran = claim_and_run(cown, home_of(&cown), body, Forget, &mut schedule).is_none();
     if !ran {
         push(cown, who);
     }
@@ -29,7 +30,7 @@ fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8) -> bool {
         x.push(who);
         y.push(who);
     };
-    let ran = claim_and_run(set, home_of(&set), body, &mut schedule).is_none();
+    let ran = claim_and_run(set, home_of(&set), body, Forget, &mut schedule).is_none();
     if !ran {
         when(set, body);
     }
@@ -179,7 +180,7 @@ fn claim_for_reading_against_a_writer() {
         let set = x.read();
         let home = home_of(&set);
         let body = |log: &Log| assert!(log.read().len() <= 1);
-        let ran = claim_and_run(set, home, body, &mut schedule).is_none();
+        let ran = claim_and_run(set, home, body, Forget, &mut schedule).is_none();
         if ran {
             push(&x, 2);
         }

@@ -128,6 +128,33 @@ fn push_against_a_search_that_ends() {
     });
 }
 
+/// The watcher ends its watch, since all have slept for a while, and a worker gets up: somebody
+/// watches over what that worker will put aside.
+///
+/// Fails without the barrier in `end_watch`, without that in `misses_watcher`, and without the look in
+/// `end_watch`.
+#[test]
+fn end_watch_against_a_worker_that_gets_up() {
+    check(|| {
+        let pool = Pool::<2>::new();
+        for worker in 0..2 {
+            pool.idle.start_searching();
+            pool.idle.fall_asleep(worker);
+        }
+        assert!(pool.idle.start_watching());
+        // A third worker searches on: the one that gets up is not the last that has searched.
+        pool.idle.start_searching();
+        let watcher = thread::spawn({
+            let pool = pool.clone();
+            move || !pool.idle.end_watch(2)
+        });
+        assert!(pool.idle.wake_up(1));
+        pool.idle.found_work();
+        let missed = pool.idle.misses_watcher();
+        assert!(watcher.join().unwrap() || missed);
+    });
+}
+
 /// Two threads push one task each.
 #[test]
 fn push_against_push_against_fall_asleep() {
@@ -144,5 +171,46 @@ fn push_against_push_against_fall_asleep() {
         pool.push();
         pusher.join().unwrap();
         workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+/// A watcher takes the task of a worker that finds nothing then, and falls asleep: as long as the task
+/// has not run, not all are asleep, or it is in the queue.
+///
+/// Fails if the watcher takes the task before it wakes up.
+#[test]
+fn a_watcher_takes_the_last_task() {
+    check(|| {
+        let pool = Pool::<2>::new();
+        pool.tasks.store(1, Ordering::Relaxed);
+        // Worker 1 watches, asleep; worker 0 is awake.
+        pool.idle.start_searching();
+        pool.idle.fall_asleep(1);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let watcher = {
+            let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
+            thread::spawn(move || {
+                assert!(pool.idle.wake_up(1), "nobody else wakes it");
+                if pool.take() {
+                    ran.store(1, Ordering::Relaxed);
+                }
+                pool.idle.fall_asleep(1);
+            })
+        };
+        let worker = {
+            let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
+            thread::spawn(move || {
+                if pool.take() {
+                    ran.store(1, Ordering::Relaxed);
+                }
+                pool.idle.start_searching();
+                pool.idle.fall_asleep(0);
+            })
+        };
+        if pool.idle.sleeping() == 2 && !pool.has_tasks() {
+            assert_eq!(ran.load(Ordering::Relaxed), 1, "it looked idle with a task left");
+        }
+        watcher.join().unwrap();
+        worker.join().unwrap();
     });
 }

@@ -1,0 +1,129 @@
+//! What is counted: workloads of the tool, each with two sizes.
+
+use std::fmt;
+
+use anyhow::bail;
+
+/// One way to do one workload, and the two scales of which the difference is counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Case {
+    /// The workload's name.
+    pub workload: &'static str,
+    /// The implementation's.
+    pub implementation: &'static str,
+    /// The small size and the large one, in millionths of the full size.
+    millionths: (u32, u32),
+}
+
+/// The difference of the sizes is some 20,000 to 100,000 operations: start-up and end are the same in both up to some
+/// thousand instructions, which are less than a thousandth of what is counted.
+#[rustfmt::skip]
+pub const ALL: &[Case] = &[
+    case("cown-ring", "coact", (2_000, 8_000)),
+    case("cown-ring", "coact-grouped", (2_000, 8_000)),
+    case("cown-pairs", "coact", (1_000, 8_000)),
+    case("cown-pairs-bulk", "coact", (2_000, 8_000)),
+    case("one-cown", "coact", (10_000, 60_000)),
+    case("transfers", "coact", (10_000, 40_000)),
+    case("transfers", "coact-singles", (10_000, 40_000)),
+    case("cown-dining", "coact", (20_000, 180_000)),
+    case("cown-dining", "coact-borrowed", (20_000, 180_000)),
+    case("cown-skynet", "coact", (1_000, 10_000)),
+    case("fork-join", "coact", (20_000, 100_000)),
+    case("cown-ask", "coact", (5_000, 25_000)),
+    case("cown-ask", "coact-promise", (5_000, 25_000)),
+    case("here-free", "coact", (5_000, 20_000)),
+    case("here-free", "coact-behaviour", (5_000, 20_000)),
+    case("here-one", "coact", (10_000, 60_000)),
+    case("here-one", "coact-behaviour", (10_000, 60_000)),
+    case("idle-cowns", "coact", (10_000, 60_000)),
+    case("actor-ends", "coact-cowns", (10_000, 60_000)),
+    case("actor-lives", "coact-cowns", (10_000, 60_000)),
+    case("actor-ring", "coact", (2_000, 8_000)),
+    case("actor-ring", "coact-grouped", (2_000, 8_000)),
+    case("actor-ping-pong", "coact", (2_000, 10_000)),
+    case("actor-pairs", "coact", (1_000, 8_000)),
+    case("actor-count", "coact", (10_000, 60_000)),
+    case("actor-caller", "coact", (10_000, 60_000)),
+    case("actor-caller", "coact-behaviour", (10_000, 60_000)),
+    case("ask-latency", "coact", (5_000, 25_000)),
+    case("ask-latency", "coact-grouped", (5_000, 25_000)),
+    case("ask-latency", "coact-messages", (5_000, 25_000)),
+    case("actor-ends", "coact", (5_000, 25_000)),
+    case("actor-lives", "coact", (5_000, 25_000)),
+    case("actor-lives", "coact-stopped", (5_000, 25_000)),
+];
+
+const fn case(
+    workload: &'static str,
+    implementation: &'static str,
+    millionths: (u32, u32),
+) -> Case {
+    Case { workload, implementation, millionths }
+}
+
+impl Case {
+    /// The scale of the small run and that of the large one.
+    pub fn scales(&self) -> [f64; 2] {
+        [self.millionths.0, self.millionths.1].map(|scale| f64::from(scale) / 1e6)
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.workload, self.implementation)
+    }
+}
+
+/// Those that are named, as workloads or as cases; all if none is.
+///
+/// ```
+/// use coact_bench::instructions::cases;
+///
+/// let named = |names: &[&str]| {
+///     let names: Vec<String> = names.iter().copied().map(str::to_owned).collect();
+///     cases::named(&names).map(|cases| cases.iter().map(ToString::to_string).collect::<Vec<_>>())
+/// };
+/// assert_eq!(named(&["here-one"]).unwrap(), ["here-one/coact", "here-one/coact-behaviour"]);
+/// assert_eq!(named(&["here-one/coact"]).unwrap(), ["here-one/coact"]);
+/// assert!(named(&["nowhere"]).is_err());
+/// ```
+///
+/// # Errors
+/// A name that none has.
+pub fn named(names: &[String]) -> anyhow::Result<Vec<Case>> {
+    let is_named = |case: &Case, name: &String| *name == case.workload || *name == case.to_string();
+    for name in names {
+        if !ALL.iter().any(|case| is_named(case, name)) {
+            bail!(
+                "nothing that is counted is called {name:?}; `coact-bench instructions --list` names all"
+            );
+        }
+    }
+    let is_wanted =
+        |case: &&Case| names.is_empty() || names.iter().any(|name| is_named(case, name));
+    Ok(ALL.iter().filter(is_wanted).copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::ALL;
+    use crate::workloads;
+
+    #[test]
+    fn every_case_is_an_implementation_of_a_workload_and_grows() {
+        let mut names = HashSet::new();
+        for case in ALL {
+            let known = workloads::all().into_iter().any(|workload| {
+                workload.name() == case.workload
+                    && workload.implementations().iter().any(|i| i.name == case.implementation)
+            });
+            assert!(known, "there is no {case}");
+            assert!(names.insert(case.to_string()), "{case} is there twice");
+            let [small, large] = case.scales();
+            assert!(0.0 < small && small < large, "{case}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What an actor, or one state of it, has begun elsewhere, and what is to end with it: timers, monitors,
+//! attached futures.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use coact_core::{Timer, catch};
+use parking_lot::Mutex;
+
+use crate::watch::Watch;
+
+/// Things that end when [`end`](Self::end) is called, at the latest.
+#[derive(Default)]
+pub(crate) struct Begun(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    ended: bool,
+    /// In the order of their beginning.
+    things: BTreeMap<u64, Thing>,
+    begun: u64,
+}
+
+/// One that was begun, and how it is ended.
+enum Thing {
+    /// It is being made.
+    Coming,
+    Timer(Timer),
+    /// Another actor tells of its end. Dropping it ends that.
+    Monitor {
+        _watch: Watch,
+    },
+    /// A future drops itself when it is woken.
+    Future(Option<Waker>),
+}
+
+impl Thing {
+    fn end(self) {
+        match self {
+            Thing::Timer(timer) => _ = timer.cancel(),
+            // A waker may be foreign, as may be what dropping it drops.
+            Thing::Future(Some(waker)) => drop(catch(|| waker.wake())),
+            Thing::Coming | Thing::Monitor { .. } | Thing::Future(None) => {}
+        }
+    }
+}
+
+impl Begun {
+    /// Makes room for something. `None` if everything has ended already.
+    fn begin(self: &Arc<Self>, thing: Thing) -> Option<Place> {
+        let mut state = self.0.lock();
+        if state.ended {
+            return None;
+        }
+        state.begun += 1;
+        let number = state.begun;
+        state.things.insert(number, thing);
+        drop(state);
+        Some(Place { of: Arc::clone(self), number })
+    }
+
+    /// Puts something into its place; if that is gone, it ends at once.
+    fn settle(&self, number: u64, thing: Thing) {
+        let mut state = self.0.lock();
+        let before = match state.things.get_mut(&number) {
+            Some(place) => std::mem::replace(place, thing),
+            None => thing,
+        };
+        drop(state);
+        before.end();
+    }
+
+    /// Sets a timer, which is cancelled at the end, or at once if that is past. `set` is given what the timer
+    /// is to own, so that it is forgotten when it has fired or was cancelled.
+    pub(crate) fn timer(self: &Arc<Self>, set: impl FnOnce(Option<Place>) -> Timer) -> Timer {
+        let place = self.begin(Thing::Coming);
+        let number = place.as_ref().map(|place| place.number);
+        let timer = set(place);
+        match number {
+            Some(number) => self.settle(number, Thing::Timer(timer.clone())),
+            None => _ = timer.cancel(),
+        }
+        timer
+    }
+
+    /// Has another actor tell of its end. `monitor` is given what it is to own.
+    pub(crate) fn monitor(self: &Arc<Self>, monitor: impl FnOnce(Option<Place>) -> Watch) {
+        let place = self.begin(Thing::Coming);
+        let number = place.as_ref().map(|place| place.number);
+        let watch = monitor(place);
+        match number {
+            Some(number) => self.settle(number, Thing::Monitor { _watch: watch }),
+            None => drop(watch),
+        }
+    }
+
+    /// A future that ends, without an output, when everything does.
+    pub(crate) fn future<F: Future>(self: &Arc<Self>, future: F) -> Attached<F> {
+        let place = self.begin(Thing::Future(None));
+        Attached { future: place.is_some().then(|| Box::pin(future)), place }
+    }
+
+    /// Ends all that was begun, and whatever is begun from now on.
+    pub(crate) fn end(&self) {
+        let things = {
+            let mut state = self.0.lock();
+            state.ended = true;
+            std::mem::take(&mut state.things)
+        };
+        things.into_values().for_each(Thing::end);
+    }
+}
+
+/// The [`Begun`] of one state of an actor, which ends with this.
+#[derive(Default)]
+pub(crate) struct BegunByState(Option<Arc<Begun>>);
+
+impl BegunByState {
+    pub(crate) fn get(&mut self) -> &Arc<Begun> {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Drop for BegunByState {
+    fn drop(&mut self) {
+        if let Some(begun) = &self.0 {
+            begun.end();
+        }
+    }
+}
+
+/// The place of something that was begun; it is left when this is dropped.
+pub(crate) struct Place {
+    of: Arc<Begun>,
+    number: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.of.0.lock();
+        let thing = state.things.remove(&self.number);
+        drop(state);
+        // It has come to its end by itself: a timer has fired, a monitor has told.
+        drop(thing);
+    }
+}
+
+/// A future that belongs to a state of an actor.
+pub(crate) struct Attached<F> {
+    /// `None` once it has ended.
+    future: Option<Pin<Box<F>>>,
+    place: Option<Place>,
+}
+
+impl<F> Attached<F> {
+    /// Has the waker woken at the end. Returns whether that is past.
+    fn register(&self, waker: &Waker) -> bool {
+        let Some(place) = &self.place else { return true };
+        let mut state = place.of.0.lock();
+        if state.ended {
+            return true;
+        }
+        let before = match state.things.get_mut(&place.number) {
+            Some(Thing::Future(known))
+                if known.as_ref().is_none_or(|known| !known.will_wake(waker)) =>
+            {
+                known.replace(waker.clone())
+            }
+            _ => None,
+        };
+        drop(state);
+        drop(before);
+        false
+    }
+}
+
+impl<F: Future> Future for Attached<F> {
+    type Output = Option<F::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let has_ended = this.register(context.waker());
+        let Some(future) = this.future.as_mut().filter(|_| !has_ended) else {
+            this.future = None;
+            return Poll::Ready(None);
+        };
+        future.as_mut().poll(context).map(|output| {
+            this.future = None;
+            Some(output)
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Waiting for room in mailboxes: in one, in that of one of several actors, and by actors.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+
+use coact_core::{Acquire, Permit};
+
+use crate::cycle::{self, AskCycle, Wait, Waiting};
+use crate::{Actor, Addr, Ask, Message, MessageTo, Reply, SendError};
+
+/// Room for one message in a mailbox that senders wait for. Its place among those who wait is taken when it
+/// is made.
+///
+/// If the one who waits is held meanwhile, and the mailbox can only become free after it has gone on, it
+/// fails with the circle.
+pub(crate) struct Room {
+    acquire: Acquire,
+    waiting: Option<Waiting>,
+}
+
+impl Room {
+    pub(super) fn new<A: Actor>(of: &Addr<A>, acquire: Acquire, alone: bool) -> Self {
+        let holder = cycle::holder().filter(|_| alone);
+        let waiting = holder.map(|holder| Waiting::new(Wait::for_room(holder, of)));
+        Self { acquire, waiting }
+    }
+}
+
+impl Future for Room {
+    type Output = Result<Permit, Arc<AskCycle>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let Poll::Ready(permit) = Pin::new(&mut this.acquire).poll(context) {
+            this.waiting = None;
+            return Poll::Ready(Ok(permit));
+        }
+        if let Some(waiting) = &mut this.waiting {
+            if let Some(circle) = waiting.failure() {
+                return Poll::Ready(Err(circle));
+            }
+            waiting.goes_on();
+        }
+        Poll::Pending
+    }
+}
+
+/// The right to send one message to somebody who has room for it.
+pub(crate) trait Slot<M: Message>: Send {
+    fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>>;
+    /// Gives the message back if it cannot be delivered.
+    fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
+}
+
+/// A [`Slot`] that is yet to come.
+pub(crate) type Reserve<M> =
+    Pin<Box<dyn Future<Output = Result<Box<dyn Slot<M>>, Arc<AskCycle>>> + Send>>;
+
+struct At<A: Actor> {
+    to: Addr<A>,
+    permit: Permit,
+}
+
+impl<A: Actor, M: MessageTo<A>> Slot<M> for At<A> {
+    fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>> {
+        self.to.post_with(Some(self.permit), message, Reply::unwanted())
+    }
+
+    fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        let (reply, ask) = self.to.question();
+        (ask, self.to.post_with(Some(self.permit), message, reply))
+    }
+}
+
+impl<A: Actor> Addr<A> {
+    /// Waits for room for a message of this type; `None` if there is nothing to wait for, as the mailbox has
+    /// no bound or its policy is another one. `alone`: whether no other mailbox would do.
+    pub(crate) fn reserve<M: MessageTo<A>>(&self, alone: bool) -> Option<Reserve<M>> {
+        let (to, room) = (self.clone(), self.room::<M>(alone)?);
+        Some(Box::pin(async move {
+            let permit = room.await?;
+            Ok(Box::new(At { to, permit }) as Box<dyn Slot<M>>)
+        }))
+    }
+}

@@ -1,0 +1,180 @@
+//! What can be set of an actor, however it is made: spawned, supervised, or as a member of a pool.
+//!
+//! There is one type of settings and one place where an actor is made from them, so whatever is added
+//! here can be set everywhere. Builders get the methods by [`settings_methods`].
+
+use std::any::type_name;
+use std::sync::Arc;
+
+use coact_core::{Group, Home, WeakCown};
+
+use crate::cell::Cell;
+use crate::front::Front;
+use crate::host::Host;
+use crate::mailbox::{Mailbox, Queue};
+use crate::registry::Tenancy;
+use crate::{Actor, ActorId, Addr, NameTaken, Registry};
+
+/// The settings of an actor that is about to be made.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) host: Host,
+    pub(crate) group: Option<Group>,
+    /// Unbounded, with one lane, if there is none.
+    pub(crate) mailbox: Option<Mailbox>,
+    pub(crate) names: Vec<Arc<str>>,
+    /// The runtime that counts as the current one, if it is not that of the caller.
+    pub(crate) within: Option<Home>,
+    /// The pump on whose thread the state is to stay.
+    pub(crate) bound_to: Option<Home>,
+}
+
+/// An identity whose names are claimed. They are free again if no actor comes of it.
+pub(crate) struct Claim {
+    id: ActorId,
+    tenancy: Option<Tenancy>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            host: Host::current(),
+            group: None,
+            mailbox: None,
+            names: Vec::new(),
+            within: None,
+            bound_to: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Those of an actor that stays on the thread of a pump.
+    ///
+    /// # Panics
+    /// If the home is not that of a pump.
+    #[track_caller]
+    pub(crate) fn bound_to(home: Home) -> Self {
+        assert!(home.is_pumped(), "an actor is bound to the thread of a pump: {home:?} is none");
+        Self { host: home.into(), bound_to: Some(home), ..Self::default() }
+    }
+
+    /// The actor goes where the host says, bound to no thread.
+    pub(crate) fn set_host(&mut self, host: Host) {
+        self.host = host;
+        self.bound_to = None;
+    }
+
+    /// The runtime from which hosts are found.
+    fn current(&self) -> Home {
+        self.within.unwrap_or_else(Home::current)
+    }
+
+    /// A new identity, with the names.
+    ///
+    /// # Errors
+    /// Another actor has one of them.
+    pub(crate) fn claim(&self) -> Result<Claim, NameTaken> {
+        let id = ActorId::next();
+        if self.names.is_empty() {
+            return Ok(Claim { id, tenancy: None });
+        }
+        let group = self.group.as_ref().map(Group::home);
+        let home = group.unwrap_or_else(|| self.host.family(self.current()));
+        let tenancy = Registry::of(home).claim(id, &self.names)?;
+        Ok(Claim { id, tenancy: Some(tenancy) })
+    }
+
+    /// Makes the actor, known by its names, and alerts it: so it begins, or shuts its door.
+    ///
+    /// # Panics
+    /// If its host needs a thread that the operating system refuses; or if it is bound to another thread
+    /// than the one that its group is on.
+    #[track_caller]
+    pub(crate) fn make<A: Actor>(
+        self,
+        claim: Claim,
+        make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+    ) -> Addr<A> {
+        let current = self.current();
+        let Self { host, group, mailbox, bound_to, .. } = self;
+        let Claim { id, tenancy } = claim;
+        let front = Front::new(id);
+        if let Some(queue) = mailbox.as_ref().and_then(Queue::new) {
+            front.set_queue(queue);
+        }
+        let address = match group {
+            Some(group) => {
+                assert_in_reach::<A>(&group, bound_to);
+                front.entangle();
+                Addr::new(group.attended(front, make_cell))
+            }
+            None => host.take_place::<A>(current).settle(front, make_cell),
+        };
+        if mailbox.is_some_and(|mailbox| mailbox.concerns_senders()) {
+            address.cown().mark(true);
+        }
+        if let Some(tenancy) = tenancy {
+            tenancy.settle(&address);
+        }
+        address.begin();
+        address
+    }
+}
+
+/// A group decides where its members run, and an actor that is bound to a thread cannot follow.
+#[track_caller]
+fn assert_in_reach<A>(group: &Group, bound_to: Option<Home>) {
+    let home = group.home();
+    assert!(
+        bound_to.is_none_or(|bound_to| bound_to == home),
+        "a `{}` is bound to the thread of {bound_to:?}, and its group runs on {home:?}: make the group there",
+        type_name::<A>(),
+    );
+}
+
+/// The methods of a builder that has a field `settings`.
+macro_rules! settings_methods {
+    (place) => {
+        /// The [group](coact_core::Group) that the actor is a member of: messages among its members cost a
+        /// fraction of others, and a behaviour over several of them is one acquisition; the members never
+        /// work at the same time. The group decides where the actor runs.
+        ///
+        /// ```
+        /// use coact_actor::{Actor, actor};
+        /// use coact_core::{Group, ask};
+        ///
+        /// struct Stage(u32);
+        /// impl Actor for Stage {}
+        ///
+        /// let line = Group::new();
+        /// let (first, second) =
+        ///     (actor(Stage(1)).in_group(&line).spawn(), actor(Stage(2)).in_group(&line).spawn());
+        /// assert_eq!(ask((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
+        /// ```
+        ///
+        /// A [supervised](crate::Supervisor) member that is down (it waits for its backoff, or was
+        /// [terminated](crate::Supervisor::terminate_child)) lets the whole group wait.
+        pub fn in_group(mut self, group: &coact_core::Group) -> Self {
+            self.settings.group = Some(group.clone());
+            self
+        }
+
+        /// How its mailbox is to be (by default unbounded, with one lane). It stays through restarts, with
+        /// the messages in it.
+        pub fn mailbox(mut self, mailbox: crate::Mailbox) -> Self {
+            self.settings.mailbox = Some(mailbox);
+            self
+        }
+    };
+    (names) => {
+        /// Gives the actor a name, by which [`lookup`](crate::lookup) finds it. It may be given several. It
+        /// keeps them through restarts.
+        pub fn named(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
+            self.settings.names.push(name.into());
+            self
+        }
+    };
+}
+
+pub(crate) use settings_methods;

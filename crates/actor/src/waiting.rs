@@ -1,0 +1,280 @@
+//! Sending and asking with patience, whoever takes the message: recipients, routers and pools.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::Duration;
+
+use coact_core::{Home, Sleep, may_block, sleep};
+use parking_lot::Mutex;
+
+use crate::mailbox::{Reserve, Slot};
+use crate::{ActorId, Ask, AskCycle, AskError, Message, SendError, park};
+
+/// What sends and asks can wait for room at.
+pub(crate) trait Patient<M: Message>: Send {
+    /// Sends, or gives the message back at once.
+    fn send_now(&self, message: M) -> Result<(), SendError<M>>;
+
+    /// Asks, or gives the message back at once.
+    fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
+
+    /// Waits for room for the message; `None` if there is none to wait for.
+    fn reserve(&self, message: &M) -> Option<Reserve<M>>;
+
+    /// Whether nothing is sent before there was room, so that who waits longer comes first.
+    fn reserves_first(&self) -> bool;
+}
+
+/// Waits for room unless there is some, for so long at the most. The error has the message that could not be
+/// sent.
+async fn slot_for<M, P, T>(
+    at: &P,
+    mut message: M,
+    limit: Option<Duration>,
+    now: impl Fn(&P, M) -> (T, Result<(), SendError<M>>),
+    then: impl Fn(Box<dyn Slot<M>>, M) -> (T, Result<(), SendError<M>>),
+) -> (Option<T>, Result<(), SendError<M>>)
+where
+    M: Message,
+    P: Patient<M>,
+{
+    let tries_first = !at.reserves_first();
+    let mut alarm = limit.map(sleep);
+    loop {
+        if tries_first {
+            let (made, sent) = now(at, message);
+            match sent {
+                Err(SendError::Full(back)) => message = back,
+                sent => return (Some(made), sent),
+            }
+        }
+        let Some(room) = at.reserve(&message) else {
+            if tries_first {
+                return (None, Err(SendError::Full(message)));
+            }
+            let (made, sent) = now(at, message);
+            return (Some(made), sent);
+        };
+        let (made, sent) = match unless(room, &mut alarm).await {
+            Some(Ok(slot)) => then(slot, message),
+            Some(Err(circle)) => return (None, Err(SendError::Cycle(message, circle))),
+            None => return (None, Err(SendError::Full(message))),
+        };
+        match sent {
+            // Whoever had room has ended: if nobody else is there, the next try tells.
+            Err(SendError::Stopped(back)) if tries_first => message = back,
+            sent => return (Some(made), sent),
+        }
+    }
+}
+
+/// Waits, unless the time is over first.
+async fn unless<T>(
+    mut room: Pin<Box<dyn Future<Output = T> + Send>>,
+    alarm: &mut Option<Sleep>,
+) -> Option<T> {
+    poll_fn(|context| {
+        if let Poll::Ready(room) = room.as_mut().poll(context) {
+            return Poll::Ready(Some(room));
+        }
+        match alarm {
+            Some(alarm) => Pin::new(alarm).poll(context).map(|_| None),
+            None => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Sends when there is room.
+pub(crate) async fn send<M: Message>(at: impl Patient<M>, message: M) -> Result<(), SendError<M>> {
+    send_within(at, message, None).await
+}
+
+/// Sends when there is room, if there is within that time; it is full otherwise.
+pub(crate) async fn send_within<M: Message>(
+    at: impl Patient<M>,
+    message: M,
+    limit: Option<Duration>,
+) -> Result<(), SendError<M>> {
+    let now = |at: &_, message| ((), Patient::send_now(at, message));
+    slot_for(&at, message, limit, now, |slot, message| ((), slot.send(message))).await.1
+}
+
+/// Asks when there is room, and waits for the answer.
+pub(crate) async fn ask<M: Message>(at: impl Patient<M>, message: M) -> Result<M::Reply, AskError> {
+    begin_ask(at, message, None).await?.await
+}
+
+/// Asks when there is room, if there is within that time, and gives what will be the answer.
+pub(crate) async fn begin_ask<M: Message>(
+    at: impl Patient<M>,
+    message: M,
+    limit: Option<Duration>,
+) -> Result<Ask<M::Reply>, AskError> {
+    let now = |at: &_, message| Patient::ask_now(at, message);
+    match slot_for(&at, message, limit, now, |slot, message| slot.ask(message)).await {
+        (_, Err(SendError::Full(_))) => Err(AskError::Full),
+        (_, Err(SendError::Cycle(_, circle))) => Err(AskError::Cycle(circle)),
+        // Why it was not delivered is told to the ask.
+        (Some(ask), _) => Ok(ask),
+        (None, _) => Err(AskError::Cancelled),
+    }
+}
+
+/// Asks when there is room, and waits for the answer: for so long in all.
+pub(crate) async fn ask_within<M: Message>(
+    at: impl Patient<M>,
+    message: M,
+    limit: Duration,
+) -> Result<M::Reply, AskError> {
+    let home = Home::current();
+    let start = home.elapsed();
+    let ask = begin_ask(at, message, Some(limit)).await;
+    let waited = home.elapsed().saturating_sub(start);
+    match ask {
+        Err(AskError::Full) if waited >= limit => Err(AskError::Timeout(limit)),
+        Err(why) => Err(why),
+        Ok(ask) => match ask.timeout(limit.saturating_sub(waited)).await {
+            Err(AskError::Timeout(_)) => Err(AskError::Timeout(limit)),
+            answer => answer,
+        },
+    }
+}
+
+/// Blocks the calling thread until a send is done.
+///
+/// # Panics
+/// If it would have to wait in a behaviour, a handler or a future.
+#[track_caller]
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    park::block_on(|context| {
+        let polled = future.as_mut().poll(context);
+        assert!(
+            polled.is_ready() || may_block(),
+            "`send_blocking` would wait for room inside of a behaviour, a handler or a future, which may \
+             hold what takes up the room: use `send`, or `send_async` in a future"
+        );
+        polled
+    })
+}
+
+/// Those who are told when something changes that they wait for.
+#[derive(Default)]
+pub(crate) struct Changes(Mutex<(u64, Vec<Waker>)>);
+
+impl Changes {
+    /// Tells those who wait now.
+    pub(crate) fn tell(&self) {
+        let wakers = {
+            let mut state = self.0.lock();
+            state.0 += 1;
+            std::mem::take(&mut state.1)
+        };
+        wakers.into_iter().for_each(|waker| drop(coact_core::catch(|| waker.wake())));
+    }
+
+    /// How often there was a change.
+    fn count(&self) -> u64 {
+        self.0.lock().0
+    }
+
+    /// The same; the next change is told.
+    fn watch(&self, context: &TaskContext<'_>) -> u64 {
+        let waker = context.waker().clone();
+        let mut state = self.0.lock();
+        if !state.1.iter().any(|other| other.will_wake(&waker)) {
+            state.1.push(waker);
+        }
+        state.0
+    }
+}
+
+/// The candidates of a race for room, which may change while it goes on.
+pub(crate) trait Candidates<M: Message>: Send + 'static {
+    /// Those at whom to wait.
+    fn candidates(&self) -> Vec<(ActorId, Candidate<M>)>;
+
+    fn changes(&self) -> &Changes;
+}
+
+/// Begins to wait at one of several; `alone` says that there is no other.
+pub(crate) type Candidate<M> = Box<dyn FnOnce(bool) -> Option<Reserve<M>> + Send>;
+
+/// Waits for the first of several that has room. Nobody to wait at is told by `None`.
+pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Reserve<M>> {
+    // Read before the candidates are: a change that comes between is seen at the first poll.
+    let seen = of.changes().count();
+    let mut race = Race { of, alone, seen, pending: Vec::new(), circle: None };
+    race.refresh();
+    if race.pending.is_empty() {
+        return None;
+    }
+    Some(Box::pin(async move { poll_fn(|context| race.poll(context)).await }))
+}
+
+struct Race<M: Message, C> {
+    of: C,
+    alone: bool,
+    /// How many changes were seen.
+    seen: u64,
+    pending: Vec<(ActorId, Reserve<M>)>,
+    circle: Option<Arc<AskCycle>>,
+}
+
+impl<M: Message, C: Candidates<M>> Race<M, C> {
+    /// Waits at those who have come, and no longer at those who have gone.
+    fn refresh(&mut self) {
+        let candidates = self.of.candidates();
+        let alone = self.alone && candidates.len() == 1;
+        let mut before: HashMap<_, _> = self.pending.drain(..).collect();
+        for (id, candidate) in candidates {
+            let room = before.remove(&id).or_else(|| candidate(alone));
+            self.pending.extend(room.map(|room| (id, room)));
+        }
+    }
+
+    fn poll(
+        &mut self,
+        context: &mut TaskContext<'_>,
+    ) -> Poll<Result<Box<dyn Slot<M>>, Arc<AskCycle>>> {
+        let now = self.of.changes().watch(context);
+        if self.seen != now {
+            self.refresh();
+        }
+        self.seen = now;
+        let mut at = 0;
+        while let Some((_, room)) = self.pending.get_mut(at) {
+            match Pin::new(room).poll(context) {
+                Poll::Pending => at += 1,
+                Poll::Ready(Ok(slot)) => return Poll::Ready(Ok(slot)),
+                Poll::Ready(Err(circle)) => {
+                    self.circle = Some(circle);
+                    drop(self.pending.remove(at));
+                }
+            }
+        }
+        match &self.circle {
+            Some(circle) if self.pending.is_empty() => Poll::Ready(Err(Arc::clone(circle))),
+            None if self.pending.is_empty() => Poll::Ready(Ok(Box::new(Nobody))),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+/// All at whom to wait have gone.
+struct Nobody;
+
+impl<M: Message> Slot<M> for Nobody {
+    fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>> {
+        Err(SendError::Stopped(message))
+    }
+
+    fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        let failed = Ask::failed(AskError::Stopped(crate::ExitReason::NoActor));
+        (failed, Err(SendError::Stopped(message)))
+    }
+}

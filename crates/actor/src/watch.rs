@@ -1,0 +1,35 @@
+//! Lists of actors that forget those that have ended.
+
+use crate::directive::{Directive, Tie};
+use crate::{Actor, Addr, AnyAddr, Down, MonitorId};
+
+/// Somebody's being told of an actor's end, until this is dropped.
+pub(crate) struct Watch {
+    actor: AnyAddr,
+    monitor: MonitorId,
+}
+
+impl<A: Actor> Addr<A> {
+    /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped first.
+    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
+        self.watch_down(move |_| tell()).0
+    }
+
+    /// The same for a closure that is told the reason; returns also by which monitor it is told.
+    pub(crate) fn watch_down(
+        &self,
+        tell: impl FnOnce(Down) + Send + 'static,
+    ) -> (Watch, MonitorId) {
+        let monitor = self.on_down(tell);
+        (Watch { actor: self.any(), monitor }, monitor)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if self.actor.exit_reason().is_none() {
+            // One that is gone has no monitors.
+            let _ = self.actor.direct(Directive::Tie(Tie::Demonitor(self.monitor)));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Behaviours on cowns whose handles decide whether one more may be queued.
+//!
+//! A handle that may refuse says so when a behaviour is announced; only then is it asked, so sets of others
+//! pay nothing. All handles of a set are asked before anything is queued: a behaviour is admitted by all or
+//! refused, and never waits for its permits. They go along with the completion, and back when the closure is
+//! called, or dropped uncalled.
+
+use super::body::{Completion, Forget};
+use super::spawn::Refusal;
+use crate::cown::set::CownSet;
+use crate::cown::set::sealed::Admission;
+use crate::credits::Permit;
+use crate::panic::{Broken, drop_quietly};
+
+/// The completion of a behaviour that has permits.
+pub(crate) struct Admitted<C> {
+    permits: Vec<Permit>,
+    pub(crate) completion: C,
+}
+
+/// Asks the handles of a set.
+///
+/// # Errors
+/// The first that refuses is named.
+#[cold]
+pub(crate) fn ask<S: CownSet>(set: &S) -> Result<Admitted<Forget>, Refusal> {
+    let mut admission = Admission::default();
+    set.admit_all(&mut admission);
+    match admission.refused_by {
+        Some(position) => Err(Refusal::Full { position }),
+        None => Ok(Admitted { permits: admission.permits, completion: Forget }),
+    }
+}
+
+impl Admitted<Forget> {
+    /// The permits for a behaviour with another completion.
+    pub(crate) fn with<C>(self, completion: C) -> Admitted<C> {
+        Admitted { permits: self.permits, completion }
+    }
+}
+
+impl<C: Completion> Completion for Admitted<C> {
+    type Value = C::Value;
+
+    fn begins(&mut self) {
+        let permits = std::mem::take(&mut self.permits);
+        // Who waits for them has wakers of its own making.
+        drop_quietly(move || drop(permits));
+        self.completion.begins();
+    }
+
+    fn done(self, value: C::Value) {
+        self.completion.done(value);
+    }
+
+    fn failed(self, why: Broken) {
+        drop(self.permits);
+        self.completion.failed(why);
+    }
+}

@@ -1,0 +1,112 @@
+//! Iterators over the states of a slice of cowns.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+
+use super::access::Cursor;
+use super::set::{AsCown, view, view_mut};
+
+/// The states of [`Members`](crate::Members) or [`ReadMembers`](crate::ReadMembers), in order.
+pub struct MembersIter<'a, T, H> {
+    cursor: Cursor<'a>,
+    states: PhantomData<&'a T>,
+    /// Invariant: `H` alone tells of what type the states are.
+    handles: PhantomData<fn(H) -> H>,
+}
+
+/// The states of [`Members`](crate::Members), in order, to change them. All may be used at the same time.
+pub struct MembersIterMut<'a, T, H> {
+    cursor: Cursor<'a>,
+    states: PhantomData<&'a mut T>,
+    /// Invariant: `H` alone tells of what type the states are.
+    handles: PhantomData<fn(H) -> H>,
+}
+
+// SAFETY: like `slice::Iter`, of views that are made from `&State`.
+unsafe impl<H: AsCown<State: Sync, View: Sync>> Send for MembersIter<'_, H::View, H> {}
+// SAFETY: as above.
+unsafe impl<H: AsCown<State: Sync, View: Sync>> Sync for MembersIter<'_, H::View, H> {}
+// SAFETY: like `slice::IterMut`: each state is given out once. States are `Send`.
+unsafe impl<T: Send, H> Send for MembersIterMut<'_, T, H> {}
+
+impl<'a, H: AsCown> MembersIter<'a, H::View, H> {
+    /// # Safety
+    /// The cowns that the cursor runs over are those of `H`'s, and nobody changes their states for `'a`.
+    pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
+        Self { cursor, states: PhantomData, handles: PhantomData }
+    }
+}
+
+impl<'a, H: AsCown> MembersIterMut<'a, H::View, H> {
+    /// # Safety
+    /// The cowns that the cursor runs over are those of `H`'s, distinct, held exclusively for `'a`, and
+    /// reached through this iterator only.
+    pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
+        Self { cursor, states: PhantomData, handles: PhantomData }
+    }
+}
+
+impl<'a, H: AsCown> Iterator for MembersIter<'a, H::View, H> {
+    type Item = &'a H::View;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // SAFETY: one of `H`'s, and not changed for `'a`.
+        self.cursor.next().map(|member| unsafe { view::<H>(member.header_ptr()) })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.cursor.len(), Some(self.cursor.len()))
+    }
+}
+
+impl<H: AsCown> DoubleEndedIterator for MembersIter<'_, H::View, H> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        // SAFETY: as in `next`.
+        self.cursor.next_back().map(|member| unsafe { view::<H>(member.header_ptr()) })
+    }
+}
+
+impl<H: AsCown> ExactSizeIterator for MembersIter<'_, H::View, H> {}
+impl<H: AsCown> FusedIterator for MembersIter<'_, H::View, H> {}
+
+impl<T, H> Clone for MembersIter<'_, T, H> {
+    fn clone(&self) -> Self {
+        Self { cursor: self.cursor.clone(), states: PhantomData, handles: PhantomData }
+    }
+}
+
+impl<'a, H: AsCown> Iterator for MembersIterMut<'a, H::View, H> {
+    type Item = &'a mut H::View;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // SAFETY: one of `H`'s, held exclusively for `'a`, and given out once: the cursor has left it.
+        self.cursor.next().map(|member| unsafe { view_mut::<H>(member.header_ptr()) })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.cursor.len(), Some(self.cursor.len()))
+    }
+}
+
+impl<H: AsCown> DoubleEndedIterator for MembersIterMut<'_, H::View, H> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        // SAFETY: as in `next`.
+        self.cursor.next_back().map(|member| unsafe { view_mut::<H>(member.header_ptr()) })
+    }
+}
+
+impl<H: AsCown> ExactSizeIterator for MembersIterMut<'_, H::View, H> {}
+impl<H: AsCown> FusedIterator for MembersIterMut<'_, H::View, H> {}
+
+impl<T, H> fmt::Debug for MembersIter<'_, T, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MembersIter").field("left", &self.cursor.len()).finish()
+    }
+}
+
+impl<T, H> fmt::Debug for MembersIterMut<'_, T, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MembersIterMut").field("left", &self.cursor.len()).finish()
+    }
+}

@@ -1,0 +1,232 @@
+//! How a runtime ends, and what is told of it.
+//!
+//! A deadline is a deadline: once it has passed nothing is waited for but what ends by itself within
+//! moments. Bodies that have begun get [`STANDSTILL`] to come to their end; what is queued is dropped,
+//! which is waited for as long as it goes on, up to [`CANCEL_GRACE`]. A thread that is still in a body
+//! then is left alone and named in the report; it drops what it has and ends when the body does, and the
+//! last thread of a runtime to end drops what is left behind (`Shared::count_out`).
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::Runtime;
+use super::blocking::BlockingPool;
+use crate::sched::shared::{Phase, Shared};
+use crate::sim;
+
+/// If nothing at all has happened for so long after the deadline, those at work are stuck.
+pub(super) const STANDSTILL: Duration = Duration::from_millis(100);
+
+/// After a deadline, queued bodies are dropped and not run; so long may the dropping take.
+const CANCEL_GRACE: Duration = Duration::from_secs(1);
+
+/// How often somebody who waits for an end looks for himself.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// What a shutdown left undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// How many behaviours, futures and jobs were dropped without having run to their end.
+    pub abandoned: usize,
+    /// How many workers were still in the middle of a behaviour when the wait ended, and other threads in one
+    /// that runs [on the spot](crate::when_here). The workers' threads end after it.
+    pub stuck_workers: usize,
+    /// How many [blocking](crate::blocking) jobs were still under way. Their threads end after them.
+    pub stuck_jobs: usize,
+    /// What they are in: an entry for each stuck worker and job.
+    pub stuck: Vec<Stuck>,
+}
+
+/// A thread that did not come back from what it was running when its runtime was shut down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stuck {
+    /// The thread's name; of a thread that is not the runtime's own, a word for it.
+    pub thread: String,
+    /// The type of the behaviour, future or job that it is in, if that is known: of jobs and of
+    /// behaviours on [blocking threads](crate::Builder::on_blocking_threads) always, of others if the
+    /// runtime has a [watchdog](crate::Builder::watchdog).
+    pub work: Option<&'static str>,
+}
+
+impl ShutdownReport {
+    /// Whether all work was done.
+    pub fn is_complete(&self) -> bool {
+        self.abandoned == 0 && self.stuck_workers == 0 && self.stuck_jobs == 0
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_complete() {
+            return f.write_str("all work was done");
+        }
+        let Self { abandoned, stuck_workers, stuck_jobs, stuck } = self;
+        write!(
+            f,
+            "{abandoned} pieces of work abandoned, {stuck_workers} workers still in a behaviour"
+        )?;
+        if *stuck_jobs > 0 {
+            write!(f, ", {stuck_jobs} blocking jobs still under way")?;
+        }
+        for (at, stuck) in stuck.iter().enumerate() {
+            write!(f, "{}{stuck}", if at == 0 { ": " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.thread)?;
+        match self.work {
+            Some(work) => write!(f, " in `{work}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Runtime {
+    /// Waits for the work up to a deadline, drops what is left, and ends the threads.
+    pub(super) fn stop(&self, deadline: Duration) -> ShutdownReport {
+        let shared = self.shared;
+        let (mut stuck, mut guests) = (Vec::new(), 0);
+        if shared.phase() != Phase::Stopped {
+            if !self.end_in_order(deadline) {
+                shared.set_phase(Phase::Cancelling);
+                shared.cancel_hidden();
+                (stuck, guests) = cancel(shared);
+            }
+            shared.close();
+            shared.cancel_hidden();
+        }
+        if let Some(watchdog) = shared.watchdog() {
+            watchdog.stop();
+        }
+        shared.blocking.end_if_deserted(shared);
+        if shared.config.simulated {
+            return report_of_simulated(shared);
+        }
+        self.join(&stuck);
+        shared.cancel_queues();
+        BlockingPool::cancel_tasks(shared);
+        report(shared, guests)
+    }
+
+    /// Stops without waiting: for one of the runtime's own threads, or in the middle of a behaviour. The
+    /// threads end by themselves.
+    pub(super) fn abandon(&self) {
+        let shared = self.shared;
+        if shared.phase() != Phase::Stopped {
+            shared.set_phase(Phase::Cancelling);
+            shared.cancel_hidden();
+            shared.close();
+        }
+        if let Some(watchdog) = shared.watchdog() {
+            watchdog.stop();
+        }
+        shared.blocking.end_if_deserted(shared);
+        self.threads.lock().clear();
+        if let Some(watchdog) = shared.watchdog() {
+            watchdog.detach();
+        }
+        shared.timers.detach();
+        shared.blocking.detach();
+    }
+
+    /// Waits for the ends of all threads but those that are stuck.
+    fn join(&self, stuck: &[usize]) {
+        let shared = self.shared;
+        let until = Instant::now() + CANCEL_GRACE;
+        while !shared.workers_have_ended_but(stuck) && Instant::now() < until {
+            shared.wait_for_change(LOOK);
+        }
+        let soon = Instant::now() + STANDSTILL;
+        while !shared.others_have_ended() && Instant::now() < soon {
+            shared.wait_for_change(LOOK);
+        }
+        let all_ended = !shared.is_alive();
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
+            // One that has counted itself out is about to end, unless the destructor of a user's
+            // thread-local keeps it.
+            while all_ended && !thread.is_finished() && Instant::now() < until {
+                std::thread::yield_now();
+            }
+            if thread.is_finished() {
+                // Its hooks' panics were reported there.
+                let _ = thread.join();
+            }
+        }
+        if let Some(watchdog) = shared.watchdog().filter(|_| all_ended) {
+            watchdog.join();
+        }
+        join_helpers(shared);
+    }
+}
+
+/// Waits for the ends of the threads that serve timers and blocking jobs, but for those that are stuck.
+pub(super) fn join_helpers(shared: &Shared) {
+    let until = Instant::now() + STANDSTILL;
+    let have_ended = || shared.timers.has_ended() && shared.blocking.has_ended_but_stuck();
+    while !have_ended() && Instant::now() < until {
+        shared.wait_for_change(LOOK);
+    }
+    shared.timers.detach();
+    shared.blocking.detach();
+}
+
+/// Waits until what is queued has been dropped, as long as that goes on. Returns the workers that are
+/// stuck, and how many other threads are.
+fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
+    if shared.config.simulated {
+        // Time stands still while anything goes on.
+        shared.wait_idle_for(STANDSTILL);
+        return (Vec::new(), 0);
+    }
+    let start = Instant::now();
+    let (mut progress, mut since) = (shared.progress(), start);
+    while !shared.is_at_rest() {
+        let (now, seen) = (Instant::now(), shared.progress());
+        if seen != progress {
+            (progress, since) = (seen, now);
+        }
+        if now - since >= STANDSTILL || now - start >= CANCEL_GRACE {
+            return (shared.awake(), shared.guests());
+        }
+        shared.wait_for_change(LOOK);
+    }
+    (Vec::new(), 0)
+}
+
+/// So many other threads were stuck at the deadline.
+fn report(shared: &Shared, guests: usize) -> ShutdownReport {
+    let mut stuck = shared.stuck_workers();
+    if let Some(watchdog) = shared.watchdog() {
+        watchdog.detach();
+    }
+    let (tasks, jobs) = shared.blocking.stuck(&shared.config.name);
+    let guests = guests.min(if guests > 0 { shared.guests() } else { 0 });
+    let guests =
+        (0..guests).map(|_| Stuck { thread: "a thread of another".to_owned(), work: None });
+    stuck.extend(tasks.into_iter().chain(guests));
+    let (stuck_workers, stuck_jobs) = (stuck.len(), jobs.len());
+    stuck.extend(jobs);
+    let abandoned = shared.abandoned.load(Ordering::Relaxed);
+    ShutdownReport { abandoned, stuck_workers, stuck_jobs, stuck }
+}
+
+/// The same for a pump, which is not stuck: it is here.
+pub(super) fn report_of_pump(shared: &Shared) -> ShutdownReport {
+    let (_, stuck) = shared.blocking.stuck(&shared.config.name);
+    let abandoned = shared.abandoned.load(Ordering::Relaxed);
+    ShutdownReport { abandoned, stuck_workers: 0, stuck_jobs: stuck.len(), stuck }
+}
+
+fn report_of_simulated(shared: &Shared) -> ShutdownReport {
+    let abandoned = shared.abandoned.load(Ordering::Relaxed);
+    let stuck_workers = sim::bodies_of(shared.id);
+    ShutdownReport { abandoned, stuck_workers, stuck_jobs: 0, stuck: Vec::new() }
+}

@@ -1,0 +1,134 @@
+//! Entering a runtime by its [`Home`]: for a while, for good, or with a future.
+
+use std::fmt;
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::{EnterGuard, Home};
+use crate::sched::context::{self, Entered};
+use crate::sched::shared;
+
+impl Home {
+    /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread, until the guard
+    /// is dropped; as [`Runtime::enter`](crate::Runtime::enter).
+    ///
+    /// A guard stays on its thread: it cannot be kept over an `await`. For futures there is
+    /// [`within`](Self::within).
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime};
+    ///
+    /// let runtime = Runtime::builder().workers(1).name("bank").build()?;
+    /// let home = runtime.home();
+    /// std::thread::spawn(move || {
+    ///     let _entered = home.enter();
+    ///     assert_eq!(Cown::new(0).home(), home);
+    /// }).join().unwrap();
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it is the home of a [`Pump`](crate::Pump), and this is not its thread.
+    #[track_caller]
+    pub fn enter(self) -> EnterGuard<'static> {
+        self.assert_enterable();
+        EnterGuard::new(self.0)
+    }
+
+    /// The same for good, or until the thread enters another one: for what runs when a thread starts.
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime};
+    ///
+    /// let runtime = Runtime::builder().workers(1).build()?;
+    /// let home = runtime.home();
+    /// // As `on_thread_start(move || home.enter_thread())` of tokio's builder does on its threads.
+    /// let thread = std::thread::spawn(move || {
+    ///     home.enter_thread();
+    ///     Cown::new(0)
+    /// });
+    /// assert_eq!(thread.join().unwrap().home(), home);
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`enter`](Self::enter).
+    #[track_caller]
+    pub fn enter_thread(self) {
+        self.assert_enterable();
+        context::enter(self.0);
+    }
+
+    /// A future that enters this runtime whenever it is polled, and when it is dropped: for tasks of another
+    /// executor. (On the workers of a runtime, that is the current one, whatever is entered.)
+    ///
+    /// ```
+    /// use coact_core::{Cown, Runtime};
+    /// use std::future::Future;
+    /// use std::pin::pin;
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// let runtime = Runtime::builder().workers(1).build()?;
+    /// let mut task = pin!(runtime.home().within(async { Cown::new(0) }));
+    /// // As an executor does, on whatever thread; for instance `tokio::spawn(home.within(..))`.
+    /// let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    /// assert!(matches!(polled, Poll::Ready(cown) if cown.home() == runtime.home()));
+    /// # Ok::<(), coact_core::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Polls panic as [`enter`](Self::enter) does.
+    pub fn within<F: Future>(self, future: F) -> Within<F> {
+        Within { home: self, future: ManuallyDrop::new(future) }
+    }
+
+    /// A runtime for a timer that anybody may serve: the current one if a runtime is entered or the default,
+    /// and else any. No runtime [is told](crate::Builder::expect_entered) of that.
+    pub fn of_any() -> Self {
+        Self(super::any_id())
+    }
+
+    #[track_caller]
+    fn assert_enterable(self) {
+        let shared = shared::get(self.0);
+        assert!(
+            !shared.is_pumped() || shared.is_pump_thread(),
+            "a pump is entered by its own thread only: its cowns stay there"
+        );
+    }
+}
+
+/// What [`Home::within`] returns.
+#[must_use = "a future does nothing unless it is polled"]
+pub struct Within<F: Future> {
+    home: Home,
+    /// Pinned with the whole, and dropped by its destructor.
+    future: ManuallyDrop<F>,
+}
+
+impl<F: Future> Future for Within<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let _entered = self.home.enter();
+        // SAFETY: the future is pinned with the whole: nothing moves it out, and it is dropped in place.
+        let future = unsafe { self.map_unchecked_mut(|this| &mut *this.future) };
+        future.poll(context)
+    }
+}
+
+impl<F: Future> Drop for Within<F> {
+    fn drop(&mut self) {
+        let _entered = Entered::new(self.home.0);
+        // SAFETY: dropped here, once, in its place.
+        unsafe { ManuallyDrop::drop(&mut self.future) };
+    }
+}
+
+impl<F: Future> fmt::Debug for Within<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Within").field("home", &self.home).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! Models of waiting until a runtime is idle, and of stopping it: nobody is left waiting, and no task
+//! is left behind.
+//!
+//! The code is that of `shared.rs`. Workers are cut down to how they fall asleep, as in `Worker::sleep`.
+
+use std::ptr::{NonNull, null_mut};
+use std::time::Duration;
+
+use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
+use coact_sync::shim::sync::{Arc, Mutex};
+use loom::thread;
+
+use super::Shared;
+use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
+use crate::runtime::{RuntimeId, config_in_model};
+use crate::sched::loom::{check, check_bounded};
+
+/// A time that never runs out in a model.
+const EVER: Duration = Duration::from_secs(1);
+
+fn runtime(workers: usize) -> Arc<Shared> {
+    let (shared, parkers) = Shared::new(RuntimeId::from_raw(1), config_in_model(workers));
+    // Nobody parks.
+    drop(parkers);
+    Arc::new(shared)
+}
+
+impl Shared {
+    /// As `Worker::sleep` up to where it parks.
+    fn fall_asleep_in_model(&self, worker: usize) {
+        self.idle.fall_asleep(worker);
+        assert!(!self.has_tasks());
+        self.tell_if_idle();
+    }
+}
+
+/// The last outstanding work ends while the only worker falls asleep: one of the two tells the waiter.
+///
+/// Fails without the barrier in `end_outstanding`, and without that in `fall_asleep`.
+#[test]
+fn end_outstanding_against_fall_asleep() {
+    check_bounded(3, || {
+        let shared = runtime(1);
+        shared.begin_outstanding();
+        shared.idle.start_searching();
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.fall_asleep_in_model(0)
+        });
+        let ender = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.end_outstanding()
+        });
+        assert!(shared.wait_idle_for(EVER));
+        worker.join().unwrap();
+        ender.join().unwrap();
+    });
+}
+
+/// A worker begins outstanding work and falls asleep: whoever finds all asleep sees the work.
+///
+/// Fails if `Idle::fall_asleep` counts the sleeper relaxed, or `Idle::sleeping` reads it so.
+#[test]
+fn outstanding_work_of_a_sleeper_is_seen() {
+    check(|| {
+        let shared = runtime(1);
+        shared.idle.start_searching();
+        let worker = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.begin_outstanding();
+                shared.fall_asleep_in_model(0);
+            }
+        });
+        assert!(!shared.is_idle());
+        worker.join().unwrap();
+        assert!(!shared.is_idle());
+    });
+}
+
+/// Who has waited for idleness sees what the workers have done, by whatever means.
+///
+/// Fails if `Idle::fall_asleep` counts the sleeper relaxed, or `Idle::sleeping` reads it so.
+#[test]
+fn what_workers_did_is_seen_by_who_waits() {
+    check_bounded(3, || {
+        let shared = runtime(2);
+        let done: [_; 2] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
+        (0..2).for_each(|_| shared.idle.start_searching());
+        let workers = [0, 1].map(|worker| {
+            let (shared, done) = (Arc::clone(&shared), Arc::clone(&done[worker]));
+            thread::spawn(move || {
+                done.store(true, Ordering::Relaxed);
+                shared.fall_asleep_in_model(worker);
+            })
+        });
+        assert!(shared.wait_idle_for(EVER));
+        assert!(done.iter().all(|done| done.load(Ordering::Relaxed)));
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+/// A task that says how it was run, and nothing else.
+#[repr(C)]
+struct Noted {
+    task: Task,
+    link: AtomicPtr<()>,
+    ran_as: Arc<Mutex<Option<Mode>>>,
+}
+
+impl Noted {
+    fn task() -> (TaskPtr, Arc<Mutex<Option<Mode>>>) {
+        static VTABLE: TaskVTable = TaskVTable {
+            run: Noted::run,
+            link: Noted::link,
+            in_group: None,
+            name: || "noted",
+            attended: None,
+        };
+        let ran_as = Arc::new(Mutex::new(None));
+        let task = Task { vtable: &VTABLE };
+        let noted =
+            Box::new(Self { task, link: AtomicPtr::new(null_mut()), ran_as: Arc::clone(&ran_as) });
+        (NonNull::from(Box::leak(noted)).cast(), ran_as)
+    }
+
+    /// # Safety
+    /// The task was made by `task`, and is run once.
+    unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+        // SAFETY: made from a box of this type.
+        let noted = unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) };
+        assert_eq!(noted.ran_as.lock().replace(context.mode), None);
+        None
+    }
+
+    /// # Safety
+    /// The task was made by `task`, and has not run.
+    unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+        // SAFETY: a live task of this type.
+        NonNull::from(unsafe { &task.cast::<Self>().as_ref().link })
+    }
+}
+
+/// A ready task, on its way to another thread.
+struct Sent(TaskPtr);
+
+// SAFETY: a ready task may run anywhere.
+unsafe impl Send for Sent {}
+
+impl Sent {
+    fn leave_in(self, shared: &Shared) {
+        shared.leave(self.0);
+    }
+}
+
+/// A task is left while the runtime stops: one thread or the other runs it, without its body.
+///
+/// Fails without the fence in `close`, and without that in `notify_of_inbox`.
+#[test]
+fn submit_against_stop() {
+    check(|| {
+        let shared = runtime(1);
+        let (task, ran_as) = Noted::task();
+        let submitter = thread::spawn({
+            let (shared, task) = (Arc::clone(&shared), Sent(task));
+            move || task.leave_in(&shared)
+        });
+        shared.close();
+        shared.cancel_inboxes();
+        submitter.join().unwrap();
+        assert!(!shared.has_tasks());
+        assert_eq!(*ran_as.lock(), Some(Mode::Cancel));
+    });
+}

@@ -1,0 +1,64 @@
+//! How a trace departs from what is promised.
+
+use std::error::Error;
+use std::fmt;
+
+/// The promise that is broken, by its number in `docs/semantics.md`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Promise {
+    /// O1, O2, M1: one causal order of messages and behaviours.
+    Order,
+    /// A1: nobody else has the actor during a turn.
+    Atomicity,
+    /// G2, G9: the members of a group take turns.
+    Groups,
+    /// H7: what is sent after a move runs in the new home.
+    Moves,
+    /// M2: the hooks.
+    Hooks,
+    /// M3: one thing happens to each message.
+    Once,
+    /// M4: directives are obeyed before the next behaviour.
+    Directives,
+    /// M5: what a restart keeps, and what it replaces.
+    Restarts,
+    /// M6: a panic fails those that were held exclusively.
+    Failure,
+    /// M7: nothing is handled by an actor that is suspended or held.
+    Waiting,
+    /// M8: every ask ends, with the answer or the reason.
+    Asks,
+    /// M9: the end of an actor that nobody has the address of.
+    LastAddress,
+    /// M10: ends are told once.
+    Told,
+    /// The bounds of mailboxes, and lanes.
+    Mailbox,
+    /// What is set aside comes again, first and in its order.
+    Stash,
+    /// The trace itself cannot be: the harness is wrong.
+    Harness,
+}
+
+/// A broken promise, and the events that show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Breach {
+    /// Which promise.
+    pub promise: Promise,
+    /// What has happened.
+    pub why: String,
+}
+
+impl Breach {
+    pub(super) fn new(promise: Promise, why: impl Into<String>) -> Self {
+        Self { promise, why: why.into() }
+    }
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.promise, self.why)
+    }
+}
+
+impl Error for Breach {}

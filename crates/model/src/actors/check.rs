@@ -1,0 +1,20 @@
+//! The entry: all rules, one after the other.
+
+use super::breach::Breach;
+use super::facts::Facts;
+use super::trace::Trace;
+use super::{items, lives, order, rooms, told, turns};
+
+/// Whether a trace keeps what actors promise.
+///
+/// # Errors
+/// The first broken promise.
+pub fn check(trace: &Trace) -> Result<(), Breach> {
+    let facts = Facts::of(trace)?;
+    items::check(&facts)?;
+    turns::check(&facts)?;
+    lives::check(&facts)?;
+    told::check(&facts)?;
+    rooms::check(&facts)?;
+    order::check(&facts)
+}

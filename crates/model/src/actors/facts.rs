@@ -1,0 +1,322 @@
+//! A trace, sorted by what it is about.
+
+use std::collections::BTreeMap;
+
+use super::breach::{Breach, Promise};
+use super::trace::{
+    Answer, Directive, Event, Hook, Item, ItemId, Kind, Reason, Settings, Target, Trace,
+};
+use crate::Seq;
+
+/// What became of one item.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    pub(super) id: ItemId,
+    pub(super) item: Item,
+    /// Before and after the call that spawned it; of a free item, all of the time.
+    pub(super) call: Seq,
+    pub(super) ret: Seq,
+    /// It was given back, and whether the mailbox was full.
+    pub(super) refused: Option<bool>,
+    pub(super) turns: Vec<Turn>,
+    pub(super) dropped: Option<Seq>,
+    pub(super) answers: Vec<(Seq, Answer)>,
+    pub(super) abandoned: bool,
+    pub(super) quits: Option<Seq>,
+}
+
+/// One turn of an item: two or more if it was set aside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub(super) began: Seq,
+    pub(super) end: Option<(Seq, End)>,
+    pub(super) held: bool,
+    pub(super) home: Option<usize>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    Done,
+    Aside,
+    Panic,
+    /// Its future was dropped.
+    Cut,
+}
+
+impl Course {
+    /// The turn in which it was done, if it was.
+    pub(super) fn is_done(&self) -> bool {
+        self.ends_with(End::Done)
+    }
+
+    pub(super) fn ends_with(&self, how: End) -> bool {
+        self.turns.last().and_then(|turn| turn.end).is_some_and(|(_, end)| end == how)
+    }
+
+    /// When it was dropped without having been handled (but set aside, perhaps).
+    pub(super) fn unhandled(&self) -> Option<Seq> {
+        self.dropped.filter(|_| !self.ends_with(End::Cut))
+    }
+
+    /// By when its spawn had taken effect.
+    pub(super) fn effect(&self) -> Seq {
+        self.turns.first().map_or(self.ret, |turn| turn.began.min(self.ret))
+    }
+
+    pub(super) fn is_free(&self) -> bool {
+        self.item.kind == Kind::Free
+    }
+
+    pub(super) fn is_alone_on(&self, actor: usize) -> bool {
+        self.item.members.len() == 1 && self.needs(actor).is_some()
+    }
+
+    /// Whether it needs the actor, and then, whether only for reading.
+    pub(super) fn needs(&self, actor: usize) -> Option<bool> {
+        let of = Target::Actor(actor);
+        self.item.members.iter().find(|member| member.of == of).map(|member| member.read)
+    }
+
+    pub(super) fn actors(&self) -> impl Iterator<Item = (usize, bool)> {
+        self.item.members.iter().filter_map(|member| match member.of {
+            Target::Actor(actor) => Some((actor, member.read)),
+            Target::Cown(_) => None,
+        })
+    }
+
+    /// The lane of a message.
+    pub(super) fn lane(&self) -> Option<usize> {
+        match self.item.kind {
+            Kind::Message { lane, .. } => Some(lane),
+            _ => None,
+        }
+    }
+}
+
+/// What happened to one actor.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Life {
+    pub(super) hooks: Vec<(Seq, Hook)>,
+    pub(super) directives: Vec<(Seq, Seq, Directive)>,
+    pub(super) news: Vec<Seq>,
+    pub(super) gone: Vec<Seq>,
+    pub(super) moves: Vec<(Seq, Seq, usize)>,
+    pub(super) traps: bool,
+    pub(super) at_rest: Option<Option<Reason>>,
+    pub(super) at_end: Option<Option<Reason>>,
+}
+
+impl Life {
+    pub(super) fn end(&self) -> Option<&Reason> {
+        self.at_end.as_ref()?.as_ref()
+    }
+
+    /// Whether it had a state that began, and was not yet dropped.
+    pub(super) fn is_up_at(&self, at: Seq) -> bool {
+        let last = self.hooks.iter().rev().find(|(when, _)| *when < at);
+        last.is_some_and(|(_, hook)| matches!(hook, Hook::Started | Hook::Restarted(_)))
+    }
+
+    /// When a state was dropped next.
+    pub(super) fn next_drop(&self, after: Seq) -> Option<Seq> {
+        let drops = self.hooks.iter().filter(|(_, hook)| *hook == Hook::Dropped);
+        drops.map(|(at, _)| *at).find(|at| *at > after)
+    }
+
+    pub(super) fn last_drop(&self) -> Option<Seq> {
+        let drops = self.hooks.iter().filter(|(_, hook)| *hook == Hook::Dropped);
+        drops.map(|(at, _)| *at).next_back()
+    }
+
+    pub(super) fn was_told(&self, wanted: Directive) -> bool {
+        self.directives.iter().any(|(.., what)| *what == wanted)
+    }
+}
+
+/// A wish to be told of an end.
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    pub(super) actor: usize,
+    pub(super) by: Option<usize>,
+    pub(super) call: Seq,
+    pub(super) undone: Option<Seq>,
+    pub(super) told: Vec<(Seq, Reason)>,
+}
+
+/// A trace by item, actor, watch and link.
+#[derive(Clone, Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) settings: &'a [Settings],
+    pub(super) items: BTreeMap<ItemId, Course>,
+    pub(super) lives: Vec<Life>,
+    pub(super) watches: BTreeMap<usize, Watch>,
+    /// By whom, with whom, before and after the call.
+    pub(super) links: Vec<(usize, usize, Seq, Seq)>,
+    pub(super) unlinks: Vec<(usize, usize)>,
+    pub(super) exits: Vec<(Seq, usize, usize, Reason)>,
+    pub(super) unstashed: Vec<(Seq, ItemId, usize)>,
+    pub(super) let_go: Seq,
+    /// When the runtime was told to end, if it was.
+    pub(super) shut_down: Option<Seq>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(trace: &'a Trace) -> Result<Self, Breach> {
+        let mut facts = Facts {
+            settings: &trace.actors,
+            items: BTreeMap::new(),
+            lives: vec![Life::default(); trace.actors.len()],
+            watches: BTreeMap::new(),
+            links: Vec::new(),
+            unlinks: Vec::new(),
+            exits: Vec::new(),
+            unstashed: Vec::new(),
+            let_go: Seq::MAX,
+            shut_down: None,
+        };
+        let mut events: Vec<_> = trace.events.iter().collect();
+        events.sort_by_key(|(at, _)| *at);
+        for (at, event) in &events {
+            facts.declare(*at, event);
+        }
+        for (at, event) in events {
+            facts.note(*at, event)?;
+        }
+        Ok(facts)
+    }
+
+    /// The spawns first: a body may begin before the call that spawned it returns.
+    fn declare(&mut self, at: Seq, event: &Event) {
+        let (id, item, call, refused) = match event {
+            Event::Spawned { id, item, call } => (id, item, call, None),
+            Event::Refused { id, item, call, full } => (id, item, call, Some(*full)),
+            _ => return,
+        };
+        let course = Course {
+            id: *id,
+            item: item.clone(),
+            call: *call,
+            ret: at,
+            refused,
+            turns: Vec::new(),
+            dropped: None,
+            answers: Vec::new(),
+            abandoned: false,
+            quits: None,
+        };
+        self.items.insert(*id, course);
+    }
+
+    fn note(&mut self, at: Seq, event: &Event) -> Result<(), Breach> {
+        match event {
+            Event::Spawned { .. } | Event::Refused { .. } => {}
+            Event::Began { id, home } => {
+                let turn = Turn { began: at, end: None, held: false, home: *home };
+                let course = self.course(*id)?;
+                if course.turns.last().is_some_and(|turn| !turn.is_aside()) {
+                    return Err(Breach::new(Promise::Once, format!("item {id} is handled twice")));
+                }
+                course.turns.push(turn);
+            }
+            Event::Holds(id) => self.turn(*id)?.held = true,
+            Event::SetAside(id) => self.turn(*id)?.end = Some((at, End::Aside)),
+            Event::Ended(id) => self.turn(*id)?.end = Some((at, End::Done)),
+            Event::Panicked(id) => self.turn(*id)?.end = Some((at, End::Panic)),
+            Event::Dropped(id) => {
+                let course = self.course(*id)?;
+                if course.dropped.replace(at).is_some() {
+                    return Err(Breach::new(Promise::Once, format!("item {id} is dropped twice")));
+                }
+                if let Some(turn) = course.turns.last_mut().filter(|turn| turn.end.is_none()) {
+                    turn.end = Some((at, End::Cut));
+                }
+            }
+            Event::Quits(id) => self.course(*id)?.quits = Some(at),
+            Event::Unstashed(id, count) => self.unstashed.push((at, *id, *count)),
+            Event::Answered(id, answer) => self.course(*id)?.answers.push((at, answer.clone())),
+            Event::Abandoned(id) => self.course(*id)?.abandoned = true,
+            Event::Hook(actor, hook) => self.lives[*actor].hooks.push((at, hook.clone())),
+            Event::News(actor) => self.lives[*actor].news.push(at),
+            Event::Gone(actor) => self.lives[*actor].gone.push(at),
+            Event::Directed { actor, what, call } => {
+                self.lives[*actor].directives.push((*call, at, *what));
+            }
+            Event::Moved { actor, home, call } => self.lives[*actor].moves.push((*call, at, *home)),
+            Event::Watched { watch, actor, by, call } => {
+                let (actor, by, call) = (*actor, *by, *call);
+                let told = self.watches.remove(watch).map_or_else(Vec::new, |early| early.told);
+                self.watches.insert(*watch, Watch { actor, by, call, undone: None, told });
+            }
+            Event::Unwatched { watch, call } => {
+                if let Some(watch) = self.watches.get_mut(watch) {
+                    watch.undone = Some(*call);
+                }
+            }
+            Event::Told { watch, reason } => {
+                // It may be told before the call that asks for it returns.
+                let early = Watch { actor: 0, by: None, call: 0, undone: None, told: Vec::new() };
+                let watch = self.watches.entry(*watch).or_insert(early);
+                watch.told.push((at, reason.clone()));
+            }
+            Event::Linked { by, to, call } => self.links.push((*by, *to, *call, at)),
+            Event::Unlinked { by, to } => self.unlinks.push((*by, *to)),
+            Event::Traps(actor) => self.lives[*actor].traps = true,
+            Event::Exited { to, from, reason } => {
+                self.exits.push((at, *to, *from, reason.clone()));
+            }
+            Event::AtRest(actor, end) => self.lives[*actor].at_rest = Some(end.clone()),
+            Event::LetGo => self.let_go = at,
+            Event::ShutDown => (self.let_go, self.shut_down) = (at, Some(at)),
+            Event::AtEnd(actor, end) => self.lives[*actor].at_end = Some(end.clone()),
+        }
+        Ok(())
+    }
+
+    fn course(&mut self, id: ItemId) -> Result<&mut Course, Breach> {
+        let unknown = || Breach::new(Promise::Harness, format!("item {id} was never spawned"));
+        self.items.get_mut(&id).ok_or_else(unknown)
+    }
+
+    fn turn(&mut self, id: ItemId) -> Result<&mut Turn, Breach> {
+        let none = || Breach::new(Promise::Harness, format!("item {id} is in no turn"));
+        self.course(id)?.turns.last_mut().filter(|turn| turn.end.is_none()).ok_or_else(none)
+    }
+
+    /// Whether the runtime was about to end at that time.
+    pub(super) fn is_ending_at(&self, at: Seq) -> bool {
+        self.shut_down.is_some_and(|began| began < at)
+    }
+
+    /// The items that need an actor.
+    pub(super) fn on(&self, actor: usize) -> impl Iterator<Item = &Course> {
+        self.items.values().filter(move |course| course.needs(actor).is_some())
+    }
+
+    /// When items began on an actor: each with whether it only reads.
+    pub(super) fn begins_on(&self, actor: usize) -> Vec<(Seq, bool, ItemId)> {
+        let of = |course: &'_ Course| -> Vec<_> {
+            let read = course.needs(actor).unwrap_or_default();
+            course.turns.iter().map(|turn| (turn.began, read, course.id)).collect()
+        };
+        let mut all: Vec<_> = self.on(actor).flat_map(of).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The actor, or all members of its group.
+    pub(super) fn mates(&self, actor: usize) -> Vec<usize> {
+        match self.settings[actor].group {
+            None => vec![actor],
+            Some(group) => (0..self.settings.len())
+                .filter(|other| self.settings[*other].group == Some(group))
+                .collect(),
+        }
+    }
+}
+
+impl Turn {
+    fn is_aside(&self) -> bool {
+        self.end.is_some_and(|(_, end)| end == End::Aside)
+    }
+}

@@ -1,0 +1,127 @@
+//! One thing happens to each item, and each ask has the answer that fits: M3 and M8.
+
+use super::breach::{Breach, Promise};
+use super::facts::{Course, End, Facts};
+use super::trace::{Answer, Hook, Kind, LaneRule, Reason, WhenFull};
+use crate::Seq;
+
+pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
+    for course in facts.items.values() {
+        one_fate(facts, course).map_err(|why| breach(Promise::Once, course, why))?;
+        one_answer(facts, course).map_err(|why| breach(Promise::Asks, course, why))?;
+    }
+    Ok(())
+}
+
+fn breach(promise: Promise, course: &Course, why: String) -> Breach {
+    Breach::new(promise, format!("item {} {why}: {course:?}", course.id))
+}
+
+fn one_fate(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
+    let last = course.turns.last();
+    if course.refused.is_some() {
+        let nothing = last.is_none() && course.dropped.is_none();
+        return if nothing { Ok(()) } else { Err("was given back, and yet is there".into()) };
+    }
+    if let Some(turn) = last {
+        match (turn.end, course.dropped) {
+            (None, _) => return Err("does not come to an end".into()),
+            (Some((_, End::Done | End::Panic)), Some(_)) => {
+                return Err("was handled and dropped".into());
+            }
+            (Some((_, End::Cut)), _) if !turn.held => return Err("was cut off in a handler".into()),
+            (Some((_, End::Done | End::Panic | End::Cut)), _) => return Ok(()),
+            (Some((_, End::Aside)), _) => {}
+        }
+    }
+    match course.dropped {
+        Some(at) if may_be_dropped(facts, course, at) => Ok(()),
+        Some(_) => Err("was dropped, and all that it needed went on".into()),
+        None => Err("was lost".into()),
+    }
+}
+
+fn may_be_dropped(facts: &Facts<'_>, course: &Course, at: Seq) -> bool {
+    let is_over = |(actor, _)| is_over_at(facts, actor, at);
+    if facts.is_ending_at(at) || course.actors().any(is_over) {
+        return true;
+    }
+    if !course.turns.is_empty() {
+        return false;
+    }
+    let was_told = |wanted: Answer| course.answers.iter().any(|(_, answer)| *answer == wanted);
+    match course.item.kind {
+        Kind::Message { by_held: true, .. } if course.abandoned => true,
+        Kind::Message { .. } if was_told(Answer::Cycle) => true,
+        Kind::Message { .. } => lane_of(facts, course).is_some_and(|lane| {
+            let is_refused = course.abandoned || was_told(Answer::Full);
+            lane.capacity.is_some() && (is_refused || lane.when_full != WhenFull::Refuse)
+        }),
+        Kind::Behaviour => false,
+        // It may have come to a full mailbox, belong to a life that is over, or to an actor of which nobody
+        // had the address.
+        Kind::Free => course.actors().any(|(actor, _)| {
+            let life = &facts.lives[actor];
+            let mut past = life.hooks.iter().take_while(|(when, _)| *when < at);
+            past.any(|(_, hook)| *hook == Hook::Dropped)
+                || life.end() == Some(&Reason::Normal)
+                || facts.settings[actor].lanes.iter().any(|lane| lane.capacity.is_some())
+        }),
+    }
+}
+
+/// Whether the actor has ended, and nothing happened to it afterwards.
+pub(super) fn is_over_at(facts: &Facts<'_>, actor: usize, at: Seq) -> bool {
+    let life = &facts.lives[actor];
+    let is_up = |(when, hook): &(Seq, Hook)| {
+        *when > at && !matches!(hook, Hook::Dropped | Hook::Stopped(_))
+    };
+    life.end().is_some()
+        && !life.hooks.iter().any(is_up)
+        && facts.begins_on(actor).last().is_none_or(|(began, ..)| *began < at)
+}
+
+/// The lane that a message goes to.
+pub(super) fn lane_of<'a>(facts: &'a Facts<'_>, course: &Course) -> Option<&'a LaneRule> {
+    let lane = course.lane()?;
+    let (actor, _) = course.actors().next()?;
+    facts.settings[actor].lanes.get(lane)
+}
+
+fn one_answer(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
+    let Kind::Message { asked: true, by_held, limited, .. } = course.item.kind else {
+        return if course.answers.is_empty() { Ok(()) } else { Err("was answered unasked".into()) };
+    };
+    let answer = match &course.answers[..] {
+        [] if course.abandoned => return Ok(()),
+        [(_, answer)] if !course.abandoned => answer,
+        answers => return Err(format!("has the answers {answers:?}")),
+    };
+    let is_right = match answer {
+        Answer::Given => course.is_done(),
+        Answer::Stopped(reason) => {
+            let (actor, _) = course.actors().next().expect("a message is to an actor");
+            // Or the actor has ended in the middle of it.
+            let life = &facts.lives[actor];
+            let is_cut = course.ends_with(End::Cut);
+            // What it was cut off by may have been the end of one life of several.
+            let ended_a_life = |(_, hook): &(Seq, Hook)| match hook {
+                Hook::Stopped(why) | Hook::Restarted(why) => why == reason,
+                _ => false,
+            };
+            (course.unhandled().is_some() || is_cut) && life.end() == Some(reason)
+                || is_cut && life.hooks.iter().any(ended_a_life)
+        }
+        Answer::Full => {
+            course.unhandled().is_some()
+                && course.turns.is_empty()
+                && lane_of(facts, course).is_some_and(|lane| lane.capacity.is_some())
+        }
+        Answer::Panicked => course.ends_with(End::Panic),
+        Answer::NoReply => course.ends_with(End::Cut),
+        Answer::Timeout => limited,
+        Answer::Cycle => by_held,
+        Answer::Cancelled => facts.shut_down.is_some() && !course.is_done(),
+    };
+    if is_right { Ok(()) } else { Err(format!("was answered with {answer:?}")) }
+}

@@ -1,0 +1,396 @@
+//! Hooks, directives, failures and ends: M2, M4 to M7, M9 and H7.
+
+use super::breach::{Breach, Promise};
+use super::facts::{Course, End, Facts, Life};
+use super::items::is_over_at;
+use super::trace::{Directive, Hook, Reason, Supervision};
+use crate::Seq;
+
+pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
+    for (actor, life) in facts.lives.iter().enumerate() {
+        hooks(facts, actor, life)?;
+        ends_for_good(facts, actor, life)?;
+        directives(facts, actor, life)?;
+        suspensions(facts, actor, life)?;
+        failures(facts, actor, life)?;
+        farewells(facts, actor, life)?;
+        last_address(facts, actor, life)?;
+        drains(facts, actor, life)?;
+        reasons(facts, actor, life)?;
+        moves(facts, actor, life)?;
+    }
+    Ok(())
+}
+
+fn breach(promise: Promise, actor: usize, life: &Life, why: &str) -> Breach {
+    Breach::new(promise, format!("actor {actor}: {why}: {:?}", life.hooks))
+}
+
+/// Where an actor is between two hooks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Fresh,
+    Up,
+    Leaving,
+    Replaced,
+}
+
+/// M2 and M5: the hooks in their order, and items between them.
+fn hooks(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    let fail = |why: String| Err(breach(Promise::Hooks, actor, life, &why));
+    let mut state = State::Fresh;
+    let mut said: Option<&Reason> = None;
+    let begins = facts.begins_on(actor);
+    let mut begins = begins.iter().peekable();
+    let settings = &facts.settings[actor];
+    for (at, hook) in life.hooks.iter().chain([&(Seq::MAX, Hook::Dropped)]) {
+        while let Some((began, _, id)) = begins.next_if(|(began, ..)| began < at) {
+            if state != State::Up {
+                return fail(format!("item {id} at {began} while it is {state:?}"));
+            }
+        }
+        if *at == Seq::MAX {
+            break;
+        }
+        state = match (state, hook) {
+            (State::Fresh, Hook::Started) => State::Up,
+            (State::Up, Hook::Stopped(Reason::Killed)) => {
+                return fail("a farewell, though it was killed".into());
+            }
+            (State::Up, Hook::Stopped(reason)) => {
+                said = Some(reason);
+                State::Leaving
+            }
+            (State::Up, Hook::Dropped) => {
+                said = None;
+                State::Replaced
+            }
+            (State::Leaving, Hook::Dropped) => State::Replaced,
+            // It was cut off before it began.
+            (State::Fresh, Hook::Dropped) if facts.is_ending_at(*at) => State::Replaced,
+            (State::Replaced, Hook::Restarted(reason)) => {
+                if !settings.restartable && settings.supervised.is_none() {
+                    return fail("it was restarted, and cannot be".into());
+                }
+                let agree = said.map_or(*reason == Reason::Killed, |said| said == reason);
+                let is_by_hand = life.was_told(Directive::Restart);
+                if settings.supervised == Some(Supervision::Temporary) && !is_by_hand {
+                    return fail("a temporary child was restarted".into());
+                }
+                if !agree {
+                    return fail(format!("it was restarted since {reason:?}"));
+                }
+                State::Up
+            }
+            _ => return fail(format!("{hook:?} at {at} while it is {state:?}")),
+        };
+    }
+    let never_began = state == State::Fresh && settings.supervised.is_some();
+    if state != State::Replaced && !never_began {
+        return fail("it is left with a state".into());
+    }
+    Ok(())
+}
+
+/// An end is for good, and seen by all.
+fn ends_for_good(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    let refusals = facts.on(actor).filter(|course| course.refused == Some(false));
+    let first = life.gone.iter().copied().chain(refusals.map(|course| course.ret)).min();
+    if let Some(first) = first
+        && !is_over_at(facts, actor, first)
+    {
+        let why = format!("it was seen to have ended at {first}, and goes on");
+        return Err(breach(Promise::Once, actor, life, &why));
+    }
+    if life.at_end.as_ref().is_some_and(Option::is_none) {
+        return Err(breach(Promise::LastAddress, actor, life, "it has not ended"));
+    }
+    if let (Some(Some(before)), Some(Some(after))) = (&life.at_rest, &life.at_end)
+        && before != after
+    {
+        let why = format!("it ended for {before:?}, and later for {after:?}");
+        return Err(breach(Promise::Told, actor, life, &why));
+    }
+    Ok(())
+}
+
+/// M4: after a directive at most what had its turn already begins.
+fn directives(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    for &(call, ret, what) in &life.directives {
+        if !matches!(what, Directive::Stop | Directive::Kill | Directive::Restart) {
+            continue;
+        }
+        // Down between two lives it hears of nothing.
+        if !life.is_up_at(call) {
+            continue;
+        }
+        let Some(obeyed) = life.next_drop(call) else {
+            let why = format!("{what:?} at {call} was not obeyed");
+            return Err(breach(Promise::Directives, actor, life, &why));
+        };
+        if let Some(why) = more_than_a_turn(facts, &[actor], ret, obeyed) {
+            let why = format!("{what:?} at {ret}, {why}");
+            return Err(breach(Promise::Directives, actor, life, &why));
+        }
+    }
+    Ok(())
+}
+
+/// M7, G9: after a suspension at most what had its turn already begins.
+fn suspensions(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    let resumes: Vec<_> =
+        life.directives.iter().filter(|(.., what)| *what == Directive::Resume).collect();
+    for &(call, ret, what) in &life.directives {
+        let resumed = resumes.iter().filter(|(_, done, _)| *done > call).map(|(begun, ..)| *begun);
+        let until = resumed.chain(life.last_drop()).min().unwrap_or(facts.let_go);
+        if what != Directive::Suspend || until < ret || !life.is_up_at(call) {
+            continue;
+        }
+        if let Some(why) =
+            more_than_a_turn(facts, &mates_of(facts, actor), ret, until.min(facts.let_go))
+        {
+            let why = format!("Suspend at {ret}, {why}");
+            return Err(breach(Promise::Waiting, actor, life, &why));
+        }
+    }
+    Ok(())
+}
+
+/// The actor first, then the other members of its group.
+fn mates_of(facts: &Facts<'_>, actor: usize) -> Vec<usize> {
+    let others = facts.mates(actor).into_iter().filter(|mate| *mate != actor);
+    std::iter::once(actor).chain(others).collect()
+}
+
+/// What begins on these actors within that time, if it is more than one item, or readers that stood
+/// side by side.
+fn more_than_a_turn(facts: &Facts<'_>, of: &[usize], from: Seq, until: Seq) -> Option<String> {
+    let mut begins: Vec<_> = of.iter().flat_map(|actor| facts.begins_on(*actor)).collect();
+    begins.extend(
+        of.iter()
+            .flat_map(|actor| facts.lives[*actor].news.iter().map(|at| (*at, false, usize::MAX))),
+    );
+    begins.retain(|(at, ..)| from < *at && *at < until);
+    // What another member of the group has set aside comes again when that one is attended to.
+    begins.retain(|(at, _, id)| {
+        facts.items.get(id).is_none_or(|course| {
+            course.needs(of[0]).is_some()
+                || course.turns.first().is_some_and(|turn| turn.began == *at)
+        })
+    });
+    begins.sort_unstable();
+    begins.dedup_by_key(|(at, ..)| *at);
+    let only_readers = begins.iter().all(|(_, read, _)| *read);
+    (begins.len() > 1 && !only_readers).then(|| format!("and then there were {begins:?}"))
+}
+
+/// M6: after a panic the next thing that happens to the actor is its end.
+fn failures(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    for course in facts.on(actor).filter(|course| course.ends_with(End::Panic)) {
+        let at = course.turns.last().and_then(|turn| turn.end).map_or(0, |(at, _)| at);
+        let next = life.hooks.iter().find(|(when, _)| *when > at);
+        let begun = facts.begins_on(actor).into_iter().find(|(when, ..)| *when > at);
+        let is_exclusive = course.needs(actor) == Some(false);
+        let panicked = Reason::Panicked(course.id);
+        match next {
+            Some((_, Hook::Stopped(reason))) if *reason == panicked => {
+                if !is_exclusive {
+                    let why = format!("it was only read by item {}, which panicked", course.id);
+                    return Err(breach(Promise::Failure, actor, life, &why));
+                }
+            }
+            _ if !is_exclusive => continue,
+            // It was cut off.
+            Some((when, Hook::Dropped)) if facts.is_ending_at(*when) => {}
+            _ => {
+                let why = format!("item {} panicked at {at}, and it did not fail", course.id);
+                return Err(breach(Promise::Failure, actor, life, &why));
+            }
+        }
+        if let Some((when, _, id)) = begun
+            && next.is_some_and(|(hook, _)| when < *hook)
+        {
+            let why = format!("item {id} at {when} came after the panic of item {}", course.id);
+            return Err(breach(Promise::Failure, actor, life, &why));
+        }
+    }
+    Ok(())
+}
+
+/// An actor that ends itself ends after that item.
+fn farewells(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    for course in facts.on(actor) {
+        let Some(quits) = course.quits else { continue };
+        let next = life.hooks.iter().find(|(when, _)| *when > quits).map(|(when, _)| *when);
+        let begun = facts.begins_on(actor).into_iter().find(|(when, ..)| *when > quits);
+        let in_time = match (next, begun) {
+            (None, _) => false,
+            (Some(hook), Some((began, ..))) => hook < began,
+            (Some(_), None) => true,
+        };
+        if !in_time {
+            let why = format!("item {} ends it at {quits}, and it goes on", course.id);
+            return Err(breach(Promise::Directives, actor, life, &why));
+        }
+    }
+    Ok(())
+}
+
+/// Whether what was sent to the actor alone was dropped, though nothing but an end after all messages
+/// can be why.
+fn dropped_too_early<'a>(facts: &'a Facts<'_>, actor: usize, before: Seq) -> Option<&'a Course> {
+    let plain = |course: &&Course| {
+        course.is_alone_on(actor)
+            && course.turns.is_empty()
+            && course.unhandled().is_some()
+            && !course.is_free()
+            && course.refused.is_none()
+            && course.effect() < before
+            // Other reasons: policies and circles.
+            && facts.settings[actor].lanes.iter().all(|lane| lane.capacity.is_none())
+            && !course.abandoned
+            && course.answers.iter().all(|(_, answer)| *answer != super::trace::Answer::Cycle)
+    };
+    facts.on(actor).find(plain)
+}
+
+/// M9: it ends by itself only if nobody has its address, and after the messages that it has.
+fn last_address(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    let is_other = life.end() != Some(&Reason::Normal) || facts.shut_down.is_some();
+    if is_other || facts.settings[actor].supervised.is_some() {
+        return Ok(());
+    }
+    let is_kept = facts.settings[actor].kept;
+    if is_kept && matches!(life.at_rest, Some(Some(_))) {
+        let why = "it ended although its address was kept";
+        return Err(breach(Promise::LastAddress, actor, life, why));
+    }
+    // Who still sends has an address: what was refused was not sent before the last one's end.
+    let began = life.hooks.iter().rev().find(|(_, hook)| matches!(hook, Hook::Stopped(_)));
+    let before = began.map_or(Seq::MAX, |(at, _)| *at);
+    match dropped_too_early(facts, actor, before) {
+        None => Ok(()),
+        Some(course) => {
+            let why = format!("item {} was dropped with the last address", course.id);
+            Err(breach(Promise::LastAddress, actor, life, &why))
+        }
+    }
+}
+
+/// M4: a drain is a message.
+fn drains(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    for &(call, ret, what) in &life.directives {
+        if what != Directive::Drain || !life.is_up_at(call) {
+            continue;
+        }
+        let Some(obeyed) = life.next_drop(call) else {
+            return Err(breach(Promise::Directives, actor, life, "a drain was not obeyed"));
+        };
+        let late =
+            |course: &&Course| course.is_alone_on(actor) && !course.is_free() && course.call > ret;
+        let handled = |course: &&Course| course.turns.iter().any(|turn| turn.began < obeyed);
+        if let Some(course) = facts.on(actor).filter(late).find(handled) {
+            let why = format!("item {} was sent after a drain and handled before it", course.id);
+            return Err(breach(Promise::Directives, actor, life, &why));
+        }
+    }
+    let told = |wanted| life.was_told(wanted);
+    let only_drained =
+        !(told(Directive::Stop) || told(Directive::Restart) || told(Directive::Kill))
+            && facts.settings[actor].supervised.is_none()
+            && facts.shut_down.is_none()
+            && life.end() == Some(&Reason::Shutdown);
+    let drains = life.directives.iter().filter(|(.., what)| *what == Directive::Drain);
+    let first = drains.map(|(call, ..)| *call).min().unwrap_or(0);
+    if only_drained && let Some(course) = dropped_too_early(facts, actor, first) {
+        let why = format!("item {} was sent before the drain at {first} and dropped", course.id);
+        return Err(breach(Promise::Directives, actor, life, &why));
+    }
+    Ok(())
+}
+
+/// The reason of each end is one that was given.
+fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    let is_supervised = facts.settings[actor].supervised.is_some();
+    let said = life.hooks.iter().filter_map(|(at, hook)| match hook {
+        Hook::Stopped(reason) => Some((*at, reason)),
+        _ => None,
+    });
+    let end = life.end().map(|reason| (Seq::MAX, reason));
+    for (at, reason) in said.chain(end) {
+        let told = |wanted: &[Directive]| {
+            life.directives.iter().any(|(call, _, what)| *call < at && wanted.contains(what))
+        };
+        let item = |id: &usize| facts.items.get(id).filter(|course| course.needs(actor).is_some());
+        let is_given = match reason {
+            Reason::Normal => !is_supervised || at == Seq::MAX,
+            Reason::Shutdown | Reason::Killed if facts.is_ending_at(at) => true,
+            Reason::Shutdown => {
+                is_supervised || told(&[Directive::Stop, Directive::Drain, Directive::Restart])
+            }
+            Reason::Killed => is_supervised || told(&[Directive::Kill]),
+            Reason::Panicked(id) => item(id).is_some_and(|course| course.ends_with(End::Panic)),
+            Reason::Quit(id) => item(id).is_some_and(|course| course.quits.is_some()),
+            // See `told`.
+            Reason::Linked(..) => true,
+            Reason::NoActor | Reason::Other(_) => false,
+        };
+        if !is_given {
+            let why = format!("nobody gave it the reason {reason:?}");
+            return Err(breach(Promise::Told, actor, life, &why));
+        }
+    }
+    let last = life.hooks.iter().rev().find_map(|(_, hook)| match hook {
+        Hook::Stopped(reason) => Some(Some(reason)),
+        Hook::Started | Hook::Restarted(_) => Some(None),
+        Hook::Dropped => None,
+    });
+    if let (Some(None), Some(end)) = (last, life.end())
+        && facts.shut_down.is_none()
+        && *end != Reason::Killed
+        && !is_supervised
+    {
+        let why = format!("it ended for {end:?} without a farewell");
+        return Err(breach(Promise::Hooks, actor, life, &why));
+    }
+    if let (Some(Some(said)), Some(end)) = (last, life.end())
+        && said != end
+        && !is_supervised
+    {
+        return Err(breach(Promise::Told, actor, life, &format!("it ended for {end:?}")));
+    }
+    Ok(())
+}
+
+/// H7: what is sent after a move runs in the new home.
+fn moves(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    // Whoever holds a group goes on with what is queued behind the move.
+    if facts.settings[actor].group.is_some() {
+        return Ok(());
+    }
+    let moves = &life.moves;
+    // Where a set or a reader runs is decided when it is spawned.
+    let is_sent = |course: &&Course| {
+        course.is_alone_on(actor) && course.needs(actor) == Some(false) && !course.is_free()
+    };
+    for course in facts.on(actor).filter(is_sent) {
+        let past = moves.iter().filter(|(_, ret, _)| *ret < course.call);
+        let Some((_, _, home)) = past.max_by_key(|(_, ret, _)| *ret) else { continue };
+        let others = moves.iter().filter(|(_, _, to)| to != home);
+        let first = course.turns.first();
+        let end = first.map_or(Seq::MAX, |turn| turn.began);
+        let is_clear = moves.iter().all(|(_, ret, _)| *ret < course.call)
+            || others.clone().all(|(call, ..)| *call > end);
+        // Two at the same time: either may have come last.
+        let latest = others.filter(|(call, ..)| *call < end).map(|(_, ret, _)| *ret).max();
+        let first_to = moves.iter().filter(|(.., to)| to == home).map(|(call, ..)| *call).max();
+        if !is_clear || latest.is_some_and(|ret| first_to.is_none_or(|call| call < ret)) {
+            continue;
+        }
+        if first.and_then(|turn| turn.home).is_some_and(|ran| ran != *home) {
+            let why = format!("item {} ran elsewhere than in home {home}", course.id);
+            return Err(breach(Promise::Moves, actor, life, &why));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! What actors promise, as a checker of traces.
+//!
+//! A harness runs a program of actors, records a [`Trace`] and passes it to [`check`]. The checker
+//! knows nothing of the implementation: it sees the settings of the actors, and events with numbers
+//! from one counter. A [`Breach`] names the promise of `docs/semantics.md` that the trace breaks.
+//!
+//! # Where the numbers are taken
+//!
+//! Every event has the number `at`. For something that a caller does (a spawn, a directive, a link), `call`
+//! is taken right before the call and `at` right after it returned, so the moment at which it took effect
+//! lies between them. For something that happens to the program, `at` is taken inside of it: the
+//! first thing in a body, the last thing in a body, in a destructor, in a hook. So a turn as recorded
+//! lies inside the time for which the runtime gave the actor away, and whatever two turns overlap in
+//! the trace did overlap.
+//!
+//! # What is decided
+//!
+//! | promise | rule |
+//! | --- | --- |
+//! | O1, O2, M1 | `order`: an order of all spawns exists that agrees with real time and with what ran |
+//! | A1, G2, M7 | `turns`: turns on one actor, cown or group exclude each other, held turns too |
+//! | M2, M4, M5, M6, M7, M9 | `lives`: hooks, directives, failures, and what runs between them |
+//! | M3, M8 | `items`: each item has one fate, each ask one answer, and they agree |
+//! | M10 | `told`: links and monitors, with the reason of the end |
+//! | mailboxes | `rooms`: bounds, refusals, lanes and what is set aside |
+//!
+//! A rule is one-sided where the trace cannot decide: what may be legal is accepted.
+
+mod breach;
+mod check;
+mod facts;
+mod items;
+mod lives;
+mod order;
+mod rooms;
+#[cfg(test)]
+mod tests;
+mod told;
+mod trace;
+mod turns;
+
+pub use breach::{Breach, Promise};
+pub use check::check;
+pub use trace::{
+    Answer, Directive, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Reason, Settings,
+    Supervision, Target, Trace, WhenFull,
+};

@@ -1,0 +1,133 @@
+//! One order of all spawns: O1, O2 and M1.
+//!
+//! There is an order that the promise allows if and only if the following relation has no circle: `x`
+//! comes before `y` if the spawn of `x` had taken effect when that of `y` was called, or if both
+//! needed the same thing, not both for reading, and `x` had it first. Messages of two lanes of one
+//! actor may overtake each other, and what was never handled has no place.
+
+use super::breach::{Breach, Promise};
+use super::facts::{Course, Facts};
+use super::trace::{Member, Target, WhenFull};
+
+pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
+    let ran: Vec<&Course> = facts
+        .items
+        .values()
+        .filter(|course| !course.turns.is_empty() && !course.is_free())
+        .collect();
+    let edges: Vec<Vec<usize>> = (0..ran.len())
+        .map(|from| (0..ran.len()).filter(|to| precedes(facts, ran[from], ran[*to])).collect())
+        .collect();
+    match find_circle(&edges) {
+        None => Ok(()),
+        Some(circle) => Err(Breach::new(Promise::Order, explain(facts, &ran, &circle))),
+    }
+}
+
+fn precedes(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
+    one.id != other.id && (one.effect() < other.call || ran_before(facts, one, other))
+}
+
+fn ran_before(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
+    one.turns[0].began < other.turns[0].began && conflict(facts, one, other)
+}
+
+fn conflict(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
+    let lanes = (one.lane(), other.lane());
+    // Messages of different lanes to one actor.
+    if let (Some(a), Some(b)) = lanes
+        && a != b
+        && one.item.members == other.item.members
+    {
+        return false;
+    }
+    // What a mailbox sorts takes its place among behaviours over the actor, not among those of its group.
+    let sorted = is_sorted(facts, one) || is_sorted(facts, other);
+    let clash = |a: &Member, b: &Member| {
+        let is_same = a.of == b.of && (!(a.read && b.read) || in_one_group(facts, a.of, b.of));
+        is_same || (!sorted && in_one_group(facts, a.of, b.of))
+    };
+    one.item.members.iter().any(|a| other.item.members.iter().any(|b| clash(a, b)))
+}
+
+/// Whether it is a message to a mailbox in which one may come in the place of another.
+fn is_sorted(facts: &Facts<'_>, course: &Course) -> bool {
+    let sorts = |(actor, _): (usize, bool)| {
+        let lanes = &facts.settings[actor].lanes;
+        lanes.len() > 1 || lanes.iter().any(|lane| lane.when_full == WhenFull::DropOldest)
+    };
+    course.lane().is_some() && course.actors().any(sorts)
+}
+
+fn in_one_group(facts: &Facts<'_>, one: Target, other: Target) -> bool {
+    let group = |target| match target {
+        Target::Actor(actor) => facts.settings[actor].group,
+        Target::Cown(_) => None,
+    };
+    group(one).is_some() && group(one) == group(other)
+}
+
+/// A circle of the graph, if there is one.
+fn find_circle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Mark {
+        New,
+        Open,
+        Closed,
+    }
+    let mut marks = vec![Mark::New; edges.len()];
+    for root in 0..edges.len() {
+        if marks[root] != Mark::New {
+            continue;
+        }
+        // Each with how many of its edges have been followed.
+        let mut path = vec![(root, 0)];
+        marks[root] = Mark::Open;
+        while let Some((node, next)) = path.last_mut() {
+            let Some(&to) = edges[*node].get(*next) else {
+                marks[*node] = Mark::Closed;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            match marks[to] {
+                Mark::Closed => {}
+                Mark::New => {
+                    marks[to] = Mark::Open;
+                    path.push((to, 0));
+                }
+                Mark::Open => {
+                    let from = path.iter().position(|(node, _)| *node == to)?;
+                    return Some(shorten(edges, path[from..].iter().map(|(node, _)| *node)));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Cuts a circle short wherever an edge allows it.
+fn shorten(edges: &[Vec<usize>], circle: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut circle: Vec<_> = circle.collect();
+    let mut at = 0;
+    while at < circle.len() && circle.len() > 2 {
+        let rest = (at + 2..circle.len()).rev();
+        match rest.into_iter().find(|to| edges[circle[at]].contains(&circle[*to])) {
+            Some(to) => drop(circle.drain(at + 1..to)),
+            None => at += 1,
+        }
+    }
+    circle
+}
+
+fn explain(facts: &Facts<'_>, ran: &[&Course], circle: &[usize]) -> String {
+    let name = |at: usize| ran[circle[at % circle.len()]];
+    let links: Vec<_> = (0..circle.len())
+        .map(|at| {
+            let (one, other) = (name(at), name(at + 1));
+            let how = if ran_before(facts, one, other) { "ran" } else { "was spawned" };
+            format!("item {} {how} before item {}", one.id, other.id)
+        })
+        .collect();
+    links.join(", ")
+}

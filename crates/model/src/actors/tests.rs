@@ -1,0 +1,725 @@
+//! The checker can fail: for each rule a run that keeps the promise, and the same run with one thing
+//! wrong.
+
+use super::{
+    Answer, Directive, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Promise, Reason,
+    Settings, Supervision, Target, Trace, WhenFull, check,
+};
+use crate::Seq;
+
+/// A run that is told event by event.
+#[derive(Default)]
+struct Story {
+    trace: Trace,
+    clock: Seq,
+}
+
+impl Story {
+    /// With so many actors that have started.
+    fn of(actors: usize) -> Self {
+        Self::with(vec![Settings::default(); actors])
+    }
+
+    fn with(actors: Vec<Settings>) -> Self {
+        let mut story = Self { trace: Trace { actors, events: Vec::new() }, clock: 0 };
+        for actor in 0..story.trace.actors.len() {
+            story.note(Event::Hook(actor, Hook::Started));
+        }
+        story
+    }
+
+    fn tick(&mut self) -> Seq {
+        self.clock += 1;
+        self.clock
+    }
+
+    fn note(&mut self, event: Event) -> &mut Self {
+        let at = self.tick();
+        self.trace.events.push((at, event));
+        self
+    }
+
+    fn spawned(&mut self, id: ItemId, item: Item) -> &mut Self {
+        let call = self.tick();
+        self.note(Event::Spawned { id, item, call })
+    }
+
+    fn sent(&mut self, id: ItemId, to: usize) -> &mut Self {
+        self.spawned(id, message(to, 0, false))
+    }
+
+    fn asked(&mut self, id: ItemId, to: usize) -> &mut Self {
+        self.spawned(id, message(to, 0, true))
+    }
+
+    fn began(&mut self, id: ItemId) -> &mut Self {
+        self.note(Event::Began { id, home: None })
+    }
+
+    fn ended(&mut self, id: ItemId) -> &mut Self {
+        self.note(Event::Ended(id))
+    }
+
+    fn ran(&mut self, id: ItemId) -> &mut Self {
+        self.began(id).ended(id)
+    }
+
+    fn told(&mut self, actor: usize, what: Directive) -> &mut Self {
+        let call = self.tick();
+        self.note(Event::Directed { actor, what, call })
+    }
+
+    fn hook(&mut self, actor: usize, hook: Hook) -> &mut Self {
+        self.note(Event::Hook(actor, hook))
+    }
+
+    /// It ends for that reason, with a farewell unless it was killed.
+    fn gone(&mut self, actor: usize, reason: Reason) -> &mut Self {
+        if reason != Reason::Killed {
+            self.hook(actor, Hook::Stopped(reason.clone()));
+        }
+        self.hook(actor, Hook::Dropped)
+    }
+
+    /// Everything is at rest: those that have ended, each with the reason.
+    fn at_rest(&mut self, ended: &[(usize, Reason)]) -> &mut Self {
+        let find = |actor| ended.iter().find(|(of, _)| *of == actor);
+        let reason = |actor| find(actor).map(|(_, reason)| reason.clone());
+        let actors = self.trace.actors.len();
+        for actor in 0..actors {
+            self.note(Event::AtRest(actor, reason(actor)));
+        }
+        self.note(Event::LetGo);
+        for actor in (0..actors).filter(|actor| reason(*actor).is_none()) {
+            self.gone(actor, Reason::Normal);
+        }
+        for actor in 0..actors {
+            self.note(Event::AtEnd(actor, reason(actor).or(Some(Reason::Normal))));
+        }
+        self
+    }
+}
+
+fn on(actor: usize) -> Member {
+    Member { of: Target::Actor(actor), read: false }
+}
+
+fn message(to: usize, lane: usize, asked: bool) -> Item {
+    let kind = Kind::Message { lane, asked, by_held: false, limited: false };
+    Item { kind, members: vec![on(to)] }
+}
+
+fn behaviour(members: Vec<Member>) -> Item {
+    Item { kind: Kind::Behaviour, members }
+}
+
+#[track_caller]
+fn keeps(tell: impl FnOnce() -> Story) {
+    assert_eq!(check(&tell().trace), Ok(()));
+}
+
+#[track_caller]
+fn breaks(promise: Promise, tell: impl FnOnce() -> Story) {
+    let found = check(&tell().trace).map_err(|breach| breach.promise);
+    assert_eq!(found, Err(promise));
+}
+
+/// A story in few words.
+fn story(actors: usize, tell: impl FnOnce(&mut Story)) -> impl FnOnce() -> Story {
+    move || {
+        let mut story = Story::of(actors);
+        tell(&mut story);
+        story
+    }
+}
+
+fn story_with(actors: Vec<Settings>, tell: impl FnOnce(&mut Story)) -> impl FnOnce() -> Story {
+    move || {
+        let mut story = Story::with(actors);
+        tell(&mut story);
+        story
+    }
+}
+
+fn grouped() -> Vec<Settings> {
+    vec![Settings { group: Some(0), ..Settings::default() }; 2]
+}
+
+fn restartable() -> Vec<Settings> {
+    vec![Settings { restartable: true, ..Settings::default() }]
+}
+
+fn lane(capacity: usize, when_full: WhenFull) -> Vec<Settings> {
+    let lanes = vec![LaneRule { capacity: Some(capacity), when_full }];
+    vec![Settings { lanes, ..Settings::default() }]
+}
+
+#[test]
+fn order_of_one_sender() {
+    keeps(story(1, |s| _ = s.sent(0, 0).sent(1, 0).ran(0).ran(1).at_rest(&[])));
+    breaks(Promise::Order, story(1, |s| _ = s.sent(0, 0).sent(1, 0).ran(1).ran(0).at_rest(&[])));
+}
+
+#[test]
+fn order_by_way_of_others() {
+    // 0 before 1 on actor 0, 1 before 2 on actor 1, and 2 was spawned before 0.
+    let both = || behaviour(vec![on(0), on(1)]);
+    let tell = |s: &mut Story, turn: [ItemId; 3]| {
+        s.spawned(2, message(1, 0, false)).spawned(0, message(0, 0, false));
+        let call = s.tick();
+        s.began(turn[0]);
+        s.note(Event::Spawned { id: 1, item: both(), call });
+        s.ended(turn[0]).ran(turn[1]).ran(turn[2]).at_rest(&[]);
+    };
+    keeps(story(2, |s| tell(s, [0, 2, 1])));
+    breaks(Promise::Order, story(2, |s| tell(s, [0, 1, 2])));
+}
+
+#[test]
+fn lanes_overtake_each_other_but_no_behaviour() {
+    let lanes = || vec![Settings { lanes: vec![LaneRule::default(); 2], ..Settings::default() }];
+    let tell = |second: fn() -> Item| {
+        story_with(lanes(), move |s| {
+            s.spawned(0, message(0, 1, false)).spawned(1, second()).ran(1).ran(0).at_rest(&[]);
+        })
+    };
+    keeps(tell(|| message(0, 0, false)));
+    breaks(Promise::Order, tell(|| message(0, 1, false)));
+    breaks(Promise::Order, tell(|| behaviour(vec![on(0)])));
+}
+
+#[test]
+fn one_turn_at_a_time() {
+    let tell = |read: bool| {
+        story(1, move |s| {
+            let item = || behaviour(vec![Member { read, ..on(0) }]);
+            s.spawned(0, item()).spawned(1, item());
+            s.began(0).began(1).ended(0).ended(1).at_rest(&[]);
+        })
+    };
+    keeps(tell(true));
+    breaks(Promise::Atomicity, tell(false));
+}
+
+#[test]
+fn no_hook_in_the_middle_of_a_turn() {
+    breaks(
+        Promise::Atomicity,
+        story(1, |s| {
+            s.sent(0, 0).told(0, Directive::Stop).began(0).hook(0, Hook::Stopped(Reason::Shutdown));
+            s.ended(0).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
+        }),
+    );
+}
+
+#[test]
+fn members_of_a_group_take_turns_readers_too() {
+    let tell = |together: bool| {
+        story_with(grouped(), move |s| {
+            let read = |actor| behaviour(vec![Member { read: true, ..on(actor) }]);
+            s.spawned(0, read(0)).spawned(1, read(1)).began(0);
+            if together {
+                s.began(1).ended(0).ended(1)
+            } else {
+                s.ended(0).ran(1)
+            };
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(false));
+    breaks(Promise::Groups, tell(true));
+}
+
+#[test]
+fn nothing_comes_while_an_actor_is_held() {
+    let tell = |actors: Vec<Settings>, to: usize| {
+        story_with(actors, move |s| {
+            s.sent(0, 0).sent(1, to).began(0).note(Event::Holds(0));
+            s.began(1).ended(1).ended(0).at_rest(&[]);
+        })
+    };
+    keeps(tell(vec![Settings::default(); 2], 1));
+    breaks(Promise::Waiting, tell(vec![Settings::default(); 2], 0));
+    breaks(Promise::Waiting, tell(grouped(), 1));
+}
+
+#[test]
+fn no_news_comes_while_an_actor_is_held() {
+    let tell = |early: bool| {
+        story(1, move |s| {
+            s.sent(0, 0).began(0).note(Event::Holds(0));
+            if early {
+                s.note(Event::News(0)).ended(0)
+            } else {
+                s.ended(0).note(Event::News(0))
+            };
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(false));
+    breaks(Promise::Waiting, tell(true));
+}
+
+#[test]
+fn each_message_is_handled_once() {
+    breaks(Promise::Once, story(1, |s| _ = s.sent(0, 0).ran(0).ran(0).at_rest(&[])));
+    breaks(Promise::Once, story(1, |s| _ = s.sent(0, 0).at_rest(&[])));
+    breaks(Promise::Once, story(1, |s| _ = s.sent(0, 0).began(0).at_rest(&[])));
+    breaks(
+        Promise::Once,
+        story(1, |s| _ = s.sent(0, 0).ran(0).note(Event::Dropped(0)).at_rest(&[])),
+    );
+}
+
+#[test]
+fn a_message_is_dropped_only_by_an_end() {
+    keeps(story(1, |s| {
+        s.sent(0, 0).told(0, Directive::Stop).gone(0, Reason::Shutdown).note(Event::Dropped(0));
+        s.at_rest(&[(0, Reason::Shutdown)]);
+    }));
+    // The actor goes on.
+    breaks(
+        Promise::Once,
+        story(1, |s| _ = s.sent(0, 0).note(Event::Dropped(0)).sent(1, 0).ran(1).at_rest(&[])),
+    );
+}
+
+#[test]
+fn a_handler_is_not_cut_off() {
+    let tell = |held: bool| {
+        story_with(restartable(), move |s| {
+            s.asked(0, 0).began(0);
+            if held {
+                s.note(Event::Holds(0));
+            }
+            s.told(0, Directive::Restart).note(Event::Dropped(0));
+            s.hook(0, Hook::Stopped(Reason::Shutdown)).hook(0, Hook::Dropped);
+            s.hook(0, Hook::Restarted(Reason::Shutdown));
+            s.note(Event::Answered(0, Answer::NoReply)).at_rest(&[]);
+        })
+    };
+    keeps(tell(true));
+    breaks(Promise::Once, tell(false));
+}
+
+#[test]
+fn what_is_given_back_is_not_handled() {
+    let refused = |s: &mut Story| {
+        let call = s.tick();
+        s.note(Event::Refused { id: 0, item: message(0, 0, false), call, full: false });
+    };
+    keeps(story(1, |s| {
+        s.told(0, Directive::Kill).gone(0, Reason::Killed);
+        refused(s);
+        s.at_rest(&[(0, Reason::Killed)]);
+    }));
+    breaks(
+        Promise::Once,
+        story(1, |s| {
+            s.told(0, Directive::Kill).gone(0, Reason::Killed);
+            refused(s);
+            s.note(Event::Dropped(0)).at_rest(&[(0, Reason::Killed)]);
+        }),
+    );
+    // It had not ended.
+    breaks(
+        Promise::Once,
+        story(1, |s| {
+            refused(s);
+            s.sent(1, 0).ran(1).at_rest(&[]);
+        }),
+    );
+}
+
+#[test]
+fn every_ask_has_the_answer_that_fits() {
+    let handled = |answer: Option<Answer>| {
+        story(1, move |s| {
+            s.asked(0, 0).ran(0);
+            if let Some(answer) = answer {
+                s.note(Event::Answered(0, answer));
+            }
+            s.at_rest(&[]);
+        })
+    };
+    keeps(handled(Some(Answer::Given)));
+    for wrong in [Answer::NoReply, Answer::Panicked, Answer::Timeout, Answer::Full] {
+        breaks(Promise::Asks, handled(Some(wrong)));
+    }
+    for wrong in [Answer::Cycle, Answer::Cancelled, Answer::Stopped(Reason::Normal)] {
+        breaks(Promise::Asks, handled(Some(wrong)));
+    }
+    breaks(Promise::Asks, handled(None));
+    let dropped = |answer: Answer| {
+        story(1, move |s| {
+            s.asked(0, 0).told(0, Directive::Kill).gone(0, Reason::Killed);
+            s.note(Event::Dropped(0)).note(Event::Answered(0, answer));
+            s.at_rest(&[(0, Reason::Killed)]);
+        })
+    };
+    keeps(dropped(Answer::Stopped(Reason::Killed)));
+    breaks(Promise::Asks, dropped(Answer::Stopped(Reason::Shutdown)));
+    breaks(Promise::Asks, dropped(Answer::Given));
+    breaks(
+        Promise::Asks,
+        story(1, |s| {
+            s.asked(0, 0).ran(0).note(Event::Answered(0, Answer::Given));
+            s.note(Event::Answered(0, Answer::Given)).at_rest(&[]);
+        }),
+    );
+}
+
+#[test]
+fn hooks_come_in_their_order() {
+    let twice = |s: &mut Story| _ = s.hook(0, Hook::Started).at_rest(&[]);
+    breaks(Promise::Hooks, story(1, twice));
+    let after_farewell = |s: &mut Story| {
+        s.told(0, Directive::Stop).sent(0, 0).hook(0, Hook::Stopped(Reason::Shutdown)).ran(0);
+        s.hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
+    };
+    breaks(Promise::Hooks, story(1, after_farewell));
+    let not_killed_quietly = |s: &mut Story| {
+        s.told(0, Directive::Kill).hook(0, Hook::Stopped(Reason::Killed)).hook(0, Hook::Dropped);
+        s.at_rest(&[(0, Reason::Killed)]);
+    };
+    breaks(Promise::Hooks, story(1, not_killed_quietly));
+    let no_farewell = |s: &mut Story| {
+        s.told(0, Directive::Stop).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
+    };
+    breaks(Promise::Hooks, story(1, no_farewell));
+}
+
+#[test]
+fn a_restart_is_for_those_that_can_and_for_the_reason_that_was_said() {
+    let tell = |actors: Vec<Settings>, why: Reason| {
+        story_with(actors, move |s| {
+            s.told(0, Directive::Restart).gone(0, Reason::Shutdown).hook(0, Hook::Restarted(why));
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(restartable(), Reason::Shutdown));
+    breaks(Promise::Hooks, tell(restartable(), Reason::Killed));
+    breaks(Promise::Hooks, tell(vec![Settings::default()], Reason::Shutdown));
+}
+
+#[test]
+fn a_temporary_child_is_not_restarted() {
+    let child = |supervision| {
+        let actors = vec![Settings { supervised: Some(supervision), ..Settings::default() }];
+        story_with(actors, |s| {
+            s.sent(0, 0).began(0).note(Event::Panicked(0)).gone(0, Reason::Panicked(0));
+            s.hook(0, Hook::Restarted(Reason::Panicked(0))).gone(0, Reason::Shutdown);
+            s.at_rest(&[(0, Reason::Shutdown)]);
+        })
+    };
+    keeps(child(Supervision::Transient));
+    breaks(Promise::Hooks, child(Supervision::Temporary));
+}
+
+#[test]
+fn directives_come_before_the_next_message() {
+    let tell = |late: usize| {
+        story(1, move |s| {
+            (0..4).for_each(|id| _ = s.sent(id, 0));
+            s.told(0, Directive::Stop);
+            (0..late).for_each(|id| _ = s.ran(id));
+            s.gone(0, Reason::Shutdown);
+            (late..4).for_each(|id| _ = s.note(Event::Dropped(id)));
+            s.at_rest(&[(0, Reason::Shutdown)]);
+        })
+    };
+    keeps(tell(0));
+    keeps(tell(1));
+    breaks(Promise::Directives, tell(2));
+    let not_obeyed = |s: &mut Story| {
+        s.told(0, Directive::Kill);
+        s.note(Event::AtRest(0, None))
+            .note(Event::LetGo)
+            .note(Event::AtEnd(0, Some(Reason::Killed)));
+    };
+    breaks(Promise::Hooks, story(1, not_obeyed));
+}
+
+#[test]
+fn a_drain_stands_between_messages() {
+    let tell = |handled: ItemId, dropped: ItemId| {
+        story(1, move |s| {
+            s.sent(0, 0).told(0, Directive::Drain).sent(1, 0).ran(handled);
+            s.gone(0, Reason::Shutdown).note(Event::Dropped(dropped));
+            s.at_rest(&[(0, Reason::Shutdown)]);
+        })
+    };
+    keeps(tell(0, 1));
+    breaks(Promise::Directives, tell(1, 0));
+    breaks(
+        Promise::Directives,
+        story(1, |s| {
+            s.sent(0, 0)
+                .told(0, Directive::Drain)
+                .gone(0, Reason::Shutdown)
+                .note(Event::Dropped(0));
+            s.at_rest(&[(0, Reason::Shutdown)]);
+        }),
+    );
+}
+
+#[test]
+fn a_suspended_actor_waits_and_with_it_its_group() {
+    let tell = |actors: Vec<Settings>, to: usize, early: usize| {
+        story_with(actors, move |s| {
+            (0..4).for_each(|id| _ = s.sent(id, to));
+            s.told(0, Directive::Suspend);
+            (0..early).for_each(|id| _ = s.ran(id));
+            s.told(0, Directive::Resume);
+            (early..4).for_each(|id| _ = s.ran(id));
+            s.at_rest(&[]);
+        })
+    };
+    let two = || vec![Settings::default(); 2];
+    keeps(tell(two(), 0, 1));
+    breaks(Promise::Waiting, tell(two(), 0, 2));
+    keeps(tell(two(), 1, 2));
+    breaks(Promise::Waiting, tell(grouped(), 1, 2));
+}
+
+#[test]
+fn a_panic_fails_those_that_were_written() {
+    let tell = |failed: &'static [usize], read: bool| {
+        story(2, move |s| {
+            s.spawned(0, behaviour(vec![on(0), Member { read, ..on(1) }])).began(0);
+            s.note(Event::Panicked(0));
+            failed.iter().for_each(|actor| _ = s.gone(*actor, Reason::Panicked(0)));
+            let ended: Vec<_> = failed.iter().map(|actor| (*actor, Reason::Panicked(0))).collect();
+            s.at_rest(&ended);
+        })
+    };
+    keeps(tell(&[0, 1], false));
+    breaks(Promise::Failure, tell(&[0], false));
+    keeps(tell(&[0], true));
+    breaks(Promise::Failure, tell(&[0, 1], true));
+    let goes_on = |s: &mut Story| {
+        s.sent(0, 0).sent(1, 0).began(0).note(Event::Panicked(0)).ran(1);
+        s.gone(0, Reason::Panicked(0)).at_rest(&[(0, Reason::Panicked(0))]);
+    };
+    breaks(Promise::Failure, story(1, goes_on));
+}
+
+#[test]
+fn one_that_quits_ends_after_that_message() {
+    let tell = |goes_on: bool| {
+        story(1, move |s| {
+            s.sent(0, 0).sent(1, 0).began(0).note(Event::Quits(0)).ended(0);
+            if goes_on {
+                s.ran(1).gone(0, Reason::Quit(0));
+            } else {
+                s.gone(0, Reason::Quit(0)).note(Event::Dropped(1));
+            }
+            s.at_rest(&[(0, Reason::Quit(0))]);
+        })
+    };
+    keeps(tell(false));
+    breaks(Promise::Directives, tell(true));
+}
+
+#[test]
+fn an_actor_lives_as_long_as_its_address() {
+    breaks(
+        Promise::LastAddress,
+        story(1, |s| _ = s.gone(0, Reason::Normal).at_rest(&[(0, Reason::Normal)])),
+    );
+    let dropped = |s: &mut Story| {
+        s.sent(0, 0).note(Event::AtRest(0, None)).note(Event::LetGo).gone(0, Reason::Normal);
+        s.note(Event::Dropped(0)).note(Event::AtEnd(0, Some(Reason::Normal)));
+    };
+    breaks(Promise::LastAddress, story(1, dropped));
+}
+
+#[test]
+fn a_reason_is_one_that_was_given() {
+    for reason in [Reason::Shutdown, Reason::Killed, Reason::Quit(0), Reason::Panicked(0)] {
+        let ended = [(0, reason.clone())];
+        breaks(Promise::Told, story(1, move |s| _ = s.gone(0, reason).at_rest(&ended)));
+    }
+}
+
+#[test]
+fn an_end_is_told_once_with_its_reason() {
+    let tell = |told: &'static [Reason]| {
+        story(1, move |s| {
+            let call = s.tick();
+            s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
+            s.told(0, Directive::Kill).gone(0, Reason::Killed);
+            told.iter()
+                .for_each(|reason| _ = s.note(Event::Told { watch: 0, reason: reason.clone() }));
+            s.at_rest(&[(0, Reason::Killed)]);
+        })
+    };
+    keeps(tell(&[Reason::Killed]));
+    breaks(Promise::Told, tell(&[]));
+    breaks(Promise::Told, tell(&[Reason::Killed, Reason::Killed]));
+    breaks(Promise::Told, tell(&[Reason::Shutdown]));
+    let early = |s: &mut Story| {
+        let call = s.tick();
+        s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
+        s.told(0, Directive::Kill).note(Event::Told { watch: 0, reason: Reason::Killed });
+        s.gone(0, Reason::Killed).at_rest(&[(0, Reason::Killed)]);
+    };
+    breaks(Promise::Told, story(1, early));
+}
+
+#[test]
+fn an_end_spreads_along_links_and_only_there() {
+    let with_killed = || Reason::Linked(1, Box::new(Reason::Killed));
+    let tell = |linked: bool, spreads: bool| {
+        story(2, move |s| {
+            if linked {
+                let call = s.tick();
+                s.note(Event::Linked { by: 0, to: 1, call });
+            }
+            s.told(1, Directive::Kill).gone(1, Reason::Killed);
+            let mut ended = vec![(1, Reason::Killed)];
+            if spreads {
+                s.gone(0, with_killed());
+                ended.push((0, with_killed()));
+            }
+            s.at_rest(&ended);
+        })
+    };
+    keeps(tell(true, true));
+    breaks(Promise::Told, tell(true, false));
+    breaks(Promise::Told, tell(false, true));
+    let normal = |s: &mut Story| {
+        let call = s.tick();
+        s.note(Event::Linked { by: 0, to: 1, call })
+            .told(1, Directive::Stop)
+            .gone(1, Reason::Shutdown);
+        let why = Reason::Linked(1, Box::new(Reason::Shutdown));
+        s.gone(0, why.clone()).at_rest(&[(0, why), (1, Reason::Shutdown)]);
+    };
+    breaks(Promise::Told, story(2, normal));
+}
+
+#[test]
+fn a_trapped_exit_is_told_once() {
+    let tell = |times: usize| {
+        story(2, move |s| {
+            s.note(Event::Traps(0));
+            let call = s.tick();
+            s.note(Event::Linked { by: 0, to: 1, call })
+                .told(1, Directive::Kill)
+                .gone(1, Reason::Killed);
+            (0..times)
+                .for_each(|_| _ = s.note(Event::Exited { to: 0, from: 1, reason: Reason::Killed }));
+            s.at_rest(&[(1, Reason::Killed)]);
+        })
+    };
+    keeps(tell(1));
+    breaks(Promise::Told, tell(2));
+}
+
+#[test]
+fn a_mailbox_holds_what_it_may_and_refuses_only_when_it_is_full() {
+    let full = |waiting: usize| {
+        story_with(lane(1, WhenFull::Refuse), move |s| {
+            (0..waiting).for_each(|id| _ = s.sent(id, 0));
+            (0..waiting).for_each(|id| _ = s.ran(id));
+            s.at_rest(&[]);
+        })
+    };
+    // One, and another that is about to begin.
+    keeps(full(2));
+    breaks(Promise::Mailbox, full(3));
+    let refused = |waiting: usize| {
+        story_with(lane(2, WhenFull::Refuse), move |s| {
+            (0..waiting).for_each(|id| _ = s.sent(id, 0));
+            let call = s.tick();
+            s.note(Event::Refused { id: 9, item: message(0, 0, false), call, full: true });
+            (0..waiting).for_each(|id| _ = s.ran(id));
+            s.at_rest(&[]);
+        })
+    };
+    keeps(refused(2));
+    breaks(Promise::Mailbox, refused(1));
+    // One that refuses drops nothing.
+    let tell = |when_full| {
+        story_with(lane(1, when_full), |s| {
+            s.sent(0, 0).sent(1, 0).note(Event::Dropped(0)).ran(1).at_rest(&[]);
+        })
+    };
+    keeps(tell(WhenFull::DropOldest));
+    breaks(Promise::Once, tell(WhenFull::Refuse));
+}
+
+#[test]
+fn what_is_set_aside_comes_first_and_in_its_order() {
+    let tell = |turns: &'static [ItemId]| {
+        story(1, move |s| {
+            (0..4).for_each(|id| _ = s.sent(id, 0));
+            for id in [0, 1] {
+                s.began(id).note(Event::SetAside(id));
+            }
+            s.began(2).note(Event::Unstashed(2, 2)).ended(2);
+            turns.iter().for_each(|id| _ = s.ran(*id));
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(&[0, 1, 3]));
+    breaks(Promise::Stash, tell(&[1, 0, 3]));
+    breaks(Promise::Stash, tell(&[0, 3, 1]));
+    breaks(Promise::Once, tell(&[0, 3]));
+}
+
+#[test]
+fn what_was_set_aside_comes_first_in_the_next_life() {
+    let tell = |turns: &'static [ItemId]| {
+        story_with(restartable(), move |s| {
+            s.sent(0, 0).sent(1, 0).began(0).note(Event::SetAside(0)).told(0, Directive::Restart);
+            s.gone(0, Reason::Shutdown).hook(0, Hook::Restarted(Reason::Shutdown));
+            turns.iter().for_each(|id| _ = s.ran(*id));
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(&[0, 1]));
+    breaks(Promise::Stash, tell(&[1, 0]));
+}
+
+#[test]
+fn what_is_sent_after_a_move_runs_there() {
+    let tell = |home: usize| {
+        story(1, move |s| {
+            let call = s.tick();
+            s.note(Event::Moved { actor: 0, home: 1, call }).sent(0, 0);
+            s.note(Event::Began { id: 0, home: Some(home) }).ended(0).at_rest(&[]);
+        })
+    };
+    keeps(tell(1));
+    breaks(Promise::Moves, tell(0));
+}
+
+#[test]
+fn a_shutdown_ends_everything_once() {
+    let tell = |asked: Option<Answer>, ended: Option<Reason>, told: usize| {
+        story(1, move |s| {
+            let call = s.tick();
+            s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
+            s.asked(0, 0).note(Event::ShutDown).hook(0, Hook::Dropped).note(Event::Dropped(0));
+            asked.into_iter().for_each(|answer| _ = s.note(Event::Answered(0, answer)));
+            for _ in 0..told {
+                s.note(Event::Told { watch: 0, reason: Reason::Killed });
+            }
+            s.note(Event::AtEnd(0, ended));
+        })
+    };
+    keeps(tell(Some(Answer::Cancelled), Some(Reason::Killed), 1));
+    keeps(tell(Some(Answer::Stopped(Reason::Killed)), Some(Reason::Killed), 1));
+    breaks(Promise::Asks, tell(None, Some(Reason::Killed), 1));
+    breaks(Promise::LastAddress, tell(Some(Answer::Cancelled), None, 0));
+    breaks(Promise::Told, tell(Some(Answer::Cancelled), Some(Reason::Killed), 0));
+    breaks(Promise::Told, tell(Some(Answer::Cancelled), Some(Reason::Quit(0)), 1));
+}
+
+#[test]
+fn a_harness_that_tells_of_the_unknown_is_found_out() {
+    breaks(Promise::Harness, story(1, |s| _ = s.ran(7).at_rest(&[])));
+    breaks(Promise::Harness, story(1, |s| _ = s.sent(0, 0).ended(0).at_rest(&[])));
+}

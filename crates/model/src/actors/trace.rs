@@ -1,0 +1,335 @@
+//! What a run of actors looks like from inside.
+
+use crate::Seq;
+
+/// The number of a message or behaviour.
+pub type ItemId = usize;
+
+/// Everything that happened, and what the actors were like.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The actors, by number.
+    pub actors: Vec<Settings>,
+    /// What happened, and when; in any order.
+    pub events: Vec<(Seq, Event)>,
+}
+
+/// How an actor was spawned.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The group that it is in.
+    pub group: Option<usize>,
+    /// The lanes of its mailbox, at least one.
+    pub lanes: Vec<LaneRule>,
+    /// Whether a restart replaces its state, instead of ending it.
+    pub restartable: bool,
+    /// Whether a supervisor decides about it.
+    pub supervised: Option<Supervision>,
+    /// Whether the harness keeps its address until [`Event::LetGo`].
+    pub kept: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            group: None,
+            lanes: vec![LaneRule::default()],
+            restartable: false,
+            supervised: None,
+            kept: true,
+        }
+    }
+}
+
+/// When a supervisor restarts a child.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Supervision {
+    /// Always.
+    Permanent,
+    /// After failures.
+    Transient,
+    /// Never.
+    Temporary,
+}
+
+/// A lane of a mailbox.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LaneRule {
+    /// How many messages it holds, if it is bounded.
+    pub capacity: Option<usize>,
+    /// What happens to one more.
+    pub when_full: WhenFull,
+}
+
+/// What becomes of a message for a full lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WhenFull {
+    /// It is given back.
+    #[default]
+    Refuse,
+    /// It is dropped.
+    DropNewest,
+    /// The oldest of the lane is dropped.
+    DropOldest,
+}
+
+/// A message or behaviour.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// What it is.
+    pub kind: Kind,
+    /// What it needs.
+    pub members: Vec<Member>,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A message to one actor.
+    Message {
+        /// The lane that it goes to.
+        lane: usize,
+        /// Whether an answer is waited for,
+        asked: bool,
+        /// by an actor that is held meanwhile,
+        by_held: bool,
+        /// and for a limited time.
+        limited: bool,
+    },
+    /// A behaviour over any number of actors and cowns.
+    Behaviour,
+    /// Something that takes its place at a time that the trace does not know: a timer's message, or an
+    /// answer that is brought back.
+    Free,
+}
+
+/// One of the things that an item needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Member {
+    /// What.
+    pub of: Target,
+    /// Whether it is read only.
+    pub read: bool,
+}
+
+/// What can be needed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Target {
+    /// An actor.
+    Actor(usize),
+    /// A plain cown.
+    Cown(usize),
+}
+
+/// What an actor is told to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Directive {
+    /// End, after the current turn.
+    Stop,
+    /// End, without a farewell.
+    Kill,
+    /// Replace the state.
+    Restart,
+    /// End, after all messages sent before.
+    Drain,
+    /// Let messages wait.
+    Suspend,
+    /// Let them come again.
+    Resume,
+}
+
+/// Why an actor has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Nobody had its address.
+    Normal,
+    /// It was told to.
+    Shutdown,
+    /// It was killed.
+    Killed,
+    /// That item panicked.
+    Panicked(ItemId),
+    /// It said so in that item.
+    Quit(ItemId),
+    /// An actor that it was linked to has ended.
+    Linked(usize, Box<Reason>),
+    /// It was not there, and nobody knows why.
+    NoActor,
+    /// Anything else.
+    Other(String),
+}
+
+impl Reason {
+    /// Whether the end was meant, so that links do not spread it.
+    pub(super) fn is_normal(&self) -> bool {
+        matches!(self, Reason::Normal | Reason::Shutdown)
+    }
+}
+
+/// A hook of an actor, or the end of its state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hook {
+    /// The first state begins.
+    Started,
+    /// Another state begins; why the last one has ended.
+    Restarted(Reason),
+    /// The farewell.
+    Stopped(Reason),
+    /// The state is dropped.
+    Dropped,
+}
+
+/// What has come of an ask.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// An answer.
+    Given,
+    /// The actor had ended.
+    Stopped(Reason),
+    /// The mailbox was full.
+    Full,
+    /// The handler panicked.
+    Panicked,
+    /// There is no answer.
+    NoReply,
+    /// The time was over.
+    Timeout,
+    /// The ask would have waited for itself.
+    Cycle,
+    /// The runtime was shut down.
+    Cancelled,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// An item was spawned.
+    Spawned {
+        /// Which.
+        id: ItemId,
+        /// What.
+        item: Item,
+        /// Before the call.
+        call: Seq,
+    },
+    /// A message was given back to its sender.
+    Refused {
+        /// Which.
+        id: ItemId,
+        /// What.
+        item: Item,
+        /// Before the call.
+        call: Seq,
+        /// Whether since the mailbox was full; otherwise the actor had ended.
+        full: bool,
+    },
+    /// An item has its turn.
+    Began {
+        /// Which.
+        id: ItemId,
+        /// The runtime that it runs in, if that is known.
+        home: Option<usize>,
+    },
+    /// It holds its actor beyond its handler.
+    Holds(ItemId),
+    /// It was set aside.
+    SetAside(ItemId),
+    /// So many of those that were set aside are wanted again by this item.
+    Unstashed(ItemId, usize),
+    /// Its turn is over.
+    Ended(ItemId),
+    /// Its turn is over by a panic.
+    Panicked(ItemId),
+    /// It was dropped before the end of its turn, or without one.
+    Dropped(ItemId),
+    /// The item has its actor end.
+    Quits(ItemId),
+    /// An ask has come to its end.
+    Answered(ItemId, Answer),
+    /// Whoever asked does not wait any more.
+    Abandoned(ItemId),
+    /// A hook.
+    Hook(usize, Hook),
+    /// The actor has handled news that are no item.
+    News(usize),
+    /// Somebody has seen that the actor has ended.
+    Gone(usize),
+    /// A directive was accepted.
+    Directed {
+        /// Whose.
+        actor: usize,
+        /// What.
+        what: Directive,
+        /// Before the call.
+        call: Seq,
+    },
+    /// The actor was moved.
+    Moved {
+        /// Which.
+        actor: usize,
+        /// Where to.
+        home: usize,
+        /// Before the call.
+        call: Seq,
+    },
+    /// Somebody wants to be told of an end.
+    Watched {
+        /// The number of the watch.
+        watch: usize,
+        /// Whose end.
+        actor: usize,
+        /// The actor that is told, if it is one.
+        by: Option<usize>,
+        /// Before the call.
+        call: Seq,
+    },
+    /// And wants it no more.
+    Unwatched {
+        /// The number of the watch.
+        watch: usize,
+        /// Before the call.
+        call: Seq,
+    },
+    /// The end was told.
+    Told {
+        /// The number of the watch.
+        watch: usize,
+        /// Why it has ended.
+        reason: Reason,
+    },
+    /// Two actors were linked.
+    Linked {
+        /// By whom.
+        by: usize,
+        /// With whom.
+        to: usize,
+        /// Before the call.
+        call: Seq,
+    },
+    /// And parted.
+    Unlinked {
+        /// By whom.
+        by: usize,
+        /// From whom.
+        to: usize,
+    },
+    /// From now on, or no longer, the actor is told of the ends of those it is linked with.
+    Traps(usize),
+    /// It was told.
+    Exited {
+        /// Who was told.
+        to: usize,
+        /// Who has ended.
+        from: usize,
+        /// Why.
+        reason: Reason,
+    },
+    /// Nothing goes on any more, and addresses are kept. Whether the actor has ended.
+    AtRest(usize, Option<Reason>),
+    /// The harness drops its addresses, and ends supervisors.
+    LetGo,
+    /// The runtime is shut down from now on, in the middle of whatever goes on.
+    ShutDown,
+    /// Nothing is left. Whether the actor has ended.
+    AtEnd(usize, Option<Reason>),
+}

@@ -1,0 +1,144 @@
+//! Entering a runtime by its home: on other threads, for good, and in tasks of tokio.
+
+use std::thread;
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact_tests::{Faults, panic_of, runtime};
+
+fn here() -> Home {
+    Cown::new(0).home()
+}
+
+#[test]
+fn a_home_is_entered_for_a_while() {
+    let [one, two] = [1, 1].map(|workers| runtime(workers, &Faults::new()));
+    let (one, two) = (one.home(), two.home());
+    thread::spawn(move || {
+        let outer = one.enter();
+        assert_eq!(here(), one);
+        {
+            let _inner = two.enter();
+            assert_eq!((here(), Home::current()), (two, two));
+        }
+        assert_eq!(here(), one);
+        drop(outer);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn a_home_is_entered_for_good() {
+    let (one, two) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
+    let (first, second) = (one.home(), two.home());
+    let log = thread::spawn(move || {
+        first.enter_thread();
+        let before = here();
+        second.enter_thread();
+        [before, here()]
+    });
+    assert_eq!(log.join().unwrap(), [first, second]);
+}
+
+#[test]
+fn tasks_of_tokio_are_within_a_runtime() {
+    let runtime = runtime(2, &Faults::new());
+    let home = runtime.home();
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    /// Looks where it is dropped.
+    struct Look(std::sync::mpsc::Sender<Home>);
+    impl Drop for Look {
+        fn drop(&mut self) {
+            let _ = self.0.send(here());
+        }
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    let task = tokio.spawn(home.within(async move {
+        let cown = Cown::new(0);
+        for _ in 0..10 {
+            assert_eq!(here(), home);
+            tokio::task::yield_now().await;
+        }
+        after(Duration::from_millis(1), &cown, |n| *n += 1);
+        coact::sleep(Duration::from_millis(2)).await.unwrap();
+        (cown.home(), Home::current())
+    }));
+    assert_eq!(tokio.block_on(task).unwrap(), (home, home));
+    // One that is dropped in the middle.
+    let look = Look(tell);
+    let task = tokio.spawn(home.within(async move {
+        let _look = look;
+        std::future::pending::<()>().await;
+    }));
+    task.abort();
+    assert!(tokio.block_on(task).is_err());
+    assert_eq!(told.recv(), Ok(home));
+    runtime.wait_idle();
+}
+
+#[test]
+fn threads_of_tokio_are_within_a_runtime() {
+    let runtime = runtime(2, &Faults::new());
+    let home = runtime.home();
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .on_thread_start(move || home.enter_thread())
+        .build()
+        .unwrap();
+    let seen = tokio.block_on(async {
+        let tasks = (0..20).map(|_| {
+            tokio::spawn(async {
+                let before = here();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                let blocking = tokio::task::spawn_blocking(here).await.unwrap();
+                [before, here(), blocking]
+            })
+        });
+        let mut seen = Vec::new();
+        for task in tasks.collect::<Vec<_>>() {
+            seen.extend(task.await.unwrap());
+        }
+        seen
+    });
+    assert!(seen.into_iter().all(|at| at == home));
+}
+
+#[test]
+fn a_pump_is_entered_by_its_own_thread() {
+    let pump = Runtime::builder().build_pumped().unwrap();
+    let home = pump.home();
+    assert_eq!(
+        {
+            let _entered = home.enter();
+            here()
+        },
+        home
+    );
+    let message = thread::spawn(move || panic_of(|| home.enter())).join().unwrap();
+    assert!(message.starts_with("a pump is entered by its own thread"), "{message}");
+}
+
+#[test]
+fn timers_belong_to_the_runtime_of_their_cowns_or_to_one_that_is_chosen() {
+    let [clock, bank] = [1, 1].map(|workers| runtime(workers, &Faults::new()));
+    let account = bank.run(|| Cown::new(0));
+    // Set from outside: the bank is not idle before it has fired.
+    after(Duration::from_millis(5), &account, |balance| *balance += 1);
+    bank.wait_idle();
+    assert_eq!(ask(&account, |balance| *balance).wait(), Ok(1));
+    // Stopping a runtime cancels its timers, and no others.
+    let never = Duration::from_secs(3600);
+    let chosen = clock.home().after(never, &account, |balance| *balance = 0);
+    let again = clock.home().every(never, &account, |balance| *balance = 0);
+    let late = clock.home().sleep(never).into_promise();
+    bank.wait_idle();
+    assert!(again.cancel());
+    let report = clock.shutdown(Duration::ZERO);
+    assert_eq!(report.abandoned, 2);
+    assert!(!chosen.cancel());
+    assert!(late.wait().is_err());
+    let own = after(never, &account, |balance| *balance = 0);
+    assert!(own.cancel());
+}

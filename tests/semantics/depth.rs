@@ -1,0 +1,201 @@
+//! Whatever owns the next one of its kind, a hundred thousand times over, is dropped on a small stack.
+
+use std::any::Any;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact::{Attended, Broken, Door, Home};
+use coact_tests::{Faults, Log, runtime};
+
+const DEEP: usize = 100_000;
+
+/// Calls something on a thread with little stack, inside of a runtime whose workers have as little.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    const STACK: usize = 256 << 10;
+    let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
+        let runtime = Runtime::builder().workers(2).stack_size(STACK).build().unwrap();
+        runtime.run(work);
+    });
+    thread.unwrap().join().unwrap();
+}
+
+/// One more piece of state, that counts when it is dropped.
+struct Counted(Log<()>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.push(());
+    }
+}
+
+/// Drops what `make` makes of so many, each of the one before.
+fn drop_a_chain<T: Send + 'static>(make: impl Fn(Counted, Option<T>) -> T + Send + 'static) {
+    on_a_small_stack(move || {
+        let log = Log::new();
+        let mut last = None;
+        for _ in 0..DEEP {
+            last = Some(make(Counted(log.clone()), last));
+        }
+        drop(last);
+        finally_all(&log);
+    });
+}
+
+/// They are all gone, or will be when those that wait for the others have run.
+fn finally_all(log: &Log<()>) {
+    let start = std::time::Instant::now();
+    while log.len() < DEEP {
+        assert!(start.elapsed() < coact_tests::PATIENCE, "{} of {DEEP} were dropped", log.len());
+        thread::yield_now();
+    }
+}
+
+/// State that is attended to, with a front that may own what it likes.
+struct Plain;
+
+impl Attended for Plain {
+    type Front = Box<dyn Any + Send + Sync>;
+    fn attend(&mut self, _: &Self::Front) -> Door {
+        Door::Open
+    }
+    fn cancel(&mut self, _: &Self::Front) {}
+    fn failed(&mut self, _: &Self::Front, _: &Broken) {}
+}
+
+fn attended(front: impl Any + Send + Sync) -> Cown<Plain> {
+    let front: <Plain as Attended>::Front = Box::new(front);
+    Cown::attended(Home::current(), front, |_| Plain)
+}
+
+/// What a front owns, which is to be shared.
+struct Shareable<T>(#[allow(dead_code)] Mutex<T>);
+
+#[test]
+fn states_that_own_the_next() {
+    struct Link(#[expect(dead_code)] Counted, #[expect(dead_code)] Option<Cown<Link>>);
+    drop_a_chain(|counted, next| {
+        let link = Link(counted, next);
+        Cown::new(link)
+    });
+}
+
+#[test]
+fn fronts_that_own_the_next() {
+    drop_a_chain(|counted, next| attended(Shareable(Mutex::new((counted, next)))));
+}
+
+#[test]
+fn fronts_that_have_weak_handles_of_the_next() {
+    drop_a_chain(|counted, next: Option<WeakCown<Plain>>| {
+        attended(Shareable(Mutex::new((counted, next)))).downgrade()
+    });
+}
+
+#[test]
+fn values_of_promises_that_own_the_next() {
+    struct Link(#[expect(dead_code)] Counted, #[expect(dead_code)] Option<Promise<Link>>);
+    drop_a_chain(|counted, next| Promise::ready(Link(counted, next)));
+}
+
+#[test]
+fn values_that_nobody_waits_for_any_more() {
+    struct Link(#[expect(dead_code)] Counted, #[expect(dead_code)] Option<Unwanted>);
+    /// Drops its value when it is dropped, since nobody waits for that.
+    struct Unwanted(Option<Box<(Resolver<Link>, Link)>>);
+    impl Drop for Unwanted {
+        fn drop(&mut self) {
+            if let Some(both) = self.0.take() {
+                let (resolver, value) = *both;
+                resolver.resolve(value);
+            }
+        }
+    }
+    drop_a_chain(|counted, next| {
+        let (resolver, promise) = Promise::channel();
+        drop(promise);
+        Unwanted(Some(Box::new((resolver, Link(counted, next)))))
+    });
+}
+
+#[test]
+fn resolvers_that_call_what_owns_the_next() {
+    drop_a_chain(|counted, next: Option<Resolver<()>>| {
+        Resolver::calling(move |_| drop((counted, next)))
+    });
+}
+
+#[test]
+fn behaviours_that_own_the_next() {
+    drop_a_chain(|counted, next: Option<Cown<()>>| {
+        let cown = Cown::new(());
+        // Runs, and drops what it has; nobody knows when.
+        when(&cown, move |()| drop((counted, next)));
+        cown
+    });
+}
+
+#[test]
+fn members_of_a_group_that_own_the_next() {
+    on_a_small_stack(|| {
+        struct Link(#[expect(dead_code)] Counted, #[expect(dead_code)] Option<Cown<Link>>);
+        let (log, group) = (Log::new(), Group::new());
+        let mut last = None;
+        for _ in 0..DEEP {
+            last = Some(group.cown(Link(Counted(log.clone()), last)));
+        }
+        drop(last);
+        finally_all(&log);
+    });
+}
+
+/// Links of promises, from the end of a runtime on.
+fn thens(count: usize, cowns: &[Cown<usize>]) -> (Resolver<()>, Promise<()>) {
+    let (resolver, mut promise) = Promise::channel();
+    for index in 0..count {
+        promise = promise.then(&cowns[index % cowns.len()], |n, _| *n += 1);
+    }
+    (resolver, promise)
+}
+
+#[test]
+fn promises_that_are_chained() {
+    on_a_small_stack(|| {
+        let cowns = [Cown::new(0), Cown::new(0)];
+        let (resolver, end) = thens(DEEP, &cowns);
+        resolver.resolve(());
+        assert_eq!(end.wait(), Ok(()));
+    });
+}
+
+#[test]
+fn promises_that_are_chained_on_stopped_runtimes() {
+    on_a_small_stack(|| {
+        let runtimes = [(); 3].map(|()| runtime(1, &Faults::new()));
+        let cowns = runtimes.each_ref().map(|runtime| runtime.run(|| Cown::new(0)));
+        let (resolver, end) = thens(DEEP, &cowns);
+        let (dropped, none) = thens(DEEP, &cowns[..2]);
+        for runtime in runtimes {
+            runtime.shutdown(Duration::ZERO);
+        }
+        resolver.resolve(());
+        assert_eq!(end.wait(), Err(Broken::Cancelled));
+        drop(dropped);
+        assert_eq!(none.wait(), Err(Broken::Cancelled));
+    });
+}
+
+#[test]
+fn promises_that_are_chained_on_a_stopped_blocking_runtime() {
+    on_a_small_stack(|| {
+        let blocking = Runtime::builder().on_blocking_threads(2).build().unwrap();
+        let plain = runtime(1, &Faults::new());
+        let cowns = [blocking.run(|| Cown::new(0)), plain.run(|| Cown::new(0))];
+        let (resolver, end) = thens(DEEP, &cowns);
+        plain.shutdown(Duration::ZERO);
+        blocking.shutdown(Duration::ZERO);
+        resolver.resolve(());
+        assert_eq!(end.wait(), Err(Broken::Cancelled));
+    });
+}
