@@ -6,7 +6,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 
 use crate::attend::guard::Kind;
 use crate::runtime::RuntimeId;
-use crate::sched::context;
+use crate::sched::offer_to_worker;
 
 /// The header of everything that can be scheduled. The concrete type begins with it (`repr(C)`).
 #[repr(C)]
@@ -21,10 +21,10 @@ pub(crate) type TaskPtr = NonNull<Task>;
 pub(crate) trait Ready {
     fn ready(&mut self, task: TaskPtr, home: RuntimeId);
 
-    /// Whether a task of the runtime is surely taken without running foreign code.
+    /// The same for a task that is taken without running foreign code; says whether it was.
     #[inline]
-    fn takes(&self, home: RuntimeId) -> bool {
-        context::is_worker_of(home)
+    fn offer(&mut self, task: TaskPtr, home: RuntimeId) -> bool {
+        offer_to_worker(task, home)
     }
 }
 

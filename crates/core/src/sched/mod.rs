@@ -61,17 +61,31 @@ impl Successor {
 
 impl Ready for Successor {
     #[inline]
-    fn takes(&self, home: RuntimeId) -> bool {
-        self.task.is_none() && home == self.home || context::is_worker_of(home)
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
+        if !self.offer(task, home) {
+            schedule(task, home);
+        }
     }
 
     #[inline]
-    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
+    fn offer(&mut self, task: TaskPtr, home: RuntimeId) -> bool {
         if self.task.is_none() && home == self.home {
             self.task = Some(task);
-        } else {
-            schedule(task, home);
+            return true;
         }
+        offer_to_worker(task, home)
+    }
+}
+
+/// Hands a ready task to the current worker, if that is one of its runtime's; says whether it is.
+#[inline]
+pub(crate) fn offer_to_worker(task: TaskPtr, home: RuntimeId) -> bool {
+    match context::worker() {
+        Some(worker) if worker.id() == home => {
+            worker.push(task);
+            true
+        }
+        _ => false,
     }
 }
 
@@ -80,20 +94,23 @@ impl Ready for Successor {
 /// shut down, the destructors of what cannot run any more. Such code may wait for a thread that waits for the rest.
 pub(crate) struct Deferring<'a, R> {
     ready: &'a mut R,
-    kept: Vec<(TaskPtr, RuntimeId)>,
+    /// Rarely any.
+    kept: Option<Box<Kept>>,
 }
+
+type Kept = Vec<(TaskPtr, RuntimeId)>;
 
 impl<'a, R: Ready> Deferring<'a, R> {
     #[inline]
     pub(crate) fn new(ready: &'a mut R) -> Self {
-        Self { ready, kept: Vec::new() }
+        Self { ready, kept: None }
     }
 
     /// Hands over what was kept.
     #[inline]
     pub(crate) fn finish(self) {
-        if !self.kept.is_empty() {
-            hand_over(self.kept);
+        if let Some(kept) = self.kept {
+            hand_over(kept);
         }
     }
 }
@@ -101,15 +118,23 @@ impl<'a, R: Ready> Deferring<'a, R> {
 impl<R: Ready> Ready for Deferring<'_, R> {
     #[inline]
     fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
-        if self.ready.takes(home) {
-            self.ready.ready(task, home);
-        } else {
-            self.kept.push((task, home));
+        if !self.offer(task, home) {
+            keep(&mut self.kept, task, home);
         }
+    }
+
+    #[inline]
+    fn offer(&mut self, task: TaskPtr, home: RuntimeId) -> bool {
+        self.ready.offer(task, home)
     }
 }
 
 #[cold]
-fn hand_over(kept: Vec<(TaskPtr, RuntimeId)>) {
+fn keep(kept: &mut Option<Box<Kept>>, task: TaskPtr, home: RuntimeId) {
+    kept.get_or_insert_default().push((task, home));
+}
+
+#[cold]
+fn hand_over(kept: Box<Kept>) {
     kept.into_iter().for_each(|(task, home)| schedule(task, home));
 }
