@@ -225,7 +225,7 @@ impl Walk {
     unsafe fn note(&mut self, cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
         self.found.push((CownId::of(cown), Place::of(slot)));
         // SAFETY: the request stays, by the caller's word.
-        let member = unsafe { slot.as_ref() }.member;
+        let member = unsafe { slot.as_ref() }.member();
         if !member.is_multi() {
             return;
         }
@@ -240,11 +240,11 @@ impl Walk {
         for other in unsafe { Multi::requests(behaviour) } {
             // SAFETY: a behaviour that waits keeps its cowns alive.
             let (of, grouped) =
-                unsafe { (other.member.queue_ptr(), other.member.header().is_grouped()) };
+                unsafe { (other.member().queue_ptr(), other.member().header().is_grouped()) };
             if of == cown || other.is_joined() {
                 continue;
             }
-            let reads = other.member.is_read() && !grouped;
+            let reads = other.member().is_read() && !grouped;
             let from = if reads { From::Reader } else { From::Behind };
             self.from.push(from(of, NonNull::from(other)));
         }

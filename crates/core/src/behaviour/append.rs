@@ -8,42 +8,59 @@ use super::grant::grant;
 use super::slot::Slot;
 use super::steps;
 use super::task::Ready;
-use crate::cown::header::{AppendState, CownHeader};
+use crate::cown::header::CownHeader;
 use crate::sched::Deferring;
 use crate::sim;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
 /// empty: the caller then has the token, and must [`grant`] the request.
 ///
-/// Costs one atomic exchange, and never takes the append lock. Where it lands in the middle of
-/// another thread's step over several cowns it waits for the end of that step (one exchange a
-/// cown; that thread waits for nobody meanwhile). README.md, "Why a single request looks at the
-/// append state", shows what would go wrong without.
+/// Costs one atomic exchange. Where it lands behind another thread's step over several cowns it waits until that has
+/// its places. README.md, "Why each request waits for the one before", shows what would go wrong without.
 ///
 /// # Safety
-/// `slot` is a live, unqueued request for `header`, its cown or its group's leader, and the cown is alive: a handle of it lives until
-/// this returns, or the request is the one that ends the cown ([`retire`](crate::cown::handle)).
+/// `slot` is a live, unqueued request for `header`, its cown or its group's leader, and the cown is alive: a handle of
+/// it lives until this returns, or the request is the one that ends the cown ([`retire`](crate::cown::handle)). The
+/// request lies in a one-cown behaviour.
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
+    // SAFETY: not queued, so it is the caller's alone.
+    let member = unsafe { &mut *slot.as_ptr() }.begin();
     let previous = swap_tail(header, slot);
-    if !previous.is_null() {
-        sim::point();
+    // SAFETY: it leaves its queue when it has found its successor, which is linked below, or by us.
+    let slot_ref = unsafe { slot.as_ref() };
+    if previous.is_null() {
+        slot_ref.end(member);
+        return true;
     }
-    // ORDERING: Acquire. If the exchange above came behind an appender's in this queue, its acquire
-    // makes the appender's earlier APPENDING store visible here. If the appender is through already,
-    // this pairs with the release in `unlock`: a behaviour of a group looks at the tails of queues
-    // that the appender has exchanged, and must see it (README.md, "Groups").
-    if header.append.load(Ordering::Acquire) == AppendState::APPENDING {
-        wait_for_appender(header);
-    }
-    let empty = previous.is_null();
-    if !empty {
-        // Last: once it is linked the behaviour may run on another thread, and end the cown (it may
-        // own the handle that it was spawned with, or be the one that drops the state).
+    sim::point();
+    if header.has_steps() {
         // SAFETY: `previous` is what our exchange took out of the tail.
-        unsafe { link(previous, slot) };
+        unsafe { wait_for_place(previous) };
     }
-    empty
+    slot_ref.end(member);
+    // Last: once it is linked the behaviour may run on another thread, and end the cown (it may
+    // own the handle that it was spawned with, or be the one that drops the state).
+    // SAFETY: as above.
+    unsafe { link(previous, slot) };
+    false
+}
+
+/// The same for the request of a behaviour on several cowns of one group, whose leader's queue this is.
+///
+/// # Safety
+/// As [`append_single`], but for where the request lies.
+pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> bool {
+    let mut request = Request::new(slot, NonNull::from(header));
+    // SAFETY: by the caller's word; a successor waits for the end of the step.
+    unsafe {
+        swap_in(std::slice::from_mut(&mut request));
+        slot.as_ref().end_step();
+        if !request.previous.is_null() {
+            link(request.previous, slot);
+        }
+    }
+    request.previous.is_null()
 }
 
 /// One cown's part of an atomic append.
@@ -77,21 +94,16 @@ impl Request {
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready) {
     debug_assert!(requests.is_sorted_by_key(|request| request.header));
-    for group in requests.chunk_by(Request::same_cown) {
-        // SAFETY: the cown is alive.
-        lock(unsafe { group[0].header.as_ref() });
-    }
-    // From here to the last unlock nothing waits and no foreign code runs.
     for group in requests.chunk_by_mut(Request::same_cown) {
-        // SAFETY: alive and locked by us; the requests are still ours alone.
+        // SAFETY: the cown is alive, and the requests are still ours alone.
         unsafe { swap_in(group) };
     }
     // No scheduling point between two cowns: their order is that of addresses, and no run must depend on these.
     sim::point();
     let mut deferring = Deferring::new(ready);
     for group in requests.chunk_by(Request::same_cown) {
-        // SAFETY: alive: its requests stand in its queue, and none is granted yet.
-        unlock(unsafe { group[0].header.as_ref() });
+        // SAFETY: alive: it stands in its queue, and is not granted yet.
+        unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
     }
     sim::point();
     for group in requests.chunk_by(Request::same_cown) {
@@ -102,21 +114,41 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
     deferring.finish();
 }
 
-/// Chains the requests for one cown and makes the last of them the tail.
+/// Chains the requests for one cown, puts them into its queue, and waits until what stands before them has its place.
 ///
 /// # Safety
-/// The cown is alive and locked by the caller, who owns the requests.
+/// The cown is alive, and the requests are the caller's.
 #[inline]
 unsafe fn swap_in(group: &mut [Request]) {
     for pair in group.windows(2) {
         // SAFETY: the request is live and not yet queued.
         unsafe { link(pair[0].slot.as_ptr(), pair[1].slot) };
     }
-    // SAFETY: alive, by the caller's word.
-    let header = unsafe { group[0].header.as_ref() };
-    // ORDERING: Relaxed. Published by the exchange: whoever comes behind us in this queue sees it.
-    header.append.store(AppendState::APPENDING, Ordering::Relaxed);
-    group[0].previous = swap_tail(header, group[group.len() - 1].slot);
+    let last = group[group.len() - 1].slot;
+    // SAFETY: alive, by the caller's word, and not yet queued.
+    let (header, slot) = unsafe { (group[0].header.as_ref(), last.as_ref()) };
+    slot.begin_step();
+    header.note_step();
+    let previous = swap_tail(header, last);
+    group[0].previous = previous;
+    if !previous.is_null() {
+        // SAFETY: it is what our exchange took out of the tail.
+        unsafe { wait_for_place(previous) };
+    }
+}
+
+/// Waits until what stands before the caller's request has its place in all queues of its step, and so everything that
+/// stands before that.
+///
+/// # Safety
+/// As [`link`].
+#[inline]
+unsafe fn wait_for_place(previous: *mut Slot) {
+    // SAFETY: by the caller's word.
+    let previous = unsafe { &*previous };
+    if !previous.is_placed() {
+        steps::wait_for(|| previous.is_placed().then_some(()));
+    }
 }
 
 /// Ties a swapped-in segment to what stands before it. Only now can its requests be granted: all
@@ -154,45 +186,4 @@ unsafe fn link(previous: *mut Slot, next: NonNull<Slot>) {
     // SAFETY: alive, by the caller's word.
     // ORDERING: Release publishes the request behind `next`; pairs with the acquires in `leave`.
     unsafe { (*previous).next.store(next.as_ptr(), Ordering::Release) };
-}
-
-#[cold]
-fn wait_for_appender(header: &CownHeader) {
-    // ORDERING: Acquire pairs with the release in `unlock`: what this thread does next comes after
-    // all of that appender's exchanges.
-    let is_through = || header.append.load(Ordering::Acquire) != AppendState::APPENDING;
-    steps::wait_for(|| is_through().then_some(()));
-}
-
-/// Two-phase appending needs the lock of every cown before the first exchange. All appenders go by
-/// address, so none waits for another in a circle.
-#[inline]
-fn lock(header: &CownHeader) {
-    if !try_lock(header) {
-        lock_contended(header);
-    }
-}
-
-#[inline]
-fn try_lock(header: &CownHeader) -> bool {
-    use AppendState as State;
-    // ORDERING: Acquire pairs with the release in `unlock`: our exchanges come after those of the
-    // appender before us. Relaxed on failure: nothing is read then.
-    let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-    header.append.compare_exchange(State::FREE, State::LOCKED, ok, failed).is_ok()
-}
-
-#[cold]
-fn lock_contended(header: &CownHeader) {
-    // ORDERING: Relaxed. Confirmed by the exchange.
-    let is_free = || header.append.load(Ordering::Relaxed) == AppendState::FREE;
-    while !try_lock(header) {
-        steps::wait_for(|| is_free().then_some(()));
-    }
-}
-
-#[inline]
-fn unlock(header: &CownHeader) {
-    // ORDERING: Release pairs with the acquires in `try_lock`, `append_single` and `wait_for_appender`.
-    header.append.store(AppendState::FREE, Ordering::Release);
 }

@@ -1,4 +1,4 @@
-//! Taking cowns that are free, without the append lock. See README.md, "Claiming free cowns".
+//! Taking cowns that are free, without waiting for anybody. See README.md, "Claiming free cowns".
 
 use std::ptr::{NonNull, null_mut};
 
@@ -22,7 +22,7 @@ use crate::sim;
 pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
     let in_use = |slot: &Slot| {
         // SAFETY: alive, by the caller's word.
-        unsafe { slot.member.header() }.queue().is_in_use(slot.member.is_read())
+        unsafe { slot.member().header() }.queue().is_in_use(slot.member().is_read())
     };
     if slots.clone().any(in_use) {
         return false;
@@ -65,7 +65,7 @@ enum Taken {
 #[inline]
 pub(super) unsafe fn take_one(slot: &Slot) -> bool {
     // SAFETY: alive, by the caller's word.
-    let header = unsafe { slot.member.header() };
+    let header = unsafe { slot.member().header() };
     if header.is_in_use(false) {
         return false;
     }
@@ -88,7 +88,7 @@ pub(super) unsafe fn take_one(slot: &Slot) -> bool {
 #[inline]
 unsafe fn take(slot: &Slot) -> Taken {
     // SAFETY: by the caller's word.
-    unsafe { take_from(slot.member.header().queue(), slot) }
+    unsafe { take_from(slot.member().header().queue(), slot) }
 }
 
 /// The same, of a slot that is for the queue of this header.
@@ -106,7 +106,7 @@ unsafe fn take_from(header: &CownHeader, slot: &Slot) -> Taken {
     sim::point();
     // ORDERING: Acquire pairs with the release in `drop_reader`. Only a token holder raises the
     // count, and that is us.
-    let unread = slot.member.is_read() || header.readers.load(Ordering::Acquire) == 0;
+    let unread = slot.member().is_read() || header.readers.load(Ordering::Acquire) == 0;
     if unread && !header.wants_attention() { Taken::Free } else { Taken::InUse }
 }
 
@@ -118,7 +118,7 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
     let others = slots.clone().count().saturating_sub(1);
     slots.take(others).all(|slot| {
         // SAFETY: alive: our slot stands in its queue.
-        let header = unsafe { slot.member.header() }.queue();
+        let header = unsafe { slot.member().header() }.queue();
         // ORDERING: Acquire. Not read before the last exchange, which is an acquire too.
         std::ptr::eq(header.tail.load(Ordering::Acquire), slot)
     })
@@ -135,7 +135,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
     for slot in taken {
         // SAFETY: the slot is the head of the queue, and the token ours; it keeps the cown alive.
         unsafe {
-            let cown = slot.member.queue_ptr();
+            let cown = slot.member().queue_ptr();
             if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
                 grant(cown, next, &mut deferring);
             }
@@ -153,7 +153,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
 /// The slot holds its cown, which is in no group, by the token.
 #[cold]
 pub(super) unsafe fn become_reader(slot: &Slot) {
-    let cown = slot.member.header_ptr();
+    let cown = slot.member().header_ptr();
     // SAFETY: held. The reader that is counted keeps the cown alive afterwards.
     unsafe {
         // ORDERING: Relaxed, as in `grant_readers`.

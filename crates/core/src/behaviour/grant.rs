@@ -26,7 +26,7 @@ use crate::sim;
 #[inline]
 pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
-    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
+    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     if member.is_read() && !header.wants_attention() && !header.is_grouped() {
         // SAFETY: the token is passed on.
         return unsafe { grant_readers(cown, head, ready) };
@@ -48,7 +48,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 #[inline]
 unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
-    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member) };
+    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     // SAFETY: alone with the token, which is passed on in each case.
     unsafe {
         if header.wants_attention() {
@@ -69,7 +69,7 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
 #[inline]
 unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: a queued request is live.
-    let member = unsafe { head.as_ref() }.member;
+    let member = unsafe { head.as_ref() }.member();
     if member.is_multi() {
         // SAFETY: the member says that the slot lies in a `Multi`, which misses this grant.
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
@@ -88,7 +88,7 @@ unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut 
 pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGroup)> {
     // SAFETY: a queued request is live, and the member says what it lies in.
     unsafe {
-        let task = match slot.as_ref().member.is_multi() {
+        let task = match slot.as_ref().member().is_multi() {
             true => Multi::of(slot).cast(),
             false => single_task(slot),
         };
@@ -124,7 +124,7 @@ unsafe fn grant_readers(
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
         let Some(next) = next else { return };
         // SAFETY: the token is with `next`, which is live, and keeps the cown alive.
-        if !unsafe { next.as_ref() }.member.is_read() || header.wants_attention() {
+        if !unsafe { next.as_ref() }.member().is_read() || header.wants_attention() {
             if claim_from_readers(header, next) {
                 // SAFETY: no readers are left, and we have the token.
                 unsafe { grant_alone(cown, next, ready) };

@@ -1,7 +1,7 @@
 //! Behaviours that run at once on the thread that asks for them, if their cowns are free.
 
-use std::mem::{offset_of, size_of};
-use std::ptr::NonNull;
+use std::mem::size_of;
+use std::ptr::{NonNull, null};
 
 use smallvec::SmallVec;
 
@@ -297,7 +297,7 @@ where
         return unsafe { claim_and_run_one(set, member, home, closure, completion, ready) };
     }
     let mut slots = SmallVec::<[Slot; 8]>::new();
-    set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member))));
+    set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member.in_multi()))));
     // From here on the slots do not move: they stand in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
@@ -336,7 +336,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    let slot = Slot::new(member);
+    let slot = Slot::new(member.in_multi());
     // A foreign handle may name another cown than before.
     // SAFETY: the set's handle keeps the cown alive.
     let is_here = unsafe { member.header() }.home_of_queue() == home;
@@ -347,7 +347,7 @@ where
     let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
     set.give();
     // SAFETY: the cown of the set is held.
-    let ended = unsafe { execute_here(body, Cursor::single(&slot.member), home) };
+    let ended = unsafe { execute_here(body, Cursor::single(&slot.member()), home) };
     // SAFETY: held until here.
     unsafe { release_exclusive(NonNull::from(&slot), ready) };
     ended.deliver();
@@ -383,7 +383,7 @@ where
 /// As [`take_all`].
 unsafe fn take_all_of(home: RuntimeId, slots: &[Slot]) -> bool {
     // A foreign handle may name another cown than before.
-    let is_here = spawn::place_among(slots.iter().map(|slot| slot.member)) == Ok(home);
+    let is_here = spawn::place_among(slots.iter().map(|slot| slot.member())) == Ok(home);
     // SAFETY: by the caller's word.
     is_here && unsafe { take_all(slots) }
 }
@@ -395,7 +395,7 @@ unsafe fn take_all_of(home: RuntimeId, slots: &[Slot]) -> bool {
 #[inline]
 unsafe fn take_all(slots: &[Slot]) -> bool {
     // SAFETY: alive, by the caller's word.
-    if slots.iter().any(|slot| unsafe { slot.member.header() }.is_grouped()) {
+    if slots.iter().any(|slot| unsafe { slot.member().header() }.is_grouped()) {
         // SAFETY: by the caller's word.
         return unsafe { take_groups(slots) };
     }
@@ -403,7 +403,7 @@ unsafe fn take_all(slots: &[Slot]) -> bool {
     if !unsafe { claim::take_all(slots.iter()) } {
         return false;
     }
-    for slot in slots.iter().filter(|slot| slot.member.is_read()) {
+    for slot in slots.iter().filter(|slot| slot.member().is_read()) {
         // SAFETY: taken, and read from here on.
         unsafe { claim::become_reader(slot) };
     }
@@ -417,7 +417,7 @@ unsafe fn take_all(slots: &[Slot]) -> bool {
 #[cold]
 unsafe fn take_groups(slots: &[Slot]) -> bool {
     // SAFETY: alive, by the caller's word.
-    let is_grouped = |slot: &&Slot| unsafe { slot.member.header() }.is_grouped();
+    let is_grouped = |slot: &&Slot| unsafe { slot.member().header() }.is_grouped();
     let mut grouped = Grouped::default();
     slots.iter().filter(is_grouped).for_each(|slot| grouped.push(NonNull::from(slot)));
     // SAFETY: not queued yet, and alive.
@@ -428,7 +428,7 @@ unsafe fn take_groups(slots: &[Slot]) -> bool {
     if !unsafe { claim::take_all(slots.iter().filter(|slot| !slot.is_joined())) } {
         return false;
     }
-    for slot in slots.iter().filter(|slot| slot.member.is_read() && !is_grouped(slot)) {
+    for slot in slots.iter().filter(|slot| slot.member().is_read() && !is_grouped(slot)) {
         // SAFETY: taken, and read from here on.
         unsafe { claim::become_reader(slot) };
     }
@@ -436,7 +436,7 @@ unsafe fn take_groups(slots: &[Slot]) -> bool {
 }
 
 fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
-    let first = slots.as_ptr().wrapping_byte_add(offset_of!(Slot, member)).cast();
+    let first = slots.first().map_or(null(), Slot::member_ptr);
     // SAFETY: the members lie in the slots, one slot's size apart.
     unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }
 }

@@ -109,7 +109,7 @@ fn behaviour_spawns_on_its_own_cown() {
 /// Two behaviours on the same two cowns, named in opposite orders: both run, in the same order on
 /// both cowns.
 ///
-/// Fails if the locks are not taken by address, or given back before the last exchange.
+/// Fails if the exchanges are not made by address, or if `swap_in` does not wait for what stands before.
 #[test]
 fn appenders_cross() {
     check(|| {
@@ -150,11 +150,11 @@ fn appenders_in_a_circle() {
     });
 }
 
-/// The anomaly that the append state is for (README.md, "Why a single request looks at the append
-/// state"): a step over X and Y is half done when another thread comes behind it on X and then
-/// before it on Y. That thread's first request is to wait for the step.
+/// The anomaly that requests wait for (README.md, "Why each request waits for the one before"): a step over X and Y is
+/// half done when another thread comes behind it on X and then before it on Y. That thread's first request is to wait
+/// for the step.
 ///
-/// Fails if `append_single` does not look at the append state, or if `swap_in` does not set it.
+/// Fails if `append_single` does not wait, or if `swap_in` does not mark the request or the queue.
 #[test]
 fn single_requests_cross_a_step_over_two_cowns() {
     check(|| {
@@ -208,6 +208,70 @@ fn single_requests_of_two_threads_cross_a_step_over_two_cowns() {
         let (x, y) = (written(x), written(y));
         let anomaly = position(&x, 3) < position(&x, 1) && position(&y, 2) < position(&y, 3);
         assert!(!(heard && anomaly), "X: {x:?}, Y: {y:?}");
+    });
+}
+
+/// The same with a request between: whoever comes behind a request that waits for a step, waits as well.
+///
+/// Fails if `append_single` does not mark its request before the exchange, if it takes the mark away before it has
+/// waited, or if the taking away or the look at it is relaxed.
+#[test]
+fn a_single_request_behind_one_that_waits_for_a_step() {
+    check_long(|| {
+        let (x, y) = two_logs();
+        // So that the step cannot claim both.
+        push(&x, 0);
+        let step = thread::spawn({
+            let (x, y) = (x.clone(), y.clone());
+            move || push_both(&x, &y, 3)
+        });
+        let between = thread::spawn({
+            let x = x.clone();
+            move || push(&x, 1)
+        });
+        push(&x, 2);
+        push(&y, 4);
+        step.join().unwrap();
+        between.join().unwrap();
+        run_ready();
+        let (x, y) = (written(x), written(y));
+        assert_eq!((x.len(), y.len()), (4, 2), "X: {x:?}, Y: {y:?}");
+        assert!(
+            !(position(&x, 3) < position(&x, 2) && position(&y, 4) < position(&y, 3)),
+            "X: {x:?}, Y: {y:?}"
+        );
+    });
+}
+
+/// Steps over two of three queues each, in a row: one waits on the second of its queues for the next, while a single
+/// request waits for it on the first.
+#[test]
+fn a_single_request_waits_for_a_step_that_waits_for_another() {
+    check_long(|| {
+        let mut cowns = [log(), log(), log()];
+        cowns.sort();
+        let [x, y, z] = cowns;
+        push(&x, 0);
+        push(&y, 0);
+        let first = thread::spawn({
+            let (y, z) = (y.clone(), z.clone());
+            move || push_both(&y, &z, 1)
+        });
+        let second = thread::spawn({
+            let (x, y) = (x.clone(), y.clone());
+            move || push_both(&x, &y, 2)
+        });
+        push(&x, 3);
+        push(&z, 4);
+        first.join().unwrap();
+        second.join().unwrap();
+        run_ready();
+        let (x, y, z) = (written(x), written(y), written(z));
+        // 1, 2, 3 and 4 in a circle: 1 before 2 on Y, 2 before 3 on X, 3 before 4 by their thread, 4 before 1 on Z.
+        let circle = position(&y, 1) < position(&y, 2)
+            && position(&x, 2) < position(&x, 3)
+            && position(&z, 4) < position(&z, 1);
+        assert!(!circle, "X: {x:?}, Y: {y:?}, Z: {z:?}");
     });
 }
 

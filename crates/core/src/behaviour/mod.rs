@@ -15,6 +15,7 @@ pub(crate) mod scope;
 pub(crate) mod single;
 pub(crate) mod slot;
 pub(crate) mod spawn;
+mod standing;
 pub(crate) mod steps;
 pub(crate) mod task;
 pub(crate) mod when;

@@ -151,7 +151,7 @@ impl Multi {
     unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
         // SAFETY: the member of the first slot lies this far into it; the others follow at the
         // distance of a `MultiSlot`.
-        let first = unsafe { &raw const (*Self::slots(behaviour).as_ptr()).slot.member };
+        let first = unsafe { &(*Self::slots(behaviour).as_ptr()).slot }.member_ptr();
         // SAFETY: live, by the caller's word.
         unsafe { Cursor::new(first, size_of::<MultiSlot>(), Self::len(behaviour)) }
     }
@@ -277,7 +277,7 @@ where
     #[inline]
     pub(crate) fn settle(&mut self, is_distinct: impl FnOnce() -> bool) -> Result<(), Refusal> {
         // SAFETY: the node is ours, and its cowns alive by the caller's set.
-        let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member);
+        let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
         let home = spawn::place_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
             let cowns: SmallVec<[_; 8]> = members.map(Member::header_ptr).collect();
@@ -310,7 +310,7 @@ where
             // ORDERING: Relaxed. Published when it is appended.
             multi.missing.store(queued, Ordering::Relaxed);
             let first = Self::queued_slot(node);
-            let in_group = queued == 1 && first.as_ref().member.header().is_grouped();
+            let in_group = queued == 1 && first.as_ref().member().header().is_grouped();
             if in_group {
                 multi.task.vtable = &Self::VTABLE_IN_GROUP;
             }
@@ -333,7 +333,7 @@ where
     /// The leader, if the behaviour is on members of one group and nothing else.
     pub(crate) fn group(&self) -> Option<NonNull<CownHeader>> {
         // SAFETY: the node is ours, and its cowns are alive.
-        self.in_group.then(|| unsafe { Self::queued_slot(self.node).as_ref().member.queue_ptr() })
+        self.in_group.then(|| unsafe { Self::queued_slot(self.node).as_ref().member().queue_ptr() })
     }
 
     /// Spawns such a behaviour.
@@ -345,7 +345,7 @@ where
         unsafe {
             let slot = Self::queued_slot(self.node);
             if group::spawn::goes_into_ring(leader) {
-                group::spawn::push(leader, slot.as_ref().member, self.node, Self::run_in_ring);
+                group::spawn::push(leader, slot.as_ref().member(), self.node, Self::run_in_ring);
             } else {
                 group::spawn::spawn_request(leader, slot);
             }
@@ -381,7 +381,7 @@ where
         // SAFETY: the request of a task that is ready is the head of the leader's queue.
         unsafe {
             let slot = Self::queued_slot(node);
-            let leader = slot.as_ref().member.queue_ptr();
+            let leader = slot.as_ref().member().queue_ptr();
             let anchor = Anchor::new(slot, task, Self::dispose);
             turn::run(leader, anchor, context, || Self::execute(node, context))
         }

@@ -60,7 +60,7 @@ fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
 #[inline]
 pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the slot is live, and the cown is held.
-    let member = unsafe { slot.as_ref() }.member;
+    let member = unsafe { slot.as_ref() }.member();
     let cown = member.header_ptr();
     // SAFETY: held, so alive.
     if let Some(leader) = unsafe { cown.as_ref() }.leader() {
@@ -84,7 +84,7 @@ pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Rea
     // SAFETY: an exclusive holder has the token, and its request is the head. The token belongs to the
     // new head.
     unsafe {
-        let cown = slot.as_ref().member.header_ptr();
+        let cown = slot.as_ref().member().header_ptr();
         if let Some(next) = leave(cown.as_ref(), slot) {
             grant(cown, next, ready);
         }

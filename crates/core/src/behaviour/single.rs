@@ -89,7 +89,7 @@ impl<B> Single<B> {
         // request, its last, has run. When the queue was empty the request, which stands in it, keeps
         // the cown alive while we have the token.
         unsafe {
-            let cown = slot.as_ref().member.header_ptr();
+            let cown = slot.as_ref().member().header_ptr();
             if append_single(cown.as_ref(), slot) {
                 grant(cown, slot, &mut schedule);
             }
@@ -101,13 +101,13 @@ impl<B> Single<B> {
 /// cown is held exclusively, and so the task itself need not be longer.
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: a one-cown task begins with a `Front`, and, being ready, holds its cown.
-    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member.header().waiter) }
+    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member().header().waiter) }
 }
 
 /// The same for a member of a group: the group is held.
 pub(crate) unsafe fn link_in_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: as above; the leader's header has the queue.
-    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member.header().queue().waiter) }
+    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member().header().queue().waiter) }
 }
 
 /// The same for a request that stands in no queue: its own place in one.
@@ -160,7 +160,7 @@ where
         // successor may write to its `next`, until it is released; then it is ours alone.
         let ended = unsafe {
             let body = take(&mut (*node.as_ptr()).body);
-            let ended = body.execute(Cursor::single(&slot.as_ref().member), context);
+            let ended = body.execute(Cursor::single(&slot.as_ref().member()), context);
             release_exclusive(slot, &mut successor);
             pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
             ended
@@ -178,7 +178,7 @@ where
         let slot = Single::slot(node);
         // SAFETY: as in `run`; the request of a task that is ready is the head of the leader's queue.
         unsafe {
-            let leader = slot.as_ref().member.queue_ptr();
+            let leader = slot.as_ref().member().queue_ptr();
             turn::run(leader, Anchor::new(slot, task, Self::dispose), context, || {
                 Self::execute(node, context)
             })
@@ -190,7 +190,7 @@ where
     unsafe fn execute(node: NonNull<Single<Body<S, F, C>>>, context: &RunContext) -> Ended<C> {
         // SAFETY: by the caller's word.
         unsafe {
-            let member = Single::slot(node).as_ref().member;
+            let member = Single::slot(node).as_ref().member();
             take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(&member), context)
         }
     }

@@ -360,7 +360,7 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
     // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
     // need not be left.
     unsafe {
-        let cown = Single::slot(node).as_ref().member.header_ptr();
+        let cown = Single::slot(node).as_ref().member().header_ptr();
         Single::dismantle(node);
         destroy::<T>(cown);
     }
@@ -400,7 +400,7 @@ unsafe fn run_destroy_in_group<T: Send + 'static>(
     let slot = Single::slot(task.cast::<LastInGroup>());
     // SAFETY: the request is the head of the queue; the cown is alive until the body has run.
     unsafe {
-        let leader = slot.as_ref().member.queue_ptr();
+        let leader = slot.as_ref().member().queue_ptr();
         turn::run(leader, Anchor::new(slot, task, dispose_of_last), context, || {
             destroy_in_group::<T>(task, context);
             Ended::Done(Forget, ())
@@ -416,7 +416,7 @@ unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
     // SAFETY: the cown keeps the leader alive until it is gone; from then on our own count does, up to
     // `dispose_of_last`. No other request will be for the cown.
     unsafe {
-        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member;
+        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member();
         Leader::retain(member.queue_ptr().cast());
         destroy::<T>(member.header_ptr());
     }

@@ -19,12 +19,13 @@ use crate::runtime::RuntimeId;
 ///
 /// * `tail`: anyone with a handle swaps itself in; the holder of the cown takes itself out.
 /// * `strong`, `weak`: as in `Arc`; all strong handles together own one weak count.
-/// * `append`: appenders of several cowns at once, see [`AppendState`].
+/// * `stepped`: whether the queue ever was one of several that a behaviour was appended to, or of one that reads:
+///   set by appenders, and never taken back.
 /// * `readers`: raised only by the *token holder* (the one who owns the queue's head), lowered by
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
-///   leader here, and leaves `tail` and `append` alone: it stands in the leader's queue. Whether it is
+///   leader here, and leaves `tail` and `stepped` alone: it stands in the leader's queue. Whether it is
 ///   in the leader's list of alerts it has in `readers`.
 /// * `flags`: the cown's condition, see [`Flags`].
 /// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
@@ -35,7 +36,7 @@ pub(crate) struct CownHeader {
     pub(crate) strong: AtomicU32,
     pub(crate) weak: AtomicU32,
     pub(crate) readers: AtomicU32,
-    pub(crate) append: AtomicU8,
+    stepped: AtomicU8,
     pub(crate) flags: AtomicU8,
     runtime: AtomicU16,
 }
@@ -64,18 +65,6 @@ impl Flags {
     pub(crate) const GROUPED: u8 = 1 << 7;
 }
 
-/// The states of [`CownHeader::append`].
-pub(crate) struct AppendState;
-
-impl AppendState {
-    /// No behaviour is being appended together with other cowns.
-    pub(crate) const FREE: u8 = 0;
-    /// Some thread has the append lock, and has not yet put its request into this queue.
-    pub(crate) const LOCKED: u8 = 1;
-    /// That thread puts its requests into the queues: it waits for nobody until it is done.
-    pub(crate) const APPENDING: u8 = 2;
-}
-
 /// One running or granted reader in [`CownHeader::readers`].
 pub(crate) const ONE_READER: u32 = 2;
 /// The bit of [`CownHeader::readers`] that says that an exclusive request waits in `waiter`.
@@ -89,7 +78,7 @@ impl CownHeader {
             strong: AtomicU32::new(1),
             weak: AtomicU32::new(1),
             readers: AtomicU32::new(0),
-            append: AtomicU8::new(AppendState::FREE),
+            stepped: AtomicU8::new(0),
             flags: AtomicU8::new(0),
             runtime: AtomicU16::new(runtime.get()),
         }
@@ -128,8 +117,24 @@ impl CownHeader {
         self.strong.end();
         self.weak.end();
         self.readers.end();
-        self.append.end();
+        self.stepped.end();
         self.flags.end();
+    }
+
+    /// Says that a step over several queues is about to come into this one.
+    #[inline]
+    pub(crate) fn note_step(&self) {
+        // ORDERING: Relaxed. Published by the exchange of the tail that follows.
+        self.stepped.store(1, Ordering::Relaxed);
+    }
+
+    /// Whether the request that the caller has just put into the queue may stand behind one of a step over several
+    /// queues. Where it does, it may not be missed.
+    #[inline]
+    pub(crate) fn has_steps(&self) -> bool {
+        // ORDERING: Relaxed. If one came before, the caller's exchange of the tail has acquired its own, and with it
+        // the note, which is never taken back.
+        self.stepped.load(Ordering::Relaxed) != 0
     }
 
     /// Whether the cown is surely not free: a cheap look before an exchange is tried.
@@ -234,6 +239,7 @@ impl CownHeader {
 
 /// A pointer to a cown's header and, in its low bits, how a request wants the cown.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
 pub(crate) struct Member(NonNull<CownHeader>);
 
 impl Member {
@@ -259,9 +265,40 @@ impl Member {
         Self(header).tagged(Self::READ | Self::CHECKED)
     }
 
-    /// The same member in a behaviour that needs several cowns (or reads).
+    /// The same member in a behaviour that needs several cowns, or reads, or runs in its caller: in any whose request
+    /// does not lie in a one-cown behaviour.
     pub(crate) fn in_multi(self) -> Self {
         self.tagged(Self::MULTI)
+    }
+
+    /// The same member in a request of a one-cown behaviour that has not found its place yet. Such a one never reads,
+    /// so the bit is free.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn unplaced(self) -> Self {
+        debug_assert!(!self.has(Self::READ | Self::MULTI), "the member of a one-cown behaviour");
+        self.tagged(Self::READ)
+    }
+
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn is_unplaced(self) -> bool {
+        self.0.addr().get() & (Self::READ | Self::MULTI) == Self::READ
+    }
+
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn as_ptr(self) -> *mut CownHeader {
+        self.0.as_ptr()
+    }
+
+    /// # Safety
+    /// The pointer is that of a member.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) unsafe fn from_ptr(member: *mut CownHeader) -> Self {
+        // SAFETY: by the caller's word.
+        Self(unsafe { NonNull::new_unchecked(member) })
     }
 
     fn tagged(self, tag: usize) -> Self {

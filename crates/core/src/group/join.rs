@@ -38,9 +38,9 @@ impl Grouped {
         queued: &mut dyn FnMut(NonNull<CownHeader>, NonNull<Slot>),
     ) -> Joined {
         // SAFETY: by the caller's word.
-        let leader = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member.queue_ptr() };
+        let leader = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().queue_ptr() };
         // SAFETY: as above.
-        let cown = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member.header_ptr() };
+        let cown = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().header_ptr() };
         self.0.sort_unstable_by_key(|slot| (leader(slot), cown(slot)));
         let mut joined = Joined { count: 0, overlaps: false };
         for group in self.0.chunk_by(|a, b| leader(a) == leader(b)) {

@@ -7,7 +7,7 @@ use super::leader::Leader;
 use super::ring::{Entry, RunEntry};
 use super::turn::with;
 use crate::attend::Place;
-use crate::behaviour::append::append_single;
+use crate::behaviour::append::{append_one, append_single};
 use crate::behaviour::body::{Body, Completion};
 use crate::behaviour::grant::grant;
 use crate::behaviour::single::SingleBehaviour;
@@ -111,7 +111,8 @@ unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) 
 pub(crate) unsafe fn spawn_request(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
     // SAFETY: by the caller's word. If the queue was empty the request keeps the leader alive.
     unsafe {
-        if append_single(leader.as_ref(), slot) {
+        let append = if slot.as_ref().member().is_multi() { append_one } else { append_single };
+        if append(leader.as_ref(), slot) {
             grant(leader, slot, &mut schedule);
         }
     }

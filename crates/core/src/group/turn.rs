@@ -264,7 +264,7 @@ unsafe fn adopt(leader: NonNull<Leader>) -> bool {
             let anchor = Anchor::new(next, task, halves.dispose);
             let before = with(leader, |held| {
                 let has_run = held.ring.is_empty();
-                held.ring.push(next.as_ref().member, task, run_adopted);
+                held.ring.push(next.as_ref().member(), task, run_adopted);
                 held.anchor.replace(anchor).filter(|_| has_run)
             });
             if let Some(before) = before {

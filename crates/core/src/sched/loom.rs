@@ -21,7 +21,7 @@
 //! * loom takes `SeqCst` accesses for `AcqRel` ones (its `SeqCst` fences are right); see
 //!   `seq_cst_accesses` of the shim.
 //! * Read-modify-writes take effect in the order in which loom runs them. An acquire that does no
-//!   more than order two of them on different words is not missed: those of the append lock.
+//!   more than order two of them on different words is not missed: those of the waits for a request's place.
 //! * The barriers of `asym` are `SeqCst` fences in a model, which is what their contract says, and
 //!   more than they are: two light ones order each other as well.
 //! * A race is reported on memory that loom knows: its atomics, its cells, and blocks of the pool,
