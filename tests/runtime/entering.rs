@@ -29,6 +29,32 @@ fn a_home_is_entered_for_a_while() {
 }
 
 #[test]
+fn the_youngest_guard_counts_whatever_the_order_in_which_they_end() {
+    let runtimes = [1, 1, 1].map(|workers| runtime(workers, &Faults::new()));
+    let homes = runtimes.each_ref().map(Runtime::home);
+    thread::spawn(move || {
+        homes[0].enter_thread();
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let mut guards = homes.map(|home| Some(home.enter()));
+            for at in order {
+                guards[at] = None;
+                let youngest = guards.iter().rposition(Option::is_some).unwrap_or(0);
+                assert_eq!(here(), homes[youngest], "{order:?}, at {at}");
+            }
+        }
+        // One that is leaked counts for ever, but not for more than that.
+        let outer = homes[1].enter();
+        std::mem::forget(homes[2].enter());
+        drop(outer);
+        assert_eq!(here(), homes[2]);
+        drop(homes[1].enter());
+        assert_eq!(here(), homes[2]);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
 fn a_home_is_entered_for_good() {
     let (one, two) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
     let (first, second) = (one.home(), two.home());

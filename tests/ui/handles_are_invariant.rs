@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 
 use coact::prelude::*;
-use coact::{AsCown, Child, Farewell, Feed, MembersIter, MembersIterMut, PoolBuilder, Regardless, RegardlessHeld, Request, Spawn, Whereis};
+use coact::{AsCown, CheckedAll, CheckedReadAll, Child, Farewell, Feed, MembersIter, MembersIterMut, PoolBuilder, Regardless, RegardlessHeld, Request, Spawn, Whereis};
 
 type Any = for<'a> fn(&'a str);
 type One = fn(&'static str);
@@ -58,6 +58,14 @@ fn main() {
     let _ = |handle: Read<'static, One>| -> Read<'static, Any> { handle };
     let _ = |handle: ReadAll<'static, Any>| -> ReadAll<'static, One> { handle };
     let _ = |handle: ReadAll<'static, One>| -> ReadAll<'static, Any> { handle };
+    let _ = |handle: Read<'static, u8, Handle<Any>>| -> Read<'static, u8, Handle<One>> { handle };
+    let _ = |handle: Read<'static, u8, Handle<One>>| -> Read<'static, u8, Handle<Any>> { handle };
+    let _ = |handle: ReadAll<'static, u8, Handle<Any>>| -> ReadAll<'static, u8, Handle<One>> { handle };
+    let _ = |handle: ReadAll<'static, u8, Handle<One>>| -> ReadAll<'static, u8, Handle<Any>> { handle };
+    let _ = |handle: CheckedReadAll<'static, u8, Handle<Any>>| -> CheckedReadAll<'static, u8, Handle<One>> { handle };
+    let _ = |handle: CheckedReadAll<'static, u8, Handle<One>>| -> CheckedReadAll<'static, u8, Handle<Any>> { handle };
+    let _ = |handle: CheckedAll<'static, u8, Handle<Any>>| -> CheckedAll<'static, u8, Handle<One>> { handle };
+    let _ = |handle: CheckedAll<'static, u8, Handle<One>>| -> CheckedAll<'static, u8, Handle<Any>> { handle };
     let _ = |handle: Held<'static, Any>| -> Held<'static, One> { handle };
     let _ = |handle: Held<'static, One>| -> Held<'static, Any> { handle };
     let _ = |handle: Poisoned<'static, Any>| -> Poisoned<'static, One> { handle };

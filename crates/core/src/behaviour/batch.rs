@@ -8,6 +8,7 @@ use super::append::{Request, append_all};
 use super::body::{Completion, Forget};
 use super::multi::{Multi, Prepared, count_members};
 use super::spawn::{self, Refusal};
+use crate::cown::depth;
 use crate::cown::set::CownSet;
 use crate::panic::drop_quietly;
 use crate::sched::{context, guest, schedule};
@@ -171,7 +172,7 @@ impl Batch {
 
     /// Spawns the behaviours.
     ///
-    /// **Cost.** Two atomic operations for each cown that the batch names, however often.
+    /// **Cost.** One atomic operation for each cown that the batch names, however often.
     pub fn spawn(mut self) {
         let announce =
             |entries: &[Entry]| entries.iter().for_each(|entry| entry.handles.announce());
@@ -263,9 +264,16 @@ impl std::error::Error for BatchRefusal {}
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        for entry in self.entries.drain(..) {
-            // SAFETY: never appended, so ours alone.
-            unsafe { (entry.discard)(entry.node) };
+        let entries = std::mem::take(&mut self.entries);
+        if entries.is_empty() {
+            return;
+        }
+        // Each closure may own a batch, and so on.
+        // SAFETY: the entries are `'static`; never appended, so ours alone.
+        unsafe {
+            depth::run_destructor(move || {
+                entries.into_iter().for_each(|entry| (entry.discard)(entry.node))
+            });
         }
     }
 }

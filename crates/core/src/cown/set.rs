@@ -261,12 +261,16 @@ impl<T: Send + 'static> CownRef for &Cown<T> {
     }
 }
 
+/// What a form of a set knows of its handles' type: exactly that it is this one. Another that it could be coerced to may
+/// have another state behind the same view, for which the form could not have been made.
+pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
+
 /// A cown held for reading; see [`Cown::read`].
 ///
 /// One exists only where the state is [`Sync`]: it is looked for where it is made, so that what is wrong is
 /// told there, and once.
 #[derive(Debug)]
-pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) PhantomData<fn() -> T>);
+pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
 
 /// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
 #[derive(Debug)]
@@ -305,15 +309,15 @@ impl<'c, T: Send + Sync + 'static> Read<'c, T> {
 
 /// A slice of cowns held for reading; see [`read_all`]. As [`Read`], only where states are [`Sync`].
 #[derive(Debug)]
-pub struct ReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
+pub struct ReadAll<'c, T, H = Cown<T>>(&'c [H], Exactly<T, H>);
 
 /// A slice of cowns held for reading, poisoned or not; see [`ReadAll::checked`].
 #[derive(Debug)]
-pub struct CheckedReadAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
+pub struct CheckedReadAll<'c, T, H = Cown<T>>(&'c [H], Exactly<T, H>);
 
 /// A slice of cowns, poisoned or not; see [`checked_all`].
 #[derive(Debug)]
-pub struct CheckedAll<'c, T, H = Cown<T>>(&'c [H], PhantomData<fn() -> T>);
+pub struct CheckedAll<'c, T, H = Cown<T>>(&'c [H], Exactly<T, H>);
 
 /// Names all cowns of a slice for reading.
 ///

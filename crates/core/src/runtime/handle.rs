@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use parking::Parker;
 use super::home::Home;
 use super::outside::Claim;
 use super::shutdown::ShutdownReport;
-use super::{BuildError, Builder, Config, RuntimeId};
+use super::{BuildError, Builder, Config, EnterGuard, RuntimeId};
 use crate::attend;
 use crate::panic::drop_quietly;
 use crate::sched::context;
@@ -39,29 +38,6 @@ pub struct Runtime {
     pub(super) shared: &'static Shared,
     pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
     claim: Option<Claim>,
-}
-
-/// Makes a runtime the current one of its thread; see [`Runtime::enter`].
-#[must_use = "the runtime is left when the guard is dropped"]
-#[derive(Debug)]
-pub struct EnterGuard<'a> {
-    before: RuntimeId,
-    runtime: PhantomData<&'a Runtime>,
-    /// Entering concerns one thread.
-    not_send: PhantomData<*const ()>,
-}
-
-impl EnterGuard<'_> {
-    pub(super) fn new(runtime: RuntimeId) -> Self {
-        let before = context::enter(runtime);
-        Self { before, runtime: PhantomData, not_send: PhantomData }
-    }
-}
-
-impl Drop for EnterGuard<'_> {
-    fn drop(&mut self) {
-        context::enter(self.before);
-    }
 }
 
 impl Runtime {
@@ -157,7 +133,7 @@ impl Runtime {
     }
 
     /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread, until
-    /// the guard is dropped.
+    /// the guard is dropped. Of several guards that which was made last counts, in whatever order they are dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(self.id())
     }
