@@ -193,7 +193,7 @@ impl World {
 }
 
 /// A circle is told to the one that closed it, and all others on it wait, or another circle was told
-/// to them.
+/// to them or to those for whom they waited.
 fn check_circle(made: &Made, all: &[Made]) -> Result<(), String> {
     let Err(AskError::Cycle(cycle)) = &made.answer else {
         return made.answer.clone().map_err(|why| format!("an ask failed: {why}"));
@@ -202,14 +202,18 @@ fn check_circle(made: &Made, all: &[Made]) -> Result<(), String> {
     if first.by.id() != made.by {
         return Err(format!("the circle begins elsewhere: {made:?}"));
     }
-    let waited = |actor: ActorId| {
-        let failed = |other: &Made| other.by == actor && other.answer.is_err();
-        made.waiting.contains_key(&actor) || all.iter().any(failed)
-    };
-    match others.iter().find(|ask| !waited(ask.by.id())) {
-        Some(ask) => Err(format!("{:?} does not wait: {made:?}", ask.by)),
-        None => Ok(()),
+    let failed = |actor| all.iter().any(|other| other.by == actor && other.answer.is_err());
+    // Who has stopped waiting between the telling and the hearing was told of another circle, or its own question came
+    // to an end since the one that it asked had stopped waiting.
+    let mut next_has_ended = false;
+    for ask in others.iter().rev() {
+        let waits = made.waiting.contains_key(&ask.by.id());
+        if !waits && !failed(ask.by.id()) && !next_has_ended {
+            return Err(format!("{:?} does not wait: {made:?}", ask.by));
+        }
+        next_has_ended = !waits;
     }
+    Ok(())
 }
 
 fn program(
