@@ -242,6 +242,21 @@ fn one_actor_is_monitored_many_times() {
 }
 
 #[test]
+fn one_actor_has_many_names() {
+    grows_with_their_number(|count| {
+        let runtime = runtime();
+        runtime.run(|| {
+            let ear = spawn(Ear(0));
+            let names: Vec<_> = (0..count).map(|n| format!("name {n}")).collect();
+            names.iter().for_each(|name| ear.register(name).unwrap());
+            assert_eq!(ear.names().len(), count);
+            names.iter().for_each(|name| assert!(ear.unregister(name)));
+            assert!(ear.names().is_empty());
+        });
+    });
+}
+
+#[test]
 fn those_who_wait_for_a_name_give_up() {
     grows_with_their_number(|count| {
         let runtime = runtime();

@@ -235,3 +235,86 @@ fn a_message_that_is_passed_on_to_the_end_of_a_chain() {
         });
     }
 }
+
+/// The reason of the last one does not hold those of all others.
+#[test]
+fn a_failure_that_spreads_to_the_end_of_a_chain() {
+    struct Link(Option<Addr<Link>>);
+    impl Actor for Link {
+        fn started(&mut self, context: &mut Context<Self>) {
+            if let Some(before) = &self.0 {
+                context.link(before);
+            }
+        }
+    }
+    on_a_small_stack(move |_| {
+        let first = spawn(Link(None));
+        let mut last = first.clone();
+        for _ in 0..DEEP {
+            last = spawn(Link(Some(last)));
+        }
+        first.kill().unwrap();
+        let reason = last.ended().wait().unwrap();
+        assert!(matches!(&reason, ExitReason::Linked(..)), "{reason}");
+        assert!(reason.to_string().ends_with("it was killed"), "{reason}");
+        assert!(reason.to_string().len() < 1000, "{reason}");
+    });
+}
+
+#[derive(Clone)]
+struct Passed;
+
+impl Message for Passed {
+    type Reply = ();
+}
+
+#[test]
+fn routers_and_topics_that_own_the_next() {
+    on_a_small_stack(move |_| {
+        let mut last = Router::<Passed>::new(Routing::RoundRobin);
+        for _ in 0..DEEP {
+            let router = Router::new(Routing::RoundRobin);
+            router.add(last);
+            last = router;
+        }
+        assert!(last.send(Passed).is_err(), "there are too many");
+        drop(last);
+
+        let mut last = Topic::<Passed>::new();
+        for _ in 0..DEEP {
+            let topic = Topic::new();
+            let next = last;
+            topic.subscribe_fn(move |Passed| _ = &next).keep();
+            last = topic;
+        }
+        drop(last);
+    });
+}
+
+#[test]
+fn streams_whose_items_own_the_next() {
+    struct Item(#[expect(dead_code)] Option<ActorStream<Item>>);
+    struct Producer(Option<ActorStream<Item>>);
+    impl Actor for Producer {}
+    impl Handler<Demand<Item>> for Producer {
+        fn handle(&mut self, mut demand: Demand<Item>, _: &mut Context<Self>) {
+            demand.push(Item(self.0.take())).unwrap_or_else(|_| panic!("one was demanded"));
+            demand.finish();
+        }
+    }
+    on_a_small_stack(move |runtime| {
+        let mut last = None;
+        for _ in 0..DEEP {
+            let mut stream = spawn(Producer(last)).stream::<Item>();
+            // Asks for what it then never takes.
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(
+                futures::Stream::poll_next(std::pin::Pin::new(&mut stream), &mut context)
+                    .is_pending()
+            );
+            last = Some(stream);
+        }
+        runtime.wait_idle();
+        drop(last);
+    });
+}

@@ -382,3 +382,28 @@ fn a_broadcast_over_routers_reaches_one_of_each() {
         });
     });
 }
+
+/// Who comes to itself again is passed over.
+#[test]
+fn routers_in_a_circle_end() {
+    check(|| {
+        let (clerks, log) = clerks(1);
+        let routers = [(); 3].map(|()| Router::<Item>::new(Routing::RoundRobin));
+        for router in &routers {
+            routers.iter().for_each(|other| assert!(router.add(other.clone())));
+        }
+        let [first, ..] = &routers;
+        assert!(matches!(first.send(Item(1)), Err(RouteError::NoRoutee(Item(1)))));
+        assert!(matches!(first.ask(Item(1)), Err(RouteError::NoRoutee(Item(1)))));
+        assert!(first.broadcast(Item(1)).is_err());
+        routers[2].add(clerks[0].clone());
+        assert!(first.send(Item(2)).is_ok());
+        finally(move || {
+            assert_eq!(log.take(), [(0, 2)]);
+            // They keep each other alive.
+            for router in &routers {
+                router.routees().iter().for_each(|routee| _ = router.remove(routee.id()));
+            }
+        });
+    });
+}

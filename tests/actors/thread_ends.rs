@@ -147,3 +147,16 @@ fn a_worker_may_spawn_and_send_when_it_ends() {
     assert!(other.shutdown(PATIENCE).is_complete());
     assert_eq!(log.take(), [7, 8]);
 }
+
+#[test]
+fn a_pump_can_be_made_and_run() {
+    let seen = end_a_thread(|log| {
+        let pump = Runtime::builder().build_pumped().unwrap();
+        let _entered = pump.enter();
+        let cown = Cown::new(3);
+        let log = log.clone();
+        when(&cown, move |n| log.push(*n));
+        pump.run_pending();
+    });
+    assert_eq!(seen, [3, 1]);
+}

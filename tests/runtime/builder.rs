@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use coact::may_block;
 use coact::prelude::*;
-use coact_tests::{Log, Meeting, fail};
+use coact_tests::{Log, Meeting, PATIENCE, fail};
 
 /// The names of the threads on which so many behaviours run at the same time.
 fn names(runtime: &Runtime, count: usize) -> BTreeSet<String> {
@@ -78,6 +79,29 @@ fn hooks_that_panic_are_survived() {
     let runtime = builder.on_stop(|| fail("at the end")).build().unwrap();
     assert_eq!(runtime.run(|| ask((), |()| 1)).wait(), Ok(1));
     assert!(runtime.shutdown(Duration::ZERO).is_complete());
+}
+
+/// A worker that waits before it works could wait for itself.
+#[test]
+fn hooks_of_workers_are_refused_what_would_block() {
+    let builder = Runtime::builder().workers(1);
+    let (at_start, seen) = (Log::new(), Log::new());
+    let (log, around) = (at_start.clone(), seen.clone());
+    let runtime = builder
+        .on_start(move || {
+            log.push(may_block());
+            ask(&Cown::new(1), |n| *n).wait().unwrap();
+        })
+        .around_threads(move |run| {
+            around.push(may_block());
+            run();
+            around.push(may_block());
+        })
+        .build()
+        .unwrap();
+    assert_eq!(runtime.run(|| ask((), |()| may_block())).wait(), Ok(false));
+    assert!(runtime.shutdown(PATIENCE).is_complete());
+    assert_eq!((at_start.take(), seen.take()), (vec![false], vec![false, false]));
 }
 
 /// Frames that would not fit into a stack of the usual size.

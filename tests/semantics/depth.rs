@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::{Attended, Broken, Door, Home};
+use coact::{Attended, Batch, Broken, Door, Home};
 use coact_tests::{Faults, Log, runtime};
 
 const DEEP: usize = 100_000;
@@ -197,5 +197,14 @@ fn promises_that_are_chained_on_a_stopped_blocking_runtime() {
         blocking.shutdown(Duration::ZERO);
         resolver.resolve(());
         assert_eq!(end.wait(), Err(Broken::Cancelled));
+    });
+}
+
+#[test]
+fn batches_whose_behaviours_own_the_next() {
+    let cowns = std::sync::OnceLock::new();
+    drop_a_chain(move |counted, next: Option<Batch>| {
+        let cown: &Cown<()> = cowns.get_or_init(|| Cown::new(()));
+        batch().when(cown, move |()| drop((counted, next)))
     });
 }

@@ -270,3 +270,26 @@ fn of_a_scope() {
     assert_eq!(message, "again");
     assert_alive(&runtime);
 }
+
+/// Who gives a value that nobody wants any more has done nothing wrong, whatever its destructor does.
+#[test]
+fn values_that_nobody_wants_and_that_panic() {
+    struct Value;
+    impl Drop for Value {
+        fn drop(&mut self) {
+            coact_tests::fail("nobody wanted it");
+        }
+    }
+    let runtime = runtime();
+    runtime.run(|| {
+        let (resolver, promise) = Promise::channel();
+        drop(promise);
+        resolver.resolve(Value);
+        let cown = Cown::new(());
+        let (resolver, promise) = Promise::channel();
+        drop(promise);
+        when(&cown, move |()| resolver.resolve(Value));
+        assert_eq!(ask(&cown, |()| 7).wait(), Ok(7));
+    });
+    assert_alive(&runtime);
+}

@@ -279,7 +279,7 @@ impl<A: Actor> Cell<A> {
             return trap(Exited { actor: from, reason });
         }
         if !reason.is_normal() && self.phase != Phase::Down {
-            let reason = ExitReason::Linked(from, Arc::new(reason));
+            let reason = ExitReason::Linked(from, reason.into_cause());
             self.end_hold_for(&reason);
             self.end(front, reason);
         }

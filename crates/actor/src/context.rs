@@ -151,8 +151,10 @@ impl<A: Actor> Context<A> {
     /// Several of them stack up: they are asked and handled one after the other, each once, and those
     /// that a closure asks for come before any message. If the mailbox is bounded and lets senders
     /// [wait](crate::Mailbox::wait), this waits for room, too. A question whose answer (or room) needs this actor
-    /// in turn fails ([`AskError::Cycle`]); and there is no form without a timeout, since an actor that
-    /// never answers would hold this one for ever.
+    /// in turn fails ([`AskError::Cycle`]), unless an answer on the way is given by hand: whoever has a
+    /// [`Reply`](crate::Reply) may answer at any time, so what waits for one is never told that it waits for ever. That
+    /// ends with the timeout; there is no form without one, since an actor that never answers would hold this one
+    /// for ever.
     ///
     /// ```
     /// use coact_actor::{Actor, AskError, Context, Handler, Message, spawn};

@@ -20,7 +20,8 @@ pub enum ExitReason {
     Panicked(Arc<str>),
     /// It gave up for a reason of its own: [`Context::stop_with`](crate::Context::stop_with).
     Failed(Arc<str>),
-    /// An actor that it was linked to ended, and why.
+    /// An actor that it was linked to ended, and why. (Of a long chain of links some are left out between the last ones
+    /// and the first cause.)
     Linked(ActorId, Arc<ExitReason>),
     /// There was no such actor any more when it was to be linked to or monitored, and nobody knows why.
     NoActor,
@@ -34,7 +35,27 @@ impl ExitReason {
     pub fn is_normal(&self) -> bool {
         matches!(self, ExitReason::Normal | ExitReason::Shutdown)
     }
+
+    /// The same as the cause of another reason. What has spread along many links, or up many supervisors, names the last
+    /// actor and the first cause of a part of the way: reasons of reasons are nested no deeper than [`MOST_NESTED`].
+    pub(crate) fn into_cause(self) -> Arc<Self> {
+        let (mut depth, mut first) = (0, &self);
+        while let ExitReason::Linked(_, cause) | ExitReason::TooManyRestarts(cause) = first {
+            (depth, first) = (depth + 1, &**cause);
+        }
+        if depth < MOST_NESTED {
+            return Arc::new(self);
+        }
+        let first = Arc::new(first.clone());
+        Arc::new(match self {
+            ExitReason::Linked(id, _) => ExitReason::Linked(id, first),
+            _ => ExitReason::TooManyRestarts(first),
+        })
+    }
 }
+
+/// How many reasons may be each the cause of the next.
+const MOST_NESTED: usize = 16;
 
 impl fmt::Display for ExitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

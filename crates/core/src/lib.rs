@@ -34,6 +34,7 @@ pub use behaviour::when::{ask, try_ask, try_when, when, when_or_else};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::anchored::Anchored;
 pub use cown::checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
+pub use cown::depth::Deep;
 pub use cown::farewell::Farewell;
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::iter::{MembersIter, MembersIterMut};

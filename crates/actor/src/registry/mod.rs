@@ -152,7 +152,7 @@ impl<A: Actor> Addr<A> {
         if is_new {
             registry.watch(self);
         }
-        registry.0.table.announce(self);
+        registry.0.table.announce(self, Some(name));
         if self.has_ended() {
             registry.0.table.release(name, Some(self.id()));
             return Err(RegisterError::Stopped);
@@ -180,7 +180,7 @@ impl<A: Actor> Addr<A> {
         if registry.0.table.claim(self.id(), &[]) == Ok(true) {
             registry.watch(self);
         }
-        registry.0.table.announce(self);
+        registry.0.table.announce(self, None);
         Uid::of(self.id())
     }
 }

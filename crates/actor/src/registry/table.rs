@@ -17,7 +17,9 @@ pub(crate) struct Table(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
-    names: HashMap<Arc<str>, ActorId>,
+    /// With a number for each time that one was given.
+    names: HashMap<Arc<str>, (ActorId, u64)>,
+    given: u64,
     actors: HashMap<ActorId, Entry>,
     /// Those who wait for a name, by their tickets.
     waiting: HashMap<Arc<str>, BTreeMap<u64, Tell>>,
@@ -29,7 +31,8 @@ struct Entries {
 struct Entry {
     /// `None` while the actor is being made.
     found: Option<Found>,
-    names: Vec<Arc<str>>,
+    /// In the order in which it got them.
+    names: BTreeMap<u64, Arc<str>>,
 }
 
 struct Found {
@@ -68,7 +71,7 @@ pub(super) type Tell = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
 impl Entries {
     /// The actor that has a name, if it lives.
     fn living(&self, name: &str) -> Option<&Found> {
-        self.living_id(*self.names.get(name)?)
+        self.living_id(self.names.get(name)?.0)
     }
 
     fn living_id(&self, id: ActorId) -> Option<&Found> {
@@ -86,9 +89,9 @@ impl Entries {
 
     /// Takes a name away from its holder.
     fn vacate(&mut self, name: &str) -> bool {
-        let Some(holder) = self.names.remove(name) else { return false };
+        let Some((holder, number)) = self.names.remove(name) else { return false };
         if let Some(entry) = self.actors.get_mut(&holder) {
-            entry.names.retain(|other| &**other != name);
+            entry.names.remove(&number);
         }
         true
     }
@@ -101,7 +104,7 @@ impl Table {
         let mut entries = self.0.lock();
         for name in names {
             match entries.names.get(name) {
-                Some(&holder) if holder != actor && entries.is_held(holder) => {
+                Some(&(holder, _)) if holder != actor && entries.is_held(holder) => {
                     return Err(NameTaken { name: Arc::clone(name), holder, unused: () });
                 }
                 _ => {}
@@ -110,19 +113,22 @@ impl Table {
         let is_new = !entries.actors.contains_key(&actor);
         entries.actors.entry(actor).or_default();
         for name in names {
-            if entries.names.get(name) == Some(&actor) {
+            if entries.names.get(name).is_some_and(|(holder, _)| *holder == actor) {
                 continue;
             }
             entries.vacate(name);
-            entries.names.insert(Arc::clone(name), actor);
+            entries.given += 1;
+            let number = entries.given;
+            entries.names.insert(Arc::clone(name), (actor, number));
             let entry = entries.actors.entry(actor).or_default();
-            entry.names.push(Arc::clone(name));
+            entry.names.insert(number, Arc::clone(name));
         }
         Ok(is_new)
     }
 
-    /// Makes an actor that has its place known, and tells those who wait for its names.
-    pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>) {
+    /// Makes an actor that has its place known, and tells those who wait for its names; of one that is known, those who
+    /// wait for the name that is new.
+    pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>, new: Option<&str>) {
         let found = Found { address: Box::new(address.downgrade()), any: address.any() };
         let any = found.any.clone();
         let mut spare = Some(found);
@@ -132,11 +138,19 @@ impl Table {
             let entries = &mut *entries;
             // It may have ended meanwhile, and be forgotten.
             let Some(entry) = entries.actors.get_mut(&address.id()) else { return };
-            if entry.found.is_none() {
+            let was_known = entry.found.is_some();
+            if !was_known {
                 entry.found = spare.take();
             }
-            for name in &entry.names {
-                told.extend(entries.waiting.remove(name).into_iter().flatten());
+            match new {
+                Some(name) if was_known => {
+                    told.extend(entries.waiting.remove(name).into_iter().flatten());
+                }
+                _ => {
+                    let waiting =
+                        entry.names.values().filter_map(|name| entries.waiting.remove(name));
+                    told.extend(waiting.flatten());
+                }
             }
         }
         for (_, tell) in told {
@@ -195,7 +209,7 @@ impl Table {
 
     pub(crate) fn names(&self) -> Vec<(Arc<str>, AnyAddr)> {
         let entries = self.0.lock();
-        let living = entries.names.iter().filter_map(|(name, id)| {
+        let living = entries.names.iter().filter_map(|(name, (id, _))| {
             entries.living_id(*id).map(|found| (Arc::clone(name), found.any.clone()))
         });
         let mut names: Vec<_> = living.collect();
@@ -207,13 +221,13 @@ impl Table {
     pub(crate) fn names_of(&self, actor: ActorId) -> Vec<Arc<str>> {
         let entries = self.0.lock();
         let entry = entries.actors.get(&actor).filter(|_| entries.living_id(actor).is_some());
-        entry.map(|entry| entry.names.clone()).unwrap_or_default()
+        entry.map(|entry| entry.names.values().cloned().collect()).unwrap_or_default()
     }
 
     /// Takes a name away, from this actor or from whoever has it.
     pub(crate) fn release(&self, name: &str, from: Option<ActorId>) -> bool {
         let mut entries = self.0.lock();
-        let Some(&holder) = entries.names.get(name) else { return false };
+        let Some(&(holder, _)) = entries.names.get(name) else { return false };
         if from.is_some_and(|from| from != holder) {
             return false;
         }
@@ -227,7 +241,7 @@ impl Table {
         let entry = {
             let mut entries = self.0.lock();
             let Some(entry) = entries.actors.remove(&actor) else { return };
-            for name in &entry.names {
+            for name in entry.names.values() {
                 entries.names.remove(name);
             }
             entry
@@ -249,7 +263,7 @@ impl Tenancy {
 
     /// Makes a new actor, whose names these are, known before it begins.
     pub(crate) fn settle<A: Actor>(self, address: &Addr<A>) {
-        self.hub.table.announce(address);
+        self.hub.table.announce(address, None);
         // Told or dropped, it clears the place. This alerts the actor, so it comes last.
         address.on_down(move |_| drop(self));
     }

@@ -5,10 +5,14 @@ mod routees;
 mod scatter;
 mod strategy;
 
+use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 use std::sync::Arc;
+
+use coact_core::{Deep, thread_companion};
 
 use crate::mailbox::Reserve;
 use crate::recipient::Takes;
@@ -54,7 +58,8 @@ pub struct Router<M: Message>(Arc<Inner<M>>);
 
 struct Inner<M: Message> {
     id: ActorId,
-    routees: Routees<Recipient<M>>,
+    /// A routee may be a router.
+    routees: Deep<Routees<Recipient<M>>>,
     key: Option<Key<M>>,
 }
 
@@ -91,11 +96,14 @@ impl<M: Message> Router<M> {
     }
 
     fn with(strategy: Routing, key: Option<Key<M>>) -> Self {
-        let routees = Routees::new(strategy);
+        let routees = Deep::new(Routees::new(strategy));
         Self(Arc::new(Inner { id: ActorId::next(), routees, key }))
     }
 
     /// Adds a routee, whose actor the router keeps alive. Returns false if it is one already.
+    ///
+    /// A routee may be a router. A message that has come through 32 of them, or through the same one before, is taken
+    /// no further by that one: it is passed over, like a routee that has ended.
     pub fn add(&self, routee: impl Into<Recipient<M>>) -> bool {
         let routee = routee.into();
         let (id, this) = (routee.id(), Arc::downgrade(&self.0));
@@ -266,16 +274,19 @@ impl<M: Message> Candidates<M> for Waiters<M> {
 
 impl<M: Message> Takes<M> for Router<M> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
-        Router::send(self, message).map_err(RouteError::into_send_error)
+        self.send_counted(message, None)
     }
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
-        answered(Router::ask(self, message)).0
+        self.ask_counted(message, None).0
     }
 
     fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
+        let Some(passing) = Passing::enter(self.0.id) else {
+            return Err(RouteError::NoRoutee(message).into_send_error());
+        };
         let key = self.key_of(&message);
-        let sent = self.0.routees.send(message, key, guest.as_ref());
+        let sent = passing.note(self.0.routees.send(message, key, guest.as_ref()));
         sent.map_err(RouteError::into_send_error)
     }
 
@@ -284,11 +295,15 @@ impl<M: Message> Takes<M> for Router<M> {
         message: M,
         guest: Option<InFlight>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        let Some(passing) = Passing::enter(self.0.id) else {
+            return answered(Err(RouteError::NoRoutee(message)));
+        };
         let key = self.key_of(&message);
-        answered(self.0.routees.ask(message, key, guest.as_ref()))
+        answered(passing.note(self.0.routees.ask(message, key, guest.as_ref())))
     }
 
     fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        let _passing = Passing::enter(self.0.id)?;
         // To wait with any other routee than that of the key would be wrong.
         let key = match (message, &self.0.key) {
             (Some(message), Some(_)) => self.key_of(message),
@@ -309,6 +324,52 @@ impl<M: Message> Takes<M> for Router<M> {
     /// Routees may be added at any time.
     fn has_ended(&self) -> bool {
         false
+    }
+}
+
+/// The routers that a message passes on this thread, each the routee of the one before; and those that have refused it.
+#[derive(Default)]
+struct Path {
+    passed: RefCell<Vec<ActorId>>,
+    refused: RefCell<Vec<ActorId>>,
+}
+
+/// The time that one of them takes.
+struct Passing(Rc<Path>);
+
+/// How many routers may be routees of each other.
+const MOST_NESTED: usize = 32;
+
+impl Passing {
+    fn enter(router: ActorId) -> Option<Self> {
+        let path = thread_companion::<Path>();
+        {
+            let mut passed = path.passed.borrow_mut();
+            let is_known = passed.contains(&router) || path.refused.borrow().contains(&router);
+            if is_known || passed.len() >= MOST_NESTED {
+                return None;
+            }
+            passed.push(router);
+        }
+        Some(Self(path))
+    }
+
+    /// Notes that the router has refused: it need not be tried again, by whatever way the message comes.
+    fn note<T, E>(&self, taken: Result<T, E>) -> Result<T, E> {
+        if taken.is_err() {
+            self.0.refused.borrow_mut().extend(self.0.passed.borrow().last());
+        }
+        taken
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        let mut passed = self.0.passed.borrow_mut();
+        passed.pop();
+        if passed.is_empty() {
+            self.0.refused.borrow_mut().clear();
+        }
     }
 }
 

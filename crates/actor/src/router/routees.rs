@@ -218,6 +218,13 @@ impl<R: Routed> Routees<R> {
         removed.is_some()
     }
 
+    /// Takes one out that takes no messages, if that is for good: a router may have routees again.
+    fn forget(&self, routee: &Routee<R>) {
+        if routee.address.has_ended() {
+            self.remove(routee.id);
+        }
+    }
+
     /// Keeps so many, the oldest.
     pub(crate) fn truncate(&self, size: impl FnOnce() -> usize) {
         let removed: Vec<_> = {
@@ -357,7 +364,7 @@ impl<R: Routed> Routees<R> {
                     message
                 }
                 SendError::Stopped(message) => {
-                    self.remove(by.id);
+                    self.forget(by);
                     message
                 }
             };
@@ -388,7 +395,7 @@ impl<R: Routed> Routees<R> {
                 Err(error) => {
                     match error {
                         SendError::Full(_) | SendError::Cycle(..) => some_full = true,
-                        SendError::Stopped(_) => _ = self.remove(routee.id),
+                        SendError::Stopped(_) => self.forget(routee),
                     }
                     left = Some(error.into_message());
                 }

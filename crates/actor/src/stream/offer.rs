@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use coact_core::catch;
+use coact_core::{Deep, catch};
 use futures_core::Stream;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -311,7 +311,8 @@ impl<T: Send + 'static> Drop for ActorStream<T> {
         if let Some(tell) = tell.filter(|_| !is_over) {
             tell();
         }
-        drop(left);
+        // An item may own the next stream.
+        drop(Deep::new(left));
     }
 }
 

@@ -428,7 +428,7 @@ impl Plan {
         if last || added {
             self.end(number, reason.clone());
         }
-        let reason = ExitReason::TooManyRestarts(reason.into());
+        let reason = ExitReason::TooManyRestarts(reason.into_cause());
         self.course = Course::Leaving { reason, last };
         self.leave(last, now);
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::Poll;
 
-use coact_core::catch;
+use coact_core::{Deep, catch};
 use parking_lot::RwLock;
 
 use crate::events::{self, DropCause};
@@ -63,16 +63,16 @@ pub use tree::TopicTree;
 /// first message after somebody has come or gone lists the subscribers anew. To come or go takes
 /// logarithmic time; an actor that subscribes is [monitored](crate::Addr::on_down), and leaves when it ends.
 /// For payloads that are large, publish something that is cheap to clone, like an `Arc`.
-pub struct Topic<M>(Arc<Channel<M>>);
+pub struct Topic<M: 'static>(Arc<Channel<M>>);
 
-struct Channel<M> {
+struct Channel<M: 'static> {
     /// How many subscribers there are: the one look of those who publish to nobody.
     listening: AtomicUsize,
     subscribers: RwLock<List<M>>,
 }
 
 /// The subscribers of a topic. One comes or goes in logarithmic time; nobody publishes under the lock.
-struct List<M> {
+struct List<M: 'static> {
     /// By their numbers, which rise.
     all: BTreeMap<u64, Arc<Subscriber<M>>>,
     /// Made by the first who publishes after a change.
@@ -82,11 +82,12 @@ struct List<M> {
 /// The subscribers at some moment.
 type Snapshot<M> = Arc<[Arc<Subscriber<M>>]>;
 
-struct Subscriber<M> {
+struct Subscriber<M: 'static> {
     id: u64,
     /// Which paths of a [`TopicTree`] it is interested in.
     pattern: Option<Pattern>,
-    deliver: Deliver<M>,
+    /// May own another topic.
+    deliver: Deep<Deliver<M>>,
 }
 
 /// Takes a message; with the subscriber's number, it may do so later.
@@ -112,7 +113,7 @@ pub struct Published {
     pub missed: Vec<ActorId>,
 }
 
-impl<M> Default for Channel<M> {
+impl<M: 'static> Default for Channel<M> {
     fn default() -> Self {
         let list = List { all: BTreeMap::new(), snapshot: None };
         Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(list) }
@@ -300,7 +301,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 
     fn enter_as(&self, id: u64, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
-        let subscriber = Arc::new(Subscriber { id, pattern, deliver });
+        let subscriber = Arc::new(Subscriber { id, pattern, deliver: Deep::new(deliver) });
         self.0.change(|all| _ = all.insert(id, subscriber));
         let topic: Arc<dyn Leave> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)
@@ -383,7 +384,7 @@ fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {
     })
 }
 
-impl<M> Channel<M> {
+impl<M: 'static> Channel<M> {
     fn snapshot(&self) -> Snapshot<M> {
         if let Some(snapshot) = &self.subscribers.read().snapshot {
             return Arc::clone(snapshot);
@@ -412,27 +413,27 @@ impl<M: Send + 'static> Leave for Channel<M> {
     }
 }
 
-impl<M> Default for Topic<M> {
+impl<M: 'static> Default for Topic<M> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<M> Clone for Topic<M> {
+impl<M: 'static> Clone for Topic<M> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<M> PartialEq for Topic<M> {
+impl<M: 'static> PartialEq for Topic<M> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl<M> Eq for Topic<M> {}
+impl<M: 'static> Eq for Topic<M> {}
 
-impl<M> fmt::Debug for Topic<M> {
+impl<M: 'static> fmt::Debug for Topic<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // ORDERING: Relaxed. For people.
         let listening = self.0.listening.load(Ordering::Relaxed);

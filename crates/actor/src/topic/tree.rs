@@ -27,7 +27,7 @@ use crate::{Message, Recipient};
 ///
 /// **Cost.** As a topic's, and each subscription's pattern is compared with the path of each
 /// message.
-pub struct TopicTree<M>(Topic<M>);
+pub struct TopicTree<M: 'static>(Topic<M>);
 
 impl<M: Clone + Send + 'static> TopicTree<M> {
     /// A tree without subscribers.
@@ -71,19 +71,19 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
     }
 }
 
-impl<M> Default for TopicTree<M> {
+impl<M: 'static> Default for TopicTree<M> {
     fn default() -> Self {
         Self(Topic::default())
     }
 }
 
-impl<M> Clone for TopicTree<M> {
+impl<M: 'static> Clone for TopicTree<M> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<M> fmt::Debug for TopicTree<M> {
+impl<M: 'static> fmt::Debug for TopicTree<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("TopicTree").field(&self.0).finish()
     }

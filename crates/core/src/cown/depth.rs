@@ -8,7 +8,9 @@
 use std::alloc::Layout;
 use std::any::type_name;
 use std::cell::Cell;
+use std::fmt;
 use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
@@ -99,6 +101,69 @@ pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
         Some(_depth) => destructor(),
         // SAFETY: the task is ours, and was refused just now; what it captures lives, by the caller's word.
         None => unsafe { put_aside(Aside::allocate(destructor)) },
+    }
+}
+
+/// A value that may own another such value, and that one another, as often as there is memory: dropping the outermost
+/// does not fill the stack. For layers above this one; cowns, promises and what is spawned need none.
+///
+/// Up to a few dozen are dropped inside of each other, as ever. What lies deeper is dropped after that, by the outermost;
+/// then a panic in a destructor goes no further.
+///
+/// ```
+/// use coact_core::Deep;
+///
+/// struct Link(Option<Deep<Box<Link>>>);
+///
+/// let mut chain = Link(None);
+/// for _ in 0..300_000 {
+///     chain = Link(Some(Deep::new(Box::new(chain))));
+/// }
+/// drop(chain);
+/// ```
+pub struct Deep<T: 'static>(ManuallyDrop<T>);
+
+impl<T: 'static> Deep<T> {
+    /// Wraps a value.
+    pub const fn new(value: T) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+}
+
+impl<T: 'static> Drop for Deep<T> {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let value = unsafe { ManuallyDrop::take(&mut self.0) };
+        // SAFETY: it is `'static`.
+        unsafe { run_destructor(move || drop(value)) };
+    }
+}
+
+impl<T: 'static> Deref for Deep<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: 'static> DerefMut for Deep<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T: Default + 'static> Default for Deep<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: fmt::Debug + 'static> fmt::Debug for Deep<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 

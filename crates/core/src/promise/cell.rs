@@ -202,7 +202,9 @@ impl<R> Producer<R> {
         // below comes after the consumer's uses.
         let in_time = shared.state.load(Ordering::Acquire) != LATE;
         // SAFETY: the consumer has left.
-        drop_value(unsafe { Shared::take_over(this) });
+        let value = unsafe { Shared::take_over(this) };
+        // Whoever had the value to give has done what there was to do: a panic of its destructor is not his.
+        drop_quietly(|| drop_value(value));
         in_time
     }
 

@@ -281,7 +281,8 @@ impl Builder {
         self
     }
 
-    /// What each worker runs before its first behaviour.
+    /// What each worker runs before its first behaviour. As there, what would block the worker is refused: waiting for
+    /// work of this runtime could wait for this very worker.
     pub fn on_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
         self.0.on_start = Some(Arc::new(hook));
         self

@@ -16,7 +16,7 @@ use super::shutdown::ShutdownReport;
 use super::{BuildError, Builder, Config, EnterGuard, RuntimeId};
 use crate::attend;
 use crate::panic::drop_quietly;
-use crate::sched::context;
+use crate::sched::context::{self, Nested};
 use crate::sched::quiet::{self, Runtimes};
 use crate::sched::shared::{self, Phase, Shared};
 use crate::sched::worker::Worker;
@@ -356,9 +356,11 @@ fn start_worker(
         if config.pin {
             pin_to_core(index);
         }
+        // The program's own code around the worker is refused what would block it, too.
+        let _inside = Nested::enter();
         shared.around_thread(|| {
             call_hook(config.on_start.as_deref());
-            Worker::new(shared, index, parker).run();
+            context::unnested(|| Worker::new(shared, index, parker).run());
             call_hook(config.on_stop.as_deref());
         });
         shared.count_worker_out(index);

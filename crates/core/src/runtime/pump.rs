@@ -77,7 +77,8 @@ impl Pump {
         let parker = parkers.into_iter().next().expect("a pump is one worker");
         let worker = Worker::new(shared, 0, parker);
         worker.rest();
-        PUMPS.with_borrow_mut(|pumps| pumps.push(shared));
+        // (On a thread that is ending there is no such list any more.)
+        let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(shared));
         if shared.config.simulated {
             sim::adopt(shared);
         }

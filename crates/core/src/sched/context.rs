@@ -194,6 +194,14 @@ impl Drop for Nested {
     }
 }
 
+/// Does something as if no body ran on this thread's stack.
+pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
+    let nested = BODIES.replace(0);
+    let result = work();
+    BODIES.set(nested);
+    result
+}
+
 /// What this module knows of a thread that is simulated by a fiber.
 #[cfg(feature = "sim")]
 pub(crate) struct Snapshot {
