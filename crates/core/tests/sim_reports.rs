@@ -205,10 +205,15 @@ fn behaviours_and_futures() {
         when(&b, |_| ()); // behind both
         batch().when(&b, |_| ()).spawn(); // batch
         when(&c, |_| ()); // no thread
-        drop(spawn_future(async { never().await })); // future
-        files.wait_idle();
+        let entered = files.enter();
+        drop(spawn_future(async { never().await }));
+        drop(entered);
+        drop(spawn_future(async { never().await }));
+        files.wait_idle(); // waits for files
     });
-    let head = report.lines().position(|line| line == "  and of what has no thread:");
+    let idle = " for runtime `files` to have no work left (jobs, futures and holds: 1)";
+    assert_line(&report, &[&at("waits for files"), idle]);
+    let head = report.lines().position(|line| line == "  and without a thread:");
     assert_eq!(head, Some(3), "{report}");
     assert_line(
         &report,
@@ -222,7 +227,11 @@ fn behaviours_and_futures() {
         &report,
         &["::{{closure}}` (", &at("batch"), ") stands in a queue behind `", &at("both")],
     );
-    let ready = ["` on runtime `files`, is ready, but all threads of the runtime wait"];
+    let ready = [
+        "` (",
+        &at("no thread"),
+        "on runtime `files`, is ready, but all threads of the runtime wait",
+    ];
     assert_line(&report, &ready);
     assert_line(
         &report,

@@ -401,7 +401,8 @@ impl Shared {
             match outstanding() {
                 0 => write!(f, "runtime `{name}` to have no work left"),
                 some => {
-                    write!(f, "runtime `{name}` to have no work left ({some} jobs and futures)")
+                    write!(f, "runtime `{name}` to have no work left")?;
+                    write!(f, " (jobs, futures and holds: {some})")
                 }
             }
         })

@@ -87,16 +87,27 @@ impl Engine<'_> {
         if waiting.is_empty() && futures.is_empty() && ready.is_empty() {
             return Ok(());
         }
-        f.write_str("\n  and of what has no thread:")?;
+        f.write_str("\n  and without a thread:")?;
         list(f, futures.iter(), |f, future| self.future(f, future, 0))?;
-        list(f, ready.iter(), |f, (id, ready)| {
-            write!(f, "#{id}, {}, {}", Who::task(ready.task, ready.home), ready.lack())
-        })?;
+        list(f, ready.iter(), |f, (id, ready)| self.not_begun(f, *id, ready))?;
         let is_ready = |of: &&&Behaviour| ready.values().any(|ready| of.is_in(ready));
         list(f, waiting.iter().filter(|of| !is_ready(of)), |f, behaviour| {
             self.behaviour(f, behaviour)?;
             write!(f, " {}", self.state(behaviour))
         })
+    }
+
+    /// A task that could begin, if there were room.
+    fn not_begun(&self, f: &mut Formatter<'_>, id: TaskId, ready: &Ready) -> fmt::Result {
+        write!(f, "#{id}, ")?;
+        match self.known.behaviours.borrow().values().find(|of| of.is_in(ready)) {
+            Some(behaviour) => {
+                self.behaviour(f, behaviour)?;
+                write!(f, " on runtime `{}`", ready.home.config.name)?;
+            }
+            None => write!(f, "{}", Who::task(ready.task, ready.home))?,
+        }
+        write!(f, ", {}", ready.lack())
     }
 }
 
