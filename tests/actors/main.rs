@@ -29,6 +29,7 @@ mod routers;
 mod sharing;
 mod stash;
 mod streams;
+mod stuck;
 mod supervision;
 mod thread_ends;
 mod threads;

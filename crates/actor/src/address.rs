@@ -3,6 +3,7 @@
 mod set;
 mod weak;
 
+use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use crate::life::{Monitor, MonitorId, Tell};
 use crate::mailbox::{Letter, letter};
 use crate::router::InFlight;
 use crate::{
-    Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, MessageTo, Recipient, Reply,
-    SendError, Stopped, SyncActor,
+    Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
+    Recipient, Reply, SendError, Stopped, SyncActor,
 };
 
 pub(crate) use set::Inside;
@@ -100,6 +101,7 @@ impl<A: Actor> Addr<A> {
     /// it. A message that is on its way when the actor ends is dropped, and reported as a dead
     /// letter.
     #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -114,6 +116,7 @@ impl<A: Actor> Addr<A> {
 
     /// As [`send`](Self::send), to an actor that is not as most are.
     #[inline(never)]
+    #[cfg_attr(feature = "sim", track_caller)]
     fn send_marked<M>(&self, message: M) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -170,11 +173,12 @@ impl<A: Actor> Addr<A> {
     ///
     /// **Cost.** As [`send`](Self::send), and a promise.
     #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn ask<M>(&self, message: M) -> Ask<M::Reply>
     where
         M: MessageTo<A>,
     {
-        let (reply, ask) = self.question();
+        let (reply, ask) = self.question::<M>();
         let sent = self.send_with_reply(message, reply);
         // The message is dropped before there is a result that its destructor's panic would leak.
         if sent.is_err_and(|error| matches!(error, SendError::Full(_))) {
@@ -186,8 +190,12 @@ impl<A: Actor> Addr<A> {
 
     /// The two ends of an ask.
     #[inline]
-    pub(crate) fn question<R: Send + 'static>(&self) -> (Reply<R>, Ask<R>) {
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub(crate) fn question<M: Message>(&self) -> (Reply<M::Reply>, Ask<M::Reply>) {
         let (reply, promise) = Reply::channel();
+        promise.owed_by(|f| {
+            write!(f, "the answer of actor `{}` to `{}`", type_name::<A>(), type_name::<M>())
+        });
         let ask = Ask::new(promise);
         match cycle::holder() {
             None => (reply, ask),
@@ -208,7 +216,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let (reply, ask) = self.question();
+        let (reply, ask) = self.question::<M>();
         (ask, self.send_with_guest(message, reply, guest))
     }
 
@@ -239,6 +247,7 @@ impl<A: Actor> Addr<A> {
 
     /// Sends a message with its own reply. (One that is passed on is [forwarded](Self::forward).)
     #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn send_with_reply<M>(
         &self,
         message: M,
@@ -286,6 +295,7 @@ impl<A: Actor> Addr<A> {
     }
 
     #[cold]
+    #[cfg_attr(feature = "sim", track_caller)]
     fn send_elsewhere<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -402,8 +412,10 @@ impl<A: Actor> Addr<A> {
 
     /// Waits for the actor's end; the promise brings the reason. One that is dropped costs the actor nothing
     /// in the long run: some of those are forgotten with each that comes.
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn ended(&self) -> coact_core::Promise<ExitReason> {
         let (resolver, promise) = coact_core::Promise::channel();
+        promise.owed_by(|f| write!(f, "the end of actor `{}`", type_name::<A>()));
         self.monitor(Box::new(resolver));
         promise
     }

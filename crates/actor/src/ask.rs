@@ -78,7 +78,10 @@ impl<R: Send + 'static> Ask<R> {
             return flatten(self.promise.wait());
         }
         let mut this = self;
-        park::block_on(|context| Pin::new(&mut this).poll(context))
+        park::block_on(
+            |f| f.write_str("an answer in time"),
+            |context| Pin::new(&mut this).poll(context),
+        )
     }
 
     /// Spawns a behaviour on `set` with the answer, once it is there: see [`Promise::then`].

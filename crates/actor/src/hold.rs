@@ -1,10 +1,12 @@
 //! Futures that hold their actor.
 
+use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
+use coact_core::waits::Polled;
 use coact_core::{Busy, Home, catch};
 use parking_lot::Mutex;
 
@@ -61,6 +63,8 @@ pub(crate) struct Hold<A: Actor> {
     returned: Returned<A>,
     waker: Waker,
     holding: Holding,
+    /// What a report of the deterministic mode tells of it.
+    polled: Polled,
     /// While it lives the runtime is not idle.
     _busy: Busy,
 }
@@ -72,13 +76,16 @@ impl<A: Actor> Hold<A> {
         let busy = Home::current().hold_open();
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        Self { future: request(loan), returned, waker, holding, _busy: busy }
+        let polled =
+            Polled::new(|f| write!(f, "the future that holds actor `{}`", type_name::<A>()));
+        Self { future: request(loan), returned, waker, holding, polled, _busy: busy }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.
     pub(crate) fn poll(&mut self) -> Poll<()> {
-        let Self { future, waker, holding, .. } = self;
-        holding.polls(|| future.as_mut().poll(&mut TaskContext::from_waker(waker)))
+        let Self { future, waker, holding, polled, .. } = self;
+        let poll = || future.as_mut().poll(&mut TaskContext::from_waker(waker));
+        polled.polls(|| holding.polls(poll))
     }
 
     /// Drops the future, ended or not, and takes the state out of it.

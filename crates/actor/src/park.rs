@@ -3,19 +3,23 @@
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
+use coact_core::waits::{Polled, What};
 use coact_core::{Promise, Resolver};
 use parking_lot::Mutex;
 
-/// Polls until it is ready, and blocks the calling thread in between.
+/// Polls until it is ready, and blocks the calling thread in between. The deterministic mode says what is
+/// waited for.
 ///
 /// # Panics
 /// Inside of a behaviour, a handler or a future, unless it is ready at once: see [`Promise::wait`].
 #[track_caller]
-pub(crate) fn block_on<T>(mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>) -> T {
+pub(crate) fn block_on<T>(what: What, mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>) -> T {
     loop {
         let (resolver, woken) = Promise::channel();
         let waker = Waker::from(Arc::new(Unpark(Mutex::new(Some(resolver)))));
-        if let Poll::Ready(value) = poll(&mut TaskContext::from_waker(&waker)) {
+        let polled = Polled::until_woken(&woken, what);
+        let poll = || poll(&mut TaskContext::from_waker(&waker));
+        if let Poll::Ready(value) = polled.polls(poll) {
             return value;
         }
         // Woken, or nobody has the waker any more: the next poll tells.

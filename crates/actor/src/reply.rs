@@ -36,6 +36,7 @@ impl<R: Send + 'static> Reply<R> {
     }
 
     #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn channel() -> (Self, Promise<Answer<R>>) {
         let (resolver, promise) = Promise::channel();
         (Self { resolver: Some(resolver), wait: None }, promise)
@@ -105,6 +106,7 @@ impl<R: Send + 'static> Reply<R> {
     /// A handler gets the message now. Returns whether it is still to be handled.
     #[inline]
     pub(crate) fn take_up(&self) -> bool {
+        self.resolver.iter().for_each(Resolver::is_kept_back);
         self.wait.as_ref().is_none_or(|wait| wait.begin())
     }
 

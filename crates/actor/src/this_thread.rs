@@ -25,9 +25,10 @@
 //! there, and to wait would stop other work: all functions here but [`id`] panic then. Use
 //! [`Context::address`](crate::Context::address) instead.
 
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -115,15 +116,17 @@ fn assert_plain(what: &str) {
 
 type Letter<M> = (M, Reply<<M as Message>::Reply>);
 
+#[track_caller]
 fn next<M: Message>(timeout: Option<Duration>) -> Option<Letter<M>> {
     let inbox = inbox::<M>();
+    let what = fmt::from_fn(|f| write!(f, "a message `{}` to this thread", type_name::<M>()));
     loop {
         let (resolver, woken) = Promise::channel();
         if let Some(letter) = inbox.take_or_wait(resolver) {
             return Some(letter);
         }
         match timeout {
-            None => drop(woken.wait()),
+            None => drop(woken.wait_for(Some(&what))),
             // Only this thread takes letters out: if it was woken there is one.
             Some(timeout) => {
                 drop(woken.wait_timeout(timeout));
@@ -264,6 +267,7 @@ impl<M: Message> Takes<M> for Inbox<M> {
         _: Option<InFlight>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         let (reply, promise) = Reply::channel();
+        promise.owed_by(|f| write!(f, "a thread's answer to `{}`", type_name::<M>()));
         let sent = self.forward(message, reply);
         (Ask::new(promise), sent)
     }

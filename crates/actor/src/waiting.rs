@@ -151,15 +151,18 @@ pub(crate) async fn ask_within<M: Message>(
 #[track_caller]
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
-    park::block_on(|context| {
-        let polled = future.as_mut().poll(context);
-        assert!(
-            polled.is_ready() || may_block(),
-            "`send_blocking` would wait for room inside of a behaviour, a handler or a future, which may \
+    park::block_on(
+        |f| f.write_str("its send"),
+        |context| {
+            let polled = future.as_mut().poll(context);
+            assert!(
+                polled.is_ready() || may_block(),
+                "`send_blocking` would wait for room inside of a behaviour, a handler or a future, which may \
              hold what takes up the room: use `send`, or `send_async` in a future"
-        );
-        polled
-    })
+            );
+            polled
+        },
+    )
 }
 
 /// Those who are told when something changes that they wait for.

@@ -11,7 +11,7 @@ use coact_sync::shim::atomic::{AtomicUsize, Ordering, seq_cst_accesses};
 use coact_sync::shim::sync::Mutex;
 
 use crate::panic::drop_quietly;
-use crate::promise::{Promise, Resolver};
+use crate::promise::{Promise, Resolver, What};
 use crate::sched::context::assert_may_block;
 use crate::sim;
 
@@ -152,6 +152,7 @@ impl Credits {
             return Acquire { credits: self.clone(), promise: Some(Promise::ready(permit)) };
         }
         let (resolver, promise) = Promise::channel();
+        promise.owed_by(|f| f.write_str("credits that others have"));
         {
             let mut queue = self.0.queue.lock();
             queue.waiters.push_back(Waiter { amount, resolver });
@@ -176,11 +177,21 @@ impl Credits {
         if let Some(permit) = self.try_acquire(amount) {
             return permit;
         }
-        assert_may_block(
-            "`Credits::acquire_blocking`",
-            "use `try_acquire`, or acquire the credit before the behaviour is spawned",
-        );
-        self.acquire(amount).wait()
+        assert_may_acquire();
+        let (free, limit) = (|| self.available(), self.limit());
+        let what = fmt::from_fn(|f| write!(f, "{amount} credits: {} of {limit} are free", free()));
+        self.acquire(amount).wait_for(Some(&what))
+    }
+
+    /// As [`acquire_blocking`](Self::acquire_blocking); the deterministic mode says what is waited for.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn acquire_blocking_for(&self, amount: usize, what: &dyn fmt::Display) -> Permit {
+        if let Some(permit) = self.try_acquire(amount) {
+            return permit;
+        }
+        assert_may_acquire();
+        self.acquire(amount).wait_for(Some(what))
     }
 
     /// Lifts the limit for good: whoever waits is served at once, and nobody waits any more. For
@@ -244,15 +255,37 @@ impl Credits {
     }
 }
 
+#[track_caller]
+fn assert_may_acquire() {
+    assert_may_block(
+        "`Credits::acquire_blocking`",
+        "use `try_acquire`, or acquire the credit before the behaviour is spawned",
+    );
+}
+
 impl Acquire {
+    /// Tells the deterministic mode what is waited for.
+    #[doc(hidden)]
+    #[inline]
+    pub fn owed_by(&self, what: What) {
+        if let Some(promise) = &self.promise {
+            promise.owed_by(what);
+        }
+    }
+
     /// Blocks the calling thread until the credits are there.
     ///
     /// # Panics
     /// As [`Promise::wait`].
     #[track_caller]
-    pub fn wait(mut self) -> Permit {
+    pub fn wait(self) -> Permit {
+        self.wait_for(None)
+    }
+
+    #[track_caller]
+    fn wait_for(mut self, what: Option<&dyn fmt::Display>) -> Permit {
         let promise = self.promise.take().expect("a future is not used after it was ready");
-        promise.wait().expect(KEPT)
+        promise.wait_for(what).expect(KEPT)
     }
 
     /// The permit, if it is there.

@@ -25,6 +25,13 @@ mod sim;
 mod thread;
 mod time;
 
+/// What the layers above tell the deterministic mode for its reports; without the feature `sim`, nothing.
+#[doc(hidden)]
+pub mod waits {
+    pub use crate::promise::What;
+    pub use crate::sim::Polled;
+}
+
 pub use attend::{Attended, Door, Ending, Place, Survey};
 pub use behaviour::batch::{Batch, BatchError, BatchRefusal, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};

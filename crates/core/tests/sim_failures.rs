@@ -2,14 +2,17 @@
 #![cfg(feature = "sim")]
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use coact_core::sim::{self, Config, Failure, Method, Sim};
-use coact_core::{Broken, Cown, Promise, after, ask, may_block, when};
+use coact_core::{Broken, Cown, Promise, after, ask, may_block, sleep, when};
 
 /// Whose destructors send, spawn and wait.
 struct Guards {
@@ -295,4 +298,45 @@ fn handles_that_outlive_a_failed_run_do_not_hide_the_report() {
     let report = *caught.unwrap_err().downcast::<String>().expect("a report");
     assert!(report.contains("in the main program"), "{report}");
     assert!(report.contains("COACT_SIM_SCHEDULE"), "{report}");
+}
+
+/// The thread that is simulated is in a panic then, but the others are not.
+#[test]
+fn others_are_left_between_two_steps_while_one_waits_in_a_panic() {
+    struct Waits(Option<Promise<()>>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let _ = self.0.take().map(Promise::wait);
+        }
+    }
+    let sums = Rc::new(RefCell::new(BTreeSet::new()));
+    let seen = Rc::clone(&sums);
+    let config = Config::new().method(Method::Random).runs(20);
+    let failed = Sim::new().config(config).run(move || {
+        let (resolver, promise) = Promise::channel();
+        let thread = sim::thread(move || {
+            let waits = Waits(Some(promise));
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let _waits = waits;
+                panic!("on purpose");
+            }));
+        });
+        // So it waits by now.
+        sleep(Duration::from_secs(1)).wait().unwrap();
+        let sum = Arc::new(Mutex::new(0));
+        let adders = [(); 2].map(|()| {
+            let sum = Arc::clone(&sum);
+            sim::thread(move || {
+                let before = *sum.lock().unwrap();
+                when(&Cown::new(()), |()| ());
+                *sum.lock().unwrap() = before + 1;
+            })
+        });
+        adders.into_iter().for_each(|adder| adder.wait().unwrap());
+        seen.borrow_mut().insert(*sum.lock().unwrap());
+        resolver.resolve(());
+        thread.wait().unwrap();
+    });
+    assert!(failed.is_ok(), "{failed:?}");
+    assert_eq!(*sums.borrow(), [1, 2].into());
 }

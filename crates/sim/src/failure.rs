@@ -12,6 +12,10 @@ use crate::{Config, Divergence, Method, Schedule, Seed};
 /// environment variables that replay it; `Debug` prints the same, so that `unwrap` in a test shows
 /// it as well.
 ///
+/// Of a schedule that would take more than 4,096 characters, only the length and the last choices are printed:
+/// the run is found again as the last of the exploration that is named. `{:#}` prints it whole, and
+/// [`schedule`](Self::schedule) has it for [`Method::Replay`].
+///
 /// ```
 /// use coact_sim::{Config, Method, Strategy};
 ///
@@ -101,15 +105,39 @@ impl fmt::Display for Failure {
         }
         writeln!(f, "  seed      {seed}")?;
         writeln!(f, "  strategy  {method}")?;
-        writeln!(f, "  schedule  {schedule} ({} choices)", schedule.len())?;
-        writeln!(f, "to replay this run:")?;
-        write!(f, "  {SCHEDULE}={schedule}")?;
+        let whole =
+            Some(schedule.to_string()).filter(|text| f.alternate() || text.len() <= LONGEST);
+        match &whole {
+            Some(text) => {
+                writeln!(f, "  schedule  {text} ({} choices)", schedule.len())?;
+                writeln!(f, "to replay this run:")?;
+                write!(f, "  {SCHEDULE}={text}")?;
+            }
+            None => fmt_end(schedule, f)?,
+        }
         if matches!(method, Method::Replay(_)) {
             return Ok(());
         }
         writeln!(f, "\nto repeat the exploration up to it:")?;
         write!(f, "  {STRATEGY}={method} {SEED}={seed} {RUNS}={run}")
     }
+}
+
+/// A schedule that takes more characters is not printed as a whole.
+const LONGEST: usize = 4_096;
+/// So many of the last stretches of such a schedule are.
+const LAST: usize = 20;
+
+fn fmt_end(schedule: &Schedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "  schedule  {} choices (`{{:#}}` prints them all), the last:", schedule.len())?;
+    for (n, (choice, count)) in schedule.last(LAST).enumerate() {
+        let separator = if n == 0 { "" } else { "," };
+        match count {
+            1 => write!(f, "{separator} {choice}")?,
+            count => write!(f, "{separator} {count} times {choice}")?,
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Failure {

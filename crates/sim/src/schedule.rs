@@ -77,6 +77,12 @@ impl Schedule {
         Choices { schedule: self, cursor: Cursor::default() }
     }
 
+    /// The last choices, equal ones in a row as one, with their number: up to so many of those.
+    pub(crate) fn last(&self, stretches: usize) -> impl Iterator<Item = (Choice, u64)> {
+        let first = self.stretches.len().saturating_sub(stretches);
+        self.stretches[first..].iter().map(|stretch| (stretch.choice, stretch.count))
+    }
+
     /// Adds a stretch, or returns `None` if more choices than can be counted would result.
     fn push_stretch(&mut self, stretch: Stretch) -> Option<()> {
         self.len = self.len.checked_add(stretch.count)?;

@@ -1,5 +1,7 @@
 //! Sending to actors whose mailbox has settings.
 
+use std::any::type_name;
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -17,6 +19,11 @@ use crate::events::{self, DropCause};
 use crate::{
     Actor, Addr, Ask, AskCycle, AskError, ExitReason, Message, MessageTo, Reply, SendError,
 };
+
+/// What somebody waits for who finds a mailbox full.
+fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "room in the mailbox of actor `{}`", type_name::<A>())
+}
 
 impl<A: Actor> Addr<A> {
     /// Sends a message into a lane of the actor's mailbox, whatever lane its type is
@@ -54,11 +61,12 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Asks, with the message in a lane of the actor's mailbox: see [`send_in`](Self::send_in).
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn ask_in<M>(&self, lane: usize, message: M) -> Ask<M::Reply>
     where
         M: MessageTo<A>,
     {
-        let (reply, ask) = self.question();
+        let (reply, ask) = self.question::<M>();
         // What is wrong is told to the reply as well.
         drop(self.post(Some(lane), message, reply));
         ask
@@ -131,7 +139,7 @@ impl<A: Actor> Addr<A> {
         let this = self.clone();
         async move {
             let permit = this.wait_for_room::<M>().await.map_err(AskError::Cycle)?;
-            let (reply, ask) = this.question();
+            let (reply, ask) = this.question::<M>();
             // What is wrong is told to the reply as well.
             drop(this.post_with(permit, message, reply));
             ask.await
@@ -154,8 +162,11 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let credits = self.gate_of::<M>().and_then(Gate::to_wait_for);
-        let permit = credits.map(|credits| credits.acquire_blocking(1));
-        self.post_with(permit, message, Reply::unwanted())
+        let Some(credits) = credits else {
+            return self.post_with(None, message, Reply::unwanted());
+        };
+        let permit = credits.acquire_blocking_for(1, &fmt::from_fn(room_of::<A>));
+        self.post_with(Some(permit), message, Reply::unwanted())
     }
 
     /// The state of the actor's mailbox.
@@ -184,7 +195,9 @@ impl<A: Actor> Addr<A> {
     /// Room for a message of this type, if senders are to wait for it.
     pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
         let credits = self.gate_of::<M>()?.to_wait_for()?;
-        Some(Room::new(self, credits.acquire(1), alone))
+        let acquire = credits.acquire(1);
+        acquire.owed_by(room_of::<A>);
+        Some(Room::new(self, acquire, alone))
     }
 
     fn gate_of<M: Message>(&self) -> Option<&Gate> {
@@ -193,6 +206,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends a message, in the lane that is given or in that of its type.
+    #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn post<M>(
         &self,
         lane: Option<usize>,
@@ -227,6 +241,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends a message that has its credit, or needs none.
+    #[cfg_attr(feature = "sim", track_caller)]
     pub(super) fn post_with<M>(
         &self,
         permit: Option<Permit>,
@@ -255,6 +270,7 @@ impl<A: Actor> Addr<A> {
         Err(SendError::Stopped(message))
     }
 
+    #[cfg_attr(feature = "sim", track_caller)]
     fn enter<M>(
         &self,
         queue: &Arc<Queue>,
@@ -279,6 +295,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Puts a message into the queue of the cown.
+    #[cfg_attr(feature = "sim", track_caller)]
     fn put<M>(&self, permit: Option<Permit>, message: M, reply: Reply<M::Reply>)
     where
         M: MessageTo<A>,

@@ -69,7 +69,7 @@ impl<A: Actor, M: MessageTo<A>> Slot<M> for At<A> {
     }
 
     fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        let (reply, ask) = self.to.question();
+        let (reply, ask) = self.to.question::<M>();
         (ask, self.to.post_with(Some(self.permit), message, reply))
     }
 }

@@ -44,6 +44,7 @@ impl Drop for Ticket {
 impl<A: Actor> Whereis<A> {
     pub(super) fn new(hub: &'static Hub, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
+        promise.owed_by(|f| f.write_str("an actor of a name"));
         let wanted: Box<str> = name.into();
         let tell = move |address: &dyn Any, any: &AnyAddr| {
             let address = address.downcast_ref::<Addr<A>>().cloned();

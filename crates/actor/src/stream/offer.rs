@@ -5,6 +5,7 @@
 //! so the buffer is bounded whoever is slower. All ends follow from the demand's: nobody watches the
 //! actor.
 
+use std::any::type_name;
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
@@ -263,7 +264,10 @@ impl<T: Send + 'static> ActorStream<T> {
     /// Inside of a behaviour, a handler or a future: see [`coact_core::Promise::wait`].
     #[track_caller]
     pub fn wait_next(&mut self) -> Option<T> {
-        park::block_on(|context| Pin::new(&mut *self).poll_next(context))
+        park::block_on(
+            |f| write!(f, "an item `{}` of a stream", type_name::<T>()),
+            |context| Pin::new(&mut *self).poll_next(context),
+        )
     }
 
     /// Asks for more, if there is room enough, and the next item if it is there.

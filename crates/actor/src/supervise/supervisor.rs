@@ -256,6 +256,7 @@ impl Supervisor {
             Err(taken) => return Request::failed(taken.map(drop).into()),
         };
         let (resolver, promise) = Promise::channel();
+        promise.owed_by(|f| f.write_str("a supervisor's answer"));
         let done = self.order(Command::Add(minor, terms));
         let done = done.then((), move |(), result| {
             let result = result.unwrap_or_else(|broken| Err(broken.into()));
@@ -304,6 +305,7 @@ impl Supervisor {
     /// The request fails if the supervisor has ended.
     pub fn counts(&self) -> Request<Counts, ChildError> {
         let (resolver, promise) = Promise::channel();
+        promise.owed_by(|f| f.write_str("a supervisor's answer"));
         let counted = self.children().then((), move |(), children| {
             let counts = children.map(|children| children.into_iter().collect());
             resolver.resolve(counts.map_err(|_| ChildError::Ended));
@@ -314,6 +316,7 @@ impl Supervisor {
 
     fn order(&self, command: Command) -> Promise<Result<(), ChildError>> {
         let (answer, promise) = Promise::channel();
+        promise.owed_by(|f| f.write_str("a supervisor's answer"));
         // An order that comes back is dropped, and its answer fails.
         let _ = self.overseer().send(Order(command, answer));
         promise

@@ -49,6 +49,10 @@ impl<C: Completion> Completion for Admitted<C> {
         self.completion.begins();
     }
 
+    fn promise(&self) -> Option<usize> {
+        self.completion.promise()
+    }
+
     fn done(self, value: C::Value) {
         self.completion.done(value);
     }

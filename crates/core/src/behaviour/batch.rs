@@ -103,6 +103,7 @@ impl Batch {
     /// # Errors
     /// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The batch is given back without the
     /// behaviour, and the behaviour's closure.
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn try_when<S, F>(mut self, set: S, closure: F) -> Result<Self, BatchError<F>>
     where
         S: CownSet,
@@ -115,6 +116,7 @@ impl Batch {
             Ok(len) => len,
             Err(refusal) => return Err(BatchError { refusal, batch: self, closure }),
         };
+        sim::spawns();
         // What is named must be what is kept: a foreign handle may have clones that name other cowns.
         let handles = set.to_owned_set();
         let added = if handles.announce_all() {

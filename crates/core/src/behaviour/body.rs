@@ -8,6 +8,7 @@ use super::task::{Mode, RunContext};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
 use crate::panic::{self, Broken, drop_quietly};
+use crate::sim::Spawned;
 
 /// What happens to a behaviour's result once its cowns are released.
 pub(crate) trait Completion: Send {
@@ -17,6 +18,11 @@ pub(crate) trait Completion: Send {
     fn begins(&mut self) {}
     fn done(self, value: Self::Value);
     fn failed(self, why: Broken);
+    /// The promise of the result, as the simulation knows it.
+    #[inline(always)]
+    fn promise(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The completion of a behaviour without a result: nothing, and it costs nothing.
@@ -34,6 +40,8 @@ pub(crate) struct Body<S: CownSet, F, C> {
     pub(crate) shape: S::Shape,
     pub(crate) closure: F,
     pub(crate) completion: C,
+    /// What a report of the simulation tells of it.
+    pub(crate) spawned: Spawned,
 }
 
 /// A body that has ended, in one way or another, and is yet to say so.
@@ -66,6 +74,12 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
     C: Completion,
 {
+    #[inline(always)]
+    pub(crate) fn new(shape: S::Shape, closure: F, completion: C) -> Self {
+        let spawned = Spawned::new(type_name::<F>, completion.promise());
+        Self { shape, closure, completion, spawned }
+    }
+
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
     /// its deadline. Catches a panic, and poisons what was held exclusively.
     ///
@@ -73,7 +87,7 @@ where
     /// The behaviour holds the cowns that `members` runs over, and they match the shape.
     #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
-        let Body { shape, closure, mut completion } = self;
+        let Body { shape, closure, mut completion, spawned } = self;
         let refused = match context.mode {
             Mode::Cancel => Some(Broken::Cancelled),
             // SAFETY: the members are held.
@@ -85,6 +99,7 @@ where
             return refuse(closure, completion, why, context);
         }
         completion.begins();
+        spawned.begins();
         // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
         // the access for every lifetime.
         let call = || closure(unsafe { S::access(shape, &mut members.clone()) });

@@ -304,7 +304,7 @@ where
     if !unsafe { take_all_of(home, &slots) } {
         return Some((set, closure, completion));
     }
-    let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     // SAFETY: all cowns of the set are held, in its order.
     let ended = unsafe { execute_here(body, cursor_over(&slots), home) };
@@ -344,7 +344,7 @@ where
     if !is_here || !unsafe { claim::take_one(&slot) } {
         return Some((set, closure, completion));
     }
-    let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     // SAFETY: the cown of the set is held.
     let ended = unsafe { execute_here(body, Cursor::single(&slot.member()), home) };

@@ -101,6 +101,7 @@ impl<'scope> Scope<'scope, '_> {
         // The node that holds the closure is erased in type, so nothing checks that it is gone
         // before `'scope` ends: `wait` does, which counts this completion. (Where the spawning ends
         // with a panic, or a refusal, it is dropped in here, and the scope itself still counts.)
+        sim::spawns();
         if let Err((refusal, ..)) = spawn::spawn(set, closure, end) {
             panic!("{refusal}");
         }
@@ -171,11 +172,12 @@ impl State {
         }
     }
 
+    #[track_caller]
     fn wait(&self) {
         self.end_one();
         // ORDERING: Acquire pairs with the release in `end_one`.
         let all_ended = || self.pending.load(Ordering::Acquire) == 0;
-        while !sim::block_until(&all_ended) && !all_ended() {
+        while !sim::block_until(&"the end of its scope's behaviours", &all_ended) && !all_ended() {
             thread::park();
         }
     }

@@ -5,6 +5,7 @@
 
 use std::alloc::Layout;
 use std::any::type_name;
+use std::iter;
 use std::mem::{ManuallyDrop, offset_of};
 use std::ptr::NonNull;
 
@@ -140,14 +141,34 @@ where
 
     #[inline]
     pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
-        Single::allocate(member, &Self::VTABLE, body)
+        let node = Single::allocate(member, &Self::VTABLE, body);
+        // SAFETY: ours alone, and the cown alive by the caller's set.
+        unsafe { Self::note(node, member) };
+        node
     }
 
     /// The same on a member of a group; returns the request.
     #[inline]
     pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
         let vtable = &Self::VTABLE_IN_GROUP;
-        Single::slot(Single::allocate(member, vtable, body))
+        let node = Single::allocate(member, vtable, body);
+        // SAFETY: as above.
+        unsafe { Self::note(node, member) };
+        Single::slot(node)
+    }
+
+    /// Tells the simulation where the behaviour stands.
+    ///
+    /// # Safety
+    /// The node is the caller's alone, and the cown alive.
+    #[inline(always)]
+    unsafe fn note(node: NonNull<Single<Body<S, F, C>>>, member: Member) {
+        // SAFETY: by the caller's word, both.
+        unsafe {
+            let queue = iter::once_with(|| member.queue_ptr().addr().get());
+            let body = &(*node.as_ptr()).body;
+            body.spawned.stands_in(node.addr().get(), queue);
+        }
     }
 
     /// # Safety

@@ -201,7 +201,7 @@ where
     C: Completion,
 {
     if S::SINGLE {
-        let body = Body::<S, F, C> { shape: set.shape(), closure, completion };
+        let body = Body::<S, F, C>::new(set.shape(), closure, completion);
         spawn_single(only_member(set), body);
         return Ok(());
     }
@@ -247,7 +247,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
     let member = only_member(set);
-    let body = Body::<S, F, Forget> { shape: set.shape(), closure, completion: Forget };
+    let body = Body::<S, F, Forget>::new(set.shape(), closure, Forget);
     // SAFETY: alive, by the set's handle.
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {

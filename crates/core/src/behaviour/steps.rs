@@ -6,6 +6,7 @@ use crate::sim;
 
 /// Looks until there is something to be seen. The look has no effects.
 #[cold]
+#[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
     let mut backoff = Backoff::new();
     loop {

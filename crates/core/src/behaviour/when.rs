@@ -5,6 +5,7 @@ use super::spawn::{self, Refusal, WhenError};
 use crate::cown::set::CownSet;
 use crate::panic::Broken;
 use crate::promise::Promise;
+use crate::sim;
 
 /// Spawns a behaviour: `closure` runs, once, as soon as it holds all cowns of `set`.
 ///
@@ -49,6 +50,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    sim::spawns();
     if let Err((refusal, ..)) = spawn::spawn(set, closure, Forget) {
         panic!("{refusal}");
     }
@@ -84,6 +86,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     G: FnOnce(Broken) + Send + 'static,
 {
+    sim::spawns();
     if let Err((refusal, ..)) = spawn::spawn(set, closure, Otherwise(otherwise)) {
         panic!("{refusal}");
     }
@@ -115,6 +118,7 @@ impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
 /// let error = try_when((&cown, &cown), |(a, b)| *a += *b).unwrap_err();
 /// assert!(matches!(error.refusal, Refusal::Overlap(o) if (o.first, o.second) == (0, 1)));
 /// ```
+#[cfg_attr(feature = "sim", track_caller)]
 pub fn try_when<S, F>(set: S, closure: F) -> Result<(), WhenError<F>>
 where
     S: CownSet,
@@ -123,6 +127,7 @@ where
     if spawn::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
+    sim::spawns();
     spawn::spawn(set, closure, Forget)
         .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }
@@ -160,6 +165,7 @@ where
 ///
 /// # Errors
 /// As [`try_when`].
+#[cfg_attr(feature = "sim", track_caller)]
 pub fn try_ask<S, F, R>(set: S, closure: F) -> Result<Promise<R>, WhenError<F>>
 where
     S: CownSet,

@@ -1,5 +1,6 @@
 //! Spawning on members of one group: into the ring, or into the queue.
 
+use std::iter;
 use std::ptr::NonNull;
 
 use super::current;
@@ -36,6 +37,7 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
     // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
+            body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
             push(leader, member, body, run_single::<S, F, C>);
         } else {
             let _place = queue_single(leader, member, body);
@@ -60,6 +62,7 @@ where
     // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
+            body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
             push(leader, member, body, run_single::<S, F, C>);
             return None;
         }

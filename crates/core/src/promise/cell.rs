@@ -85,6 +85,7 @@ unsafe impl<R: Send> Send for Consumer<R> {}
 // SAFETY: `&Consumer` only reads the state word.
 unsafe impl<R: Send> Sync for Consumer<R> {}
 
+#[cfg_attr(feature = "sim", track_caller)]
 pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
     let shared = pool::alloc(Layout::new::<Shared<R>>()).cast::<Shared<R>>();
     let empty = Shared {
@@ -94,6 +95,7 @@ pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
     };
     // SAFETY: the block is fresh and has the layout.
     unsafe { shared.write(empty) };
+    sim::made(shared.addr().get());
     (Producer(shared), Consumer(Some(shared)))
 }
 
@@ -208,6 +210,12 @@ impl<R> Producer<R> {
         in_time
     }
 
+    /// The address of the cell, by which the simulation knows it.
+    #[inline]
+    pub(super) fn addr(&self) -> usize {
+        self.0.addr().get()
+    }
+
     pub(super) fn is_abandoned(&self) -> bool {
         // SAFETY: whatever this points to begins with its state, and is alive by this end.
         let state = unsafe { &(*self.0.as_ptr()).state };
@@ -243,6 +251,12 @@ impl<R> Consumer<R> {
         unsafe { &*shared.as_ptr() }
     }
 
+    /// As [`Producer::addr`]; 0 once the value is taken.
+    #[inline]
+    pub(super) fn addr(&self) -> usize {
+        self.0.map_or(0, |shared| shared.addr().get())
+    }
+
     pub(super) fn is_ready(&self) -> bool {
         // ORDERING: Acquire pairs with the release of `READY`: the value may be taken then.
         self.0.is_none() || self.shared().state.load(Ordering::Acquire) == READY
@@ -264,7 +278,10 @@ impl<R> Consumer<R> {
             return Poll::Ready(value);
         }
         match self.offer(Waiter::Task(waker.clone())) {
-            Ok(()) => Poll::Pending,
+            Ok(()) => {
+                sim::polled(self.addr());
+                Poll::Pending
+            }
             Err(_) => Poll::Ready(self.take_soon()),
         }
     }

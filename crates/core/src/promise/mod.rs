@@ -4,6 +4,7 @@ mod answer;
 mod cell;
 mod wait;
 
+use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -34,6 +35,9 @@ use crate::sim;
 #[must_use = "a promise may be dropped, but then its error goes unseen too; use `when` if there is no result"]
 pub struct Promise<R: Send + 'static>(Consumer<R>);
 
+/// Writes who is to keep a promise: for the reports of the deterministic mode.
+pub type What = fn(&mut fmt::Formatter<'_>) -> fmt::Result;
+
 /// The other end of a [`Promise`]: gives the value. Dropping it breaks the promise
 /// ([`Broken::Dropped`]).
 pub struct Resolver<R: Send + 'static>(Producer<R>);
@@ -46,12 +50,14 @@ impl<R: Send + 'static> Promise<R> {
     /// std::thread::spawn(move || resolver.resolve(42));
     /// assert_eq!(promise.wait(), Ok(42));
     /// ```
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn channel() -> (Resolver<R>, Self) {
         let (producer, consumer) = cell::pair();
         (Resolver(producer), Self(consumer))
     }
 
     /// A promise that is kept already.
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn ready(value: R) -> Self {
         let (resolver, promise) = Self::channel();
         resolver.resolve(value);
@@ -73,12 +79,22 @@ impl<R: Send + 'static> Promise<R> {
         if let Some(result) = self.0.try_take() {
             return result;
         }
+        self.wait_for(None)
+    }
+
+    /// As [`wait`](Self::wait); the deterministic mode says what is waited for.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn wait_for(mut self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
+        if let Some(result) = self.0.try_take() {
+            return result;
+        }
         assert_may_block(
             "`Promise::wait`",
             "chain the rest with `Promise::then`, or await it in `spawn_future`",
         );
         pump::assert_has_no_work("`Promise::wait`");
-        if sim::block_until(&|| self.0.is_ready()) {
+        if sim::block_until(&sim::awaited(self.cell(), what), &|| self.0.is_ready()) {
             return self.0.try_take().expect("it is ready");
         }
         wait::block_on(self)
@@ -103,7 +119,9 @@ impl<R: Send + 'static> Promise<R> {
         if let Some(now) = sim::now() {
             let until = now.saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
             let _alarm = crate::sleep(timeout);
-            sim::block_until(&|| self.0.is_ready() || sim::now() >= Some(until));
+            let is_over = || sim::now() >= Some(until);
+            let awaited = sim::awaited(self.cell(), None);
+            sim::block_until(&awaited, &|| self.0.is_ready() || is_over());
             return self.0.try_take().ok_or(self);
         }
         wait::block_on_timeout(&mut self, timeout).ok_or(self)
@@ -115,6 +133,19 @@ impl<R: Send + 'static> Promise<R> {
     /// Gives the promise back if the value is yet to come.
     pub fn try_wait(mut self) -> Result<Result<R, Broken>, Self> {
         self.0.try_take().ok_or(self)
+    }
+
+    /// Tells the deterministic mode who is to keep the promise.
+    #[doc(hidden)]
+    #[inline]
+    pub fn owed_by(&self, what: What) {
+        sim::owed_by(self.cell(), what);
+    }
+
+    /// By which the simulation knows the promise.
+    #[inline]
+    pub(crate) fn cell(&self) -> usize {
+        self.0.addr()
     }
 
     /// Stops waiting because it takes too long: as dropping the promise, but whoever gives the value
@@ -152,6 +183,8 @@ impl<R: Send + 'static> Promise<R> {
         assert_spawnable(&set);
         let set = set.to_owned_set();
         let (resolver, promise) = Promise::channel();
+        promise.owed_by(|f| write!(f, "`then` with `{}`", type_name::<F>()));
+        sim::follows(promise.cell(), self.cell());
         self.0.on_ready(move |result| {
             spawn::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
         });
@@ -209,6 +242,13 @@ impl<R: Send + 'static> Resolver<R> {
         self.0.complete(Err(why));
     }
 
+    /// Tells the deterministic mode that what was asked has been handled, and the value is to come later.
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_kept_back(&self) {
+        sim::handled(self.0.addr());
+    }
+
     /// Whether nobody waits for the value any more.
     pub fn is_abandoned(&self) -> bool {
         self.0.is_abandoned()
@@ -225,6 +265,11 @@ impl<R: Send + 'static> Completion for Resolver<R> {
 
     fn failed(self, why: Broken) {
         self.fail(why);
+    }
+
+    #[inline]
+    fn promise(&self) -> Option<usize> {
+        Some(self.0.addr())
     }
 }
 

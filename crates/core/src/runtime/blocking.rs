@@ -38,12 +38,14 @@ use crate::sim;
 /// ```
 ///
 /// A panic of the job is caught and reported, and breaks the promise.
+#[cfg_attr(feature = "sim", track_caller)]
 pub fn blocking<R, J>(job: J) -> Promise<R>
 where
     R: Send + 'static,
     J: FnOnce() -> R + Send + 'static,
 {
     let (resolver, promise) = Promise::channel();
+    promise.owed_by(|f| write!(f, "the blocking job `{}`", type_name::<J>()));
     let home = current_id();
     let run = move |run: bool| {
         if !run {
@@ -57,7 +59,7 @@ where
         });
     };
     let call = Call { run: Box::new(run), name: type_name::<J>() };
-    BlockingPool::submit(shared::get(home), Job::Call(call));
+    BlockingPool::submit_call(shared::get(home), call, promise.cell());
     promise
 }
 
@@ -142,24 +144,27 @@ impl BlockingPool {
 
     /// Takes a task that is ready.
     pub(crate) fn submit_task(shared: &'static Shared, task: TaskPtr) {
-        Self::submit(shared, Job::Task(task));
-    }
-
-    fn submit(shared: &'static Shared, job: Job) {
         shared.begin_outstanding();
-        match job {
-            Job::Call(call) if shared.config.simulated => Self::simulate(shared, call),
-            job => shared.blocking.take_in(shared, job),
-        }
+        shared.blocking.take_in(shared, Job::Task(task));
     }
 
-    fn simulate(shared: &'static Shared, call: Call) {
+    /// Takes a job, at whose end a promise is kept.
+    fn submit_call(shared: &'static Shared, call: Call, promise: usize) {
+        shared.begin_outstanding();
+        if shared.config.simulated {
+            return Self::simulate(shared, call, promise);
+        }
+        shared.blocking.take_in(shared, Job::Call(call));
+    }
+
+    fn simulate(shared: &'static Shared, call: Call, promise: usize) {
+        let who = sim::Who::Blocking(call.name);
         let run = move || {
             let _serving = Serving::new(shared.id);
             (call.run)(true);
             shared.end_outstanding();
         };
-        sim::spawn_outside(shared.id, Box::new(run));
+        sim::spawn_outside(shared.id, who, Some(promise), Box::new(run));
     }
 
     fn take_in(&self, shared: &'static Shared, job: Job) {

@@ -1,6 +1,7 @@
 //! Futures on the workers.
 
 use std::any::type_name;
+use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,6 +20,7 @@ use crate::panic::{self, Broken};
 use crate::promise::{Promise, Resolver};
 use crate::sched::schedule;
 use crate::sched::shared::{self, Phase};
+use crate::sim::Polled;
 
 /// Runs a future on the workers of the current runtime, and returns a promise of its output.
 ///
@@ -40,6 +42,7 @@ use crate::sched::shared::{self, Phase};
 ///
 /// A panic of the future is caught and reported, and breaks the promise. Dropping the promise does
 /// not stop the future.
+#[cfg_attr(feature = "sim", track_caller)]
 pub fn spawn_future<F>(future: F) -> Promise<F::Output>
 where
     F: Future + Send + 'static,
@@ -49,12 +52,18 @@ where
     let (resolver, promise) = Promise::channel();
     shared::get(home).begin_outstanding();
     let counted = Counted { home, number: None };
-    let driven = Driven { future: Some(Box::pin(future)), resolver: Some(resolver), counted };
+    let polled = Polled::keeping(name_of::<F>, promise.cell());
+    let driven =
+        Driven { future: Some(Box::pin(future)), resolver: Some(resolver), counted, polled };
     let (runnable, task) =
         async_task::spawn(driven, move |runnable| submit(runnable, home, &Woken::<F>::VTABLE));
     task.detach();
     runnable.schedule();
     promise
+}
+
+fn name_of<F>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "the future `{}`", type_name::<F>())
 }
 
 /// A future that resolves a promise with its output.
@@ -66,6 +75,8 @@ where
     future: Option<Pin<Box<F>>>,
     resolver: Option<Resolver<F::Output>>,
     counted: Counted,
+    /// What a report of the simulation tells of it.
+    polled: Polled,
 }
 
 impl<F: Future> Future for Driven<F>
@@ -78,7 +89,8 @@ where
         let this = &mut *self;
         let Some(future) = &mut this.future else { return Poll::Ready(()) };
         this.counted.register(context.waker());
-        let result = match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        let poll = || this.polled.polls(|| future.as_mut().poll(context));
+        let result = match catch_unwind(AssertUnwindSafe(poll)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
             Err(payload) => Err(panic::caught(payload, type_name::<F>(), this.counted.home)),

@@ -203,6 +203,7 @@ impl Pump {
         self.pump_until_idle(None, others);
     }
 
+    #[track_caller]
     fn pump_pending(&self) -> usize {
         if self.is_simulated() {
             return sim::pump_pending(self.shared);
@@ -210,6 +211,7 @@ impl Pump {
         self.worker.pump_pending()
     }
 
+    #[track_caller]
     fn pump_until(&self, time: Option<Duration>, stop: impl FnMut() -> bool) -> bool {
         if self.is_simulated() {
             return sim::pump_until(self.shared, time, stop);
@@ -217,6 +219,7 @@ impl Pump {
         self.worker.pump_until(after(time), stop)
     }
 
+    #[track_caller]
     fn pump_until_idle(&self, time: Option<Duration>, others: &[Home]) -> bool {
         let homes = [self.home()];
         let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();

@@ -98,9 +98,11 @@ impl Wake for Unpark {
 
 /// Blocks until all of the runtimes are idle at one moment, for so long at the most; returns whether
 /// they were.
+#[track_caller]
 pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {
     if sim::is_active() {
-        return sim::block_for(timeout, &|| are_idle(runtimes));
+        let idle = &"until several runtimes have no work left";
+        return sim::block_for(idle, timeout, &|| are_idle(runtimes));
     }
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let _watch = Watch::new(Arc::new(Unpark(thread::current())).into());

@@ -1,6 +1,7 @@
 //! What the workers of one runtime share.
 
 use std::cell::Cell;
+use std::fmt::{self, Display};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
 use std::time::{Duration, Instant};
@@ -391,18 +392,36 @@ impl Shared {
         (ticks.sum(), self.outstanding.load(Ordering::Relaxed) >> 32)
     }
 
+    /// What a simulated thread waits for here.
+    fn idleness(&self) -> impl Display {
+        // ORDERING: Relaxed. For people.
+        let outstanding = || self.outstanding.load(Ordering::Relaxed) as u32;
+        fmt::from_fn(move |f| {
+            let name = &self.config.name;
+            match outstanding() {
+                0 => write!(f, "runtime `{name}` to have no work left"),
+                some => {
+                    write!(f, "runtime `{name}` to have no work left")?;
+                    write!(f, " (jobs, futures and holds: {some})")
+                }
+            }
+        })
+    }
+
     /// Blocks until no work is left.
+    #[track_caller]
     pub(crate) fn wait_idle(&self) {
-        if sim::block_until(&|| self.is_idle()) {
+        if sim::block_until(&self.idleness(), &|| self.is_idle()) {
             return;
         }
         while !self.wait_idle_for(Duration::from_secs(3600)) {}
     }
 
     /// Blocks until no work is left, for so long at the most; returns whether none is left.
+    #[track_caller]
     pub(crate) fn wait_idle_for(&self, time: Duration) -> bool {
         if self.config.simulated && sim::is_active() {
-            return sim::block_for(Some(time), &|| self.is_idle());
+            return sim::block_for(&self.idleness(), Some(time), &|| self.is_idle());
         }
         let start = Instant::now();
         let until = start.checked_add(time).unwrap_or(start + FOREVER);

@@ -1,9 +1,12 @@
 //! Deterministic mode, left out: nothing is ever simulated. The twin of `mod.rs`.
 
+use std::fmt::Display;
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::behaviour::task::TaskPtr;
 use crate::panic::Fault;
+use crate::promise::{Promise, What};
 use crate::runtime::RuntimeId;
 use crate::sched::shared::Shared;
 
@@ -21,7 +24,7 @@ pub(crate) fn is_inside() -> bool {
 pub(crate) fn point() {}
 
 #[inline(always)]
-pub(crate) fn block_until(_: &dyn Fn() -> bool) -> bool {
+pub(crate) fn block_until(_: &dyn Display, _: &dyn Fn() -> bool) -> bool {
     false
 }
 
@@ -30,8 +33,81 @@ pub(crate) fn give_way(_: &dyn Fn() -> bool) -> bool {
     false
 }
 
-pub(crate) fn block_for(_: Option<Duration>, _: &dyn Fn() -> bool) -> bool {
+pub(crate) fn block_for(_: &dyn Display, _: Option<Duration>, _: &dyn Fn() -> bool) -> bool {
     unreachable!("nothing is simulated without the feature `sim`");
+}
+
+/// What a fiber would be.
+pub(crate) enum Who {
+    Blocking(#[expect(dead_code, reason = "only a report would read it")] &'static str),
+}
+
+#[inline(always)]
+pub(crate) fn made(_: usize) {}
+
+#[inline(always)]
+pub(crate) fn owed_by(_: usize, _: What) {}
+
+#[inline(always)]
+pub(crate) fn follows(_: usize, _: usize) {}
+
+#[inline(always)]
+pub(crate) fn handled(_: usize) {}
+
+#[inline(always)]
+pub(crate) fn polled(_: usize) {}
+
+#[inline(always)]
+pub(crate) fn awaited(_: usize, _: Option<&dyn Display>) -> impl Display {
+    ""
+}
+
+#[inline(always)]
+pub(crate) fn spawns() {}
+
+/// A behaviour from its spawning to its end.
+pub(crate) struct Spawned;
+
+impl Spawned {
+    #[inline(always)]
+    pub(crate) fn new(_: fn() -> &'static str, _: Option<usize>) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(crate) fn stands_in(&self, _: usize, _: impl Iterator<Item = usize>) {}
+
+    #[inline(always)]
+    pub(crate) fn begins(&self) {}
+}
+
+/// A future that is polled by the runtime, or by a layer above.
+#[derive(Debug)]
+pub struct Polled;
+
+impl Polled {
+    /// `what` names it in reports.
+    #[inline(always)]
+    pub fn new(_: What) -> Self {
+        Self
+    }
+
+    /// That of a future that a thread polls, which waits for a promise to be woken.
+    #[inline(always)]
+    pub fn until_woken<R: Send + 'static>(_: &Promise<R>, _: What) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(crate) fn keeping(_: What, _: usize) -> Self {
+        Self
+    }
+
+    /// Polls it. What it polls in turn is what it waits for.
+    #[inline(always)]
+    pub fn polls<R>(&self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
+        poll()
+    }
 }
 
 #[inline(always)]
@@ -75,6 +151,6 @@ pub(crate) fn ready(_: TaskPtr, _: &'static Shared) {
     unreachable!("no simulated runtime exists without the feature `sim`");
 }
 
-pub(crate) fn spawn_outside(_: RuntimeId, _: Box<dyn FnOnce()>) {
+pub(crate) fn spawn_outside(_: RuntimeId, _: Who, _: Option<usize>, _: Box<dyn FnOnce()>) {
     unreachable!("no simulated runtime exists without the feature `sim`");
 }

@@ -1,15 +1,19 @@
 //! The simulated runtime: one fiber at a time, chosen by the strategy.
 
+mod report;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
-use super::fiber::{self, Fiber, Left, leave};
+use super::fiber::{self, Fiber, Left, Wait, Who, leave};
+use super::waits::Known;
 use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{Fault, Payload, drop_quietly, message};
 use crate::runtime::host::Host;
@@ -17,6 +21,7 @@ use crate::runtime::{self, RuntimeId};
 use crate::sched::context;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::thread;
+pub(super) use report::promise;
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -30,6 +35,8 @@ impl Default for Settings {
         Self { workers: 2, allow_faults: false, max_steps: 1_000_000 }
     }
 }
+
+const RUNNABLE: &str = "the strategy chooses among those that are runnable";
 
 /// One run of one program.
 struct Engine<'a> {
@@ -49,6 +56,10 @@ struct Engine<'a> {
     fibers: RefCell<BTreeMap<TaskId, Fiber>>,
     /// Whether the fiber that runs now must not wait.
     in_body: Cell<bool>,
+    /// Whether the thread was in the middle of a panic before: a fiber that a run leaves behind there stays so.
+    was_panicking: bool,
+    /// How many fibers were left in the middle of a panic.
+    panicking: Cell<usize>,
     next_task: Cell<u32>,
     clock: RefCell<VirtualClock>,
     steps: Cell<u64>,
@@ -56,6 +67,10 @@ struct Engine<'a> {
     last: Cell<Option<TaskId>>,
     /// What went wrong first: a panic of the program, of one of its threads, or a fault of a behaviour.
     failure: RefCell<Option<String>>,
+    /// Who waits for what.
+    known: Known,
+    /// Who went on in the last steps of a run that is about to be given up.
+    lately: RefCell<Vec<Who>>,
 }
 
 #[derive(Clone, Copy)]
@@ -95,24 +110,41 @@ pub(crate) fn is_inside() -> bool {
     engine().is_some_and(|engine| engine.in_body.get())
 }
 
+/// What the run that goes on knows of those who wait.
+pub(super) fn known<'a>() -> Option<&'a Known> {
+    engine().map(|engine| &engine.known)
+}
+
+/// Who runs now.
+pub(super) fn current() -> Option<TaskId> {
+    engine().and_then(|engine| engine.last.get())
+}
+
 /// A scheduling point: lets the strategy decide who goes on. (A timer that fires is none: its turn
 /// was decided by the clock.)
 ///
 /// Nor is a call in the middle of a panic: others would take it for theirs.
 #[inline]
 pub(crate) fn point() {
-    if is_active() && fiber::is_in_fiber() && !std::thread::panicking() {
+    if is_active() && fiber::is_in_fiber() && !is_panicking() {
         leave(Left::AtPoint);
     }
+}
+
+/// Whether the fiber that runs is in the middle of a panic, as far as can be told: the thread is, if any of its
+/// fibers is.
+fn is_panicking() -> bool {
+    std::thread::panicking() && engine().is_none_or(|engine| !engine.knows_of_panic())
 }
 
 /// Waits, in a simulation, until a simulated thread that was left between two steps of a protocol has gone on so far
 /// that the condition holds. Returns false, at once, elsewhere.
 ///
 /// Timers fire outside of all fibers, and so lets the engine itself others go on from here.
+#[track_caller]
 pub(crate) fn give_way(condition: &dyn Fn() -> bool) -> bool {
     if !is_active() || fiber::is_in_fiber() {
-        return block_until(condition);
+        return block_until(&"a simulated thread that is between two steps", condition);
     }
     let engine = expect_engine();
     while !condition() {
@@ -121,24 +153,34 @@ pub(crate) fn give_way(condition: &dyn Fn() -> bool) -> bool {
     true
 }
 
-/// Waits, in a simulation, until the condition holds. Returns false, at once, elsewhere.
-pub(crate) fn block_until(condition: &dyn Fn() -> bool) -> bool {
+/// Waits, in a simulation, until the condition holds. Returns false, at once, elsewhere. The report on a deadlock
+/// says what is waited for, and where.
+#[track_caller]
+pub(crate) fn block_until(what: &dyn Display, condition: &dyn Fn() -> bool) -> bool {
     if !is_active() {
         return false;
     }
+    let at = Location::caller();
     while !condition() {
-        // SAFETY: only the lifetime is changed. The reference is used while this fiber is
+        // SAFETY: only the lifetimes are changed. The references are used while this fiber is
         // suspended in this very call.
-        let condition: *const (dyn Fn() -> bool + 'static) =
-            unsafe { std::mem::transmute(ptr::from_ref(condition)) };
-        leave(Left::Until(condition));
+        let (condition, what): (
+            *const (dyn Fn() -> bool + 'static),
+            *const (dyn Display + 'static),
+        ) = unsafe { std::mem::transmute((ptr::from_ref(condition), ptr::from_ref(what))) };
+        leave(Left::Until(condition, Wait { what, at }));
     }
     true
 }
 
 /// Waits, in a simulation, until the condition holds, or for so long of virtual time. Returns whether it
 /// holds.
-pub(crate) fn block_for(time: Option<Duration>, condition: &dyn Fn() -> bool) -> bool {
+#[track_caller]
+pub(crate) fn block_for(
+    what: &dyn Display,
+    time: Option<Duration>,
+    condition: &dyn Fn() -> bool,
+) -> bool {
     let nanos = time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let until = nanos.and_then(|nanos| now()?.checked_add(nanos));
     if !fiber::is_in_fiber() {
@@ -148,7 +190,7 @@ pub(crate) fn block_for(time: Option<Duration>, condition: &dyn Fn() -> bool) ->
     let engine = expect_engine();
     engine.alarms.borrow_mut().extend(until);
     let is_over = || until.is_some_and(|until| now() >= Some(until));
-    block_until(&|| condition() || is_over());
+    block_until(what, &|| condition() || is_over());
     if let Some(until) = until {
         let mut alarms = engine.alarms.borrow_mut();
         let at = alarms.iter().position(|alarm| *alarm == until).expect("it was put there");
@@ -175,8 +217,10 @@ pub(crate) fn count_ready(home: RuntimeId) -> usize {
 /// Lets so many tasks of a pump begin, one after the other, until the condition holds between two
 /// of them, for so long at the most. Returns whether it has come to that. The condition is asked by
 /// the engine: it only looks.
+#[track_caller]
 pub(super) fn pump(
     home: RuntimeId,
+    what: &dyn Display,
     tasks: usize,
     time: Option<Duration>,
     condition: &dyn Fn() -> bool,
@@ -184,10 +228,11 @@ pub(super) fn pump(
     let engine = expect_engine();
     engine.pumps.borrow_mut().insert(home.get(), tasks);
     let left = || engine.pumps.borrow().get(&home.get()).copied().unwrap_or(0);
-    let done = block_for(time, &|| engine.bodies_of(home) == 0 && (left() == 0 || condition()));
+    let done =
+        block_for(what, time, &|| engine.bodies_of(home) == 0 && (left() == 0 || condition()));
     engine.pumps.borrow_mut().insert(home.get(), 0);
     // The time may have passed in the middle of a task.
-    block_until(&|| engine.bodies_of(home) == 0);
+    block_until(what, &|| engine.bodies_of(home) == 0);
     engine.pumps.borrow_mut().remove(&home.get());
     done
 }
@@ -216,8 +261,14 @@ pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
     engine.ready.borrow_mut().insert(id, Ready { task, home });
 }
 
+/// Begins a thread that runs no task, and perhaps is to keep a promise.
 #[track_caller]
-pub(crate) fn spawn_outside(home: RuntimeId, main: Box<dyn FnOnce()>) {
+pub(crate) fn spawn_outside(
+    home: RuntimeId,
+    who: Who,
+    keeps: Option<usize>,
+    main: Box<dyn FnOnce()>,
+) {
     let engine = expect_engine();
     let main = move || {
         context::enter(home);
@@ -225,7 +276,7 @@ pub(crate) fn spawn_outside(home: RuntimeId, main: Box<dyn FnOnce()>) {
         guarded(thread::end);
     };
     let id = engine.new_task();
-    engine.fibers.borrow_mut().insert(id, Fiber::new(None, Box::new(main)));
+    engine.fibers.borrow_mut().insert(id, Fiber::new(None, who, keeps, Box::new(main)));
 }
 
 /// Runs a part of the program on its fiber. A panic ends there, and fails the run.
@@ -280,11 +331,15 @@ pub(super) fn run(
         ready: RefCell::default(),
         fibers: RefCell::default(),
         in_body: Cell::new(false),
+        was_panicking: std::thread::panicking(),
+        panicking: Cell::new(0),
         next_task: Cell::new(0),
         clock: RefCell::new(VirtualClock::new()),
         steps: Cell::new(0),
         last: Cell::new(None),
         failure: RefCell::new(None),
+        known: Known::default(),
+        lately: RefCell::default(),
     };
     ENGINE.set(ptr::from_ref(&engine).cast());
     // A panic of the strategy must not leave a pointer to an engine that is gone.
@@ -313,7 +368,7 @@ impl Engine<'_> {
     }
 
     fn run_program(&self, program: Box<dyn FnOnce()>) -> Result<(), String> {
-        spawn_outside(self.shared.id, program);
+        spawn_outside(self.shared.id, Who::Main, None, program);
         let driven = self.drive();
         match self.failure.take() {
             Some(failure) => Err(failure),
@@ -329,10 +384,7 @@ impl Engine<'_> {
     fn drive(&self) -> Result<(), String> {
         loop {
             if self.steps.get() >= self.settings.max_steps {
-                return Err(format!(
-                    "no end after {} scheduling decisions",
-                    self.settings.max_steps
-                ));
+                return Err(self.report_endless());
             }
             if !self.step() && !self.advance_time() {
                 return self.check_all_ended();
@@ -350,6 +402,7 @@ impl Engine<'_> {
         let current = self.last.get().filter(|id| runnable.contains(id));
         let chosen = self.explorer.borrow_mut().choose_task(&runnable, current);
         self.last.set(Some(chosen));
+        self.note_step(chosen);
         self.go_on(chosen);
         true
     }
@@ -390,14 +443,22 @@ impl Engine<'_> {
     fn go_on(&self, id: TaskId) {
         let started = self.ready.borrow_mut().remove(&id).map(|ready| self.fiber_of(ready));
         let left = started.or_else(|| self.fibers.borrow_mut().remove(&id));
-        let mut fiber = left.expect("the strategy chooses among those that are runnable");
+        let mut fiber = left.expect(RUNNABLE);
         self.in_body.set(fiber.body_of.is_some_and(|home| !may_block(home)));
+        self.panicking.update(|fibers| fibers - usize::from(fiber.in_panic));
         let left = fiber.resume();
+        fiber.in_panic = is_panicking();
+        self.panicking.update(|fibers| fibers + usize::from(fiber.in_panic));
         self.in_body.set(false);
         match left {
             Left::Ended => fiber.recycle(),
             _ => drop(self.fibers.borrow_mut().insert(id, fiber)),
         }
+    }
+
+    /// Whether somebody else than the fiber that runs is in the middle of a panic.
+    fn knows_of_panic(&self) -> bool {
+        self.was_panicking || self.panicking.get() > 0
     }
 
     /// A fiber that runs a task as a worker would. What it makes ready is not run next, but put up
@@ -408,6 +469,8 @@ impl Engine<'_> {
         }
         Fiber::new(
             Some(home.id),
+            Who::task(task, home),
+            None,
             Box::new(move || {
                 context::enter(home.id);
                 home.act_as_pump_thread();
@@ -442,9 +505,7 @@ impl Engine<'_> {
     fn check_all_ended(&self) -> Result<(), String> {
         match self.fibers.borrow().len() {
             0 => Ok(()),
-            waiting => Err(format!(
-                "deadlock: {waiting} simulated threads wait, and nothing is left that could wake them"
-            )),
+            _ => Err(self.report_deadlock()),
         }
     }
 

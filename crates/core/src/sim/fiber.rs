@@ -1,14 +1,18 @@
 //! A piece of the program on a stack of its own, that can be left in the middle.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};
+use std::panic::Location;
 use std::ptr;
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use crate::behaviour::task::TaskPtr;
 use crate::runtime::RuntimeId;
 use crate::sched::context;
+use crate::sched::shared::Shared;
 use crate::sim::told::{self, Place};
 
 /// Enough for test programs that format and print.
@@ -18,11 +22,50 @@ const STACK_BYTES: usize = 256 * 1024;
 pub(super) enum Left {
     /// At a scheduling point: it can go on at any time.
     AtPoint,
-    /// It can go on once the condition holds. The condition lies on the fiber's stack, which stays
-    /// as it is until the fiber is resumed.
-    Until(*const dyn Fn() -> bool),
+    /// It can go on once the condition holds. The condition, and what is said of it, lie on the fiber's
+    /// stack, which stays as it is until the fiber is resumed.
+    Until(*const dyn Fn() -> bool, Wait),
     /// It has ended.
     Ended,
+}
+
+/// What a fiber waits for, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Wait {
+    pub(super) what: *const dyn Display,
+    pub(super) at: &'static Location<'static>,
+}
+
+/// What a fiber is, for people.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    Main,
+    /// Begun here.
+    Thread(&'static Location<'static>),
+    /// A blocking job, by the name of its type.
+    Blocking(&'static str),
+    /// A task, by the name of its type, and the name of its runtime.
+    Task(&'static str, &'static str),
+}
+
+impl Who {
+    /// That of a ready task.
+    pub(super) fn task(task: TaskPtr, home: &'static Shared) -> Self {
+        // SAFETY: a ready task is live, and begins with its header.
+        let vtable = unsafe { task.as_ref() }.vtable;
+        Self::Task((vtable.name)(), &home.config.name)
+    }
+}
+
+impl Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Main => f.write_str("the main program"),
+            Self::Thread(at) => write!(f, "the thread of {at}"),
+            Self::Blocking(job) => write!(f, "the blocking job `{job}`"),
+            Self::Task(name, runtime) => write!(f, "`{name}` on runtime `{runtime}`"),
+        }
+    }
 }
 
 pub(super) struct Fiber {
@@ -33,7 +76,12 @@ pub(super) struct Fiber {
     context: context::Snapshot,
     /// The runtime of which it runs a task, if it is no plain thread.
     pub(super) body_of: Option<RuntimeId>,
-    pub(super) until: Option<*const dyn Fn() -> bool>,
+    pub(super) who: Who,
+    /// The cell of the promise that is kept at its end, if it is a thread.
+    pub(super) keeps: Option<usize>,
+    /// Whether it was left in the middle of a panic.
+    pub(super) in_panic: bool,
+    until: Option<(*const dyn Fn() -> bool, Wait)>,
 }
 
 thread_local! {
@@ -44,7 +92,12 @@ thread_local! {
 }
 
 impl Fiber {
-    pub(super) fn new(body_of: Option<RuntimeId>, main: Box<dyn FnOnce()>) -> Self {
+    pub(super) fn new(
+        body_of: Option<RuntimeId>,
+        who: Who,
+        keeps: Option<usize>,
+        main: Box<dyn FnOnce()>,
+    ) -> Self {
         let stack = STACKS.with_borrow_mut(Vec::pop);
         let stack = stack.unwrap_or_else(|| {
             DefaultStack::new(STACK_BYTES).expect("the system has no memory for a fiber's stack")
@@ -59,7 +112,8 @@ impl Fiber {
             told::leaving_for(OUTSIDE.get());
         });
         let coroutine = ManuallyDrop::new(coroutine);
-        Self { coroutine, stack: place, context: context::Snapshot::new(), body_of, until: None }
+        let context = context::Snapshot::new();
+        Self { coroutine, stack: place, context, body_of, who, keeps, in_panic: false, until: None }
     }
 
     /// Goes on until the fiber is left again.
@@ -93,7 +147,7 @@ impl Fiber {
         told::back(switch);
         drop(outside);
         self.until = match left {
-            Left::Until(condition) => Some(condition),
+            Left::Until(condition, wait) => Some((condition, wait)),
             _ => None,
         };
         left
@@ -108,7 +162,13 @@ impl Fiber {
     /// Whether it could go on now.
     pub(super) fn can_go_on(&self) -> bool {
         // SAFETY: the condition lies on the stack of the fiber, which is suspended in `leave`.
-        self.until.is_none_or(|condition| unsafe { (*condition)() })
+        self.until.is_none_or(|(condition, _)| unsafe { (*condition)() })
+    }
+
+    /// Where it waits, and for what.
+    pub(super) fn wait(&self) -> Option<(&'static Location<'static>, &dyn Display)> {
+        // SAFETY: what is said lies on the stack of the fiber, which is suspended in `leave`.
+        self.until.map(|(_, wait)| (wait.at, unsafe { &*wait.what }))
     }
 }
 

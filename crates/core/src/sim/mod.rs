@@ -38,6 +38,23 @@
 //! COACT_SIM_SCHEDULE=coact1-... cargo test my_test   # this very run
 //! ```
 //!
+//! Where everybody waits, the report has a line for each simulated thread: what it is (its number is the one in
+//! schedules), where it waits, for what, and who is to see to that. Below are futures and behaviours that wait
+//! without a thread. Two behaviours on blocking threads that ask for each other's cowns:
+//!
+//! ```text
+//! deadlock: 3 simulated threads wait, and nothing is left that could wake them
+//!     #0, the main program, waits at tests/bank.rs:20:15 for runtime `files` to have no work left
+//!     #1, `bank::test::{{closure}}` on runtime `files`, waits at tests/bank.rs:13:29 for the result of
+//!         `bank::test::{{closure}}::{{closure}}` (tests/bank.rs:13:14), which stands in a queue behind #2
+//!     #2, `bank::test::{{closure}}` on runtime `files`, waits at tests/bank.rs:17:29 for the result of
+//!         `bank::test::{{closure}}::{{closure}}` (tests/bank.rs:17:14), which stands in a queue behind #1
+//! ```
+//!
+//! (Each is one line.) A run that makes more than [`Sim::max_steps`] decisions fails, too, and the report says who made
+//! the last thousand of them. Its schedule is as long; of one that takes more than 4,096 characters the report prints
+//! the last choices only, and the run is repeated by the seed, or by [`Failure::schedule`] and [`Method::Replay`].
+//!
 //! # What a program must not do
 //!
 //! Depend on anything but the schedule: real time, threads of its own, addresses, hash maps with
@@ -47,8 +64,9 @@ mod engine;
 mod fiber;
 mod pump;
 mod told;
+mod waits;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::time::Duration;
 
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
@@ -58,7 +76,11 @@ pub(crate) use engine::{
     adopt, block_for, block_until, bodies_of, free_id, give_way, is_active, is_inside, is_quiet,
     now, point, ready, spawn_outside, tell,
 };
+pub(crate) use fiber::Who;
 pub(crate) use pump::{pump_pending, pump_until, pump_until_idle};
+#[doc(hidden)]
+pub use waits::Polled;
+pub(crate) use waits::{Spawned, awaited, follows, handled, made, owed_by, polled, spawns};
 
 use crate::panic::Broken;
 use crate::promise::Promise;
@@ -166,11 +188,12 @@ impl Sim {
 #[track_caller]
 pub fn thread<R: Send + 'static>(main: impl FnOnce() -> R + Send + 'static) -> Promise<R> {
     let (resolver, promise) = Promise::channel();
+    let (who, keeps) = (Who::Thread(Location::caller()), Some(promise.cell()));
     let run = move || match catch_unwind(AssertUnwindSafe(main)) {
         Ok(value) => resolver.resolve(value),
         Err(payload) => resolver.fail(Broken::Panicked(engine::fail(payload))),
     };
-    engine::spawn_outside(engine::home(), Box::new(run));
+    engine::spawn_outside(engine::home(), who, keeps, Box::new(run));
     promise
 }
 

@@ -172,6 +172,7 @@ impl Home {
     /// [`sleep`](crate::sleep) with a timer of this runtime.
     pub fn sleep(self, delay: Duration) -> Sleep {
         let (resolver, promise) = Promise::channel();
+        promise.owed_by(|f| f.write_str("a timer"));
         let timer = self.timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
         Sleep { promise: Some(promise), timer }
     }

@@ -120,3 +120,47 @@ fn an_explorer_can_move_to_another_thread() {
     assert_send::<Explorer>();
     assert_send::<Failure>();
 }
+
+/// Chooses two values by turns.
+fn long_run(choices: u64, method: Method) -> Failure {
+    let mut explorer = Config::new().method(method).seed(Seed::new(7)).explorer();
+    explorer
+        .explore(|explorer| {
+            (0..choices).for_each(|_| _ = explorer.choose_value(1_000));
+            Err("no end")
+        })
+        .unwrap_err()
+}
+
+#[test]
+fn the_report_of_a_long_run_is_short() {
+    let failure = long_run(100_000, Method::Random);
+    let report = failure.to_string();
+    assert!(report.len() < 1_000, "{report}");
+    assert!(
+        report.contains("schedule  100000 choices (`{:#}` prints them all), the last: value "),
+        "{report}"
+    );
+    assert!(!report.contains("COACT_SIM_SCHEDULE"), "{report}");
+    let again = "to repeat the exploration up to it:\n  COACT_SIM_STRATEGY=random COACT_SIM_SEED=0x7 COACT_SIM_RUNS=1";
+    assert!(report.ends_with(again), "{report}");
+    assert_eq!(report, format!("{failure:?}"));
+    let replay = long_run(100_000, Method::Replay(failure.schedule().clone()));
+    assert_eq!(replay.schedule(), failure.schedule());
+    assert!(replay.to_string().len() < 1_000, "{replay}");
+}
+
+#[test]
+fn the_whole_schedule_of_a_long_run_can_be_printed() {
+    let failure = long_run(10_000, Method::Random);
+    let whole = format!("{failure:#}");
+    let (_, schedule) = whole.split_once("COACT_SIM_SCHEDULE=").unwrap();
+    let schedule = schedule.lines().next().unwrap().parse().unwrap();
+    assert_eq!(failure.schedule(), &schedule);
+}
+
+#[test]
+fn a_short_schedule_is_printed_whole() {
+    let failure = long_run(1_000, Method::Random);
+    assert!(failure.to_string().contains(&format!("COACT_SIM_SCHEDULE={}\n", failure.schedule())));
+}
