@@ -19,6 +19,7 @@ mod mailboxes;
 mod messages;
 mod moving;
 mod order;
+mod panics;
 mod pinned;
 mod pools;
 mod priorities;

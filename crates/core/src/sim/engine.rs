@@ -47,8 +47,8 @@ struct Engine<'a> {
     ready: RefCell<BTreeMap<TaskId, Ready>>,
     /// Fibers that were left and have not ended.
     fibers: RefCell<BTreeMap<TaskId, Fiber>>,
-    /// Whether the fiber that runs now must not wait.
-    in_body: Cell<bool>,
+    /// The runtime whose behaviour the fiber is that runs now, if it is one.
+    body_of: Cell<Option<RuntimeId>>,
     next_task: Cell<u32>,
     clock: RefCell<VirtualClock>,
     steps: Cell<u64>,
@@ -92,7 +92,12 @@ pub(crate) fn is_active() -> bool {
 
 /// Whether the thread simulates a behaviour right now, which must not wait.
 pub(crate) fn is_inside() -> bool {
-    engine().is_some_and(|engine| engine.in_body.get())
+    engine().and_then(|engine| engine.body_of.get()).is_some_and(|home| !may_block(home))
+}
+
+/// Whether the thread simulates a behaviour right now, one that may wait included.
+pub(crate) fn runs_body() -> bool {
+    engine().is_some_and(|engine| engine.body_of.get().is_some())
 }
 
 /// A scheduling point: lets the strategy decide who goes on. (A timer that fires is none: its turn
@@ -279,7 +284,7 @@ pub(super) fn run(
         settings,
         ready: RefCell::default(),
         fibers: RefCell::default(),
-        in_body: Cell::new(false),
+        body_of: Cell::new(None),
         next_task: Cell::new(0),
         clock: RefCell::new(VirtualClock::new()),
         steps: Cell::new(0),
@@ -391,9 +396,9 @@ impl Engine<'_> {
         let started = self.ready.borrow_mut().remove(&id).map(|ready| self.fiber_of(ready));
         let left = started.or_else(|| self.fibers.borrow_mut().remove(&id));
         let mut fiber = left.expect("the strategy chooses among those that are runnable");
-        self.in_body.set(fiber.body_of.is_some_and(|home| !may_block(home)));
+        self.body_of.set(fiber.body_of);
         let left = fiber.resume();
-        self.in_body.set(false);
+        self.body_of.set(None);
         match left {
             Left::Ended => fiber.recycle(),
             _ => drop(self.fibers.borrow_mut().insert(id, fiber)),
