@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::sim::Sim;
 use coact_tests::{Log, check, check_with_faults, finally};
 
 use super::{Bomb, Ping, Worker};
@@ -145,4 +146,30 @@ fn the_last_handle_ends_the_tree_in_order() {
             assert_eq!(log.take()[2..], end);
         });
     });
+}
+
+/// It has the one that is up, which cannot stop, and waits for the one that is down.
+#[test]
+fn siblings_that_a_behaviour_names_together_come_up_again() {
+    for strategy in [Supervisor::one_for_all, Supervisor::rest_for_one] {
+        Sim::new().allow_faults(true).check(move || {
+            let log = Log::new();
+            let mut tree = strategy();
+            let shutdown = Shutdown::stop().within(Duration::from_millis(20));
+            let children = ["a", "b", "c"].map(|name| {
+                tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown.clone()))
+            });
+            let supervisor = tree.spawn();
+            let [a, b, c] = &children;
+            coact::ask((a, b, c), |_| ()).wait().unwrap();
+            b.send(Bomb).unwrap();
+            let all = coact::ask((a, b, c), |(a, b, c)| a.handled + b.handled + c.handled);
+            assert_eq!(all.wait(), Ok(0));
+            for child in &children {
+                assert!(child.ask(Ping).wait().is_ok());
+            }
+            supervisor.stop().unwrap();
+            supervisor.ended().wait().unwrap();
+        });
+    }
 }
