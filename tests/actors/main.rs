@@ -6,6 +6,7 @@
 mod asking;
 mod corners;
 mod cycles;
+mod dead_letters;
 mod depth;
 mod directives;
 mod endings;

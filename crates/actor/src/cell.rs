@@ -238,7 +238,7 @@ impl<A: Actor> Cell<A> {
     #[cold]
     fn obey(&mut self, front: &Front, directive: Directive) {
         match self.phase {
-            Phase::Ended => return refuse(front, directive),
+            Phase::Ended => return self.refuse_behind(front, directive),
             // There is nothing to be ended or replaced.
             Phase::Down if directive.ends_a_run() => return,
             _ => {}
@@ -503,7 +503,10 @@ impl<A: Actor> Cell<A> {
         let Rest { ties, factory, again, .. } = rest.into_inner();
         let _ = catch(move || drop(factory));
         self.bury_all(again);
-        ties.announce_end(front.id(), &reason);
+        if !ties.is_empty() {
+            let actor = front.id();
+            self.tell_behind(front, move || ties.announce_end(actor, &reason));
+        }
     }
 
     /// Drops messages that were set aside by an actor that has ended.

@@ -183,6 +183,11 @@ impl Ties {
         self.links.iter_mut().filter_map(ended).collect()
     }
 
+    /// Whether there is nobody who would be told of the end.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links.is_empty() && self.monitors.is_empty()
+    }
+
     /// Returns whether there was a link.
     pub(crate) fn unlink(&mut self, other: ActorId) -> bool {
         self.links.remove(&other).is_some()
