@@ -156,9 +156,8 @@ fn siblings_that_a_behaviour_names_together_come_up_again() {
             let log = Log::new();
             let mut tree = strategy();
             let shutdown = Shutdown::stop().within(Duration::from_millis(20));
-            let children = ["a", "b", "c"].map(|name| {
-                tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown.clone()))
-            });
+            let children = ["a", "b", "c"]
+                .map(|name| tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown)));
             let supervisor = tree.spawn();
             let [a, b, c] = &children;
             coact::ask((a, b, c), |_| ()).wait().unwrap();
@@ -172,4 +171,39 @@ fn siblings_that_a_behaviour_names_together_come_up_again() {
             supervisor.ended().wait().unwrap();
         });
     }
+}
+
+/// Asks the second child, and is held until it answers.
+struct Holder(Addr<Worker>);
+
+impl Actor for Holder {}
+
+impl Receive<Ping> for Holder {
+    fn receive(&mut self, _: Ping, reply: Reply<usize>, context: &mut Context<Self>) {
+        context.hold(reply, |holder, _| Box::pin(async { holder.0.ask(Ping).await.unwrap() }));
+    }
+}
+
+/// The one who is held waits for a child, that for its supervisor, which waits for another child, and that stands
+/// behind the one who is held.
+#[test]
+fn a_circle_by_way_of_a_supervisor_ends_with_the_deadline() {
+    Sim::new().allow_faults(true).check(|| {
+        let log = Log::new();
+        let mut tree = Supervisor::one_for_all();
+        let shutdown = Shutdown::stop().within(Duration::from_millis(20));
+        let [a, b] = ["a", "b"]
+            .map(|name| tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown)));
+        let supervisor = tree.spawn();
+        coact::ask((&a, &b), |_| ()).wait().unwrap();
+        let holder = spawn(Holder(b.clone()));
+        b.send(Bomb).unwrap();
+        let held = holder.ask(Ping);
+        let both = coact::ask((&a, &holder), |(a, _)| a.handled);
+        assert_eq!(held.wait(), Ok(1));
+        assert_eq!(both.wait(), Ok(0));
+        assert_eq!(a.ask(Ping).wait(), Ok(1));
+        supervisor.stop().unwrap();
+        supervisor.ended().wait().unwrap();
+    });
 }
