@@ -86,7 +86,7 @@ fn directives_do_not_wait() {
 fn a_panic_while_it_is_held_ends_it() {
     check_with_faults(|_| {
         let (diary, log) = Diary::spawn();
-        assert_eq!(diary.ask(Trip).wait(), Err(AskError::Panicked));
+        assert_eq!(diary.ask(Trip).wait(), Err(AskError::Panicked("tripped".into())));
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked("tripped".into())));
         finally(move || {
             assert_eq!(log.take(), ["started", "stopped: it panicked: tripped", "dropped"]);

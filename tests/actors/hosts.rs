@@ -214,7 +214,7 @@ fn a_panic_ends_the_actor_wherever_it_is() {
     everywhere(|place| {
         let (diary, _) = Diary::new();
         let diary = place.spawn(diary);
-        assert_eq!(diary.ask(Bomb).wait(), Err(AskError::Panicked));
+        assert_eq!(diary.ask(Bomb).wait(), Err(AskError::Panicked("boom".into())));
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked("boom".into())));
     });
 }

@@ -114,7 +114,7 @@ fn a_panic_ends_it() {
         let (diary, log) = Diary::spawn();
         let asked = diary.ask(Bomb);
         diary.send(Note("unread")).ok();
-        assert_eq!(asked.wait(), Err(AskError::Panicked));
+        assert_eq!(asked.wait(), Err(AskError::Panicked("boom".into())));
         let faults = faults.clone();
         finally(move || {
             let end = "stopped: it panicked: boom";

@@ -6,6 +6,7 @@
 mod asking;
 mod corners;
 mod cycles;
+mod dead_letters;
 mod depth;
 mod directives;
 mod endings;
@@ -19,6 +20,7 @@ mod mailboxes;
 mod messages;
 mod moving;
 mod order;
+mod panics;
 mod pinned;
 mod pools;
 mod priorities;

@@ -158,7 +158,7 @@ fn a_panic_ends_it_here() {
     let failed = window.ask(Bomb);
     let end = pump.run_future(window.ended());
     assert_eq!(end, Ok(ExitReason::Panicked("boom".into())));
-    assert_eq!(pump.run_future(failed), Err(AskError::Panicked));
+    assert_eq!(pump.run_future(failed), Err(AskError::Panicked("boom".into())));
     assert_here(&log, &["started", "stopped", "dropped"]);
 }
 

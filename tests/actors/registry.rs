@@ -277,7 +277,8 @@ fn waiting_for_a_name_inside_of_a_handler_is_refused() {
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
         let wait = |_: &mut Diary, _: &mut Context<Diary>| drop(whereis::<Diary>("no").wait());
-        assert_eq!(diary.ask(Do(wait)).wait(), Err(AskError::Panicked));
+        let Err(AskError::Panicked(why)) = diary.ask(Do(wait)).wait() else { panic!("it waited") };
+        assert!(why.starts_with("`Promise::wait` would block a worker"), "{why}");
     });
 }
 

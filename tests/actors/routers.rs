@@ -242,7 +242,7 @@ fn if_nobody_answers_each_says_why() {
         assert_eq!(reasons.len(), 3, "{error}");
         assert_eq!(reasons[&clerks[0].id()], AskError::NoReply);
         assert_eq!(reasons[&clerks[1].id()], AskError::NoReply);
-        assert_eq!(reasons[&clerks[2].id()], AskError::Panicked);
+        assert_eq!(reasons[&clerks[2].id()], AskError::Panicked("what a question".into()));
     });
 }
 

@@ -231,7 +231,11 @@ fn a_panic_among_what_comes_again_fails_the_actor() {
         let asks = [1, 13, 2].map(|item| shop.ask(Item(item)));
         shop.send(Open).unwrap();
         let reason = ExitReason::Panicked("thirteen".into());
-        let expected = [Ok(1), Err(AskError::Panicked), Err(AskError::Stopped(reason.clone()))];
+        let expected = [
+            Ok(1),
+            Err(AskError::Panicked("thirteen".into())),
+            Err(AskError::Stopped(reason.clone())),
+        ];
         assert_eq!(asks.map(|ask| ask.wait()), expected);
         assert_eq!(shop.ended().wait(), Ok(reason));
         assert_eq!(faults.len(), 1);

@@ -412,6 +412,12 @@ impl<A: Actor> Addr<A> {
 
     /// Waits for the actor's end; the promise brings the reason. One that is dropped costs the actor nothing
     /// in the long run: some of those are forgotten with each that comes.
+    ///
+    /// When it is kept, all messages that were sent before the actor had ended, and that it has not handled, are
+    /// [counted](Self::dead_letters). (A call of `send` that the end overtakes may add one later.) Not so if
+    /// behaviours over the actor were ever spawned, or if it is in a group: other cowns may hold up the messages then,
+    /// which are counted when they come, and the end does not wait for them. So it is with all that tells of ends:
+    /// [`on_down`](Self::on_down), monitors and links.
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn ended(&self) -> coact_core::Promise<ExitReason> {
         let (resolver, promise) = coact_core::Promise::channel();

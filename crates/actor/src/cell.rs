@@ -238,7 +238,7 @@ impl<A: Actor> Cell<A> {
     #[cold]
     fn obey(&mut self, front: &Front, directive: Directive) {
         match self.phase {
-            Phase::Ended => return refuse(front, directive),
+            Phase::Ended => return self.refuse_behind(front, directive),
             // There is nothing to be ended or replaced.
             Phase::Down if directive.ends_a_run() => return,
             _ => {}
@@ -270,7 +270,11 @@ impl<A: Actor> Cell<A> {
     }
 
     fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
+        let is_down = self.phase == Phase::Down;
         let ties = &mut self.rest().ties;
+        if is_down {
+            return ties.exit_later(from, reason);
+        }
         // Whoever was unlinked meanwhile has nothing to say any more.
         if !ties.unlink(from) {
             return;
@@ -278,7 +282,7 @@ impl<A: Actor> Cell<A> {
         if let Some(trap) = &ties.trap {
             return trap(Exited { actor: from, reason });
         }
-        if !reason.is_normal() && self.phase != Phase::Down {
+        if !reason.is_normal() {
             let reason = ExitReason::Linked(from, reason.into_cause());
             self.end_hold_for(&reason);
             self.end(front, reason);
@@ -499,7 +503,10 @@ impl<A: Actor> Cell<A> {
         let Rest { ties, factory, again, .. } = rest.into_inner();
         let _ = catch(move || drop(factory));
         self.bury_all(again);
-        ties.announce_end(front.id(), &reason);
+        if !ties.is_empty() {
+            let actor = front.id();
+            self.tell_behind(front, move || ties.announce_end(actor, &reason));
+        }
     }
 
     /// Drops messages that were set aside by an actor that has ended.
@@ -520,7 +527,6 @@ impl<A: Actor> Cell<A> {
             self.handle_again(body.context.take_stash());
         }
         let _ = catch(move || drop(body));
-        self.rest().ties.end_life(front.id());
         self.rest().failure = None;
         match self.renew() {
             Ok(()) => {
@@ -534,13 +540,15 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Makes a new state.
+    /// Makes a new state. What the one before has begun ends with that; if there is none, with the actor.
     fn renew(&mut self) -> Result<(), ExitReason> {
         let make = self.rest().factory.as_mut().expect("only actors that can be restarted are");
         let actor = catch(make).map_err(|why| reason_of(&why))?;
         let life = &mut self.rest().life;
         *life = life.wrapping_add(1).max(1);
         let life = *life;
+        let id = self.this.id();
+        self.rest().ties.end_life(id);
         self.body = Some(Body { actor, context: Context::new(self.this.clone(), life) });
         Ok(())
     }

@@ -67,11 +67,10 @@ pub enum AskError {
     Stopped(ExitReason),
     /// The actor's mailbox was full.
     Full,
-    /// The actor panicked while it handled the message. What the panic said is not known yet when the ask fails:
-    /// the reply is dropped on the panic's way to where it is caught. It is in the actor's
-    /// [`exit_reason`](crate::Addr::exit_reason), if that ends the actor, and in any case in
-    /// [`ActorFailed`](crate::ActorFailed).
-    Panicked,
+    /// The reply was dropped by a panic: the actor panicked while it handled the message. The panic's message, or
+    /// `(no message)` if it had none, or the handler has caught the panic itself: then the ask fails within a
+    /// second.
+    Panicked(Arc<str>),
     /// The time was over. The answer, should it still come, is dropped and counted.
     Timeout(Duration),
     /// The actor dropped the [`Reply`](crate::Reply) without an answer.
@@ -88,7 +87,9 @@ impl fmt::Display for AskError {
         match self {
             AskError::Stopped(reason) => write!(f, "the actor has ended: {reason}"),
             AskError::Full => f.write_str("the actor's mailbox is full"),
-            AskError::Panicked => f.write_str("the actor panicked while it handled the message"),
+            AskError::Panicked(message) => {
+                write!(f, "the actor panicked while it handled the message: {message}")
+            }
             AskError::Timeout(after) => write!(f, "no answer came within {after:?}"),
             AskError::NoReply => f.write_str("the actor dropped the message without an answer"),
             AskError::Cycle(cycle) => write!(f, "the ask would have waited for ever: {cycle}"),

@@ -119,6 +119,8 @@ struct Link {
     other: AnyAddr,
     by_us: bool,
     by_other: bool,
+    /// Why the other one has ended while this actor was down.
+    ended: Option<ExitReason>,
 }
 
 impl Ties {
@@ -128,7 +130,7 @@ impl Ties {
             Tie::Link { other, by: Some(asked) } if asked != life => release(us, &other),
             Tie::TrapExits { life: asked, .. } if asked != life => {}
             Tie::Link { other, by } => {
-                let link = Link { other, by_us: false, by_other: false };
+                let link = Link { other, by_us: false, by_other: false, ended: None };
                 let link = self.links.entry(link.other.id()).or_insert(link);
                 link.by_us |= by.is_some();
                 link.by_other |= by.is_none();
@@ -164,6 +166,26 @@ impl Ties {
             }
             link.by_other
         });
+    }
+
+    /// The other one has ended, while this actor has no state that could hear of it: the next one does, unless the
+    /// link was only the last one's.
+    pub(crate) fn exit_later(&mut self, other: ActorId, reason: ExitReason) {
+        match self.links.get_mut(&other) {
+            Some(link) if link.by_other => link.ended = Some(reason),
+            _ => _ = self.unlink(other),
+        }
+    }
+
+    /// Who has ended while the actor was down, and why.
+    pub(crate) fn take_exits(&mut self) -> Vec<(ActorId, ExitReason)> {
+        let ended = |(other, link): (&ActorId, &mut Link)| Some((*other, link.ended.take()?));
+        self.links.iter_mut().filter_map(ended).collect()
+    }
+
+    /// Whether there is nobody who would be told of the end.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links.is_empty() && self.monitors.is_empty()
     }
 
     /// Returns whether there was a link.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread;
 
-use coact_core::{Promise, Resolver, is_cancelling, thread_companion};
+use coact_core::{Promise, Resolver, is_cancelling, once_caught, thread_companion};
 
 use crate::ask::flatten;
 use crate::cycle::Wait;
@@ -132,17 +132,23 @@ impl<R: Send + 'static> Drop for Reply<R> {
             wait.answered();
         }
         if let Some(resolver) = self.resolver.take() {
-            resolver.resolve(Err(why_dropped()));
+            fail_dropped(resolver);
         }
     }
 }
 
-/// Why there is no answer, by where a reply is dropped.
+/// Says that there is no answer, since the reply is dropped: now, or once a panic that drops it was caught.
 #[cold]
-fn why_dropped() -> AskError {
+fn fail_dropped<R: Send + 'static>(resolver: Resolver<Answer<R>>) {
     if thread::panicking() {
-        return AskError::Panicked;
+        once_caught(move |message| resolver.resolve(Err(AskError::Panicked(message))));
+    } else {
+        resolver.resolve(Err(why_dropped()));
     }
+}
+
+/// Why there is no answer, by where a reply is dropped.
+fn why_dropped() -> AskError {
     // Work that is dropped since its runtime has ended drops actors as well.
     if is_cancelling() {
         return AskError::Cancelled;

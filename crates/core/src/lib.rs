@@ -51,7 +51,7 @@ pub use cown::set::{
 };
 pub use credits::{Acquire, Credits, Permit};
 pub use group::Group;
-pub use panic::{Broken, Fault, catch};
+pub use panic::{Broken, Fault, catch, once_caught};
 pub use promise::{Answer, Promise, Resolver};
 pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,

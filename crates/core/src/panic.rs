@@ -1,5 +1,7 @@
 //! Panics of user code: caught where they happen, reported, and told to whoever waits.
 
+mod unwinding;
+
 use std::any::{Any, type_name};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,6 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::runtime::{self, RuntimeId};
+
+pub use unwinding::once_caught;
 
 /// Why a promise has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,19 +161,30 @@ impl fmt::Display for Fault {
     }
 }
 
+/// The message of a panic that says nothing.
+const NO_MESSAGE: &str = "(no message)";
+
 /// The message of a panic's payload.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> Arc<str> {
     let text = payload.downcast_ref::<&'static str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("(no message)").into()
+    text.unwrap_or(NO_MESSAGE).into()
 }
 
 /// Reports a caught panic of a body of a type of that name, and says how it shows to those who wait.
 #[cold]
 pub(crate) fn caught(payload: Payload, behaviour: &'static str, home: RuntimeId) -> Broken {
+    caught_in(payload, behaviour, home, true)
+}
+
+/// The same of a body, or of something else.
+fn caught_in(payload: Payload, behaviour: &'static str, home: RuntimeId, is_body: bool) -> Broken {
     let message = message(&*payload);
+    // Before foreign code runs, which may panic for its part.
+    let waiting = unwinding::end(is_body);
     drop_quietly(move || drop(payload));
     report(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
+    waiting.tell(&message);
     Broken::Panicked(message)
 }
 
@@ -190,7 +205,7 @@ pub(crate) fn report_refused(why: &Broken, behaviour: &'static str, home: Runtim
 /// The panic.
 pub fn catch<R, F: FnOnce() -> R>(foreign: F) -> Result<R, Broken> {
     catch_unwind(AssertUnwindSafe(foreign))
-        .map_err(|payload| caught(payload, type_name::<F>(), runtime::current_id()))
+        .map_err(|payload| caught_in(payload, type_name::<F>(), runtime::current_id(), false))
 }
 
 /// Runs foreign code that is not a behaviour's body. A panic in it is reported, and goes no
@@ -205,14 +220,16 @@ pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
 #[cold]
 fn end_quietly(payload: Payload) {
     let message = message(&*payload);
+    let waiting = unwinding::end(false);
     // A payload whose own destructor panics is not worth a second report.
     discard(payload);
-    let fault = Fault::InCleanup { message };
+    let fault = Fault::InCleanup { message: Arc::clone(&message) };
     match runtime::running_id() {
         Some(home) => report(&fault, home),
         // It is no reason to start one.
         None => trace_fault(&fault),
     }
+    waiting.tell(&message);
 }
 
 /// What a panic carries.

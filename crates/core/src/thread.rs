@@ -19,13 +19,13 @@ thread_local! {
 /// A simulated thread counts as one. On a thread that is ending already, whose
 /// companions are gone, each call makes a new `T`.
 pub fn thread_companion<T: Default + 'static>() -> Rc<T> {
-    if let Some(found) = find() {
+    if let Some(found) = find_companion() {
         return found;
     }
     // Made without the list being borrowed: it is foreign code, which may come here again. Should it
     // have made one, that one counts.
     let made = Rc::<T>::default();
-    if let Some(first) = find() {
+    if let Some(first) = find_companion() {
         return first;
     }
     let kept = Rc::clone(&made) as Rc<dyn Any>;
@@ -39,7 +39,8 @@ pub fn may_block() -> bool {
     !context::is_inside()
 }
 
-fn find<T: 'static>() -> Option<Rc<T>> {
+/// The one `T` of the calling thread, if it was ever asked for.
+pub(crate) fn find_companion<T: 'static>() -> Option<Rc<T>> {
     let found = COMPANIONS.try_with(|all| {
         let all = all.borrow();
         let found = all.iter().find(|(of, _)| *of == TypeId::of::<T>());

@@ -4,6 +4,7 @@ mod commands;
 mod escalation;
 mod faults;
 mod hold;
+mod links;
 mod lives;
 mod mailbox;
 mod model;

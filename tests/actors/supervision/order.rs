@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::sim::Sim;
 use coact_tests::{Log, check, check_with_faults, finally};
 
 use super::{Bomb, Ping, Worker};
@@ -144,5 +145,65 @@ fn the_last_handle_ends_the_tree_in_order() {
             let end = ["b", "a"].map(|name| format!("{name} {DOWN}"));
             assert_eq!(log.take()[2..], end);
         });
+    });
+}
+
+/// It has the one that is up, which cannot stop, and waits for the one that is down.
+#[test]
+fn siblings_that_a_behaviour_names_together_come_up_again() {
+    for strategy in [Supervisor::one_for_all, Supervisor::rest_for_one] {
+        Sim::new().allow_faults(true).check(move || {
+            let log = Log::new();
+            let mut tree = strategy();
+            let shutdown = Shutdown::stop().within(Duration::from_millis(20));
+            let children = ["a", "b", "c"]
+                .map(|name| tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown)));
+            let supervisor = tree.spawn();
+            let [a, b, c] = &children;
+            coact::ask((a, b, c), |_| ()).wait().unwrap();
+            b.send(Bomb).unwrap();
+            let all = coact::ask((a, b, c), |(a, b, c)| a.handled + b.handled + c.handled);
+            assert_eq!(all.wait(), Ok(0));
+            for child in &children {
+                assert!(child.ask(Ping).wait().is_ok());
+            }
+            supervisor.stop().unwrap();
+            supervisor.ended().wait().unwrap();
+        });
+    }
+}
+
+/// Asks the second child, and is held until it answers.
+struct Holder(Addr<Worker>);
+
+impl Actor for Holder {}
+
+impl Receive<Ping> for Holder {
+    fn receive(&mut self, _: Ping, reply: Reply<usize>, context: &mut Context<Self>) {
+        context.hold(reply, |holder, _| Box::pin(async { holder.0.ask(Ping).await.unwrap() }));
+    }
+}
+
+/// The one who is held waits for a child, that for its supervisor, which waits for another child, and that stands
+/// behind the one who is held.
+#[test]
+fn a_circle_by_way_of_a_supervisor_ends_with_the_deadline() {
+    Sim::new().allow_faults(true).check(|| {
+        let log = Log::new();
+        let mut tree = Supervisor::one_for_all();
+        let shutdown = Shutdown::stop().within(Duration::from_millis(20));
+        let [a, b] = ["a", "b"]
+            .map(|name| tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown)));
+        let supervisor = tree.spawn();
+        coact::ask((&a, &b), |_| ()).wait().unwrap();
+        let holder = spawn(Holder(b.clone()));
+        b.send(Bomb).unwrap();
+        let held = holder.ask(Ping);
+        let both = coact::ask((&a, &holder), |(a, _)| a.handled);
+        assert_eq!(held.wait(), Ok(1));
+        assert_eq!(both.wait(), Ok(0));
+        assert_eq!(a.ask(Ping).wait(), Ok(1));
+        supervisor.stop().unwrap();
+        supervisor.ended().wait().unwrap();
     });
 }

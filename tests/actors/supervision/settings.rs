@@ -51,7 +51,7 @@ fn children_of_every_strategy_live_on_every_host() {
             for child in &children {
                 assert_eq!(child.ask(Ping).wait(), Ok(1));
             }
-            assert_eq!(children[1].ask(Bomb).wait(), Err(AskError::Panicked));
+            assert_eq!(children[1].ask(Bomb).wait(), Err(AskError::Panicked("boom".into())));
             let renewed = renewed(strategy);
             let restarts = renewed.iter().filter(|renewed| **renewed).count() as u64;
             let is_done =
@@ -246,7 +246,7 @@ fn a_child_that_is_not_send_is_restarted_on_its_thread() {
             let window = tree.child(child.mailbox(Mailbox::bounded(9)));
             let supervisor = tree.spawn();
             assert_eq!(window.ask(Draw(7)).wait(), Ok(7));
-            assert_eq!(window.ask(Draw(0)).wait(), Err(AskError::Panicked));
+            assert_eq!(window.ask(Draw(0)).wait(), Err(AskError::Panicked("boom".into())));
             assert_eq!(window.ask(Draw(2)).wait(), Ok(2));
             assert_eq!((window.home(), window.mailbox().capacity()), (home, Some(9)));
             supervisor.stop().unwrap();

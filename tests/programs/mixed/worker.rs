@@ -349,10 +349,6 @@ impl Job {
         let Some((number, actor)) = self.actors[of].clone().filter(|_| self.held_asks) else {
             return;
         };
-        // Circles by way of a supervisor are not found.
-        if self.world.is_supervised(number) {
-            return;
-        }
         let world = &self.world;
         let ticket = Ticket::new(world);
         let id = ticket.id;

@@ -64,11 +64,6 @@ impl World {
         cast.settings.len() - 1
     }
 
-    /// Whether a supervisor decides about the actor.
-    pub fn is_supervised(&self, number: usize) -> bool {
-        self.cast.lock().settings[number].supervised.is_some()
-    }
-
     /// The actor of that number is there.
     pub fn know(&self, number: usize, address: AnyAddr) {
         let mut cast = self.cast.lock();

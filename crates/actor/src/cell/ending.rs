@@ -1,16 +1,50 @@
-//! Actors whose runtime ends.
+//! How ends are told, and actors whose runtime ends.
 
 use std::any::Any;
 
-use coact_core::{Ending, catch};
+use coact_core::{Ending, catch, when};
 
-use super::{Cell, Phase, refuse_all};
-use crate::directive::Directive;
+use super::{Cell, Phase, reason_of_end, refuse, refuse_all};
+use crate::directive::{Directive, Tie};
 use crate::front::Front;
 use crate::supervise::{Leave, Overseer};
 use crate::{Actor, ExitReason, WeakAddr};
 
+/// Does something once, when it is dropped at the latest.
+struct InAnyCase<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for InAnyCase<F> {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            let _ = catch(work);
+        }
+    }
+}
+
 impl<A: Actor> Cell<A> {
+    /// Has the end told behind the messages that the actor, which has ended, has left: so they are counted by then.
+    ///
+    /// If other cowns may hold these up, it is told at once, since it must not wait for them.
+    pub(super) fn tell_behind(&self, front: &Front, tell: impl FnOnce() + Send + 'static) {
+        let tell = InAnyCase(Some(tell));
+        // One that nobody has the address of has no messages left.
+        let address = self.this.upgrade().filter(|_| !front.is_entangled());
+        if let Some(address) = address {
+            when(address.cown().regardless(), move |_| drop(tell));
+        }
+    }
+
+    /// Answers a directive that has come too late, a monitor behind what the actor has left.
+    pub(super) fn refuse_behind(&self, front: &Front, directive: Directive) {
+        match directive {
+            Directive::Tie(Tie::Monitor(monitor)) => {
+                let (actor, reason) = (front.id(), reason_of_end(front));
+                self.tell_behind(front, move || monitor.down(actor, &reason));
+            }
+            other => refuse(front, other),
+        }
+    }
+
     /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a
     /// child leaves that to its supervisor.
     #[cold]

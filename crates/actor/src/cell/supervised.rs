@@ -3,6 +3,7 @@
 use coact_core::catch;
 
 use super::{Cell, Phase, reason_of};
+use crate::directive::Directive;
 use crate::front::Front;
 use crate::supervise::{Overseer, Ward};
 use crate::{Actor, ExitReason, WeakAddr};
@@ -40,6 +41,14 @@ impl<A: Actor> Cell<A> {
                 self.subject().restarted(&reason);
             }
         }
+        self.hear_of_exits(front);
+    }
+
+    /// Of linked actors that have ended while this one was down: behind what its hook has asked for.
+    fn hear_of_exits(&mut self, front: &Front) {
+        for (from, reason) in self.rest().ties.take_exits() {
+            front.leave(Directive::Exit { from, reason });
+        }
     }
 
     /// Drops the state, and tells the supervisor. What waits goes on waiting.
@@ -51,7 +60,8 @@ impl<A: Actor> Cell<A> {
             self.handle_again(body.context.take_stash());
         }
         let dropped = catch(move || drop(body)).err();
-        self.rest().ties.end_life(front.id());
+        // Its links stay for now: they are told if there is no other life.
+        self.rest().ties.trap = None;
         // A farewell that fails is a failure.
         let failure = self.rest().failure.take();
         let failure = failure.or_else(|| dropped.map(|why| reason_of(&why)));

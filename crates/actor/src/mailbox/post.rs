@@ -174,7 +174,8 @@ impl<A: Actor> Addr<A> {
         MailboxView(self.cown().front().queue().map(|queue| &**queue))
     }
 
-    /// How many messages came when the actor had ended, and were dropped.
+    /// How many messages came when the actor had ended, and were dropped. When that is complete:
+    /// [`ended`](Self::ended).
     pub fn dead_letters(&self) -> u64 {
         self.cown().front().dead_letters()
     }

@@ -485,27 +485,31 @@ impl Plan {
         {
             self.stop(number, now);
         }
-        while let Some(&number) = self.starts.first() {
-            if !self.stops.is_empty() || !self.is_running() {
-                break;
-            }
-            let slot = self.slot(number);
-            match slot.state {
-                State::Down => {
-                    self.launch_at_its_time(number, now);
-                    break;
-                }
-                State::Starting | State::Stopping => break,
-                State::Up => {
-                    self.starts.remove(&number);
-                }
-            }
+        if self.stops.is_empty() && self.is_running() {
+            self.start_in_order(now);
         }
         if self.up == 0 && self.ending.is_empty() && matches!(self.course, Course::Leaving { .. }) {
             let left = std::mem::replace(&mut self.course, Course::Left);
             if let Course::Leaving { reason, .. } = left {
                 self.actions.push(Action::Exit(reason));
             }
+        }
+    }
+
+    /// Starts the next one, once those before it are up. One that has not gone down in time may be held by a
+    /// behaviour that waits for those behind it, so they do not wait for it.
+    fn start_in_order(&mut self, now: Duration) {
+        let mut next = self.starts.first().copied();
+        while let Some(number) = next {
+            match self.slot(number).state {
+                State::Down => self.launch_at_its_time(number, now),
+                State::Up => _ = self.starts.remove(&number),
+                State::Starting | State::Stopping => {}
+            }
+            if self.starts.contains(&number) && !self.slot(number).late {
+                break;
+            }
+            next = self.starts.range(number + 1..).next().copied();
         }
     }
 

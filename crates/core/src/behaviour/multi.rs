@@ -262,7 +262,7 @@ where
         assert!(left == 0, "a cown set has fewer members than it said");
         let body = Body::<S, F, C>::new(set.shape(), closure, completion);
         // SAFETY: the node's slots are written, and the set keeps the cowns alive.
-        let queue = |slot: &Slot| unsafe { slot.member.queue_ptr() }.addr().get();
+        let queue = |slot: &Slot| unsafe { slot.member().queue_ptr() }.addr().get();
         // SAFETY: as above.
         body.spawned.stands_in(node.addr().get(), unsafe { Multi::requests(node) }.map(queue));
         // SAFETY: the block has room for the body.

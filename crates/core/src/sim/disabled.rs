@@ -21,6 +21,11 @@ pub(crate) fn is_inside() -> bool {
 }
 
 #[inline(always)]
+pub(crate) fn runs_body() -> bool {
+    false
+}
+
+#[inline(always)]
 pub(crate) fn point() {}
 
 #[inline(always)]

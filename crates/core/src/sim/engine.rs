@@ -54,8 +54,8 @@ struct Engine<'a> {
     ready: RefCell<BTreeMap<TaskId, Ready>>,
     /// Fibers that were left and have not ended.
     fibers: RefCell<BTreeMap<TaskId, Fiber>>,
-    /// Whether the fiber that runs now must not wait.
-    in_body: Cell<bool>,
+    /// The runtime whose behaviour the fiber is that runs now, if it is one.
+    body_of: Cell<Option<RuntimeId>>,
     /// Whether the thread was in the middle of a panic before: a fiber that a run leaves behind there stays so.
     was_panicking: bool,
     /// How many fibers were left in the middle of a panic.
@@ -107,7 +107,12 @@ pub(crate) fn is_active() -> bool {
 
 /// Whether the thread simulates a behaviour right now, which must not wait.
 pub(crate) fn is_inside() -> bool {
-    engine().is_some_and(|engine| engine.in_body.get())
+    engine().and_then(|engine| engine.body_of.get()).is_some_and(|home| !may_block(home))
+}
+
+/// Whether the thread simulates a behaviour right now, one that may wait included.
+pub(crate) fn runs_body() -> bool {
+    engine().is_some_and(|engine| engine.body_of.get().is_some())
 }
 
 /// What the run that goes on knows of those who wait.
@@ -330,7 +335,7 @@ pub(super) fn run(
         settings,
         ready: RefCell::default(),
         fibers: RefCell::default(),
-        in_body: Cell::new(false),
+        body_of: Cell::new(None),
         was_panicking: std::thread::panicking(),
         panicking: Cell::new(0),
         next_task: Cell::new(0),
@@ -444,12 +449,12 @@ impl Engine<'_> {
         let started = self.ready.borrow_mut().remove(&id).map(|ready| self.fiber_of(ready));
         let left = started.or_else(|| self.fibers.borrow_mut().remove(&id));
         let mut fiber = left.expect(RUNNABLE);
-        self.in_body.set(fiber.body_of.is_some_and(|home| !may_block(home)));
+        self.body_of.set(fiber.body_of);
         self.panicking.update(|fibers| fibers - usize::from(fiber.in_panic));
         let left = fiber.resume();
         fiber.in_panic = is_panicking();
         self.panicking.update(|fibers| fibers + usize::from(fiber.in_panic));
-        self.in_body.set(false);
+        self.body_of.set(None);
         match left {
             Left::Ended => fiber.recycle(),
             _ => drop(self.fibers.borrow_mut().insert(id, fiber)),

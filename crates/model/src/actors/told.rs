@@ -106,7 +106,7 @@ fn is_true(facts: &Facts<'_>, actor: usize, from: usize, why: &Reason) -> Result
 
 /// Whoever is linked to one that ended, and not normally, does not go on as if nothing were.
 fn linked(facts: &Facts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), Breach> {
-    let &(by, to, call, ret) = link;
+    let &(by, to, call, at) = link;
     let parted = |(a, b): &(usize, usize)| (*a, *b) == (by, to) || (*b, *a) == (by, to);
     if facts.unlinks.iter().any(parted) {
         return Ok(());
@@ -116,13 +116,11 @@ fn linked(facts: &Facts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), Brea
         let Some(Some(reason)) = &far.at_rest else { continue };
         // A link goes with the life that made it: those that began later know nothing of it.
         let is_lasting = other == to || same_life(far, call, far.last_drop().unwrap_or(Seq::MAX));
-        let ended_later = far.last_drop().is_some_and(|at| at > ret);
-        // One that is down between two lives has none that could end.
-        let is_up = |at| life.is_up_at(at) && same_life(life, call, at);
-        let goes_on = is_up(facts.let_go) && far.last_drop().is_some_and(is_up);
-        if is_lasting && ended_later && goes_on && !reason.is_normal() && !life.traps {
+        // One that is down between two lives hears of it in the next.
+        let goes_on = life.is_up_at(facts.let_go) && same_life(life, call, facts.let_go);
+        if is_lasting && goes_on && !reason.is_normal() && !life.traps {
             let why = format!(
-                "actor {one} was linked to actor {other} at {ret}, which ended for {reason:?}"
+                "actor {one} was linked to actor {other} at {at}, which ended for {reason:?}"
             );
             return Err(Breach::new(Promise::Told, why));
         }

@@ -88,6 +88,30 @@ fn whoever_does_not_stop_in_time_is_killed_and_not_waited_for() {
     assert_eq!(plan.next_alarm(), None);
 }
 
+/// It may be held by a behaviour that waits for a sibling which is down.
+#[test]
+fn whoever_has_not_stopped_in_time_holds_up_no_other_start() {
+    let [a, b, c] = children();
+    let mut plan = plan_of(Strategy::OneForAll, &[a, b, c]);
+    plan.on_down(c, 1, failure(), NOW);
+    plan.on_down(b, 1, ExitReason::Shutdown, NOW);
+    plan.take_actions();
+    let late = plan.next_alarm().unwrap();
+    plan.on_time(late);
+    let start = |child, run| Action::Start { child, run };
+    assert_eq!(plan.take_actions(), [Action::Kill { child: a }, start(a, 2), start(b, 2)]);
+    plan.on_up(b, 2, late);
+    assert_eq!(plan.take_actions(), [start(c, 2)]);
+    // Once it is up it is as the others.
+    plan.on_up(a, 2, late);
+    plan.on_up(c, 2, late);
+    for child in [c, b, a] {
+        plan.on_down(child, 2, failure(), late);
+    }
+    let starts = plan.take_actions().into_iter().filter(|did| matches!(did, Action::Start { .. }));
+    assert_eq!(starts.collect::<Vec<_>>(), [start(a, 3)]);
+}
+
 #[test]
 fn one_that_is_restarted_keeps_its_messages_and_is_not_drained() {
     let [a, b] = children();

@@ -1,0 +1,179 @@
+//! When an end is told, what the actor has left is counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use coact::prelude::*;
+use coact::sim::{self, Config, Sim};
+use coact_tests::{Log, PATIENCE, check_with_faults, side_by_side};
+
+/// Counts what it has handled.
+struct Clerk(Arc<AtomicU64>);
+
+impl Actor for Clerk {}
+
+struct Case;
+
+impl Message for Case {
+    type Reply = ();
+}
+
+impl Handler<Case> for Clerk {
+    fn handle(&mut self, _: Case, _: &mut Context<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// An actor, and how much it has handled.
+#[derive(Clone)]
+struct Office {
+    clerk: Addr<Clerk>,
+    handled: Arc<AtomicU64>,
+}
+
+impl Office {
+    fn new(setup: impl FnOnce(coact::Spawn<Clerk>) -> coact::Spawn<Clerk>) -> Self {
+        let handled = Arc::<AtomicU64>::default();
+        Self { clerk: setup(actor(Clerk(Arc::clone(&handled)))).spawn(), handled }
+    }
+
+    /// Sends some; returns how many of those calls were over before the actor had ended.
+    fn send_some(&self) -> u64 {
+        let sent = || self.clerk.send(Case).is_ok() && !self.clerk.has_ended();
+        (0..4).map(|_| u64::from(sent())).sum()
+    }
+
+    /// What was not handled of so many is counted by now.
+    fn assert_counted(&self, accepted: u64) {
+        let counted = self.clerk.dead_letters() + self.handled.load(Ordering::Relaxed);
+        assert!(counted >= accepted, "of {accepted} messages {counted} are accounted for");
+    }
+}
+
+type Setup = fn(coact::Spawn<Clerk>) -> coact::Spawn<Clerk>;
+
+const SETUPS: [Setup; 3] = [
+    |clerk| clerk,
+    |clerk| clerk.mailbox(Mailbox::lanes(2)),
+    |clerk| clerk.mailbox(Mailbox::bounded(99)),
+];
+
+/// Several threads send while another one stops the actor; the first is asked for its end before that, or after.
+#[test]
+fn all_that_was_sent_before_the_end_is_counted_when_it_is_told() {
+    for setup in SETUPS {
+        for asks_first in [true, false] {
+            let config = Config::new().runs(300);
+            Sim::new().config(config).check(move || {
+                let office = Office::new(setup);
+                let early = asks_first.then(|| office.clerk.ended());
+                let senders = [0; 2].map(|_| {
+                    let office = office.clone();
+                    sim::thread(move || office.send_some())
+                });
+                let stop = office.clerk.clone();
+                let stopper = sim::thread(move || stop.stop().unwrap());
+                let accepted = senders.map(|sender| sender.wait().unwrap()).iter().sum();
+                stopper.wait().unwrap();
+                let ended = early.unwrap_or_else(|| office.clerk.ended());
+                assert_eq!(ended.wait(), Ok(ExitReason::Shutdown));
+                office.assert_counted(accepted);
+            });
+        }
+    }
+}
+
+#[test]
+fn all_that_was_sent_before_the_end_is_counted_on_real_workers() {
+    let system = System::builder().workers(2).build().unwrap();
+    let _entered = system.enter();
+    for round in 0..400_usize {
+        let office = Office::new(SETUPS[round % SETUPS.len()]);
+        let early = (round % 2 == 0).then(|| office.clerk.ended());
+        let accepted = Arc::new(AtomicU64::new(0));
+        let send = || {
+            let (office, accepted) = (office.clone(), Arc::clone(&accepted));
+            Box::new(move || _ = accepted.fetch_add(office.send_some(), Ordering::Relaxed))
+                as Box<dyn FnOnce() + Send>
+        };
+        let stop = office.clerk.clone();
+        side_by_side([send(), Box::new(move || stop.stop().unwrap()), send(), send(), send()]);
+        let ended = early.unwrap_or_else(|| office.clerk.ended());
+        assert_eq!(ended.wait_timeout(PATIENCE).expect("it is told"), Ok(ExitReason::Shutdown));
+        office.assert_counted(accepted.load(Ordering::Relaxed));
+    }
+}
+
+/// Whoever hears of it as a monitor, by a link or by a closure, may count, too.
+#[test]
+fn however_the_end_is_told() {
+    struct Heir(Log<u64>, Addr<Clerk>);
+    impl Actor for Heir {
+        fn started(&mut self, context: &mut Context<Self>) {
+            context.trap_exits();
+            context.link(&self.1);
+            context.monitor(&self.1);
+        }
+    }
+    impl Handler<Down> for Heir {
+        fn handle(&mut self, _: Down, _: &mut Context<Self>) {
+            self.0.push(self.1.dead_letters());
+        }
+    }
+    impl Handler<Exited> for Heir {
+        fn handle(&mut self, _: Exited, _: &mut Context<Self>) {
+            self.0.push(self.1.dead_letters());
+        }
+    }
+    Sim::new().check(|| {
+        let office = Office::new(|clerk| clerk);
+        let counts = Log::new();
+        let heir = spawn(Heir(counts.clone(), office.clerk.clone()));
+        coact::ask(&heir, |_| ()).wait().unwrap();
+        let (log, clerk) = (counts.clone(), office.clerk.downgrade());
+        office.clerk.on_down(move |_| log.push(clerk.upgrade().unwrap().dead_letters()));
+        office.clerk.suspend().unwrap();
+        assert_eq!(office.send_some(), 4);
+        office.clerk.stop().unwrap();
+        office.clerk.ended().wait().unwrap();
+        coact::ask(&heir, |_| ()).wait().unwrap();
+        assert_eq!(counts.take(), [4, 4, 4]);
+    });
+}
+
+/// What stands behind a behaviour that waits for another actor waits with it, and the end does not.
+#[test]
+fn an_end_is_told_while_a_behaviour_cannot_run() {
+    check_with_faults(|_| {
+        let (one, other) = (Office::new(|clerk| clerk), Office::new(|clerk| clerk));
+        one.clerk.suspend().unwrap();
+        other.clerk.suspend().unwrap();
+        when((&one.clerk, &other.clerk), |_| ());
+        assert_eq!(other.send_some(), 4);
+        other.clerk.stop().unwrap();
+        assert_eq!(other.clerk.ended().wait(), Ok(ExitReason::Shutdown));
+        one.clerk.resume().unwrap();
+        // What stands behind it is counted when it comes.
+        coact::ask(&one.clerk, |_| ()).wait().unwrap();
+        let log = other.clone();
+        coact_tests::finally(move || log.assert_counted(4));
+    });
+}
+
+/// No queue is left in which anything could come behind.
+#[test]
+fn an_end_is_told_in_a_runtime_that_ends() {
+    for _ in 0..20 {
+        let system = System::builder().workers(2).build().unwrap();
+        let entered = system.enter();
+        let office = Office::new(|clerk| clerk);
+        let ended = office.clerk.ended();
+        office.clerk.suspend().unwrap();
+        office.send_some();
+        drop(entered);
+        drop(system);
+        assert!(ended.wait_timeout(PATIENCE).expect("it is told").is_ok());
+        let late = office.clerk.ended();
+        assert!(late.wait_timeout(PATIENCE).expect("it is told").is_ok());
+    }
+}

@@ -1,0 +1,267 @@
+//! Asks whose reply a panic drops on its way: they fail with its message, once it was caught.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::task::{self, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use coact::prelude::*;
+use coact::sim::{self, Sim};
+use coact_tests::{Log, PATIENCE, check_with_faults, fail};
+
+use crate::world::{Bomb, Diary, Do};
+
+/// Takes what it is to do with the reply.
+struct Clerk;
+
+impl Actor for Clerk {}
+
+type Work = Box<dyn FnOnce(Reply<u32>, &mut Context<Clerk>) + Send>;
+
+struct Case(Work);
+
+impl Message for Case {
+    type Reply = u32;
+}
+
+impl Receive<Case> for Clerk {
+    fn receive(&mut self, case: Case, reply: Reply<u32>, context: &mut Context<Self>) {
+        (case.0)(reply, context);
+    }
+}
+
+fn case(work: impl FnOnce(Reply<u32>, &mut Context<Clerk>) + Send + 'static) -> Case {
+    Case(Box::new(work))
+}
+
+fn why<R: std::fmt::Debug>(answer: Result<R, AskError>) -> String {
+    match answer {
+        Err(AskError::Panicked(why)) => why.to_string(),
+        other => panic!("it was to panic: {other:?}"),
+    }
+}
+
+/// Panics when it is dropped, unless that is caught.
+struct Shaky(&'static str);
+
+impl Drop for Shaky {
+    fn drop(&mut self) {
+        fail(self.0);
+    }
+}
+
+#[test]
+fn every_form_of_asking_is_told_the_message() {
+    check_with_faults(|_| {
+        let bombed = |ask: fn(&Addr<Diary>) -> Result<(), AskError>| ask(&Diary::spawn().0);
+        let text = "the actor panicked while it handled the message: boom";
+        let wait = bombed(|diary| diary.ask(Bomb).wait());
+        assert_eq!(wait.unwrap_err().to_string(), text);
+        assert_eq!(why(bombed(|diary| diary.ask(Bomb).timeout(PATIENCE).wait())), "boom");
+        assert_eq!(why(bombed(|diary| diary.ask_in(0, Bomb).wait())), "boom");
+        let future = |diary: &Addr<Diary>| spawn_future(diary.ask_async(Bomb)).wait().unwrap();
+        assert_eq!(why(bombed(future)), "boom");
+        let then = |diary: &Addr<Diary>| diary.ask(Bomb).then((), |(), told| told).wait().unwrap();
+        assert_eq!(why(bombed(then)), "boom");
+        // The runtime's own ask of a cown says it as well.
+        let (diary, _) = Diary::spawn();
+        let broken = coact::ask(&diary, |_| -> u32 { fail("as a cown") }).wait();
+        assert_eq!(broken, Err(Broken::Panicked("as a cown".into())));
+    });
+}
+
+#[test]
+fn an_actor_is_told_the_message() {
+    check_with_faults(|_| {
+        let told = Log::new();
+        let (asker, of) = (Diary::spawn().0, [0; 3].map(|_| Diary::spawn().0));
+        let log = told.clone();
+        let ask = move |_: &mut Diary, context: &mut Context<Diary>| {
+            let [a, b, c] = &of;
+            let note = |log: &Log<String>| {
+                let log = log.clone();
+                move |_: &mut Diary, answer, _: &mut Context<Diary>| log.push(why::<()>(answer))
+            };
+            context.ask(a, Bomb, note(&log));
+            context.ask_timeout(b, Bomb, PATIENCE, note(&log));
+            context.ask_await(c, Bomb, PATIENCE, note(&log));
+        };
+        asker.send(Do(ask)).unwrap();
+        coact_tests::finally(move || assert_eq!(told.take(), ["boom", "boom", "boom"]));
+    });
+}
+
+#[test]
+fn whoever_has_the_reply_may_panic() {
+    check_with_faults(|_| {
+        let asked = |work: Case| why(spawn(Clerk).ask(work).wait());
+        let by_hand = case(|_reply, _| fail("by hand"));
+        assert_eq!(asked(by_hand), "by hand");
+        let detached = case(|reply, context| context.detach(reply, async { fail("detached") }));
+        assert_eq!(asked(detached), "detached");
+        let held = case(|reply, context| {
+            context.hold(reply, |_, _| {
+                Box::pin(async {
+                    let _ = sleep(Duration::from_micros(1)).await;
+                    fail("held")
+                })
+            });
+        });
+        assert_eq!(asked(held), "held");
+        let delegated = case(|reply, _| {
+            reply.delegate(&spawn(Clerk), case(|_reply, _| fail("delegated"))).ok().unwrap();
+        });
+        assert_eq!(asked(delegated), "delegated");
+        let behaviour = case(|reply, _| {
+            when(&Cown::new(reply), |reply| {
+                let _reply = std::mem::replace(reply, Reply::unwanted());
+                fail("in a behaviour");
+            });
+        });
+        assert_eq!(asked(behaviour), "in a behaviour");
+        let job = case(|reply, _| {
+            drop(coact::blocking(move || {
+                let _reply = reply;
+                fail("in a job");
+            }));
+        });
+        assert_eq!(asked(job), "in a job");
+        let without =
+            case(|_reply, _| std::panic::resume_unwind(Box::new(()) as Box<dyn Any + Send>));
+        assert_eq!(asked(without), "(no message)");
+    });
+}
+
+#[test]
+fn several_replies_go_with_one_panic() {
+    check_with_faults(|_| {
+        let (clerk, kept) = (spawn(Clerk), Cown::new(Vec::new()));
+        let keep = |kept: &Cown<Vec<Reply<u32>>>| {
+            let kept = kept.clone();
+            case(move |reply, _| when(&kept, |kept| kept.push(reply)))
+        };
+        let asks = [0; 3].map(|_| clerk.ask(keep(&kept)));
+        coact::ask(&clerk, |_| ()).wait().unwrap();
+        when(&kept, |kept| {
+            let _kept = std::mem::take(kept);
+            fail("all of them");
+        });
+        assert_eq!(asks.map(|ask| why(ask.wait())), ["all of them"; 3]);
+    });
+}
+
+/// A reply that is dropped by a panic in a destructor which another panic runs, and that is caught there.
+struct Nested(Option<Reply<u32>>);
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        let reply = self.0.take();
+        let inner = catch_unwind(AssertUnwindSafe(move || {
+            let _reply = reply;
+            fail("inner");
+        }));
+        assert!(inner.is_err());
+    }
+}
+
+#[test]
+fn of_nested_panics_the_outer_one_is_told() {
+    check_with_faults(|_| {
+        let nested = case(|reply, _| {
+            let _nested = Nested(Some(reply));
+            fail("outer");
+        });
+        assert_eq!(why(spawn(Clerk).ask(nested).wait()), "outer");
+    });
+}
+
+/// Has another actor, which runs on its callers, panic while a panic runs this.
+struct Other(Option<Addr<Clerk>>, Log<Ask<u32>>);
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let ask = self.0.take().map(|other| other.ask(case(|_reply, _| fail("the other one's"))));
+        self.1.push(ask.expect("it is dropped once"));
+    }
+}
+
+#[test]
+fn a_panic_on_the_spot_within_another_has_its_own_message() {
+    check_with_faults(|_| {
+        let (inner, log) = (actor(Clerk).on(Host::caller()).spawn(), Log::new());
+        let asks = log.clone();
+        let outer = spawn(Clerk).ask(case(move |_reply, _| {
+            let _other = Other(Some(inner), asks);
+            fail("its own");
+        }));
+        assert_eq!(why(outer.wait()), "its own");
+        let ask = log.take().pop().unwrap();
+        assert_eq!(why(ask.wait()), "the other one's");
+    });
+}
+
+#[test]
+fn a_payload_that_panics_does_not_take_the_place_of_its_panic() {
+    check_with_faults(|_| {
+        let odd = case(|_reply, _| std::panic::resume_unwind(Box::new(Shaky("the payload's"))));
+        assert_eq!(why(spawn(Clerk).ask(odd).wait()), "(no message)");
+    });
+}
+
+#[test]
+fn an_actor_that_catches_its_panic_fails_the_ask_all_the_same() {
+    check_with_faults(|_| {
+        let clerk = spawn(Clerk);
+        let caught = clerk.ask(case(|reply, _| {
+            let caught = catch_unwind(AssertUnwindSafe(move || {
+                let _reply = reply;
+                fail("caught");
+            }));
+            assert!(caught.is_err());
+        }));
+        // The next panic, in another task of perhaps the same thread, has another ask.
+        let next = spawn(Clerk).ask(case(|_reply, _| fail("the next")));
+        assert_eq!(why(next.wait()), "the next");
+        let told = why(caught.timeout(PATIENCE).wait());
+        assert_eq!(told, "(no message)");
+        assert!(!clerk.has_ended());
+    });
+}
+
+/// Nothing of a runtime's is on such a thread's stack, so nobody will ever know the message.
+#[test]
+fn a_thread_that_panics_fails_the_ask_at_once() {
+    let (to, replies) = mpsc::channel();
+    let ask = spawn(Clerk).ask(case(move |reply, _| to.send(reply).unwrap()));
+    let reply = replies.recv().unwrap();
+    let panicked = thread::spawn(move || {
+        let _reply = reply;
+        fail("alone");
+    });
+    assert!(panicked.join().is_err());
+    let told = pin!(ask).poll(&mut task::Context::from_waker(Waker::noop()));
+    assert!(matches!(told, Poll::Ready(Err(AskError::Panicked(why))) if &*why == "(no message)"));
+}
+
+#[test]
+fn an_ask_that_fails_so_is_told_in_any_schedule() {
+    let program = || {
+        let (clerk, log) = (spawn(Clerk), Log::new());
+        let threads = ["one", "two"].map(|name| {
+            let (clerk, log) = (clerk.clone(), log.clone());
+            sim::thread(move || {
+                let restartable = actor(Clerk).restartable(|| Clerk).spawn();
+                log.push(why(restartable.ask(case(move |_reply, _| fail(name))).wait()));
+                drop(clerk);
+            })
+        });
+        let _ = threads.map(|thread| thread.wait().unwrap());
+        let told: Arc<[String]> = log.take().into();
+        assert!(["one", "two"].iter().all(|name| told.contains(&(*name).to_owned())), "{told:?}");
+    };
+    Sim::new().allow_faults(true).check(program);
+}
