@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact::prelude::*;
 use coact::sim::{self, Sim};
-use coact_tests::{Log, check_with_faults};
+use coact_tests::{Log, PATIENCE, check_with_faults};
 
 use crate::world::{Bomb, Diary, Do, Note};
 
@@ -302,4 +302,30 @@ fn a_fixed_delay_goes_on_after_a_refusal_and_ends_with_the_actor() {
         sleep(2 * second).wait().unwrap();
         assert!(!timer.cancel(), "it has ended with the actor");
     });
+}
+
+/// The time does not depend on what the asking thread has entered.
+#[test]
+fn a_limit_on_a_thread_whose_runtime_has_ended() {
+    struct Slow;
+    impl Actor for Slow {}
+    struct Question;
+    impl Message for Question {
+        type Reply = u32;
+    }
+    impl Receive<Question> for Slow {
+        fn receive(&mut self, _: Question, reply: Reply<u32>, context: &mut Context<Self>) {
+            context.detach(reply, async {
+                let _ = sleep(Duration::from_millis(5)).await;
+                7
+            });
+        }
+    }
+    let runtimes = [1, 1].map(|workers| coact_tests::runtime(workers, &coact_tests::Faults::new()));
+    let [ended, living] = runtimes;
+    let slow = living.run(|| spawn(Slow));
+    let home = ended.home();
+    drop(ended);
+    let _entered = home.enter();
+    assert_eq!(slow.ask(Question).timeout(PATIENCE).wait(), Ok(7));
 }

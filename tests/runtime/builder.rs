@@ -31,6 +31,8 @@ fn impossible_settings_are_typed_errors() {
     assert!(matches!(Runtime::builder().workers(0).build(), Err(BuildError::Workers(0))));
     assert!(matches!(Runtime::builder().workers(5000).build(), Err(BuildError::Workers(5000))));
     assert!(matches!(Runtime::builder().throughput(0).build(), Err(BuildError::Throughput)));
+    let result = Runtime::builder().name("a\0b").build();
+    assert!(matches!(result, Err(BuildError::Name(name)) if name == "a\0b"));
     let message = Runtime::builder().workers(0).build().unwrap_err().to_string();
     assert_eq!(message, "a runtime has 1 to 4096 workers, not 0");
 }

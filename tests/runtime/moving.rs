@@ -2,8 +2,9 @@
 
 use std::thread;
 
+use coact::MoveError;
 use coact::prelude::*;
-use coact_tests::{Faults, runtime};
+use coact_tests::{Faults, PATIENCE, runtime};
 
 #[test]
 fn behaviours_after_the_move_run_in_the_new_home() {
@@ -42,4 +43,16 @@ fn the_order_is_kept() {
     });
     Runtime::wait_idle_all(&hosts.each_ref().map(Runtime::home));
     assert_eq!(cown.into_inner().unwrap(), (0..count).collect::<Vec<_>>());
+}
+
+/// Nothing would run there, or could run here.
+#[test]
+fn a_runtime_that_has_been_shut_down_takes_no_cowns_and_gives_none() {
+    let (ended, living) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
+    let [stays, left] = [&living, &ended].map(|runtime| runtime.run(|| Cown::new(7)));
+    let home = ended.home();
+    assert!(ended.shutdown(PATIENCE).is_complete());
+    assert_eq!(stays.move_to(home), Err(MoveError::ToEnded));
+    assert_eq!(left.move_to(living.home()), Err(MoveError::Ended));
+    assert_eq!(ask(&stays, |n| *n).wait(), Ok(7));
 }

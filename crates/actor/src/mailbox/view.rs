@@ -60,7 +60,7 @@ impl<'a> MailboxView<'a> {
     /// How many messages there is room for in all. `None` if some lane takes any number.
     pub fn capacity(&self) -> Option<usize> {
         self.0?;
-        self.lanes().map(|lane| lane.capacity()).sum()
+        self.lanes().try_fold(0_usize, |sum, lane| Some(sum.saturating_add(lane.capacity()?)))
     }
 
     /// How many messages were dropped for want of room.

@@ -287,7 +287,7 @@ impl<T: Send + 'static> ActorStream<T> {
 
     fn demand(&self, state: &mut MutexGuard<'_, State<T>>) -> Option<Demand<T>> {
         let free = self.shared.room - state.items.len();
-        if state.demanded || state.end.is_some() || free * 2 < self.shared.room {
+        if state.demanded || state.end.is_some() || free < self.shared.room.div_ceil(2) {
             return None;
         }
         state.demanded = true;

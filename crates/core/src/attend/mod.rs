@@ -56,7 +56,7 @@ use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
 use crate::cown::set::{Regardless, RegardlessHeld};
 use crate::group::alert as group;
-use crate::panic::{Broken, drop_quietly};
+use crate::panic::{Broken, catch, drop_quietly};
 use crate::runtime::{Home, RuntimeId};
 use crate::sched::{Successor, context, guest, schedule, schedule_last, shared};
 use crate::sim;
@@ -452,7 +452,9 @@ unsafe fn end<T: Attended>(cown: NonNull<CownHeader>, ending: &Ending) {
 /// As [`handle`].
 unsafe fn number<T: Attended>(cown: NonNull<CownHeader>) -> u64 {
     // SAFETY: by the caller's word.
-    T::number(unsafe { handle::<T>(cown) }.front())
+    let handle = unsafe { handle::<T>(cown) };
+    // A runtime that ends does not stop for a panic here: the order is a matter of courtesy.
+    catch(|| T::number(handle.front())).unwrap_or(0)
 }
 
 /// # Safety

@@ -81,6 +81,8 @@ pub enum BuildError {
     Workers(usize),
     /// `throughput(0)`.
     Throughput,
+    /// A [name](Builder::name) with a NUL byte in it: threads cannot be called that.
+    Name(String),
     /// A [watchdog](Builder::watchdog) without a limit: the duration is zero.
     Watchdog,
     /// Another runtime, of this name, is the [default](Builder::as_default) already.
@@ -102,6 +104,9 @@ impl fmt::Display for BuildError {
             ),
             BuildError::Throughput => {
                 f.write_str("a throughput of 0 would run nothing: use 1 or more")
+            }
+            BuildError::Name(name) => {
+                write!(f, "no thread can be called {name:?}: take the NUL byte out of the name")
             }
             BuildError::DefaultTaken(other) => {
                 write!(f, "the runtime `{other}` is the default of threads that have entered none")
@@ -414,6 +419,9 @@ impl Builder {
         }
         if config.throughput == 0 {
             return Err(BuildError::Throughput);
+        }
+        if config.name.contains('\0') {
+            return Err(BuildError::Name(config.name.to_string()));
         }
         if config.watchdog == Some(Duration::ZERO) {
             return Err(BuildError::Watchdog);

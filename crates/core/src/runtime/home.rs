@@ -10,7 +10,7 @@ use coact_sync::shim::process::Mutex;
 use super::{Runtime, RuntimeId, current_id};
 use crate::cown::handle::Cown;
 use crate::cown::set::AsCown;
-use crate::sched::shared;
+use crate::sched::shared::{self, Phase};
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
 /// and compared, and that outlives its [`Runtime`].
@@ -18,6 +18,11 @@ use crate::sched::shared;
 pub struct Home(pub(crate) RuntimeId);
 
 impl Home {
+    /// Whether the runtime has been shut down, or its deadline for that has passed: it runs nothing any more.
+    fn has_stopped(self) -> bool {
+        shared::get(self.0).phase() != Phase::Running
+    }
+
     /// That of the caller: see [`Cown::new`].
     #[inline]
     pub fn current() -> Self {
@@ -91,7 +96,8 @@ impl<T: Send + 'static> Cown<T> {
     /// several cowns is decided when it is spawned.)
     ///
     /// # Errors
-    /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it.
+    /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
+    /// been shut down.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
         AsCown::move_to(self, home)
     }
@@ -103,6 +109,12 @@ impl<T: Send + 'static> Cown<T> {
         }
         if home.is_pumped() {
             return Err(MoveError::ToPump);
+        }
+        if home.has_stopped() {
+            return Err(MoveError::ToEnded);
+        }
+        if self.home().has_stopped() {
+            return Err(MoveError::Ended);
         }
         Ok(())
     }
@@ -116,6 +128,10 @@ pub enum MoveError {
     Pinned,
     /// The new home is a pump's: its cowns are made there.
     ToPump,
+    /// The new home has been shut down: it would run nothing.
+    ToEnded,
+    /// The cown's own runtime has been shut down: nothing can be run on the cown any more, and so it cannot be moved.
+    Ended,
 }
 
 impl fmt::Display for MoveError {
@@ -123,6 +139,8 @@ impl fmt::Display for MoveError {
         f.write_str(match self {
             MoveError::Pinned => "the cown belongs to a pump, and stays on its thread",
             MoveError::ToPump => "a pump's cowns are made in it: none can be moved to it",
+            MoveError::ToEnded => "the new home has been shut down: it would run nothing",
+            MoveError::Ended => "the cown's runtime has been shut down: nothing runs on the cown",
         })
     }
 }

@@ -34,7 +34,8 @@ pub use shutdown::{ShutdownReport, Stuck};
 pub use within::Within;
 
 use crate::panic::Fault;
-use crate::sched::{context, shared};
+use crate::sched::context;
+use crate::sched::shared::{self, Phase};
 
 /// Which runtime a cown, a task or a thread belongs to. 0 is none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,7 +113,9 @@ fn any_id() -> RuntimeId {
     match (context::worker(), context::entered()) {
         (Some(worker), _) => worker.id(),
         (None, RuntimeId::NONE) => outside::any_id(),
-        (None, entered) => entered,
+        (None, entered) if shared::get(entered).phase() == Phase::Running => entered,
+        // What it has entered is gone.
+        (None, _) => outside::any_id(),
     }
 }
 
