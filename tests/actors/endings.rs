@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use coact::MoveError;
 use coact::prelude::*;
 use coact::sim::{self, Config, Sim};
 use coact_tests::{Log, PATIENCE};
@@ -182,9 +183,10 @@ fn an_actor_that_was_moved_ends_with_its_new_home() {
     let (three, home) = (System::builder().workers(1).build().unwrap(), address.home());
     let (diary, _) = Diary::new();
     let address = three.spawn(diary);
-    address.move_to(home).unwrap();
-    three.wait_idle();
-    assert_eq!(address.ended().wait(), Ok(ExitReason::Killed));
+    assert_eq!(address.move_to(home), Err(MoveError::ToEnded));
+    address.ask(Note("here")).wait().unwrap();
+    three.shutdown(PATIENCE);
+    assert_ended(&address, Way::Ordered);
 }
 
 #[test]

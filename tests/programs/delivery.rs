@@ -405,10 +405,14 @@ fn fates(events: &[(u64, Event)], items: u64) -> Vec<Fate> {
     fates
 }
 
-/// When each actor has ended, and why.
+/// When each actor has ended, and why. It has when its last state is dropped; that is told behind what it has left.
 fn ends(events: &[(u64, Event)]) -> Vec<(usize, u64, ExitReason)> {
+    let dropped = |actor| {
+        let is_drop = |(_, event): &&(u64, Event)| matches!(event, Event::Hook(of, "dropped") if *of == actor);
+        events.iter().rfind(is_drop).map(|(at, _)| *at)
+    };
     let end = |(at, event): &(u64, Event)| match event {
-        Event::Down(of, reason) => Some((*of, *at, reason.clone())),
+        Event::Down(of, reason) => Some((*of, dropped(*of).unwrap_or(*at), reason.clone())),
         _ => None,
     };
     events.iter().filter_map(end).collect()
