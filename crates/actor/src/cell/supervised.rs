@@ -25,6 +25,7 @@ impl<A: Actor> Cell<A> {
         }
         let Some(ward) = self.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
         let last = ward.begin(by, run);
+        self.rest().ties.end_life(front.id());
         self.phase = Phase::Running;
         if let Err(why) = self.renew() {
             self.subject().failed(&why);
@@ -51,7 +52,8 @@ impl<A: Actor> Cell<A> {
             self.handle_again(body.context.take_stash());
         }
         let dropped = catch(move || drop(body)).err();
-        self.rest().ties.end_life(front.id());
+        // Its links stay until another state begins: if none does, this was the actor's end.
+        self.rest().ties.trap = None;
         // A farewell that fails is a failure.
         let failure = self.rest().failure.take();
         let failure = failure.or_else(|| dropped.map(|why| reason_of(&why)));
