@@ -24,8 +24,8 @@ use crate::runtime::RuntimeId;
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
-///   leader here, and leaves `tail` and `append` alone: it stands in the leader's queue. Whether it is
-///   in the leader's list of alerts it has in `readers`.
+///   leader here, and leaves `tail` alone: it stands in the leader's queue. Whether it is in the
+///   leader's list of alerts it has in `readers`, and whether in its line, in `append`.
 /// * `flags`: the cown's condition, see [`Flags`].
 /// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
 #[repr(C)]
@@ -74,6 +74,8 @@ impl AppendState {
     pub(crate) const LOCKED: u8 = 1;
     /// That thread puts its requests into the queues: it waits for nobody until it is done.
     pub(crate) const APPENDING: u8 = 2;
+    /// Of a member of a group, to whose own header nobody appends: it waits for a turn of its own.
+    pub(crate) const IN_LINE: u8 = 3;
 }
 
 /// One running or granted reader in [`CownHeader::readers`].
@@ -222,6 +224,19 @@ impl CownHeader {
             Some(leader) => unsafe { leader.as_ref() },
             None => self,
         }
+    }
+
+    /// Whether the member of a group stands in its leader's line. The token holder's.
+    pub(crate) fn is_in_line(&self) -> bool {
+        // ORDERING: Relaxed. It goes with the token.
+        self.append.load(Ordering::Relaxed) == AppendState::IN_LINE
+    }
+
+    /// Says that it does, or does not any more.
+    pub(crate) fn set_in_line(&self, is_in_line: bool) {
+        let state = if is_in_line { AppendState::IN_LINE } else { AppendState::FREE };
+        // ORDERING: Relaxed, as above.
+        self.append.store(state, Ordering::Relaxed);
     }
 
     /// Makes a fresh cown a member of a group.
