@@ -28,6 +28,12 @@
 //! thread resumes its actor) must not return before the other thread's steps are done: that thread waits for nobody
 //! there, so this is a wait as those in `behaviour/README.md`, "Why there is no deadlock".
 //!
+//! *Turns of their own.* Members whose door is reserved stand in line ([`Line`]), which is the token holder's. When no
+//! door is shut they take their turns, one after the other and before the next behaviour; before each the holder looks
+//! at ALERT of the leader. If others are to have the worker in between it sets that bit itself, and so comes back here
+//! first. A move sets it, too: whoever finds it in another runtime than the group's home gives the group to that one,
+//! before it attends to anybody.
+//!
 //! *A member in the list is alive.* The last handle does not drop the state of a member with a notice
 //! ([`is_idle`](crate::cown::handle)): it appends the last request, which is granted after the list
 //! was taken.
