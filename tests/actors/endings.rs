@@ -203,6 +203,19 @@ fn a_group_that_was_moved_ends_with_its_new_home() {
 }
 
 #[test]
+fn a_group_that_is_moved_to_a_runtime_that_has_ended_ends() {
+    let [one, two] = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
+    let home = two.home();
+    assert!(two.shutdown(PATIENCE).is_complete());
+    let group = one.run(Group::new);
+    let members = [(); 3].map(|()| actor(Diary::new().0).in_group(&group).spawn());
+    members[0].move_to(home).unwrap();
+    for member in members {
+        assert_eq!(member.ended().wait_timeout(PATIENCE).unwrap(), Ok(ExitReason::Killed));
+    }
+}
+
+#[test]
 fn a_suspended_actor_ends_and_asks_of_it_fail() {
     in_each_way(|system| {
         let (diary, _) = Diary::new();

@@ -212,6 +212,16 @@ fn a_move_does_not_keep_an_actor_from_its_end() {
     ended.ended().wait().unwrap();
     ended.move_to(system.dispatcher("left").unwrap()).unwrap();
     system.wait_idle();
+    // Nor does it move its group.
+    let entered = system.enter();
+    let group = Group::new();
+    let [ended, other] = [(); 2].map(|()| actor(Plain(0)).in_group(&group).spawn());
+    drop(entered);
+    ended.kill().unwrap();
+    ended.ended().wait().unwrap();
+    ended.move_to(system.dispatcher("left").unwrap()).unwrap();
+    system.wait_idle();
+    assert_eq!(other.home(), system.home());
 }
 
 #[test]

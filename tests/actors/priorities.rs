@@ -165,3 +165,48 @@ fn a_drain_leaves_nothing_behind() {
         });
     });
 }
+
+/// A group has one order for all of its members, and in it each message has a place; lanes decide which
+/// message comes in which of its mailbox's places.
+#[test]
+fn in_a_group_urgent_messages_come_in_the_places_of_others() {
+    check(|| {
+        let group = Group::new();
+        let log = Log::new();
+        let lanes = actor(Reader(log.clone())).in_group(&group).mailbox(Mailbox::lanes(2)).spawn();
+        let plain = actor(Reader(log.clone())).in_group(&group).spawn();
+        plain.suspend().unwrap();
+        plain.send(Item(1)).unwrap();
+        lanes.send_in(1, Item(20)).unwrap();
+        plain.send(Item(2)).unwrap();
+        lanes.send_in(0, Item(10)).unwrap();
+        plain.send(Item(3)).unwrap();
+        plain.resume().unwrap();
+        finally(move || {
+            assert_eq!(log.take(), [1, 10, 2, 20, 3]);
+            drop((lanes, plain));
+        });
+    });
+}
+
+/// The oldest gives its place to those behind it.
+#[test]
+fn in_a_group_the_places_of_messages_that_are_dropped_are_used() {
+    check(|| {
+        let group = Group::new();
+        let log = Log::new();
+        let short = Mailbox::bounded(2).drop_oldest();
+        let short = actor(Reader(log.clone())).in_group(&group).mailbox(short).spawn();
+        let plain = actor(Reader(log.clone())).in_group(&group).spawn();
+        plain.suspend().unwrap();
+        for round in 0..3 {
+            plain.send(Item(round)).unwrap();
+            short.send(Item(10 + round)).unwrap();
+        }
+        plain.resume().unwrap();
+        finally(move || {
+            assert_eq!(log.take(), [0, 11, 1, 12, 2]);
+            drop((short, plain));
+        });
+    });
+}

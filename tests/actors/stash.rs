@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, check, check_with_faults, fail, finally};
+use coact_tests::{Faults, Log, check, check_with_faults, fail, finally, runtime};
 
 /// Sets items aside until it is opened.
 struct Shop {
@@ -86,11 +86,15 @@ impl Handler<Admit> for Shop {
 }
 
 fn shop(mailbox: Mailbox) -> (Addr<Shop>, Log<String>) {
+    let (shop, log) = unspawned();
+    (shop.mailbox(mailbox).spawn(), log)
+}
+
+fn unspawned() -> (coact::Spawn<Shop>, Log<String>) {
     let log = Log::new();
     let make = move |log: &Log<String>, open| Shop { open, log: log.clone() };
     let again = log.clone();
-    let shop = actor(make(&log, false)).restartable(move || make(&again, true)).mailbox(mailbox);
-    (shop.spawn(), log)
+    (actor(make(&log, false)).restartable(move || make(&again, true)), log)
 }
 
 fn send_all(shop: &Addr<Shop>, items: impl IntoIterator<Item = u32>) {
@@ -329,4 +333,48 @@ fn a_shutdown_survives_what_is_set_aside_and_panics() {
     assert_eq!(runtime.shutdown(Duration::from_millis(20)).stuck_workers, 0);
     drop(keeper);
     assert!(asks.into_iter().all(|ask| ask.wait().is_err()));
+}
+
+/// As all messages do: a shut door shuts the group.
+#[test]
+fn what_comes_again_waits_while_another_member_of_the_group_does() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers, &Faults::new());
+        let _entered = runtime.enter();
+        let group = Group::new();
+        let (shop, log) = unspawned();
+        let shop = shop.in_group(&group).spawn();
+        let other = actor(Shop { open: true, log: Log::new() }).in_group(&group).spawn();
+        send_all(&shop, [1, 2]);
+        runtime.wait_idle();
+        other.suspend().unwrap();
+        shop.restart().unwrap();
+        shop.send(Item(3)).unwrap();
+        runtime.wait_idle();
+        assert_eq!(log.take(), ["restarted"]);
+        other.resume().unwrap();
+        runtime.wait_idle();
+        assert_eq!(log.take(), ["1", "2", "3"]);
+    }
+}
+
+/// A member that is held keeps the others out, those that come again too.
+#[test]
+fn what_comes_again_waits_while_another_member_of_the_group_is_held() {
+    coact::sim::check(|| {
+        let group = Group::new();
+        let (shop, log) = unspawned();
+        let shop = shop.in_group(&group).spawn();
+        let other = actor(Shop { open: true, log: log.clone() }).in_group(&group).spawn();
+        send_all(&shop, [1]);
+        let held = other.ask(Item(23));
+        shop.restart().unwrap();
+        assert_eq!(held.wait(), Ok(23));
+        ask(&shop, |_| ()).wait().unwrap();
+        let log = log.take();
+        let at = |entry: &str| log.iter().position(|other| other == entry).unwrap();
+        // Set aside, it has come before the other one was held: or it comes again when that is over.
+        assert!(at("held") < at("1") || at("restarted") < at("1"), "{log:?}");
+        drop((shop, other));
+    });
 }

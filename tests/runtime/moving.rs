@@ -1,5 +1,6 @@
 //! Cowns that move from one runtime to another.
 
+use std::sync::mpsc;
 use std::thread;
 
 use coact::MoveError;
@@ -55,4 +56,65 @@ fn a_runtime_that_has_been_shut_down_takes_no_cowns_and_gives_none() {
     assert_eq!(stays.move_to(home), Err(MoveError::ToEnded));
     assert_eq!(left.move_to(living.home()), Err(MoveError::Ended));
     assert_eq!(ask(&stays, |n| *n).wait(), Ok(7));
+}
+
+/// Whatever the shape of the behaviour: when it is spawned the cown may still wait to be moved.
+#[test]
+fn all_that_is_spawned_after_the_move_runs_in_the_new_home() {
+    let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
+    let home = || Home::current();
+    for in_group in [false, true] {
+        let group = Group::new_in(one.home());
+        let [cown, other] = [(); 2].map(|()| match in_group {
+            true => group.cown(()),
+            false => one.run(|| Cown::new(())),
+        });
+        let (go, may_go) = mpsc::channel::<()>();
+        when(&cown, move |()| may_go.recv_timeout(PATIENCE).unwrap());
+        let before = [
+            ask(&cown, move |()| home()),
+            ask(cown.read(), move |()| home()),
+            ask((&cown, &other), move |_| home()),
+        ];
+        cown.move_to(two.home()).unwrap();
+        let after = [
+            ask(cown.read(), move |()| home()),
+            ask(&[&cown][..], move |_| home()),
+            ask((&cown, &other), move |_| home()),
+            ask((cown.read(), other.read()), move |_| home()),
+            ask(&cown, move |()| home()),
+        ];
+        let (resolver, batched) = Promise::channel();
+        batch().when((&cown, &other), move |_| resolver.resolve(home())).spawn();
+        // A set runs where the first of its cowns is.
+        let elsewhere = ask((&other, &cown), move |_| home());
+        go.send(()).unwrap();
+        for before in before {
+            assert_eq!(before.wait(), Ok(one.home()));
+        }
+        for after in after.into_iter().chain([batched]) {
+            assert_eq!(after.wait(), Ok(two.home()));
+        }
+        assert_eq!(elsewhere.wait() == Ok(two.home()), in_group);
+    }
+}
+
+/// What members send each other waits in memory of the group's, and goes along.
+#[test]
+fn what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
+    let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
+    let group = Group::new_in(one.home());
+    let (a, b) = (group.cown(()), group.cown(Vec::new()));
+    let (far, near, home) = (b.clone(), a.clone(), two.home());
+    when(&a, move |()| {
+        let note = |far: &Cown<_>| when(far, |homes: &mut Vec<Home>| homes.push(Home::current()));
+        note(&far);
+        near.move_to(home).unwrap();
+        (0..3).for_each(|_| note(&far));
+    });
+    Runtime::wait_idle_all(&[one.home(), two.home()]);
+    let homes = ask(&b, |homes| homes.clone());
+    let mut expected = vec![two.home(); 4];
+    expected[0] = one.home();
+    assert_eq!(homes.wait(), Ok(expected));
 }

@@ -578,6 +578,101 @@ fn the_ring_waits_at_a_shut_door() {
     assert_eq!(sent.wait(), Ok(3));
 }
 
+/// State with turns of its own, which does something in the first.
+struct Busy {
+    log: Log<&'static str>,
+    turns: usize,
+    at_first: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Busy {
+    fn door(&self) -> Door {
+        if self.turns > 0 { Door::Reserved } else { Door::Open }
+    }
+}
+
+impl Attended for Busy {
+    type Front = ();
+
+    fn attend(&mut self, (): &()) -> Door {
+        self.log.push("attend");
+        self.door()
+    }
+
+    fn take_turn(&mut self, (): &()) -> Door {
+        self.log.push("turn");
+        self.turns -= 1;
+        if let Some(work) = self.at_first.take() {
+            work();
+        }
+        self.door()
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+/// Each as the next behaviour would: not while another door is shut, and before all that waits.
+#[test]
+fn a_member_takes_its_own_turns_when_no_door_is_shut() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers, &Faults::new());
+        let _entered = runtime.enter();
+        let group = Group::new();
+        let (other, log) = (clerk(&group), Log::new());
+        let far = other.clone();
+        let shut = move || {
+            far.front().shut.store(true, Ordering::Relaxed);
+            far.alert();
+        };
+        let state = Busy { log: log.clone(), turns: 3, at_first: Some(Box::new(shut) as Box<_>) };
+        let busy = group.attended((), |_| state);
+        busy.alert();
+        let noted = log.clone();
+        runtime.wait_idle();
+        when(&other, move |_| noted.push("behaviour"));
+        runtime.wait_idle();
+        assert_eq!(log.take(), ["attend", "turn"]);
+        // It is attended to meanwhile, and stands in line once.
+        for _ in 0..2 {
+            busy.alert();
+            runtime.wait_idle();
+        }
+        assert_eq!(log.take(), ["attend", "attend"]);
+        other.front().shut.store(false, Ordering::Relaxed);
+        other.alert();
+        runtime.wait_idle();
+        assert_eq!(log.take(), ["turn", "turn", "behaviour"]);
+    }
+}
+
+/// More turns than others wait for.
+#[test]
+fn a_member_with_many_turns_leaves_the_worker_to_others() {
+    const TURNS: usize = 100_000;
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    for group in [Some(Group::new()), None] {
+        let (log, outside) = (Log::new(), Log::new());
+        let state = Busy { log: log.clone(), turns: TURNS, at_first: None };
+        let busy = match &group {
+            Some(group) => group.attended((), |_| state),
+            None => Cown::attended(runtime.home(), (), |_| state),
+        };
+        let (begin, seen, turns) = (busy.clone(), outside.clone(), log.clone());
+        // Both wait for the one worker.
+        when((), move |()| {
+            begin.alert();
+            when(&Cown::new(()), move |()| seen.push(turns.len()));
+        });
+        runtime.wait_idle();
+        let turns = log.take().into_iter().filter(|entry| *entry == "turn").count();
+        assert_eq!(turns, TURNS);
+        assert!(outside.take()[0] < TURNS);
+    }
+}
+
 #[test]
 fn an_attended_member_is_told_of_a_panic() {
     check_with_faults(|faults| {

@@ -52,9 +52,6 @@ enum Phase {
     Ended,
 }
 
-/// How many messages that were set aside are handled before others have the worker.
-const REPLAYS: u32 = 64;
-
 /// How many things in a row are done for handlers and hooks before others have the worker.
 const STEPS: u32 = 256;
 
@@ -351,36 +348,18 @@ impl<A: Actor> Cell<A> {
         self.rest().again.prepend(letters);
     }
 
-    /// Handles the next message that was set aside; returns whether there was one.
+    /// Handles the next message that was set aside, if there is one, and it need not wait.
     #[inline(never)]
-    fn replay_one(&mut self) -> bool {
+    fn replay_one(&mut self) {
         if self.waits() {
-            return false;
+            return;
         }
         let Some(letter) = self.has_rest().and_then(|rest| rest.again.pop_front()) else {
-            return false;
+            return;
         };
         if let Err(why) = catch(|| letter.deliver(self)) {
             self.rest().failure = Some(reason_of(&why));
         }
-        true
-    }
-
-    /// Handles messages that were set aside, as long as there are any, or for a while: others want
-    /// the worker, too. Returns whether all directives were obeyed that have come meanwhile.
-    fn replay(&mut self, front: &Front) -> bool {
-        for _ in 0..REPLAYS {
-            if !self.replay_one() {
-                return true;
-            }
-            if !self.heed(front) {
-                return false;
-            }
-        }
-        if self.has_rest().is_some_and(|rest| !rest.again.is_empty()) {
-            self.come_again();
-        }
-        true
     }
 
     /// Obeys directives, and does what is to be done now. Returns whether that is all for now: if there are
@@ -553,9 +532,21 @@ impl<A: Actor> Cell<A> {
         Ok(())
     }
 
+    /// Messages that were set aside come before the next behaviour, one in each turn: as that would,
+    /// they wait for the other members of the actor's group.
     fn door(&mut self) -> Door {
-        let replays = self.has_rest().is_some_and(|rest| !rest.again.is_empty());
-        if replays || self.waits() { Door::Shut } else { Door::Open }
+        if self.waits() {
+            Door::Shut
+        } else if self.has_rest().is_some_and(|rest| !rest.again.is_empty()) {
+            Door::Reserved
+        } else {
+            Door::Open
+        }
+    }
+
+    /// No message overtakes a directive.
+    fn heed_at_door(&mut self, front: &Front) -> Door {
+        if self.heed(front) { self.door() } else { Door::Shut }
     }
 }
 
@@ -564,8 +555,12 @@ impl<A: Actor> Attended for Cell<A> {
 
     fn attend(&mut self, front: &Front) -> Door {
         self.begin();
-        // No message overtakes a directive.
-        if self.heed(front) && self.replay(front) { self.door() } else { Door::Shut }
+        self.heed_at_door(front)
+    }
+
+    fn take_turn(&mut self, front: &Front) -> Door {
+        self.replay_one();
+        self.heed_at_door(front)
     }
 
     fn cancel(&mut self, front: &Front) {

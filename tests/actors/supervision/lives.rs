@@ -4,6 +4,7 @@ use coact::prelude::*;
 use coact_tests::{Log, check, check_with_faults, finally};
 
 use super::{Bomb, Leave, Ping, Worker, boom};
+use crate::world::{Diary, Do};
 
 /// One child under one supervisor.
 fn family(child: impl FnOnce(&Log<String>) -> coact::Child<Worker>) -> (Supervisor, Addr<Worker>) {
@@ -72,6 +73,25 @@ fn monitors_and_links_tell_of_the_last_end_only() {
         let ended = ended.try_wait().expect_err("it was only restarted");
         supervisor.stop().unwrap();
         assert_eq!(ended.wait(), Ok(ExitReason::Shutdown));
+    });
+}
+
+/// What was linked by the state that was the last one is told of the end.
+#[test]
+fn a_link_that_a_child_has_made_tells_of_its_end() {
+    check_with_faults(|_| {
+        let (other, _) = Diary::spawn();
+        let far = other.clone();
+        let mut tree = Supervisor::one_for_one();
+        let child = tree.child(temporary(|| Diary::new().0));
+        let supervisor = tree.spawn();
+        child
+            .send(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link(&far)))
+            .unwrap();
+        child.send(crate::world::Bomb).unwrap();
+        let linked = ExitReason::Linked(child.id(), boom().into());
+        assert_eq!(other.ended().wait(), Ok(linked));
+        finally(move || drop(supervisor));
     });
 }
 

@@ -1,6 +1,7 @@
 //! The actor of the programs, and the interpreter of what it does.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use coact::prelude::*;
@@ -218,6 +219,8 @@ impl Job {
             kept,
         };
         let number = self.world.enlist(settings);
+        // ORDERING: Relaxed. Before the address is there.
+        self.world.has_callers.fetch_or(spec.place == Place::Caller, Ordering::Relaxed);
         let mut make = self.maker(number, spec.traps);
         let mut setup = actor(make()).mailbox(mailbox_of(spec.mailbox));
         if spec.restartable {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use coact::MonitorId;
 use coact::prelude::*;
@@ -20,6 +20,8 @@ pub struct World {
     cast: Mutex<Cast>,
     /// Asks that are waited for at the end, where nothing may run when they are answered.
     pub asks: Option<Log<(ItemId, Ask<()>)>>,
+    /// Whether some actor runs on its callers.
+    pub has_callers: AtomicBool,
     /// The runtimes that actors are moved between.
     pub homes: Vec<Home>,
 }
@@ -91,10 +93,16 @@ impl World {
         self.cast.lock().numbers.get(&id).copied()
     }
 
-    /// Which of the runtimes runs this.
+    /// Which of the runtimes runs this; any other has the number behind theirs. It is not known where
+    /// some actor runs on its callers: what they do for it is done in its home, but their threads say
+    /// that they are in theirs.
     pub fn home(&self) -> Option<usize> {
+        // ORDERING: Relaxed. Whoever has the address of such an actor has heard of it.
+        if self.has_callers.load(Ordering::Relaxed) {
+            return None;
+        }
         let here = Home::current();
-        self.homes.iter().position(|home| *home == here)
+        Some(self.homes.iter().position(|home| *home == here).unwrap_or(self.homes.len()))
     }
 
     pub fn reason(&self, reason: &ExitReason) -> Reason {

@@ -26,6 +26,7 @@ impl<A: Actor> Cell<A> {
         }
         let Some(ward) = self.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
         let last = ward.begin(by, run);
+        self.rest().ties.end_life(front.id());
         self.phase = Phase::Running;
         if let Err(why) = self.renew() {
             self.subject().failed(&why);
@@ -60,7 +61,7 @@ impl<A: Actor> Cell<A> {
             self.handle_again(body.context.take_stash());
         }
         let dropped = catch(move || drop(body)).err();
-        // Its links stay for now: they are told if there is no other life.
+        // Its links stay until another state begins: if none does, this was the actor's end.
         self.rest().ties.trap = None;
         // A farewell that fails is a failure.
         let failure = self.rest().failure.take();

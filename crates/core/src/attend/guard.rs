@@ -39,6 +39,11 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller is alone with the state.
     pub(crate) attend: unsafe fn(NonNull<CownHeader>, Mode) -> Door,
+    /// See [`Attended::take_turn`].
+    ///
+    /// # Safety
+    /// As of `attend`.
+    pub(crate) take_turn: unsafe fn(NonNull<CownHeader>) -> Door,
     /// Has the state attended to.
     ///
     /// # Safety
@@ -80,6 +85,7 @@ impl<T: Attended> Block<T> {
     const KIND: Kind = Kind {
         failed: super::fail::<T>,
         attend: super::attend::<T>,
+        take_turn: super::take_turn::<T>,
         alert: super::alert::<T>,
         end: super::end::<T>,
         number: super::number::<T>,

@@ -24,6 +24,8 @@
 //!                                            open: grant again
 //!                                            shut: ALERT clear? set PARKED, leave the token
 //!                                                  ALERT set?   from the start
+//!                                            reserved: ALERT clear? the state takes its turn
+//!                                                      ALERT set?   from the start
 //! ```
 //!
 //! *No alert is lost.* One that finds neither bit appends a request behind its own exchange on the
@@ -77,6 +79,16 @@ pub trait Attended: Send + Sized + 'static {
     /// panics, the panic is reported and the door is open.
     fn attend(&mut self, front: &Self::Front) -> Door;
 
+    /// The turn of the state's own for which the door was [reserved](Door::Reserved): called in the place of a
+    /// behaviour, so it comes after whatever the cown is alerted for before, and in a group only while all doors are
+    /// open. Returns what the door is now. It may be called when there is nothing to do any more.
+    ///
+    /// It runs as [`attend`](Self::attend) does, and must not block.
+    fn take_turn(&mut self, front: &Self::Front) -> Door {
+        let _ = front;
+        Door::Open
+    }
+
     /// Called in the place of [`attend`](Self::attend) once the runtime is past its shutdown's
     /// deadline: to drop what the state waits for. Afterwards the door is open, for behaviours that
     /// are dropped in their turn.
@@ -118,6 +130,8 @@ pub enum Door {
     /// The door does not stay shut when nobody is left who could have it opened: when the last handle of the cown goes,
     /// what waits runs. Nor does that of a cown that is closed.
     Shut,
+    /// The next turn is the state's own: [`Attended::take_turn`].
+    Reserved,
 }
 
 impl<T: Attended> Cown<T> {
@@ -301,6 +315,9 @@ pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
 /// How many times in a row the state is called before other tasks have their turn.
 pub(crate) const CALLS_IN_A_ROW: u32 = 16;
 
+/// How many turns of its own it takes before that.
+const TURNS_IN_A_ROW: u32 = 64;
+
 /// Runs a guard's task: attends to the state, then grants the cown on, or leaves the token.
 ///
 /// # Safety
@@ -316,7 +333,13 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
         header.flags.fetch_and(!(Flags::ALERT | Flags::PARKED), Ordering::AcqRel);
         sim::point();
         // SAFETY: the token, and no reader: nobody else is at the state.
-        let door = unsafe { attend::<T>(cown, mode_now(context)) };
+        let door = unsafe { attend_and_take_turns::<T>(cown, context) };
+        if door == Door::Reserved {
+            if header.wants_attention() {
+                continue;
+            }
+            break;
+        }
         if door == Door::Open || is_without_door(header) {
             let mut successor = Successor::new(context.home);
             // SAFETY: the token is passed on.
@@ -334,6 +357,30 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
     // SAFETY: as above.
     schedule_last(task, unsafe { cown.as_ref() }.home());
     None
+}
+
+/// Calls the state, and lets it take turns of its own, as long as it is not alerted, or for a while.
+///
+/// # Safety
+/// As [`attend`].
+unsafe fn attend_and_take_turns<T: Attended>(
+    cown: NonNull<CownHeader>,
+    context: &RunContext,
+) -> Door {
+    // SAFETY: by the caller's word; so the cown is alive.
+    unsafe {
+        let mut door = attend::<T>(cown, mode_now(context));
+        for _ in 0..TURNS_IN_A_ROW {
+            if door != Door::Reserved || cown.as_ref().wants_attention() {
+                break;
+            }
+            door = match mode_now(context) {
+                Mode::Run => take_turn::<T>(cown),
+                Mode::Cancel => attend::<T>(cown, Mode::Cancel),
+            };
+        }
+        door
+    }
 }
 
 /// How the state is to be called: looked up after its alerts were taken, since a shutdown whose deadline passes says so
@@ -370,6 +417,32 @@ pub(crate) fn park(header: &CownHeader) -> bool {
 /// # Safety
 /// The caller is alone with the state, which is a `T` that is attended to.
 unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
+    let call = |state: &mut T, front: &T::Front| match mode {
+        Mode::Run => state.attend(front),
+        Mode::Cancel => {
+            state.cancel(front);
+            Door::Open
+        }
+    };
+    // SAFETY: by the caller's word.
+    unsafe { call_state(cown, call) }
+}
+
+/// Lets the state take a turn of its own.
+///
+/// # Safety
+/// As [`attend`].
+unsafe fn take_turn<T: Attended>(cown: NonNull<CownHeader>) -> Door {
+    // SAFETY: by the caller's word.
+    unsafe { call_state::<T>(cown, |state, front| state.take_turn(front)) }
+}
+
+/// # Safety
+/// As [`attend`].
+unsafe fn call_state<T: Attended>(
+    cown: NonNull<CownHeader>,
+    call: impl FnOnce(&mut T, &T::Front) -> Door,
+) -> Door {
     let mut door = Door::Open;
     // SAFETY: the cown is alive.
     if !unsafe { cown.as_ref() }.is_within_reach() {
@@ -380,12 +453,12 @@ unsafe fn attend<T: Attended>(cown: NonNull<CownHeader>, mode: Mode) -> Door {
     drop_quietly(|| unsafe {
         let state = &mut *CownBox::<T>::state(cown);
         let front = guard::front::<T>(cown).as_ref();
-        match mode {
-            Mode::Run => door = state.attend(front),
-            Mode::Cancel => state.cancel(front),
-        }
+        door = call(state, front);
     });
-    door
+    // What is closed has no turns of its own.
+    // SAFETY: the cown is alive.
+    let is_over = door == Door::Reserved && unsafe { cown.as_ref() }.has(Flags::CLOSED);
+    if is_over { Door::Open } else { door }
 }
 
 /// The `failed` of a guard's kind.

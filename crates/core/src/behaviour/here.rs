@@ -180,8 +180,11 @@ fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
     let mut next = Some(task);
     for _ in 0..batch {
         let Some(task) = next else { break };
+        let now = run_context(home);
+        // This may be a worker of another runtime, which goes on.
+        let _cancelling = (now.mode == Mode::Cancel).then(context::Cancelling::enter);
         // SAFETY: a successor is ready, and ours alone.
-        next = unsafe { run_task(task, &run_context(home)) };
+        next = unsafe { run_task(task, &now) };
     }
     context::enter(before);
     drop(nested);

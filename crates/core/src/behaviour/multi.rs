@@ -33,8 +33,8 @@ use crate::sched::{Deferring, Successor};
 #[repr(C, align(8))]
 pub(crate) struct Multi {
     task: Task,
-    /// While the behaviour waits: the runtime that it runs on, see [`home`](Self::home). Once it is
-    /// ready: the scheduler's link.
+    /// While the behaviour waits: the runtime that it is bound to, if there is one, see
+    /// [`home`](Self::home). Once it is ready: the scheduler's link.
     link: AtomicPtr<()>,
     /// Grants that are outstanding.
     missing: AtomicU32,
@@ -71,20 +71,26 @@ impl Multi {
         unsafe { slot.cast::<MultiSlot>().as_ref() }.owner
     }
 
-    /// The runtime that it runs on.
+    /// The runtime that it runs on: the one that it is bound to, or else that of its first cown. That may
+    /// be moved as long as the behaviour does not hold it; until then this is a hint.
     ///
     /// # Safety
-    /// The behaviour is live, and not ready: the scheduler has not got it yet.
+    /// The behaviour is live and settled, and not ready: the scheduler has not got it yet. Its cowns are
+    /// alive.
     #[inline]
     pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {
         // SAFETY: live, by the caller's word.
         let link = unsafe { &behaviour.as_ref().link };
-        // ORDERING: Relaxed. Written by `set_home` before the behaviour was appended.
-        RuntimeId::from_raw(link.load(Ordering::Relaxed).addr() as u16)
+        // ORDERING: Relaxed. Written by `bind` before the behaviour was appended.
+        match NonNull::new(link.load(Ordering::Relaxed)) {
+            Some(bound) => RuntimeId::from_raw(bound.addr().get() as u16),
+            // SAFETY: alive, by the caller's word. What has no cowns is bound.
+            None => unsafe { (*Self::slots(behaviour).as_ptr()).slot.member().header() }.home(),
+        }
     }
 
-    /// Says which runtime it runs on, before it is appended.
-    fn set_home(&mut self, home: RuntimeId) {
+    /// Says that it runs there, whatever becomes of its first cown.
+    fn bind(&mut self, home: RuntimeId) {
         let home = without_provenance_mut(usize::from(home.get()));
         // ORDERING: Relaxed. Nobody else knows the behaviour.
         self.link.store(home, Ordering::Relaxed);
@@ -97,13 +103,16 @@ impl Multi {
     #[inline]
     pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
         // SAFETY: it misses a grant, and so has not run.
-        let (multi, home) = unsafe { (behaviour.as_ref(), Self::home(behaviour)) };
+        let multi = unsafe { behaviour.as_ref() };
         // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
         // (acquired with the token); the last one acquires that of all others, and runs. It need
         // not write: nobody else looks at the count any more.
         if multi.missing.load(Ordering::Acquire) == 1
             || multi.missing.fetch_sub(1, Ordering::AcqRel) == 1
         {
+            // SAFETY: it has all its cowns now, so nobody moves the first one. (That it was moved by a
+            // behaviour before this one was known to whoever granted it, and is acquired with the count.)
+            let home = unsafe { Self::home(behaviour) };
             ready.ready(behaviour.cast(), home);
         }
     }
@@ -273,7 +282,7 @@ where
         Self { node, in_group, body: std::marker::PhantomData }
     }
 
-    /// Decides where the behaviour runs. `is_distinct` says whether its cowns surely are; if not, they
+    /// Decides what the place where the behaviour runs depends on. `is_distinct` says whether its cowns surely are; if not, they
     /// are compared here.
     ///
     /// # Errors
@@ -282,15 +291,17 @@ where
     pub(crate) fn settle(&mut self, is_distinct: impl FnOnce() -> bool) -> Result<(), Refusal> {
         // SAFETY: the node is ours, and its cowns alive by the caller's set.
         let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
-        let home = spawn::place_among(members.clone()).map_err(Refusal::PinnedApart)?;
+        let bound = spawn::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
             let cowns: SmallVec<[_; 8]> = members.map(Member::header_ptr).collect();
             if let Some(overlap) = spawn::overlap_among(&cowns) {
                 return Err(Refusal::Overlap(overlap));
             }
         }
-        // SAFETY: the node is ours.
-        unsafe { self.node.as_mut() }.set_home(home);
+        if let Some(home) = bound {
+            // SAFETY: the node is ours.
+            unsafe { self.node.as_mut() }.bind(home);
+        }
         Ok(())
     }
 

@@ -336,7 +336,7 @@ pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
 }
 
 /// The runtime that a behaviour on the set runs on: that of its pinned cowns, and if it has none,
-/// that of its first cown.
+/// that of its first cown; a hint while that one may be moved.
 ///
 /// # Errors
 /// Cowns that are pinned to different places.
@@ -353,11 +353,28 @@ pub(crate) fn place_among(members: impl Iterator<Item = Member>) -> Result<Runti
     placing.finish()
 }
 
+/// The runtime that a behaviour on such members is bound to: that of the pinned ones, or, if there are no
+/// members at all, the caller's. Otherwise it runs where its first cown is when its turn comes.
+///
+/// # Errors
+/// As [`place_of`].
+pub(crate) fn bound_among(
+    members: impl Iterator<Item = Member>,
+) -> Result<Option<RuntimeId>, PinnedApart> {
+    let mut placing = Placing::default();
+    members.for_each(|member| placing.add(member));
+    match placing {
+        Placing { apart: Some(apart), .. } => Err(apart),
+        Placing { pinned: None, first: Some(_), .. } => Ok(None),
+        other => Ok(Some(other.home())),
+    }
+}
+
 /// Where a behaviour is to run, as far as is known.
 #[derive(Default)]
 struct Placing {
     at: usize,
-    first: Option<RuntimeId>,
+    first: Option<Member>,
     pinned: Option<(usize, RuntimeId)>,
     apart: Option<PinnedApart>,
 }
@@ -373,7 +390,7 @@ impl Placing {
                 self.apart.get_or_insert(PinnedApart { first: before, second: self.at });
             }
         } else {
-            self.first.get_or_insert_with(|| header.home());
+            self.first.get_or_insert(member);
         }
         self.at += 1;
     }
@@ -386,7 +403,9 @@ impl Placing {
     #[inline]
     fn home(&self) -> RuntimeId {
         let pinned = self.pinned.map(|(_, home)| home);
-        pinned.or(self.first).unwrap_or_else(runtime::current_id)
+        // SAFETY: as in `add`.
+        let first = || self.first.map(|member| unsafe { member.header() }.home());
+        pinned.or_else(first).unwrap_or_else(runtime::current_id)
     }
 }
 

@@ -25,8 +25,8 @@ use crate::runtime::RuntimeId;
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
-///   leader here, and leaves `tail` and `stepped` alone: it stands in the leader's queue. Whether it is
-///   in the leader's list of alerts it has in `readers`.
+///   leader here, and leaves `tail` alone: it stands in the leader's queue. Whether it is in the
+///   leader's list of alerts it has in `readers`, and whether in its line, in `stepped`.
 /// * `flags`: the cown's condition, see [`Flags`].
 /// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
 #[repr(C)]
@@ -227,6 +227,18 @@ impl CownHeader {
             Some(leader) => unsafe { leader.as_ref() },
             None => self,
         }
+    }
+
+    /// Whether the member of a group stands in its leader's line. The token holder's.
+    pub(crate) fn is_in_line(&self) -> bool {
+        // ORDERING: Relaxed. It goes with the token.
+        self.stepped.load(Ordering::Relaxed) != 0
+    }
+
+    /// Says that it does, or does not any more.
+    pub(crate) fn set_in_line(&self, is_in_line: bool) {
+        // ORDERING: Relaxed, as above.
+        self.stepped.store(u8::from(is_in_line), Ordering::Relaxed);
     }
 
     /// Makes a fresh cown a member of a group.

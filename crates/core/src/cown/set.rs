@@ -9,7 +9,6 @@ use super::checked::{self, CheckedMembers, CheckedReadMembers, PoisonedRead};
 use super::handle::Cown;
 use super::header::{CownHeader, Member};
 use super::layout::CownBox;
-use crate::attend;
 use crate::credits::Permit;
 use crate::panic::drop_quietly;
 use crate::runtime::{Home, MoveError};
@@ -205,10 +204,7 @@ pub trait AsCown: Clone + Send + 'static {
     fn move_to(&self, home: Home) -> Result<(), MoveError> {
         self.as_cown().check_move(home)?;
         let this = self.clone();
-        crate::when(self, move |_| {
-            this.as_cown().header().set_home(home.0);
-            attend::moved(home);
-        });
+        crate::when(self, move |_| this.as_cown().come_to(home));
         Ok(())
     }
 }

@@ -28,21 +28,28 @@
 //! thread resumes its actor) must not return before the other thread's steps are done: that thread waits for nobody
 //! there, so this is a wait as those in `behaviour/README.md`, "Why there is no deadlock".
 //!
+//! *Turns of their own.* Members whose door is reserved stand in line ([`Line`]), which is the token holder's. When no
+//! door is shut they take their turns, one after the other and before the next behaviour; before each the holder looks
+//! at ALERT of the leader. If others are to have the worker in between it sets that bit itself, and so comes back here
+//! first. A move sets it, too: whoever finds it in another runtime than the group's home gives the group to that one,
+//! before it attends to anybody.
+//!
 //! *A member in the list is alive.* The last handle does not drop the state of a member with a notice
 //! ([`is_idle`](crate::cown::handle)): it appends the last request, which is granted after the list
 //! was taken.
 
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicU32, Ordering};
 
-use super::leader::Leader;
+use super::leader::{HeldGroup, Leader};
 use super::turn::with;
 use crate::attend::guard::{self, Guard};
 use crate::attend::{Door, is_without_door, mode_now};
 use crate::behaviour::slot::Slot;
 use crate::behaviour::steps;
-use crate::behaviour::task::{Ready, RunContext, TaskPtr};
+use crate::behaviour::task::{Mode, Ready, RunContext, TaskPtr};
 use crate::cown::header::{CownHeader, Flags};
 use crate::sched::schedule;
 use crate::sim;
@@ -147,6 +154,19 @@ pub(crate) unsafe fn alert(cown: NonNull<CownHeader>, leader: NonNull<CownHeader
     true
 }
 
+/// Has whoever holds the group look after more than the next behaviour: it has another home, where it goes on, or
+/// members that are to take turns. If the group may be let go before, an empty request is to follow, as with every
+/// alert.
+///
+/// # Safety
+/// The caller holds the group.
+pub(crate) unsafe fn look_up(leader: NonNull<CownHeader>) {
+    // ORDERING: Relaxed. For the holder itself. (The next alert may find the bit, and leaves the rest to
+    // it: what that one brings is in the list, which whoever clears the bit takes later.)
+    // SAFETY: held, so alive.
+    unsafe { leader.as_ref() }.flags.fetch_or(Flags::ALERT, Ordering::Relaxed);
+}
+
 /// # Safety
 /// The guard is a member's, and its word is the caller's.
 unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
@@ -212,7 +232,8 @@ fn mark(member: &CownHeader, shut: bool) -> bool {
     member.flags.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
 }
 
-/// Attends to all members that are alerted. The door is open if none has shut it, now or before.
+/// Attends to all members that are alerted, and lets those take their turns that have one of their own. The door is
+/// open if none has shut it, now or before; it is [reserved](Door::Reserved) if others are to have the worker first.
 ///
 /// # Safety
 /// The caller has the token.
@@ -236,17 +257,93 @@ pub(super) unsafe fn attend_to_all(leader: NonNull<Leader>, context: &RunContext
             Notice::of(cown.as_ref()).take();
             sim::point();
             // After the exchange: a shutdown whose deadline passes says so before it alerts.
-            let mode = mode_now(context);
-            // PARKED of a member is the token holder's.
-            let was_shut = cown.as_ref().has(Flags::PARKED);
-            let door = (guard::kind(cown).attend)(cown, mode);
-            let mut shut = door == Door::Shut && !is_without_door(cown.as_ref());
-            if shut != was_shut {
-                shut = mark(cown.as_ref(), shut);
-            }
-            with(leader, |held| held.shut = held.shut + usize::from(shut) - usize::from(was_shut));
+            let door = (guard::kind(cown).attend)(cown, mode_now(context));
+            note_door(leader, cown, door);
         }
     }
-    // SAFETY: with the token.
-    if unsafe { with(leader, |held| held.shut) } == 0 { Door::Open } else { Door::Shut }
+    // SAFETY: the token, which stays with the caller.
+    unsafe { take_turns(leader, context) }
+}
+
+/// Notes what has become of a member's door.
+///
+/// # Safety
+/// The caller has the token, and the member is alive and attended to.
+unsafe fn note_door(leader: NonNull<Leader>, member: NonNull<CownHeader>, door: Door) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let header = member.as_ref();
+        // PARKED of a member is the token holder's.
+        let was_shut = header.has(Flags::PARKED);
+        let mut shut = door == Door::Shut && !is_without_door(header);
+        if shut != was_shut {
+            shut = mark(header, shut);
+        }
+        let queues = door == Door::Reserved && !header.is_in_line();
+        if queues {
+            header.set_in_line(true);
+        }
+        with(leader, |held| {
+            held.shut = held.shut + usize::from(shut) - usize::from(was_shut);
+            if queues {
+                held.line.get_or_insert_default().0.push_back(member);
+            }
+        });
+    }
+}
+
+/// Members for which the next turn is reserved, in their order: a member stands here once, also if it needs the turn
+/// no more. Such a member is alive: the request that ends it is not granted before.
+#[derive(Default)]
+pub(super) struct Line(VecDeque<NonNull<CownHeader>>);
+
+/// Lets members take the turns that are reserved for them, unless a door is shut, and until somebody is to be
+/// attended to. Returns [`Door::Reserved`] if others are to have the worker first.
+///
+/// # Safety
+/// The caller has the token.
+unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Door {
+    // SAFETY: the token, so a member is alive, and with it the leader.
+    let header = unsafe { &leader.as_ref().header };
+    while !header.wants_attention() {
+        // SAFETY: the token. Who stands in the line is alive, and nobody else is at its state.
+        unsafe {
+            let member = match with(leader, HeldGroup::next_turn) {
+                Ok(member) => member,
+                Err(door) => {
+                    if door == Door::Reserved {
+                        // So that whoever goes on comes back here first.
+                        look_up(leader.cast());
+                    }
+                    return door;
+                }
+            };
+            member.as_ref().set_in_line(false);
+            let kind = guard::kind(member);
+            let door = match mode_now(context) {
+                Mode::Run => (kind.take_turn)(member),
+                Mode::Cancel => (kind.attend)(member, Mode::Cancel),
+            };
+            note_door(leader, member, door);
+        }
+    }
+    // The caller looks again before anything else.
+    Door::Open
+}
+
+impl HeldGroup {
+    /// The member whose turn it is; if it is nobody's, what becomes of the group.
+    fn next_turn(&mut self) -> Result<NonNull<CownHeader>, Door> {
+        if self.shut > 0 {
+            return Err(Door::Shut);
+        }
+        let Some(line) = self.line.as_mut().filter(|line| !line.0.is_empty()) else {
+            return Err(Door::Open);
+        };
+        if self.budget == 0 {
+            return Err(Door::Reserved);
+        }
+        self.budget -= 1;
+        line.0.pop_front().ok_or(Door::Open)
+    }
 }

@@ -8,6 +8,7 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
+use super::alert::Line;
 use super::ring::Ring;
 use super::turn::{self, Anchor};
 use crate::attend::guard::Guard;
@@ -43,6 +44,8 @@ pub(super) struct HeldGroup {
     pub(super) head: *mut Slot,
     /// How many members have shut their door.
     pub(super) shut: usize,
+    /// Members that have a turn of their own before the next behaviour.
+    pub(super) line: Option<Box<Line>>,
     /// How many more behaviours the ring may run before the group gives its worker to others.
     pub(super) budget: u32,
     /// What the worker's count of tasks was when the budget was set.
@@ -64,6 +67,7 @@ impl Leader {
             anchor: None,
             head: null_mut(),
             shut: 0,
+            line: None,
             budget: 0,
             budget_of: 0,
         };

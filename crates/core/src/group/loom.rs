@@ -301,3 +301,86 @@ fn a_door_is_shut_against_an_alert() {
         assert_eq!(x.into_inner().ok().expect("nothing is queued").log.read(), [1]);
     });
 }
+
+/// State with turns of its own.
+struct Turns {
+    log: Log,
+    left: u8,
+}
+
+impl Turns {
+    fn door(&self) -> Door {
+        if self.left > 0 { Door::Reserved } else { Door::Open }
+    }
+}
+
+impl Attended for Turns {
+    type Front = ();
+
+    fn attend(&mut self, (): &()) -> Door {
+        self.door()
+    }
+
+    fn take_turn(&mut self, (): &()) -> Door {
+        self.log.push(8);
+        self.left -= 1;
+        self.door()
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+/// A member takes turns of its own while another thread alerts it: it takes each, once, before the behaviour
+/// that is spawned after it was alerted.
+#[test]
+fn a_turn_of_its_own_against_an_alert() {
+    check(|| {
+        let group = Group::new();
+        let x = group.attended((), |_| Turns { log: Log::default(), left: 2 });
+        let y = member(&group);
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                x.alert();
+                drop(x);
+                run_ready();
+            }
+        });
+        x.alert();
+        when(&x, |x| assert_eq!(x.left, 0, "its own turns come first"));
+        push(&y, 1);
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(written(y), [1]);
+        assert!(!x.is_poisoned(), "a behaviour has panicked: see above");
+        assert_eq!(x.into_inner().ok().expect("nothing is queued").log.read(), [8, 8]);
+    });
+}
+
+/// A group is moved while another thread alerts a member, and goes on in the new home, where that one is attended to.
+///
+/// Fails if the move leaves its mark without an empty request behind it.
+#[test]
+fn a_move_against_an_alert() {
+    check(|| {
+        let there = crate::runtime::Home(crate::runtime::RuntimeId::from_raw(2));
+        let group = Group::new();
+        let (x, y) = (group.attended((), |_| Bell(Log::default())), member(&group));
+        let other = thread::spawn({
+            let x = x.clone();
+            move || {
+                x.alert();
+                drop(x);
+                run_ready();
+            }
+        });
+        y.move_to(there).expect("it is on no pump");
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(group.home(), there);
+        assert!(written(y).is_empty());
+        assert_eq!(x.into_inner().ok().expect("nothing is queued").0.read(), [9]);
+    });
+}

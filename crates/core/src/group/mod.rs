@@ -84,7 +84,7 @@ unsafe impl Sync for Group {}
 impl Group {
     /// A group without members, in the current runtime; see [`Cown::new`].
     ///
-    /// Costs a block of 128 bytes, and the ring when it is first used.
+    /// Costs a block of 136 bytes, and the ring when it is first used.
     pub fn new() -> Self {
         Self::new_in(Home::current())
     }

@@ -154,17 +154,15 @@ unsafe fn drive(
             sim::point();
             if header.wants_attention() {
                 calls += 1;
-                if calls > CALLS_IN_A_ROW {
+                // One that was moved goes on in its new home.
+                if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
-                let door = alert::attend_to_all(leader, &context);
-                if door == Door::Open {
-                    continue;
+                match alert::attend_to_all(leader, &context) {
+                    Door::Shut if park(header) => return None,
+                    Door::Open | Door::Shut => continue,
+                    Door::Reserved => return yield_worker(leader, entered),
                 }
-                if park(header) {
-                    return None;
-                }
-                continue;
             }
             match with(leader, HeldGroup::next) {
                 Next::Run(entry) => Entry::run_of(entry)(entry, &context),

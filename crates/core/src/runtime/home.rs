@@ -8,8 +8,11 @@ use std::time::Duration;
 use coact_sync::shim::process::Mutex;
 
 use super::{Runtime, RuntimeId, current_id};
+use crate::attend;
 use crate::cown::handle::Cown;
+use crate::cown::header::Flags;
 use crate::cown::set::AsCown;
+use crate::group::alert;
 use crate::sched::shared::{self, Phase};
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
@@ -91,15 +94,30 @@ impl<T: Send + 'static> Cown<T> {
         Home(self.header().home())
     }
 
-    /// Moves the cown to another runtime: behaviours that are spawned after this run there, those
-    /// before where they would have, and their order stays. (Which runtime runs a behaviour on
-    /// several cowns is decided when it is spawned.)
+    /// Moves the cown to another runtime, and with it its group, if it is in one: behaviours that are
+    /// spawned after this run there, those before where they would have, and their order stays. (A
+    /// behaviour on several cowns runs where the first of them is when its turn comes.)
     ///
     /// # Errors
     /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
     /// been shut down.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
         AsCown::move_to(self, home)
+    }
+
+    /// Makes another runtime the home: of one that lives still. For a behaviour that holds the cown.
+    pub(crate) fn come_to(&self, home: Home) {
+        if self.header().has(Flags::CLOSED) {
+            return;
+        }
+        self.header().set_home(home.0);
+        if let Some(leader) = self.header().leader() {
+            // SAFETY: the caller holds the group.
+            unsafe { alert::look_up(leader) };
+            // The empty request that every alert has.
+            crate::when(self, |_| {});
+        }
+        attend::moved(home);
     }
 
     /// Whether the cown can be moved there.

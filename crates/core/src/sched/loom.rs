@@ -80,13 +80,13 @@ pub(crate) fn check_long(model: impl Fn() + Sync + Send + 'static) {
 }
 
 loom::thread_local! {
-    static READY: RefCell<VecDeque<TaskPtr>> = RefCell::new(VecDeque::new());
+    static READY: RefCell<VecDeque<ReadyTask>> = RefCell::new(VecDeque::new());
 }
 
 /// Keeps a ready task for [`run_ready`], on the same thread: the hand-over from one worker to
 /// another is not what a model of the queues is about, and would only add to the order.
-pub(crate) fn schedule(task: TaskPtr, _: RuntimeId) {
-    READY.with(|ready| ready.borrow_mut().push_back(task));
+pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
+    READY.with(|ready| ready.borrow_mut().push_back(ReadyTask(task, home)));
 }
 
 /// Runs what this thread has made ready, and what that leads to.
@@ -98,12 +98,12 @@ pub(crate) fn run_ready() {
 
 /// The task that this thread made ready first, if there is one.
 pub(crate) fn take_ready() -> Option<ReadyTask> {
-    READY.with(|ready| ready.borrow_mut().pop_front()).map(ReadyTask)
+    READY.with(|ready| ready.borrow_mut().pop_front())
 }
 
 /// A ready task, to be run here or on another thread.
 #[must_use]
-pub(crate) struct ReadyTask(TaskPtr);
+pub(crate) struct ReadyTask(TaskPtr, RuntimeId);
 
 // SAFETY: a ready task may run anywhere.
 unsafe impl Send for ReadyTask {}
@@ -111,7 +111,7 @@ unsafe impl Send for ReadyTask {}
 impl ReadyTask {
     /// Runs the task, and its successors on the same cown.
     pub(crate) fn run(self) {
-        let context = RunContext { home: home(), mode: Mode::Run };
+        let context = RunContext { home: self.1, mode: Mode::Run };
         let mut next = Some(self.0);
         while let Some(task) = next {
             // SAFETY: ready, and run once: it was taken off the list, or is a successor.

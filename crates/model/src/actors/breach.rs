@@ -12,7 +12,7 @@ pub enum Promise {
     Atomicity,
     /// G2, G9: the members of a group take turns.
     Groups,
-    /// H7: what is sent after a move runs in the new home.
+    /// H7, G8: what is spawned after a move runs in the new home.
     Moves,
     /// M2: the hooks.
     Hooks,

@@ -3,7 +3,7 @@
 use super::breach::Breach;
 use super::facts::Facts;
 use super::trace::Trace;
-use super::{items, lives, order, rooms, told, turns};
+use super::{items, lives, moves, order, places, rooms, told, turns};
 
 /// Whether a trace keeps what actors promise.
 ///
@@ -14,7 +14,9 @@ pub fn check(trace: &Trace) -> Result<(), Breach> {
     items::check(&facts)?;
     turns::check(&facts)?;
     lives::check(&facts)?;
+    moves::check(&facts)?;
     told::check(&facts)?;
     rooms::check(&facts)?;
+    places::check(&facts)?;
     order::check(&facts)
 }

@@ -304,6 +304,11 @@ impl<'a> Facts<'a> {
         all
     }
 
+    /// Whether the item is a message to a mailbox in which one may come in the place of another.
+    pub(super) fn is_sorted(&self, course: &Course) -> bool {
+        course.lane().is_some() && course.actors().any(|(actor, _)| self.settings[actor].sorts())
+    }
+
     /// The actor, or all members of its group.
     pub(super) fn mates(&self, actor: usize) -> Vec<usize> {
         match self.settings[actor].group {

@@ -1,4 +1,4 @@
-//! Hooks, directives, failures and ends: M2, M4 to M7, M9 and H7.
+//! Hooks, directives, failures and ends: M2, M4 to M7 and M9.
 
 use super::breach::{Breach, Promise};
 use super::facts::{Course, End, Facts, Life};
@@ -17,7 +17,6 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
         last_address(facts, actor, life)?;
         drains(facts, actor, life)?;
         reasons(facts, actor, life)?;
-        moves(facts, actor, life)?;
     }
     Ok(())
 }
@@ -114,7 +113,7 @@ fn ends_for_good(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Bre
     Ok(())
 }
 
-/// M4: after a directive at most what had its turn already begins.
+/// M4, G9: after a directive at most what had its turn already begins.
 fn directives(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
     for &(call, ret, what) in &life.directives {
         if !matches!(what, Directive::Stop | Directive::Kill | Directive::Restart) {
@@ -128,7 +127,7 @@ fn directives(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach
             let why = format!("{what:?} at {call} was not obeyed");
             return Err(breach(Promise::Directives, actor, life, &why));
         };
-        if let Some(why) = more_than_a_turn(facts, &[actor], ret, obeyed) {
+        if let Some(why) = more_than_a_turn(facts, &mates_of(facts, actor), ret, obeyed) {
             let why = format!("{what:?} at {ret}, {why}");
             return Err(breach(Promise::Directives, actor, life, &why));
         }
@@ -171,13 +170,6 @@ fn more_than_a_turn(facts: &Facts<'_>, of: &[usize], from: Seq, until: Seq) -> O
             .flat_map(|actor| facts.lives[*actor].news.iter().map(|at| (*at, false, usize::MAX))),
     );
     begins.retain(|(at, ..)| from < *at && *at < until);
-    // What another member of the group has set aside comes again when that one is attended to.
-    begins.retain(|(at, _, id)| {
-        facts.items.get(id).is_none_or(|course| {
-            course.needs(of[0]).is_some()
-                || course.turns.first().is_some_and(|turn| turn.began == *at)
-        })
-    });
     begins.sort_unstable();
     begins.dedup_by_key(|(at, ..)| *at);
     let only_readers = begins.iter().all(|(_, read, _)| *read);
@@ -358,39 +350,6 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
         && !is_supervised
     {
         return Err(breach(Promise::Told, actor, life, &format!("it ended for {end:?}")));
-    }
-    Ok(())
-}
-
-/// H7: what is sent after a move runs in the new home.
-fn moves(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
-    // Whoever holds a group goes on with what is queued behind the move.
-    if facts.settings[actor].group.is_some() {
-        return Ok(());
-    }
-    let moves = &life.moves;
-    // Where a set or a reader runs is decided when it is spawned.
-    let is_sent = |course: &&Course| {
-        course.is_alone_on(actor) && course.needs(actor) == Some(false) && !course.is_free()
-    };
-    for course in facts.on(actor).filter(is_sent) {
-        let past = moves.iter().filter(|(_, ret, _)| *ret < course.call);
-        let Some((_, _, home)) = past.max_by_key(|(_, ret, _)| *ret) else { continue };
-        let others = moves.iter().filter(|(_, _, to)| to != home);
-        let first = course.turns.first();
-        let end = first.map_or(Seq::MAX, |turn| turn.began);
-        let is_clear = moves.iter().all(|(_, ret, _)| *ret < course.call)
-            || others.clone().all(|(call, ..)| *call > end);
-        // Two at the same time: either may have come last.
-        let latest = others.filter(|(call, ..)| *call < end).map(|(_, ret, _)| *ret).max();
-        let first_to = moves.iter().filter(|(.., to)| to == home).map(|(call, ..)| *call).max();
-        if !is_clear || latest.is_some_and(|ret| first_to.is_none_or(|call| call < ret)) {
-            continue;
-        }
-        if first.and_then(|turn| turn.home).is_some_and(|ran| ran != *home) {
-            let why = format!("item {} ran elsewhere than in home {home}", course.id);
-            return Err(breach(Promise::Moves, actor, life, &why));
-        }
     }
     Ok(())
 }

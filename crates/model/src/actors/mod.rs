@@ -19,6 +19,8 @@
 //! | --- | --- |
 //! | O1, O2, M1 | `order`: an order of all spawns exists that agrees with real time and with what ran |
 //! | A1, G2, M7 | `turns`: turns on one actor, cown or group exclude each other, held turns too |
+//! | G2 of mailboxes that sort | `places`: each message comes in the place of one of its actor's |
+//! | H7, G8 | `moves`: where an item runs |
 //! | M2, M4, M5, M6, M7, M9 | `lives`: hooks, directives, failures, and what runs between them |
 //! | M3, M8 | `items`: each item has one fate, each ask one answer, and they agree |
 //! | M10 | `told`: links and monitors, with the reason of the end |
@@ -31,7 +33,9 @@ mod check;
 mod facts;
 mod items;
 mod lives;
+mod moves;
 mod order;
+mod places;
 mod rooms;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 
 use super::breach::{Breach, Promise};
 use super::facts::{Course, Facts};
-use super::trace::{Member, Target, WhenFull};
+use super::trace::{Member, Target};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     let ran: Vec<&Course> = facts
@@ -41,22 +41,13 @@ fn conflict(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
     {
         return false;
     }
-    // What a mailbox sorts takes its place among behaviours over the actor, not among those of its group.
-    let sorted = is_sorted(facts, one) || is_sorted(facts, other);
+    // A sorted message may have had the place of another one: see `places`.
+    let sorted = facts.is_sorted(one) || facts.is_sorted(other);
     let clash = |a: &Member, b: &Member| {
         let is_same = a.of == b.of && (!(a.read && b.read) || in_one_group(facts, a.of, b.of));
         is_same || (!sorted && in_one_group(facts, a.of, b.of))
     };
     one.item.members.iter().any(|a| other.item.members.iter().any(|b| clash(a, b)))
-}
-
-/// Whether it is a message to a mailbox in which one may come in the place of another.
-fn is_sorted(facts: &Facts<'_>, course: &Course) -> bool {
-    let sorts = |(actor, _): (usize, bool)| {
-        let lanes = &facts.settings[actor].lanes;
-        lanes.len() > 1 || lanes.iter().any(|lane| lane.when_full == WhenFull::DropOldest)
-    };
-    course.lane().is_some() && course.actors().any(sorts)
 }
 
 fn in_one_group(facts: &Facts<'_>, one: Target, other: Target) -> bool {

@@ -482,6 +482,26 @@ fn a_suspended_actor_waits_and_with_it_its_group() {
     breaks(Promise::Waiting, tell(grouped(), 1, 2));
 }
 
+/// What another member has set aside is no exception.
+#[test]
+fn what_is_set_aside_waits_while_another_member_is_suspended() {
+    let tell = |early: usize| {
+        story_with(grouped(), move |s| {
+            (0..4).for_each(|id| _ = s.sent(id, 1));
+            for id in [0, 1, 2] {
+                s.began(id).note(Event::SetAside(id));
+            }
+            s.began(3).note(Event::Unstashed(3, 3)).ended(3).told(0, Directive::Suspend);
+            (0..early).for_each(|id| _ = s.ran(id));
+            s.told(0, Directive::Resume);
+            (early..3).for_each(|id| _ = s.ran(id));
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(1));
+    breaks(Promise::Waiting, tell(2));
+}
+
 #[test]
 fn a_panic_fails_those_that_were_written() {
     let tell = |failed: &'static [usize], read: bool| {
@@ -694,6 +714,69 @@ fn what_is_sent_after_a_move_runs_there() {
     };
     keeps(tell(1));
     breaks(Promise::Moves, tell(0));
+}
+
+#[test]
+fn readers_sets_and_groups_move_too() {
+    let tell = |actors: Vec<Settings>, item: fn() -> Item, home: usize| {
+        story_with(actors, move |s| {
+            let call = s.tick();
+            s.note(Event::Moved { actor: 0, home: 1, call }).spawned(0, item());
+            s.note(Event::Began { id: 0, home: Some(home) }).ended(0).at_rest(&[]);
+        })
+    };
+    let two = || vec![Settings::default(); 2];
+    let read = || behaviour(vec![Member { read: true, ..on(0) }]);
+    let items: [fn() -> Item; 2] = [read, || behaviour(vec![on(0), on(1)])];
+    for item in items {
+        keeps(tell(two(), item, 1));
+        breaks(Promise::Moves, tell(two(), item, 0));
+    }
+    // A set runs where its first member is.
+    keeps(tell(two(), || behaviour(vec![on(1), on(0)]), 0));
+    keeps(tell(grouped(), || message(1, 0, false), 1));
+    breaks(Promise::Moves, tell(grouped(), || message(1, 0, false), 0));
+}
+
+/// Of moves at the same time each may have been the last one.
+#[test]
+fn what_runs_after_several_moves_runs_where_one_may_have_left_it() {
+    let tell = |home: usize| {
+        story(1, move |s| {
+            s.note(Event::Moved { actor: 0, home: 3, call: 0 });
+            let (first, second) = (s.tick(), s.tick());
+            s.note(Event::Moved { actor: 0, home: 0, call: first });
+            s.note(Event::Moved { actor: 0, home: 1, call: second }).sent(0, 0);
+            let late = s.tick();
+            s.note(Event::Began { id: 0, home: Some(home) });
+            s.note(Event::Moved { actor: 0, home: 2, call: late }).ended(0).at_rest(&[]);
+        })
+    };
+    (0..3).for_each(|home| keeps(tell(home)));
+    breaks(Promise::Moves, tell(3));
+}
+
+/// Lanes in a group: each message comes in the place of one of its actor's.
+#[test]
+fn in_a_group_sorted_messages_change_places() {
+    // Two to the lanes of actor 0, and what is told for actor 1 before, between and behind them.
+    let tell = |turns: &'static [ItemId]| {
+        let lanes = vec![LaneRule::default(); 2];
+        let mut actors = grouped();
+        actors[0].lanes = lanes;
+        story_with(actors, move |s| {
+            s.sent(0, 1).spawned(1, message(0, 1, false)).sent(2, 1);
+            s.spawned(3, message(0, 0, false)).sent(4, 1);
+            turns.iter().for_each(|id| _ = s.ran(*id));
+            s.at_rest(&[]);
+        })
+    };
+    keeps(tell(&[0, 1, 2, 3, 4]));
+    keeps(tell(&[0, 3, 2, 1, 4]));
+    breaks(Promise::Groups, tell(&[3, 0, 2, 1, 4]));
+    breaks(Promise::Groups, tell(&[0, 3, 1, 2, 4]));
+    breaks(Promise::Groups, tell(&[0, 2, 3, 1, 4]));
+    breaks(Promise::Groups, tell(&[0, 3, 2, 4, 1]));
 }
 
 #[test]

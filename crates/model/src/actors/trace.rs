@@ -41,6 +41,14 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Whether one message may come in the place of another.
+    pub(super) fn sorts(&self) -> bool {
+        let drops_oldest = |lane: &LaneRule| lane.when_full == WhenFull::DropOldest;
+        self.lanes.len() > 1 || self.lanes.iter().any(drops_oldest)
+    }
+}
+
 /// When a supervisor restarts a child.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Supervision {
