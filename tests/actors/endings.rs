@@ -205,11 +205,14 @@ fn a_group_that_was_moved_ends_with_its_new_home() {
 #[test]
 fn a_group_that_is_moved_to_a_runtime_that_has_ended_ends() {
     let [one, two] = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
-    let home = two.home();
-    assert!(two.shutdown(PATIENCE).is_complete());
     let group = one.run(Group::new);
     let members = [(); 3].map(|()| actor(Diary::new().0).in_group(&group).spawn());
-    members[0].move_to(home).unwrap();
+    // It ends between the call and the move.
+    let (go, may_go) = std::sync::mpsc::channel::<()>();
+    when(&members[0], move |_| may_go.recv_timeout(PATIENCE).unwrap());
+    members[0].move_to(two.home()).unwrap();
+    assert!(two.shutdown(PATIENCE).is_complete());
+    go.send(()).unwrap();
     for member in members {
         assert_eq!(member.ended().wait_timeout(PATIENCE).unwrap(), Ok(ExitReason::Killed));
     }

@@ -271,7 +271,8 @@ fn a_deadline_is_a_deadline() {
     let release = stuck_behaviour(&runtime);
     let start = Instant::now();
     let report = runtime.shutdown(Duration::from_millis(50));
-    assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
+    // Nothing is there to be dropped, which would have a second for that.
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!((report.stuck_workers, report.stuck_jobs), (1, 0));
     let [stuck] = &report.stuck[..] else { panic!("{report:?}") };
     assert!(stuck.thread == "test-0" || stuck.thread == "test-1", "{stuck}");

@@ -93,15 +93,17 @@ impl Runtime {
     pub(super) fn stop(&self, deadline: Duration) -> ShutdownReport {
         let shared = self.shared;
         let (mut stuck, mut guests) = (Vec::new(), 0);
-        if shared.phase() != Phase::Stopped {
-            if !self.end_in_order(deadline) {
-                shared.set_phase(Phase::Cancelling);
-                shared.cancel_hidden();
-                (stuck, guests) = cancel(shared);
-            }
-            shared.close();
-            shared.cancel_hidden();
+        if shared.phase() == Phase::Stopped {
+            // It was shut down, and is dropped: who was left alone then is not waited for now.
+            return report(shared, guests);
         }
+        if !self.end_in_order(deadline) {
+            shared.set_phase(Phase::Cancelling);
+            shared.cancel_hidden();
+            (stuck, guests) = cancel(shared);
+        }
+        shared.close();
+        shared.cancel_hidden();
         if let Some(watchdog) = shared.watchdog() {
             watchdog.stop();
         }
