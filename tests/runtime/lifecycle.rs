@@ -243,7 +243,7 @@ fn a_worker_in_a_behaviour_without_end_is_reported() {
     let queued = ask(&cown, |_| ());
     let report = runtime.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_workers, 1);
-    assert!(report.to_string().contains("1 workers still in a behaviour"), "{report}");
+    assert!(report.to_string().contains("1 worker still in a behaviour"), "{report}");
     drop(release);
     assert_eq!(ended.wait(), Ok(true));
     assert_eq!(queued.wait(), Err(Broken::Cancelled));
@@ -279,7 +279,7 @@ fn a_deadline_is_a_deadline() {
     assert!(
         report
             .to_string()
-            .ends_with(&format!("1 workers still in a behaviour: `{}`", stuck.thread))
+            .ends_with(&format!("1 worker still in a behaviour: `{}`", stuck.thread))
     );
     drop(release);
 }

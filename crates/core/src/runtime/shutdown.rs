@@ -64,12 +64,11 @@ impl fmt::Display for ShutdownReport {
             return f.write_str("all work was done");
         }
         let Self { abandoned, stuck_workers, stuck_jobs, stuck } = self;
-        write!(
-            f,
-            "{abandoned} pieces of work abandoned, {stuck_workers} workers still in a behaviour"
-        )?;
+        let plural = |count: &usize| if *count == 1 { "" } else { "s" };
+        write!(f, "{abandoned} piece{} of work abandoned", plural(abandoned))?;
+        write!(f, ", {stuck_workers} worker{} still in a behaviour", plural(stuck_workers))?;
         if *stuck_jobs > 0 {
-            write!(f, ", {stuck_jobs} blocking jobs still under way")?;
+            write!(f, ", {stuck_jobs} blocking job{} still under way", plural(stuck_jobs))?;
         }
         for (at, stuck) in stuck.iter().enumerate() {
             write!(f, "{}{stuck}", if at == 0 { ": " } else { ", " })?;
