@@ -277,9 +277,7 @@ fn a_deadline_is_a_deadline() {
     let [stuck] = &report.stuck[..] else { panic!("{report:?}") };
     assert!(stuck.thread == "test-0" || stuck.thread == "test-1", "{stuck}");
     assert!(
-        report
-            .to_string()
-            .ends_with(&format!("1 worker still in a behaviour: `{}`", stuck.thread))
+        report.to_string().ends_with(&format!("1 worker still in a behaviour: `{}`", stuck.thread))
     );
     drop(release);
 }

@@ -110,7 +110,7 @@ impl<'a, R: Ready> Deferring<'a, R> {
     #[inline]
     pub(crate) fn finish(self) {
         if let Some(kept) = self.kept {
-            hand_over(kept);
+            hand_over(*kept);
         }
     }
 }
@@ -135,6 +135,6 @@ fn keep(kept: &mut Option<Box<Kept>>, task: TaskPtr, home: RuntimeId) {
 }
 
 #[cold]
-fn hand_over(kept: Box<Kept>) {
+fn hand_over(kept: Kept) {
     kept.into_iter().for_each(|(task, home)| schedule(task, home));
 }
