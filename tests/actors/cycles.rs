@@ -1,5 +1,9 @@
 //! Asks that could never be answered.
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Barrier};
+use std::task::Poll;
 use std::time::Duration;
 
 use coact::Spawn;
@@ -66,7 +70,7 @@ fn untie(links: Vec<Addr<Link>>) {
 }
 
 #[track_caller]
-fn cycle_of(answer: Result<Result<u64, AskError>, AskError>) -> std::sync::Arc<AskCycle> {
+fn cycle_of(answer: Result<Result<u64, AskError>, AskError>) -> Arc<AskCycle> {
     match answer {
         Ok(Err(AskError::Cycle(cycle))) => cycle,
         other => panic!("no circle was found: {other:?}"),
@@ -271,6 +275,61 @@ fn a_cycle_through_a_delegate() {
         cycle_of(asked.wait());
         finally(move || untie(links));
     });
+}
+
+/// One that is held for its answer only after the asker has begun to wait.
+#[test]
+fn a_cycle_through_one_that_is_held_late() {
+    struct Late(Addr<Link>, Arc<Barrier>);
+    impl Message for Late {
+        type Reply = Result<u64, AskError>;
+    }
+    impl Receive<Late> for Link {
+        fn receive(
+            &mut self,
+            Late(asker, asked): Late,
+            reply: Reply<Result<u64, AskError>>,
+            context: &mut Context<Self>,
+        ) {
+            // The message is handled, and then it is waited for.
+            asked.wait();
+            asked.wait();
+            context.hold(reply, move |_, _| Box::pin(async move { asker.ask(Sum(0)).await? }));
+        }
+    }
+    struct Begin(Addr<Link>);
+    impl Message for Begin {
+        type Reply = Result<u64, AskError>;
+    }
+    impl Receive<Begin> for Link {
+        fn receive(
+            &mut self,
+            Begin(other): Begin,
+            reply: Reply<Result<u64, AskError>>,
+            context: &mut Context<Self>,
+        ) {
+            context.hold(reply, move |_, context| {
+                let this = context.address();
+                Box::pin(async move {
+                    let asked = Arc::new(Barrier::new(2));
+                    let mut ask = other.ask(Late(this, Arc::clone(&asked)));
+                    asked.wait();
+                    poll_fn(|task| {
+                        Poll::Ready(assert!(Pin::new(&mut ask).poll(task).is_pending()))
+                    })
+                    .await;
+                    asked.wait();
+                    ask.await?
+                })
+            });
+        }
+    }
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let links = chain(2);
+    let asked = links[0].ask(Begin(links[1].clone()));
+    cycle_of(asked.timeout(PATIENCE).wait());
+    untie(links);
 }
 
 /// Every way to ask from inside of a held actor is looked at.

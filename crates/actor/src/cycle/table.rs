@@ -100,7 +100,7 @@ pub(super) fn all_by(actor: ActorId) -> Vec<Arc<Wait>> {
 
 impl Table {
     fn insert(&mut self, wait: &Arc<Wait>) {
-        let keys = wait.keys();
+        let keys = wait.list();
         if let Some(queue) = keys.queue {
             self.behind.insert((queue, wait.serial()), Arc::clone(wait));
             if keys.sorted {

@@ -35,6 +35,8 @@ struct Whereabouts {
     hops: u32,
     /// Whether the future that holds the actor waits for the answer.
     is_awaited: bool,
+    /// In whose queue the table has it; `None` if it is not in the table.
+    listed: Option<Option<CownId>>,
     /// It is no ask: the message is to be sent when there is room for it. So it is as those that take up the
     /// room, of which one must be handled first.
     for_room: bool,
@@ -86,6 +88,7 @@ impl Wait {
             stage: Stage::Queued(None),
             hops: 0,
             is_awaited: false,
+            listed: None,
             for_room: false,
         });
         let serial = next_number();
@@ -159,10 +162,11 @@ impl Wait {
         let is_elsewhere = {
             let mut message = self.message.lock();
             message.stage = Stage::HeldBy(keeper);
-            message.queue != queue
+            message.listed.is_some_and(|listed| listed != Some(queue))
         };
         if is_elsewhere {
-            // Somebody has given the reply to that actor: to be held with it may close a circle.
+            // Somebody has given the reply to that actor, or the wait began while the handler had it, or it was
+            // passed on and handled before the table was told. To be held with it may close a circle.
             table::moved(self);
         }
     }
@@ -181,17 +185,19 @@ impl Wait {
         self.number.store(next_number(), Ordering::Relaxed);
     }
 
-    /// Where the wait may be found by what others hold up.
-    pub(super) fn keys(&self) -> Keys {
-        let message = self.message.lock();
-        match &message.stage {
+    /// The wait comes into the table. Returns where it may be found there by what others hold up.
+    pub(super) fn list(&self) -> Keys {
+        let mut message = self.message.lock();
+        let keys = match &message.stage {
             Stage::Queued(place) => {
                 Keys { queue: Some(message.queue), place: *place, sorted: false }
             }
             Stage::Sorted(_) => Keys { queue: Some(message.queue), place: None, sorted: true },
             Stage::HeldBy(keeper) => Keys { queue: Some(keeper.queue), place: None, sorted: false },
             Stage::Loose => Keys::default(),
-        }
+        };
+        message.listed = Some(keys.queue);
+        keys
     }
 
     /// Whether the wait can end only after an actor has gone on, which has been surveyed: it stands in
@@ -302,7 +308,11 @@ impl Waiting {
         if !std::mem::replace(&mut self.is_known, false) {
             return;
         }
-        self.wait.message.lock().is_awaited = false;
+        {
+            let mut message = self.wait.message.lock();
+            message.is_awaited = false;
+            message.listed = None;
+        }
         table::remove(&self.wait);
     }
 }

@@ -79,3 +79,28 @@ fn an_ask_that_has_failed_holds_up_nobody() {
     two.fail(AskCycle { asks: vec![two.describe(), one.describe()] });
     assert!(!table(&[&one, &two]).may_be_closed_by(&one));
 }
+
+/// Wherever the table has a wait, it is found behind the one who is held with its answer.
+#[test]
+fn one_who_is_held_with_an_answer_is_known() {
+    let [a, b, c] = [(); 3].map(|()| spawn(Idle));
+    let is_behind = |wait: &Arc<Wait>, of: &Addr<Idle>| {
+        candidates(of.queue_id(), &HashSet::new()).iter().any(|one| Arc::ptr_eq(one, wait))
+    };
+    // It begins when a handler has the message.
+    let late = wait(&a, &b);
+    assert!(late.begin());
+    add(&late);
+    assert!(!is_behind(&late, &b));
+    late.held_by(&b.downgrade());
+    assert!(is_behind(&late, &b));
+    // It is passed on, and is handled before the sender can say where it stands.
+    let passed = wait(&a, &b);
+    add(&passed);
+    passed.delegated(&c);
+    assert!(passed.begin());
+    passed.held_by(&c.downgrade());
+    passed.sent(1, None);
+    assert!(is_behind(&passed, &c) && !is_behind(&passed, &b));
+    [late, passed].iter().for_each(remove);
+}
