@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{Faults, PATIENCE, panic_of, runtime};
+use coact_tests::{Faults, PATIENCE, panic_of, runtime, side_by_side};
 
 type Court = [Cown<()>; 3];
 
@@ -193,6 +193,46 @@ fn a_body_on_the_spot_is_waited_for_whoever_runs_it() {
     drop(go_on);
     other.wait_idle();
     assert_eq!(cown.into_inner(), Ok(4));
+}
+
+/// Its surroundings are those of a behaviour on the cown, whoever runs it.
+#[test]
+fn a_body_on_the_spot_is_at_home() {
+    let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let (cown, from) = (mine.run(|| Cown::new(())), other.run(|| Cown::new(())));
+    let place = move || {
+        let here = ask_here(&cown, |()| (Home::current(), Cown::new(()).home()));
+        (here.wait().unwrap(), Home::current())
+    };
+    let outside = place();
+    let inside = ask(&from, move |()| place()).wait().unwrap();
+    assert_eq!((outside.0, inside.0), ((mine.home(), mine.home()), (mine.home(), mine.home())));
+    assert_eq!(inside.1, other.home());
+}
+
+/// Whoever moves a cown moves it before or after a body on the spot, not while it is about to run.
+#[test]
+fn a_body_on_the_spot_runs_where_the_cown_is() {
+    let homes = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let cown = homes[0].run(|| Cown::new(0_u32));
+    side_by_side([0, 1].map(|mover| {
+        let (cown, homes) = (&cown, &homes);
+        move || {
+            for turn in 0..5_000 {
+                if mover == 0 {
+                    cown.move_to(homes[turn % 2].home()).unwrap();
+                    continue;
+                }
+                let at = cown.downgrade();
+                when_here(cown, move |n| {
+                    *n += 1;
+                    assert_eq!(at.upgrade().unwrap().home(), Home::current());
+                });
+            }
+        }
+    }));
+    Runtime::wait_idle_all(&homes.each_ref().map(Runtime::home));
+    assert_eq!(cown.into_inner(), Ok(5_000));
 }
 
 /// On a runtime that is shut down nothing runs on the spot, nor is it spawned, wherever one asks.

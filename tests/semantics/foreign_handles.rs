@@ -146,9 +146,9 @@ fn a_batch_keeps_the_cowns_that_it_names() {
     });
 }
 
-/// A handle that panics when it is told for the second time.
+/// A handle that panics when it is told that its behaviour is queued.
 #[derive(Clone)]
-struct Panicky(Cown<u64>, Arc<AtomicUsize>);
+struct Panicky(Cown<u64>);
 
 impl AsCown for Panicky {
     type State = u64;
@@ -166,9 +166,8 @@ impl AsCown for Panicky {
         state
     }
 
-    fn announce(&self) -> bool {
-        assert_eq!(self.1.fetch_add(1, Ordering::Relaxed), 0, "told twice");
-        false
+    fn announced(&self) {
+        panic!("it was told");
     }
 }
 
@@ -179,7 +178,7 @@ fn a_handle_that_was_given_is_not_dropped_when_another_one_panics() {
     runtime.run(|| {
         let given = Cown::new(Arc::clone(&state));
         let far = given.clone();
-        let panicky = Panicky(Cown::new(0), Arc::default());
+        let panicky = Panicky(Cown::new(0));
         let spawned = catch_unwind(AssertUnwindSafe(|| {
             when((given, &panicky), |(given, _)| drop(given.into_cown()));
         }));

@@ -61,4 +61,11 @@ impl AsCown for Nervous {
         self.answer();
         false
     }
+
+    fn announced(&self) {
+        // That it was asked for too much is why it is told.
+        if !std::thread::panicking() {
+            self.answer();
+        }
+    }
 }

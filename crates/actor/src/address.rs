@@ -82,14 +82,14 @@ impl<A: Actor> Addr<A> {
     ) {
         let cown = self.cown.take().expect("taken at the end only");
         let queue = if cown.is_plain() { None } else { cown.front().queue().cloned() };
-        queue.iter().for_each(|queue| queue.step());
+        queue.iter().for_each(|queue| queue.begin_behaviour());
         when(cown.into_regardless(), move |held| {
             let (cell, cown) = held.into_parts();
             // The last address says farewell, even if the work panics.
             let _own = Addr::new(cown);
             cell.call_in(life, work);
         });
-        queue.iter().for_each(|queue| queue.step());
+        queue.iter().for_each(|queue| queue.end_behaviour());
     }
 
     /// Sends a message. Returns at once; the actor handles it when its turn has come.
@@ -303,14 +303,21 @@ impl<A: Actor> Addr<A> {
         self.post(None, message, reply)
     }
 
-    /// Messages must not overtake the behaviour that is about to be queued, or has been. Returns whether the
-    /// behaviour may be refused.
+    /// Messages must not overtake the behaviour that is about to be queued. Returns whether it may be refused.
     #[cold]
     fn announce_elsewhere(&self) -> bool {
         self.cown().front().queue().is_some_and(|queue| {
-            queue.step();
+            queue.begin_behaviour();
             queue.bounds_behaviours()
         })
+    }
+
+    /// It stands in the queue, or will not.
+    #[cold]
+    fn announced_elsewhere(&self) {
+        if let Some(queue) = self.cown().front().queue() {
+            queue.end_behaviour();
+        }
     }
 
     /// The actor as a member of a set that is held for reading: the closure gets `&A`, and readers
@@ -343,7 +350,7 @@ impl<A: Actor> Addr<A> {
         when(self.cown().regardless(), |cell| {
             cell.call(|_, context| context.stop_with(ExitReason::Shutdown));
         });
-        AsCown::announce(self);
+        AsCown::announced(self);
         Ok(())
     }
 
@@ -515,7 +522,7 @@ impl<A: Actor> Addr<A> {
         when(self.cown().regardless(), move |cell| {
             cell.receive_in(|context| context.life() == life, news);
         });
-        AsCown::announce(self);
+        AsCown::announced(self);
     }
 
     /// As [`deliver`](Self::deliver), unless the actor does not want it any more by then.

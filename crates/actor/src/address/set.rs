@@ -31,6 +31,14 @@ impl<A: Actor> AsCown for Addr<A> {
         !self.cown().is_plain() && self.announce_elsewhere()
     }
 
+    #[inline]
+    fn announced(&self) {
+        // One with a mailbox of its own is not plain from the beginning.
+        if !self.cown().is_plain() {
+            self.announced_elsewhere();
+        }
+    }
+
     fn admit(&self) -> Option<Option<Permit>> {
         match self.cown().front().queue() {
             Some(queue) => queue.admit_behaviour(),
@@ -78,5 +86,9 @@ impl<A: Actor> AsCown for Inside<A> {
         self.0.announce();
         // What it is for is no behaviour of the user's.
         false
+    }
+
+    fn announced(&self) {
+        self.0.announced();
     }
 }

@@ -6,18 +6,25 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use super::moment::Moment;
+
 /// Messages of one mailbox, by lane.
 pub(super) struct Lanes<T> {
     lanes: Box<[Lane]>,
     entries: Slots<Entry<T>>,
     tickets: Slots<Ticket>,
     serial: u64,
-    /// The latest epoch in which a ticket that has come was made.
+    /// All of so many behaviours stood in the queue when it was looked at last, or before.
+    settled: u64,
+    /// The most that a ticket stood behind that has come.
     reached: u64,
+    /// When the last message has arrived, and its era.
+    last: Moment,
+    era: u64,
     turn: Turn,
 }
 
-/// The messages of a lane in the order of their arrival: their epochs do not fall.
+/// The messages of a lane in the order of their arrival: their eras do not fall.
 struct Lane {
     /// Places in `entries`.
     order: VecDeque<usize>,
@@ -32,10 +39,10 @@ struct Entry<T> {
     lane: usize,
     /// Its ticket. `None` once that has come: the message is due.
     ticket: Option<usize>,
-    /// The epoch in which the ticket was made: the message may take the turn of one made as late.
-    made: u64,
-    /// The epoch in which it arrived: those of an earlier one come first. `None` until it arrives.
-    arrived: Option<u64>,
+    /// When the ticket was made.
+    made: Moment,
+    /// The era in which it arrived: those of an earlier one come first. `None` until it arrives.
+    era: Option<u64>,
 }
 
 /// A ticket that is yet to come.
@@ -50,8 +57,8 @@ struct Ticket {
 pub(super) struct Number {
     ticket: usize,
     serial: u64,
-    /// When it was made.
-    epoch: u64,
+    /// So many behaviours stand before it at the least, and they are the first that there were.
+    covers: u64,
 }
 
 impl Number {
@@ -82,7 +89,8 @@ impl<T> Lanes<T> {
         let lanes: Box<[Lane]> = keep.map(lane).collect();
         let turn = Turn::new(lanes.len(), every);
         let (entries, tickets) = (Slots::default(), Slots::default());
-        Self { lanes, entries, tickets, serial: 0, reached: 0, turn }
+        let last = Moment { begun: 0, is_quiet: true };
+        Self { lanes, entries, tickets, serial: 0, settled: 0, reached: 0, last, era: 0, turn }
     }
 
     /// How many messages have arrived in a lane and wait.
@@ -90,33 +98,46 @@ impl<T> Lanes<T> {
         self.lanes[lane].order.len()
     }
 
-    /// Adds a message in an epoch.
-    pub(super) fn add(&mut self, lane: usize, item: T, now: u64) -> Added<T> {
+    /// Adds a message.
+    pub(super) fn add(&mut self, lane: usize, item: T, now: Moment) -> Added<T> {
         if let Some(oldest) = self.replaceable(lane, now) {
             self.lanes[lane].order.rotate_left(1);
+            let era = Some(self.era(now));
             let oldest = self.entries.get_mut(oldest);
-            oldest.arrived = Some(now);
+            oldest.era = era;
             return Added::InPlaceOf(std::mem::replace(&mut oldest.item, item));
         }
+        if now.is_quiet {
+            self.settled = now.begun;
+        }
         self.serial += 1;
-        let serial = self.serial;
+        let (serial, covers) = (self.serial, self.settled);
         let ticket = self.tickets.put(Ticket { serial, entry: None });
-        let entry = Entry { item, lane, ticket: Some(ticket), made: now, arrived: None };
+        let entry = Entry { item, lane, ticket: Some(ticket), made: now, era: None };
         self.tickets.get_mut(ticket).entry = Some(self.entries.put(entry));
-        Added::Ticket(Number { ticket, serial, epoch: now })
+        Added::Ticket(Number { ticket, serial, covers })
     }
 
     /// The oldest message of a full lane, if no behaviour can stand between its ticket and now.
-    fn replaceable(&self, lane: usize, now: u64) -> Option<usize> {
+    fn replaceable(&self, lane: usize, now: Moment) -> Option<usize> {
         let Lane { order, keep, .. } = &self.lanes[lane];
         let oldest = *order.front().filter(|_| *keep == Some(order.len()))?;
         let entry = self.entries.get(oldest);
-        (entry.ticket.is_some() && entry.made == now).then_some(oldest)
+        (entry.ticket.is_some() && now.is_quiet && entry.made == now).then_some(oldest)
+    }
+
+    /// The era of a message that arrives now: that of the one before if no behaviour can have come between.
+    fn era(&mut self, now: Moment) -> u64 {
+        if !now.is_quiet || now != self.last {
+            self.era += 1;
+        }
+        self.last = now;
+        self.era
     }
 
     /// The ticket of a message has been queued: the message stands in its lane from now on. Returns
     /// one that must make room for it.
-    pub(super) fn arrive(&mut self, number: Number, now: u64) -> Option<T> {
+    pub(super) fn arrive(&mut self, number: Number, now: Moment) -> Option<T> {
         let ticket = self.tickets.find(number.ticket)?;
         let own = ticket.entry.filter(|_| ticket.serial == number.serial)?;
         let lane = self.stand(own, now)?;
@@ -124,12 +145,13 @@ impl<T> Lanes<T> {
     }
 
     /// Puts a message into its lane, which it returns, unless it is there.
-    fn stand(&mut self, entry: usize, now: u64) -> Option<usize> {
-        let Entry { arrived, lane, .. } = self.entries.get_mut(entry);
-        if arrived.is_some() {
+    fn stand(&mut self, entry: usize, now: Moment) -> Option<usize> {
+        if self.entries.get(entry).era.is_some() {
             return None;
         }
-        *arrived = Some(now);
+        let now = self.era(now);
+        let Entry { era, lane, .. } = self.entries.get_mut(entry);
+        *era = Some(now);
         self.lanes[*lane].order.push_back(entry);
         Some(*lane)
     }
@@ -146,20 +168,20 @@ impl<T> Lanes<T> {
         self.tickets.find(number.ticket).is_some_and(|ticket| ticket.serial == number.serial)
     }
 
-    /// The tickets that are yet to come. (Their epochs are not told.)
+    /// The tickets that are yet to come. (What they stand behind is not told.)
     pub(super) fn pending(&self) -> impl Iterator<Item = Number> {
         let tickets = self.tickets.slots.iter().enumerate();
         tickets.filter_map(|(index, ticket)| {
             let serial = ticket.as_ref()?.serial;
-            Some(Number { ticket: index, serial, epoch: 0 })
+            Some(Number { ticket: index, serial, covers: 0 })
         })
     }
 
     /// A ticket has come: takes the message whose turn it is, and what has to make room. (Of the
     /// two, the second is there only if the ticket has come before its message was said to have
     /// arrived.)
-    pub(super) fn take(&mut self, number: Number, now: u64) -> (Option<T>, Option<T>) {
-        self.reached = self.reached.max(number.epoch);
+    pub(super) fn take(&mut self, number: Number, now: Moment) -> (Option<T>, Option<T>) {
+        self.reached = self.reached.max(number.covers);
         let own = self.tickets.take(number.ticket).entry;
         let late = own.and_then(|own| self.stand(own, now));
         if let Some(own) = own {
@@ -175,12 +197,8 @@ impl<T> Lanes<T> {
         (taken, late.and_then(|lane| self.shorten(lane)))
     }
 
-    /// The ticket of one message has come, and brings another one: so it has the other one's ticket,
-    /// if that was made in the same epoch.
+    /// The ticket of one message has come, and brings another one: so it has the other one's ticket.
     fn exchange(&mut self, own: usize, taken: usize) {
-        if self.entries.get(own).made != self.entries.get(taken).made {
-            return;
-        }
         let Some(ticket) = self.entries.get_mut(taken).ticket.take() else { return };
         self.tickets.get_mut(ticket).entry = Some(own);
         let (from, to) = (self.entries.get(own).lane, self.entries.get(taken).lane);
@@ -189,24 +207,24 @@ impl<T> Lanes<T> {
         self.lanes[to].due += 1;
     }
 
-    /// The message whose turn it is: of the earliest epoch, and there of the lane whose turn it is.
+    /// The message whose turn it is: of the earliest era, and there of the lane whose turn it is.
     fn choose(&mut self) -> Option<(usize, usize)> {
         let ready = (0..self.lanes.len()).filter_map(|lane| self.ready(lane));
-        let earliest = ready.map(|(_, epoch)| epoch).min()?;
-        let is_ready = |lane: usize| self.ready(lane).is_some_and(|(_, epoch)| epoch == earliest);
+        let earliest = ready.map(|(_, era)| era).min()?;
+        let is_ready = |lane: usize| self.ready(lane).is_some_and(|(_, era)| era == earliest);
         let favoured = self.turn.favours().filter(|lane| is_ready(*lane));
         let lane = favoured.or_else(|| (0..self.lanes.len()).find(|lane| is_ready(*lane)))?;
         self.turn.pass();
         self.ready(lane).map(|(at, _)| (lane, at))
     }
 
-    /// The first message of a lane that may be taken now: its place, and its epoch.
+    /// The first message of a lane that may be taken now: its place, and its era.
     fn ready(&self, lane: usize) -> Option<(usize, u64)> {
         let Lane { order, due, .. } = &self.lanes[lane];
         for (at, entry) in order.iter().enumerate() {
             let entry = self.entries.get(*entry);
-            if entry.ticket.is_none() || entry.made <= self.reached {
-                return entry.arrived.map(|epoch| (at, epoch));
+            if entry.ticket.is_none() || entry.made.begun <= self.reached {
+                return entry.era.map(|era| (at, era));
             }
             // Behind one that must wait there may be one that need not, but only if it is due.
             if *due == 0 {

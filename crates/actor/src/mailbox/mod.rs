@@ -10,9 +10,9 @@
 //! Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
 
 mod count;
-mod epoch;
 mod lanes;
 mod letter;
+mod moment;
 mod post;
 mod queue;
 mod room;

@@ -6,9 +6,9 @@ use coact_core::{Credits, Home, Permit, Place};
 use parking_lot::Mutex;
 
 use super::count::Count;
-use super::epoch::Epoch;
 use super::lanes::{Added, Lanes, Number};
 use super::letter::Letter;
+use super::moment::Moments;
 use super::settings::{Lane, Mailbox, Policy};
 use crate::ActorId;
 use crate::events::{self, DropCause};
@@ -43,8 +43,8 @@ pub(super) enum Verdict {
 
 /// Messages that lie in lanes.
 pub(super) struct Sorted {
-    /// Counts what tells apart what stands before, and after, a behaviour.
-    epoch: Epoch,
+    /// What tells apart what stands before, and after, a behaviour.
+    moments: Moments,
     lanes: Mutex<Lanes<Parcel>>,
     /// The tickets that are in the queue of the cown, by their indices. Locked after `lanes`.
     places: Mutex<Vec<Option<Queued>>>,
@@ -132,10 +132,17 @@ impl Queue {
         }
     }
 
-    /// A behaviour is about to be queued, or has been.
-    pub(crate) fn step(&self) {
+    /// A behaviour is about to be queued.
+    pub(crate) fn begin_behaviour(&self) {
         if let Some(sorted) = &self.sorted {
-            sorted.epoch.step();
+            sorted.moments.begin();
+        }
+    }
+
+    /// It has been, or will not be.
+    pub(crate) fn end_behaviour(&self) {
+        if let Some(sorted) = &self.sorted {
+            sorted.moments.end();
         }
     }
 
@@ -192,12 +199,12 @@ impl Sorted {
     fn new(settings: &Mailbox) -> Self {
         let keep = |lane: &Lane| lane.capacity.filter(|_| lane.policy == Policy::DropOldest);
         let lanes = Lanes::new(settings.lanes.iter().map(keep), settings.every);
-        Self { epoch: Epoch::new(), lanes: Mutex::new(lanes), places: Mutex::default() }
+        Self { moments: Moments::default(), lanes: Mutex::new(lanes), places: Mutex::default() }
     }
 
     pub(super) fn add(&self, lane: usize, parcel: Parcel) -> Added<Parcel> {
         let mut lanes = self.lanes.lock();
-        lanes.add(lane, parcel, self.epoch.now())
+        lanes.add(lane, parcel, self.moments.now())
     }
 
     /// The ticket stands in the cown's queue: there, if it is in none that it shares with others' cowns.
@@ -210,7 +217,7 @@ impl Sorted {
             }
             places[ticket.index()] = Some(Queued { ticket, place });
         }
-        lanes.arrive(ticket, self.epoch.now())
+        lanes.arrive(ticket, self.moments.now())
     }
 
     /// Whether the messages wait for something that certain places wait for, too. A message is called by
@@ -237,6 +244,6 @@ impl Sorted {
 
     pub(super) fn take(&self, ticket: Number) -> (Option<Parcel>, Option<Parcel>) {
         let mut lanes = self.lanes.lock();
-        lanes.take(ticket, self.epoch.now())
+        lanes.take(ticket, self.moments.now())
     }
 }

@@ -1,13 +1,14 @@
 //! Several behaviours spawned as one step.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::admission;
 use super::append::{Request, append_all};
 use super::body::{Completion, Forget};
 use super::multi::{Multi, Prepared, count_members};
-use super::spawn::{self, Refusal};
+use super::spawn::{self, Announced, Refusal};
 use crate::cown::depth;
 use crate::cown::set::CownSet;
 use crate::panic::drop_quietly;
@@ -52,12 +53,35 @@ struct Entry {
 /// The handles of an entry's set.
 trait Handles: Send {
     fn announce(&self);
+    fn announced(&self);
 }
 
 impl<S: CownSet + Send> Handles for S {
     fn announce(&self) {
         // It was asked when the behaviour was added.
         let _ = self.announce_all();
+    }
+
+    fn announced(&self) {
+        self.announced_all();
+    }
+}
+
+/// The entries of a batch whose handles were told that they are about to be queued. When this is dropped they are told
+/// that they stand in their queues, or will not.
+struct AnnouncedEntries<'a>(&'a [Entry]);
+
+impl AnnouncedEntries<'_> {
+    /// Tells them now.
+    fn end(self) {
+        ManuallyDrop::new(self).0.iter().for_each(|entry| entry.handles.announced());
+    }
+}
+
+impl Drop for AnnouncedEntries<'_> {
+    fn drop(&mut self) {
+        // As in `Announced`.
+        self.0.iter().for_each(|entry| drop_quietly(|| entry.handles.announced()));
     }
 }
 
@@ -119,7 +143,10 @@ impl Batch {
         sim::spawns();
         // What is named must be what is kept: a foreign handle may have clones that name other cowns.
         let handles = set.to_owned_set();
-        let added = if handles.announce_all() {
+        // It is announced anew when it is queued.
+        let (announced, asks) = Announced::new(&handles);
+        announced.end();
+        let added = if asks {
             match admission::ask(&handles) {
                 Ok(admitted) => self.add(handles, len, closure, admitted),
                 Err(refusal) => Err((refusal, closure)),
@@ -176,11 +203,10 @@ impl Batch {
     ///
     /// **Cost.** One atomic operation for each cown that the batch names, however often.
     pub fn spawn(mut self) {
-        let announce =
-            |entries: &[Entry]| entries.iter().for_each(|entry| entry.handles.announce());
         // While the batch still has the behaviours: should a foreign handle panic, it drops them.
-        announce(&self.entries);
+        self.entries.iter().for_each(|entry| entry.handles.announce());
         let entries = std::mem::take(&mut self.entries);
+        let announced = AnnouncedEntries(&entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
         // SAFETY: the node is ours.
@@ -200,7 +226,7 @@ impl Batch {
             Some(_) => append(),
             None => guest::visit(home, append),
         }
-        announce(&entries);
+        announced.end();
     }
 }
 

@@ -266,9 +266,9 @@ fn at_work<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     if context::is_worker_of(home) {
         return work();
     }
-    // Any other thread, a worker of another runtime too.
+    // Any other thread: a worker of another runtime, too, which is none for what is done here.
     sim::point();
-    guest::visit(home, work)
+    guest::visit(home, || context::without_worker(work))
 }
 
 /// Whether the current thread may run behaviours of the runtime.
@@ -304,21 +304,37 @@ where
     // From here on the slots do not move: they stand in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
-    if !unsafe { take_all_of(home, &slots) } {
+    if !unsafe { take_all(&slots) } {
+        return Some((set, closure, completion));
+    }
+    // Others may have moved a cown before it was taken, and a foreign handle may name another one than before.
+    if spawn::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
+        // SAFETY: taken, and not given back yet.
+        unsafe { release_all(&slots, ready) };
         return Some((set, closure, completion));
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     // SAFETY: all cowns of the set are held, in its order.
     let ended = unsafe { execute_here(body, cursor_over(&slots), home) };
+    // SAFETY: held until here.
+    unsafe { release_all(&slots, ready) };
+    ended.deliver();
+    None
+}
+
+/// Gives the cowns of the slots back.
+///
+/// # Safety
+/// They were taken by [`take_all`], and are held still. The slots are gone from the queues after that.
+#[inline]
+unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
     let mut deferring = Deferring::new(ready);
-    for slot in &slots {
-        // SAFETY: held until here.
+    for slot in slots {
+        // SAFETY: by the caller's word.
         unsafe { release(NonNull::from(slot), &mut deferring) };
     }
     deferring.finish();
-    ended.deliver();
-    None
 }
 
 /// The same on one cown.
@@ -340,11 +356,15 @@ where
     C: Completion,
 {
     let slot = Slot::new(member.in_multi());
-    // A foreign handle may name another cown than before.
-    // SAFETY: the set's handle keeps the cown alive.
-    let is_here = unsafe { member.header() }.home_of_queue() == home;
-    // SAFETY: as above; it is in no group. The slot stays until it is released below.
-    if !is_here || !unsafe { claim::take_one(&slot) } {
+    // SAFETY: the set's handle keeps the cown alive; it is in no group. The slot stays until it is released below.
+    if !unsafe { claim::take_one(&slot) } {
+        return Some((set, closure, completion));
+    }
+    // Others may have moved it before it was taken, and a foreign handle may name another one than before.
+    // SAFETY: as above.
+    if unsafe { member.header() }.home_of_queue() != home {
+        // SAFETY: taken, and not given back yet.
+        unsafe { release_exclusive(NonNull::from(&slot), ready) };
         return Some((set, closure, completion));
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
@@ -378,17 +398,6 @@ where
     let ended = unsafe { body.execute(members, &RunContext { home, mode: Mode::Run }) };
     context::enter(before);
     ended
-}
-
-/// Takes the cowns of the slots if all of them are free, and a behaviour on them is this runtime's.
-///
-/// # Safety
-/// As [`take_all`].
-unsafe fn take_all_of(home: RuntimeId, slots: &[Slot]) -> bool {
-    // A foreign handle may name another cown than before.
-    let is_here = spawn::place_among(slots.iter().map(|slot| slot.member())) == Ok(home);
-    // SAFETY: by the caller's word.
-    is_here && unsafe { take_all(slots) }
 }
 
 /// Takes the cowns of the slots if all of them are free.

@@ -9,6 +9,7 @@ use coact_sync::shim::atomic::{AtomicUsize, Ordering};
 use coact_sync::shim::sync::Mutex;
 
 use super::body::Completion;
+use super::multi::count_members;
 use super::spawn;
 use crate::cown::set::CownSet;
 use crate::panic::{self, Broken, Payload, drop_quietly};
@@ -113,6 +114,8 @@ fn is_for_own_pump<S: CownSet>(set: &S) -> bool {
     // The runtime of a model does not exist.
     !cfg!(loom)
         && context::worker().is_none()
+        // What is refused is refused by the spawning, at once.
+        && count_members(set).is_ok()
         && spawn::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
 }
 

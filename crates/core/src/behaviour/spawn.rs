@@ -1,7 +1,7 @@
 //! From a set and a closure to a queued behaviour.
 
 use std::fmt;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 
 use coact_sync::prefetch;
@@ -153,42 +153,63 @@ where
     if let Err(refusal) = count_members(&set) {
         return Err((refusal, closure, completion));
     }
-    if set.announce_all() {
-        return spawn_admitted(set, closure, completion);
-    }
-    spawn_announced(set, closure, completion)
+    let (announced, asks) = Announced::new(&set);
+    let spawned = if asks {
+        spawn_admitted(&set, closure, completion)
+    } else {
+        spawn_on(&set, closure, completion)
+    };
+    spawned?;
+    mem::forget(announced);
+    // The behaviour may have run, and used the handles, already: here they are only forgotten, even if
+    // foreign code panics.
+    let set = ManuallyDrop::new(set);
+    set.announced_all();
+    ManuallyDrop::into_inner(set).give();
+    Ok(())
 }
 
 /// Spawns a behaviour if the handles of its set admit it.
 #[cold]
 #[inline(never)]
-fn spawn_admitted<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+fn spawn_admitted<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    match admission::ask(&set) {
-        Ok(admitted) => spawn_announced(set, closure, admitted.with(completion))
+    match admission::ask(set) {
+        Ok(admitted) => spawn_on(set, closure, admitted.with(completion))
             .map_err(|(refusal, closure, admitted)| (refusal, closure, admitted.completion)),
         Err(refusal) => Err((refusal, closure, completion)),
     }
 }
 
-#[inline]
-fn spawn_announced<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    spawn_on(&set, closure, completion)?;
-    // The behaviour may have run, and used the handles, already: here they are only forgotten, even if
-    // foreign code panics.
-    let set = ManuallyDrop::new(set);
-    set.announce_all();
-    ManuallyDrop::into_inner(set).give();
-    Ok(())
+/// The handles of a set were told that a behaviour on it is about to be queued. When this is dropped they are told that
+/// it will not, or stands in its queues.
+pub(super) struct Announced<'a, S: CownSet>(&'a S);
+
+impl<'a, S: CownSet> Announced<'a, S> {
+    /// Tells whether one of the handles is to be asked, too.
+    #[inline]
+    pub(super) fn new(set: &'a S) -> (Self, bool) {
+        let asks = set.announce_all();
+        (Self(set), asks)
+    }
+
+    /// Tells them now.
+    #[inline]
+    pub(super) fn end(self) {
+        ManuallyDrop::new(self).0.announced_all();
+    }
+}
+
+impl<S: CownSet> Drop for Announced<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        // It may be a panic of such a handle that has led here.
+        drop_quietly(|| self.0.announced_all());
+    }
 }
 
 /// Foreign handles may name other cowns each time that they are asked: they are asked once for what

@@ -75,10 +75,14 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     fn give(self);
 
-    /// Tells the handles of the set that a behaviour on it is about to be queued, or has been:
-    /// [`AsCown::announce`]. Returns whether one of them is to be asked.
+    /// Tells the handles of the set that a behaviour on it is about to be queued: [`AsCown::announce`]. Returns
+    /// whether one of them is to be asked.
     #[doc(hidden)]
     fn announce_all(&self) -> bool;
+
+    /// Tells them that this is over: [`AsCown::announced`].
+    #[doc(hidden)]
+    fn announced_all(&self);
 
     /// Asks the handles of the set, in their order, until one refuses: [`AsCown::admit`].
     #[doc(hidden)]
@@ -168,10 +172,9 @@ pub trait AsCown: Clone + Send + 'static {
     /// The view. It is called with the cown held exclusively, and must not panic.
     fn view_mut(state: &mut Self::State) -> &mut Self::View;
 
-    /// Called before a behaviour that names this handle is queued, and again once it stands in its
-    /// queues, by the thread that spawns it. For handles of states that keep an order of their own
-    /// beside that of the queue. Must not panic. (A behaviour of [`when_here`](crate::when_here)
-    /// that has its turn at once is never queued.)
+    /// Called before a behaviour that names this handle is queued, by the thread that spawns it. For handles of
+    /// states that keep an order of their own beside that of the queue. Must not panic. (A behaviour of
+    /// [`when_here`](crate::when_here) that has its turn at once is never queued.)
     ///
     /// Returns whether the handle is to be asked first whether the behaviour may be queued:
     /// [`admit`](Self::admit).
@@ -179,6 +182,11 @@ pub trait AsCown: Clone + Send + 'static {
     fn announce(&self) -> bool {
         false
     }
+
+    /// Called by the same thread after each [`announce`](Self::announce): once the behaviour stands in all its
+    /// queues, or will not. Must not panic.
+    #[inline]
+    fn announced(&self) {}
 
     /// Asked before a behaviour that names this handle is queued, if [`announce`](Self::announce) says so:
     /// `None` refuses it. The permit, if there is one, is dropped when the behaviour begins, or is dropped
@@ -472,6 +480,12 @@ macro_rules! one_cown {
                 $cown.announce()
             }
 
+            #[inline]
+            fn announced_all(&self) {
+                let $this = self;
+                $cown.announced();
+            }
+
             fn admit_all(&self, admission: &mut Admission) {
                 let $this = self;
                 admission.ask(|| $cown.admit());
@@ -554,6 +568,8 @@ impl<T: Send + 'static> CownSet for Cown<T> {
         false
     }
 
+    fn announced_all(&self) {}
+
     fn admit_all(&self, admission: &mut Admission) {
         admission.skip();
     }
@@ -598,6 +614,8 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
     fn announce_all(&self) -> bool {
         false
     }
+
+    fn announced_all(&self) {}
 
     fn admit_all(&self, admission: &mut Admission) {
         admission.skip();
@@ -671,6 +689,11 @@ macro_rules! slice_of_cowns {
                 $slice.iter().fold(false, |asks, cown| cown.handle().announce() | asks)
             }
 
+            fn announced_all(&self) {
+                let $this = self;
+                $slice.iter().for_each(|cown| cown.handle().announced());
+            }
+
             fn admit_all(&self, admission: &mut Admission) {
                 let $this = self;
                 $slice.iter().for_each(|cown| admission.ask(|| cown.handle().admit()));
@@ -742,6 +765,10 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         self.iter().fold(false, |asks, set| set.announce_all() | asks)
     }
 
+    fn announced_all(&self) {
+        self.iter().for_each(CownSet::announced_all);
+    }
+
     fn admit_all(&self, admission: &mut Admission) {
         self.iter().for_each(|set| set.admit_all(admission));
     }
@@ -802,6 +829,11 @@ macro_rules! tuple_of_sets {
             #[inline]
             fn announce_all(&self) -> bool {
                 false $(| self.$index.announce_all())*
+            }
+
+            #[inline]
+            fn announced_all(&self) {
+                $(self.$index.announced_all();)*
             }
 
             fn admit_all(&self, admission: &mut Admission) {

@@ -80,6 +80,15 @@ pub(crate) fn is_worker_of(home: RuntimeId) -> bool {
 
 /// Makes this thread the worker while `main` runs.
 pub(crate) fn with_worker<R>(worker: &Worker, main: impl FnOnce() -> R) -> R {
+    as_worker(worker, main)
+}
+
+/// Makes this thread no worker while `work` is done, for another runtime than that whose worker it is.
+pub(crate) fn without_worker<R>(work: impl FnOnce() -> R) -> R {
+    as_worker(null(), work)
+}
+
+fn as_worker<R>(worker: *const Worker, main: impl FnOnce() -> R) -> R {
     struct Leave(*const Worker);
     impl Drop for Leave {
         fn drop(&mut self) {

@@ -109,7 +109,7 @@ impl Fiber {
             OUTSIDE.set(told::begun());
             YIELDER.set(yielder);
             main();
-            told::leaving_for(OUTSIDE.get());
+            told::ending_for(OUTSIDE.get());
         });
         let coroutine = ManuallyDrop::new(coroutine);
         let context = context::Snapshot::new();

@@ -24,6 +24,9 @@ mod silence {
         Switch
     }
 
+    /// The fiber is about to end, and the program to go on at another stack.
+    pub(in crate::sim) fn ending_for(_: Place) {}
+
     /// It has come back. Returns from which stack.
     pub(in crate::sim) fn back(_: Switch) -> Place {
         (0, 0)
@@ -66,6 +69,13 @@ mod sanitizer {
         // SAFETY: the stack is alive, and the caller goes on there at once.
         unsafe { __sanitizer_start_switch_fiber(&mut kept, ptr::without_provenance(low), size) };
         Switch(kept)
+    }
+
+    pub(in crate::sim) fn ending_for((low, size): Place) {
+        // SAFETY: as above. Nothing is to be kept: the sanitizer gives back what it has for this stack.
+        unsafe {
+            __sanitizer_start_switch_fiber(ptr::null_mut(), ptr::without_provenance(low), size);
+        }
     }
 
     pub(in crate::sim) fn back(switch: Switch) -> Place {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
-use super::{Added, Lanes, Number};
+use super::{Added, Lanes, Moment, Number};
 
 /// What stands in the cown's queue.
 enum Queued {
@@ -21,10 +21,12 @@ enum Doing {
     /// A behaviour was announced, and is to be queued.
     QueueBehaviour(usize),
     /// It is queued, and is to be announced again.
-    Announce(usize),
+    Announce,
 }
 
-/// A message or a behaviour: when its spawning began and ended, and when it came to an end itself.
+/// A message or a behaviour: when its spawning began and ended, and when it came to an end itself. (A behaviour on
+/// several cowns is known to be queued as soon as it is: others stand behind it elsewhere. So its spawning is that
+/// instant.)
 #[derive(Clone, Debug)]
 struct Life {
     /// `None` for a behaviour.
@@ -38,7 +40,9 @@ struct Life {
 struct World {
     lanes: Lanes<usize>,
     keep: Vec<Option<usize>>,
-    epoch: u64,
+    /// How many behaviours have begun to be queued, and have been.
+    begun: u64,
+    ended: u64,
     queue: VecDeque<Queued>,
     threads: Vec<Option<Doing>>,
     lives: Vec<Life>,
@@ -50,12 +54,17 @@ impl World {
         Self {
             lanes: Lanes::new(keep.iter().copied(), 3),
             keep: keep.to_vec(),
-            epoch: 0,
+            begun: 0,
+            ended: 0,
             queue: VecDeque::new(),
             threads: (0..threads).map(|_| None).collect(),
             lives: Vec::new(),
             clock: 0,
         }
+    }
+
+    fn now(&self) -> Moment {
+        Moment { begun: self.begun, is_quiet: self.begun == self.ended }
     }
 
     fn born(&mut self, lane: Option<usize>) -> usize {
@@ -83,7 +92,7 @@ impl World {
                 Some(lane) => self.send(lane),
                 None => {
                     let id = self.born(None);
-                    self.epoch += 1;
+                    self.begun += 1;
                     Some(Doing::QueueBehaviour(id))
                 }
             },
@@ -92,7 +101,7 @@ impl World {
                 Some(Doing::Arrive(id, ticket))
             }
             Some(Doing::Arrive(id, ticket)) => {
-                if let Some(dropped) = self.lanes.arrive(ticket, self.epoch) {
+                if let Some(dropped) = self.lanes.arrive(ticket, self.now()) {
                     self.end(dropped, true);
                 }
                 self.spawned(id);
@@ -100,11 +109,12 @@ impl World {
             }
             Some(Doing::QueueBehaviour(id)) => {
                 self.queue.push_back(Queued::Behaviour(id));
-                Some(Doing::Announce(id))
-            }
-            Some(Doing::Announce(id)) => {
-                self.epoch += 1;
+                self.lives[id].began = self.clock;
                 self.spawned(id);
+                Some(Doing::Announce)
+            }
+            Some(Doing::Announce) => {
+                self.ended += 1;
                 None
             }
         };
@@ -115,7 +125,7 @@ impl World {
 
     fn send(&mut self, lane: usize) -> Option<Doing> {
         let id = self.born(Some(lane));
-        match self.lanes.add(lane, id, self.epoch) {
+        match self.lanes.add(lane, id, self.now()) {
             Added::Ticket(ticket) => Some(Doing::QueueTicket(id, ticket)),
             Added::InPlaceOf(oldest) => {
                 self.end(oldest, true);
@@ -132,7 +142,7 @@ impl World {
             None => {}
             Some(Queued::Behaviour(id)) => self.end(id, false),
             Some(Queued::Ticket(ticket)) => {
-                let (taken, dropped) = self.lanes.take(ticket, self.epoch);
+                let (taken, dropped) = self.lanes.take(ticket, self.now());
                 taken.into_iter().for_each(|id| self.end(id, false));
                 self.clock += 1;
                 dropped.into_iter().for_each(|id| self.end(id, true));

@@ -1,0 +1,46 @@
+//! What tells apart what stands before, and after, a behaviour: README.md, "Moments".
+
+use coact_sync::shim::atomic::{AtomicU64, Ordering};
+
+/// Counts the behaviours on the actor of one mailbox.
+#[derive(Default)]
+pub(super) struct Moments {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+/// A look at the counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Moment {
+    /// How many behaviours are queued, or about to be.
+    pub(super) begun: u64,
+    /// Whether all of these stand in their queues.
+    pub(super) is_quiet: bool,
+}
+
+impl Moments {
+    /// A behaviour is about to be queued.
+    pub(super) fn begin(&self) {
+        // ORDERING: Relaxed. It is published by the exchange that puts the behaviour into a queue: whoever comes
+        // behind it in one sees it, and so does whoever is told by him.
+        self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It stands in its queues, or will not.
+    pub(super) fn end(&self) {
+        // ORDERING: Release pairs with the acquire in `now`: what is queued after that stands behind the behaviour.
+        self.ended.fetch_add(1, Ordering::Release);
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        // First those that have ended: if there are no more that have begun, then there were none at this instant.
+        // ORDERING: Acquire, see `end`. With it each of these is seen to have begun.
+        let ended = self.ended.load(Ordering::Acquire);
+        // ORDERING: Relaxed. What the caller knows of has happened before, see `begin`.
+        let begun = self.begun.load(Ordering::Relaxed);
+        Moment { begun, is_quiet: begun == ended }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -1,0 +1,68 @@
+//! Models of what a moment says of a queue. A word stands for the queue: who adds to it has the next place.
+
+use std::sync::Arc;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::Moments;
+
+/// Takes a place in a queue, as an append does.
+fn append(tail: &AtomicUsize) -> usize {
+    // ORDERING: AcqRel, as in the queue of a cown.
+    tail.fetch_add(1, Ordering::AcqRel)
+}
+
+/// A ticket is made and queued, and its message arrives, while a behaviour is queued.
+///
+/// If it stands before the behaviour it does not cover it. If the message has arrived without seeing the behaviour,
+/// the ticket does stand before it.
+///
+/// Fails if nothing is said behind the behaviour, or that with `Relaxed`; if nothing is said before it; if the places
+/// are not taken with `AcqRel`; or if those that have begun are read first.
+#[test]
+fn a_ticket_against_a_behaviour() {
+    loom::model(|| {
+        let (moments, tail) = (Arc::new(Moments::default()), Arc::new(AtomicUsize::new(0)));
+        let sender = thread::spawn({
+            let (moments, tail) = (Arc::clone(&moments), Arc::clone(&tail));
+            move || {
+                let made = moments.now();
+                let place = append(&tail);
+                (made, place, moments.now())
+            }
+        });
+        moments.begin();
+        let behaviour = append(&tail);
+        moments.end();
+        let (made, ticket, arrived) = sender.join().unwrap();
+        if made.is_quiet && made.begun > 0 {
+            assert!(ticket > behaviour, "the ticket would call what was sent after the behaviour");
+        }
+        if arrived.begun == 0 {
+            assert!(
+                ticket < behaviour,
+                "the message would come before what is before the behaviour"
+            );
+        }
+    });
+}
+
+/// Whoever stands behind a behaviour in another queue knows that it has begun.
+///
+/// Fails if nothing is said before the behaviour, or if the places are not taken with `AcqRel`.
+#[test]
+fn what_stands_behind_a_behaviour_elsewhere_has_seen_it() {
+    loom::model(|| {
+        let (moments, elsewhere) = (Arc::new(Moments::default()), Arc::new(AtomicUsize::new(0)));
+        let observer = thread::spawn({
+            let (moments, elsewhere) = (Arc::clone(&moments), Arc::clone(&elsewhere));
+            move || (append(&elsewhere), moments.now().begun)
+        });
+        moments.begin();
+        let behaviour = append(&elsewhere);
+        moments.end();
+        let (place, begun) = observer.join().unwrap();
+        assert!(place < behaviour || begun == 1);
+    });
+}
