@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact::may_block;
 use coact::prelude::*;
@@ -40,8 +40,11 @@ fn impossible_settings_are_typed_errors() {
 /// The system refuses a stack of that size. What was started is stopped again.
 #[test]
 fn a_thread_that_the_system_refuses_is_a_typed_error() {
+    let start = Instant::now();
     let result = Runtime::builder().workers(2).stack_size(1 << 60).build();
     let Err(BuildError::Thread(error)) = result else { panic!("no such stack exists") };
+    // Nobody waits for workers that never were.
+    assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
     assert!(BuildError::Thread(error).to_string().starts_with("could not start a worker thread"));
 }
 

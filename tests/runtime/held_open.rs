@@ -54,7 +54,8 @@ fn a_shutdown_wakes_those_who_asked_and_nobody_else() {
     rings.recv_timeout(PATIENCE).expect("not told");
     assert!(home.is_cancelled());
     drop((asked, busy));
-    assert!(stopper.join().unwrap().is_complete());
+    let report = stopper.join().unwrap();
+    assert_eq!((report.abandoned, report.stuck_workers), (0, 0));
     assert!(silent.try_recv().is_err());
     // Too late is told at once.
     let (waker, rings) = bell();

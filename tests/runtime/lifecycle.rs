@@ -300,7 +300,10 @@ fn nor_for_what_is_somewhere_else() {
     let start = Instant::now();
     let report = runtime.shutdown(Duration::from_millis(5));
     assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
-    assert_eq!(report.stuck_workers, 0);
+    assert_eq!((report.stuck_workers, report.held_open), (0, 1));
+    assert!(!report.is_complete());
+    let told = "0 pieces of work abandoned, 0 workers still in a behaviour, held open by 1 guard";
+    assert_eq!(report.to_string(), told);
 }
 
 /// What is stuck has its type's name, where somebody knows it.

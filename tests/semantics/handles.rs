@@ -65,6 +65,20 @@ fn into_inner_takes_the_state_from_the_last_handle() {
     });
 }
 
+/// A handle that is given back as the last one is a handle still.
+#[test]
+fn into_inner_takes_the_state_from_one_that_did_not_say_farewell() {
+    check(|| {
+        let cown = Cown::new(String::from("state"));
+        let weak = cown.downgrade();
+        let cown = cown.drop_unless_last().expect("the last one");
+        let again = weak.upgrade().unwrap();
+        let cown = cown.into_inner().unwrap_err();
+        assert!(again.drop_unless_last().is_none());
+        assert_eq!(cown.into_inner().unwrap(), "state");
+    });
+}
+
 #[test]
 fn into_inner_gives_the_handle_back_while_a_behaviour_is_queued() {
     let runtime = runtime(1, &Faults::new());

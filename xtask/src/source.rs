@@ -86,3 +86,20 @@ fn comment(line: &str) -> Option<&str> {
     let text = line.trim_start().strip_prefix("//")?;
     Some(text.trim_start_matches(['/', '!']).trim())
 }
+
+/// The lines of examples in doc comments that show a `use` of one of these crates.
+///
+/// ```
+/// use coact_xtask::source::uses_in_docs_of;
+///
+/// let text = "/// use inner::Thing;\n/// # use inner as outer;\n//! use outer::Thing;";
+/// assert_eq!(uses_in_docs_of(text, &["inner"]), [1]);
+/// ```
+pub fn uses_in_docs_of(text: &str, crates: &[&str]) -> Vec<usize> {
+    let names_one = |line: &str| {
+        let used = comment(line).and_then(|text| text.strip_prefix("use "));
+        used.is_some_and(|used| crates.iter().any(|name| used.starts_with(&format!("{name}::"))))
+    };
+    let found = text.lines().enumerate().filter(|(_, line)| names_one(line));
+    found.map(|(index, _)| index + 1).collect()
+}

@@ -50,6 +50,21 @@ fn crates_depend_downwards_only() {
 }
 
 #[test]
+fn examples_name_the_crate_that_users_have() {
+    let root = tree::root();
+    let files = ["crates/core/src", "crates/actor/src"].map(|folder| root.join(folder));
+    let mut wrong = Vec::new();
+    for path in files.iter().flat_map(|folder| tree::files(folder, "rs")) {
+        let lines = source::uses_in_docs_of(&tree::text(&path), &["coact_core", "coact_actor"]);
+        wrong.extend(lines.iter().map(|line| format!("{}:{line}", short(&path))));
+    }
+    assert_none(
+        &wrong,
+        "these examples show `use` of a crate that users do not name (it is `coact`):",
+    );
+}
+
+#[test]
 fn every_strong_ordering_is_argued() {
     let bare = unargued(&["crates/sync/src", "crates/core/src"], source::unargued_orderings);
     assert_none(&bare, "an `// ORDERING:` comment must say what these pair with:");

@@ -12,7 +12,8 @@ use crate::{Context, ExitReason, Reply};
 /// is not lives on the thread of a [`Pump`](coact_core::Pump): [`actor_local`](crate::actor_local).
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Message, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, spawn};
 ///
 /// struct Account { balance: i64 }
 /// impl Actor for Account {}
@@ -64,9 +65,10 @@ pub trait Actor: Sized + 'static {
 ///
 /// This is what [`spawn`](crate::spawn) asks for, with a message that says what to do instead.
 #[diagnostic::on_unimplemented(
-    message = "the actor `{Self}` cannot go from one thread to another",
-    label = "this actor is not `Send`: workers cannot run it",
-    note = "spawn it on the thread of a pump: `pump.spawn(actor)`, or `spawn_local(actor)` in a handler there"
+    message = "`{Self}` is not an actor that workers can run",
+    label = "an actor that is `Send` is needed here",
+    note = "if it is no actor yet: `#[derive(Actor)]`, or `impl Actor for {Self} {{}}`",
+    note = "if it is not `Send`: spawn it on the thread of a pump, by `pump.spawn(actor)`, or `spawn_local(actor)` in a handler there"
 )]
 pub trait SendActor: Actor + Send {}
 

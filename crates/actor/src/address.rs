@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use coact_core::{AsCown, Cown, CownId, Farewell, Home, MoveError, Permit, Read, serve_here, when};
 
-use crate::cell::{Cell, refuse_all};
+use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
 use crate::directive::{Directive, Tie};
 use crate::life::{Monitor, MonitorId, Tell};
@@ -31,8 +31,8 @@ pub use weak::WeakAddr;
 /// gives `&mut A`, or, with [`read`](Self::read), `&A`:
 ///
 /// ```
-/// use coact_actor::{Actor, spawn};
-/// use coact_core::{ask, when};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, ask, spawn, when};
 ///
 /// struct Account { balance: i64 }
 /// impl Actor for Account {}
@@ -133,7 +133,8 @@ impl<A: Actor> Addr<A> {
     /// the first place. As [`Reply::delegate`].
     ///
     /// ```
-    /// use coact_actor::{Actor, Addr, Context, Handler, Message, Receive, Reply, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Addr, Context, Handler, Message, Receive, Reply, spawn};
     ///
     /// struct Double(u32);
     /// impl Message for Double { type Reply = u32; }
@@ -447,7 +448,8 @@ impl<A: Actor> Addr<A> {
     /// suspended is moved when its messages go on. Moving an actor that has ended does nothing.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Message, System};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Message, System};
     /// use std::thread;
     ///
     /// struct Worker;
@@ -579,9 +581,14 @@ impl<A: Actor> Addr<A> {
         let front = self.cown().front();
         front.leave(directive);
         self.cown().alert();
-        // That of a pump that is gone is attended to by nobody.
-        if front.end().is_some() && self.home().is_cancelled() {
+        if !front.is_told() {
+            return;
+        }
+        if self.home().is_cancelled() {
+            // That of a pump that is gone is attended to by nobody.
             refuse_all(front);
+        } else {
+            refuse_late(self);
         }
     }
 }

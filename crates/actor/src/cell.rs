@@ -12,6 +12,7 @@ use std::task::Poll;
 use coact_core::{Anchored, Attended, Broken, Cown, Door, Ending, Home, WeakCown, catch, when};
 use parking_lot::Mutex;
 
+pub(crate) use self::ending::refuse_late;
 use crate::directive::{Directive, Tie};
 use crate::events::Subject;
 use crate::front::Front;
@@ -478,14 +479,17 @@ impl<A: Actor> Cell<A> {
         }
         self.bury_all(stash.unwrap_or_default());
         self.subject().stopped(&reason);
-        let Some(rest) = rest else { return };
-        let Rest { ties, factory, again, .. } = rest.into_inner();
-        let _ = catch(move || drop(factory));
-        self.bury_all(again);
-        if !ties.is_empty() {
-            let actor = front.id();
-            self.tell_behind(front, move || ties.announce_end(actor, &reason));
+        if let Some(rest) = rest {
+            let Rest { ties, factory, again, .. } = rest.into_inner();
+            let _ = catch(move || drop(factory));
+            self.bury_all(again);
+            if !ties.is_empty() {
+                let actor = front.id();
+                self.tell_behind(move || ties.announce_end(actor, &reason));
+            }
         }
+        front.set_told();
+        self.refuse_late(front);
     }
 
     /// Drops messages that were set aside by an actor that has ended.

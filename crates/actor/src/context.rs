@@ -157,7 +157,8 @@ impl<A: Actor> Context<A> {
     /// for ever.
     ///
     /// ```
-    /// use coact_actor::{Actor, AskError, Context, Handler, Message, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, AskError, Context, Handler, Message, spawn};
     /// use std::time::Duration;
     ///
     /// struct Clock(u64);
@@ -169,7 +170,7 @@ impl<A: Actor> Context<A> {
     ///     fn handle(&mut self, _: Now, _: &mut Context<Self>) -> u64 { self.0 }
     /// }
     ///
-    /// struct Log { clock: coact_actor::Addr<Clock>, at: Option<u64> }
+    /// struct Log { clock: coact::Addr<Clock>, at: Option<u64> }
     /// impl Actor for Log {
     ///     fn started(&mut self, context: &mut Context<Self>) {
     ///         let second = Duration::from_secs(1);
@@ -179,7 +180,7 @@ impl<A: Actor> Context<A> {
     ///
     /// let log = spawn(Log { clock: spawn(Clock(7)), at: None });
     /// // Nobody sees a log without its time.
-    /// assert_eq!(coact_core::ask(&log, |log| log.at).wait(), Ok(Some(7)));
+    /// assert_eq!(coact::ask(&log, |log| log.at).wait(), Ok(Some(7)));
     /// ```
     pub fn ask_await<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
     where
@@ -212,7 +213,8 @@ impl<A: Actor> Context<A> {
     /// recipient uses [`send_await`](Self::send_await).
     ///
     /// ```
-    /// use coact_actor::{Actor, Addr, Context, Handler, Mailbox, Message, actor, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Addr, Context, Handler, Mailbox, Message, actor, spawn};
     ///
     /// struct Disk(u32);
     /// impl Actor for Disk {}
@@ -236,8 +238,8 @@ impl<A: Actor> Context<A> {
     ///
     /// let disk = actor(Disk(0)).mailbox(Mailbox::bounded(1)).spawn();
     /// spawn(Editor { disk: disk.clone(), saved: 0 }).ended().wait()?;
-    /// assert_eq!(coact_core::ask(&disk, |disk| disk.0).wait()?, 10);
-    /// # Ok::<(), coact_core::Broken>(())
+    /// assert_eq!(coact::ask(&disk, |disk| disk.0).wait()?, 10);
+    /// # Ok::<(), coact::Broken>(())
     /// ```
     pub fn send_when_room<M, F>(&mut self, to: impl Into<Recipient<M>>, message: M, then: F)
     where
@@ -349,7 +351,8 @@ impl<A: Actor> Context<A> {
     /// The future is [`Send`], so an actor that is to be held must be, too.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Message, Receive, Reply, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Message, Receive, Reply, spawn};
     ///
     /// struct Counter(u32);
     /// impl Actor for Counter {}
@@ -360,7 +363,7 @@ impl<A: Actor> Context<A> {
     /// impl Receive<Tick> for Counter {
     ///     fn receive(&mut self, _: Tick, reply: Reply<u32>, context: &mut Context<Self>) {
     ///         context.hold(reply, |counter, _| Box::pin(async move {
-    ///             coact_core::sleep(std::time::Duration::from_millis(1)).await.ok();
+    ///             coact::sleep(std::time::Duration::from_millis(1)).await.ok();
     ///             counter.0 += 1;
     ///             counter.0
     ///         }));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use coact_sync::shim::atomic::{AtomicU64, Ordering};
+use coact_sync::shim::atomic::{AtomicU64, Ordering, fence};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
@@ -16,7 +16,7 @@ use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.
 pub struct Front {
-    /// The actor's number, with [`ENTANGLED`] and [`ENDED`].
+    /// The actor's number, with [`ENTANGLED`], [`ENDED`] and [`TOLD`].
     identity: AtomicU64,
     control: OnceBox<Control>,
 }
@@ -26,6 +26,9 @@ const ENTANGLED: u64 = 1 << 63;
 
 /// The bit that says that it has ended, for no other reason than that nobody needs it any more.
 const ENDED: u64 = 1 << 62;
+
+/// The bit that says that its end is told: whoever wants to know of it from now on need not wait for the actor.
+const TOLD: u64 = 1 << 61;
 
 static NORMAL: ExitReason = ExitReason::Normal;
 
@@ -63,7 +66,7 @@ impl Front {
     #[inline]
     pub(crate) fn id(&self) -> ActorId {
         // ORDERING: Relaxed. The number is constant.
-        let number = self.identity.load(Ordering::Relaxed) & !(ENTANGLED | ENDED);
+        let number = self.identity.load(Ordering::Relaxed) & !(ENTANGLED | ENDED | TOLD);
         ActorId::from_number(number).expect("made from an identity")
     }
 
@@ -169,6 +172,23 @@ impl Front {
             // An actor ends once.
             let _ = self.control().end.set(reason);
         }
+    }
+
+    /// The end has been told to all who wanted to know of it. To be followed by a look for those who have come since.
+    pub(crate) fn set_told(&self) {
+        // ORDERING: Release pairs with the acquire in `is_told`: what is told later comes behind that.
+        self.identity.fetch_or(TOLD, Ordering::Release);
+        // ORDERING: SeqCst pairs with the fence in `is_told`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Whether that is so. To be asked by those who have left a directive: if not, the actor sees it.
+    pub(crate) fn is_told(&self) -> bool {
+        // ORDERING: SeqCst pairs with the fence in `set_told`: the look that follows that sees the directive, or we see
+        // the bit.
+        fence(Ordering::SeqCst);
+        // ORDERING: Acquire, see `set_told`.
+        self.identity.load(Ordering::Acquire) & TOLD != 0
     }
 
     /// The mailbox, if it was given settings.

@@ -110,7 +110,8 @@ impl<A: Actor> Context<A> {
     /// **Cost.** Nothing for each message; four timers in each period.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, ExitReason, Handler, ReceiveTimeout, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, ExitReason, Handler, ReceiveTimeout, spawn};
     /// use std::time::Duration;
     ///
     /// struct Session;

@@ -141,8 +141,8 @@ macro_rules! settings_methods {
         /// work at the same time. The group decides where the actor runs.
         ///
         /// ```
-        /// use coact_actor::{Actor, actor};
-        /// use coact_core::{Group, ask};
+        /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+        /// use coact::{Actor, Group, actor, ask};
         ///
         /// struct Stage(u32);
         /// impl Actor for Stage {}

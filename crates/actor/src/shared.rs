@@ -15,7 +15,8 @@ use crate::Message;
 /// has none.
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Message, Shared, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, Shared, spawn};
 ///
 /// #[derive(Clone)]
 /// struct Frame(Vec<u8>);
@@ -46,7 +47,8 @@ impl<M> Shared<M> {
     /// The message, to change it: a copy, if others have it too.
     ///
     /// ```
-    /// use coact_actor::Shared;
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::Shared;
     ///
     /// let mut mine = Shared::new(vec![1, 2]);
     /// let theirs = mine.clone();

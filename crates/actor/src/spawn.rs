@@ -20,7 +20,8 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 /// An actor that is about to be spawned.
 ///
 /// ```
-/// use coact_actor::{Actor, actor};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, actor};
 ///
 /// #[derive(Default)]
 /// struct Counter(u64);
@@ -28,8 +29,8 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 ///
 /// let counter = actor(Counter(7)).restartable(Counter::default).spawn();
 /// counter.restart()?;
-/// assert_eq!(coact_core::ask(&counter, |counter| counter.0).wait(), Ok(0));
-/// # Ok::<(), coact_actor::Stopped>(())
+/// assert_eq!(coact::ask(&counter, |counter| counter.0).wait(), Ok(0));
+/// # Ok::<(), coact::Stopped>(())
 /// ```
 pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
     Spawn::new(state, Anchored::free, Settings::default())
@@ -53,8 +54,8 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
 /// at each access. Its address goes everywhere, and so must messages and answers.
 ///
 /// ```
-/// use coact_actor::{Actor, actor_local};
-/// use coact_core::{Runtime, when};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Runtime, actor_local, when};
 /// use std::cell::Cell;
 /// use std::rc::Rc;
 ///
@@ -67,7 +68,7 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
 /// std::thread::spawn(move || when(&window, |window| window.0.set(7))).join().unwrap();
 /// pump.run_until_idle();
 /// assert_eq!(shown.get(), 7);
-/// # Ok::<(), coact_core::BuildError>(())
+/// # Ok::<(), coact::BuildError>(())
 /// ```
 ///
 /// # Panics
@@ -144,7 +145,8 @@ impl<A: Actor> Spawn<A> {
     /// As [`spawn`](Self::spawn).
     ///
     /// ```
-    /// use coact_actor::{Actor, actor, lookup};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, actor, lookup};
     ///
     /// struct Shop(u32);
     /// impl Actor for Shop {}

@@ -19,7 +19,8 @@ use crate::{Addr, SendActor, actor};
 /// [enter](Self::enter) the system, or it is the [default](SystemBuilder::as_default).
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Host, Message, System, actor, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Host, Message, System, actor, spawn};
 ///
 /// struct Greeter;
 /// impl Actor for Greeter {}
@@ -97,7 +98,8 @@ impl SystemBuilder {
     /// [`Fault::NotEntered`](coact_core::Fault::NotEntered).
     ///
     /// ```standalone_crate
-    /// use coact_actor::{Actor, System, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, System, spawn};
     ///
     /// struct Idle;
     /// impl Actor for Idle {}
@@ -115,7 +117,8 @@ impl SystemBuilder {
     /// [`Builder::around_threads`].
     ///
     /// ```
-    /// use coact_actor::System;
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::System;
     ///
     /// # mod tokio { pub mod runtime { pub struct Handle; pub struct EnterGuard;
     /// # impl Handle { pub fn enter(&self) -> EnterGuard { EnterGuard } } } }
@@ -127,7 +130,7 @@ impl SystemBuilder {
     ///         run();
     ///     })
     ///     .build()?;
-    /// # Ok::<(), coact_actor::SystemError>(())
+    /// # Ok::<(), coact::SystemError>(())
     /// ```
     pub fn around_threads(
         self,
@@ -330,7 +333,8 @@ impl fmt::Debug for System {
 /// Finds a dispatcher of the system that the caller runs in: in a handler, that of its actor.
 ///
 /// ```
-/// use coact_actor::{Actor, Context, System, actor, dispatcher};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, System, actor, dispatcher};
 ///
 /// struct Parent;
 /// impl Actor for Parent {

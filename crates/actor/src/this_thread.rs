@@ -5,7 +5,8 @@
 //! came, until the thread receives them. Its mailbox has no bound.
 //!
 //! ```
-//! use coact_actor::{Message, Recipient, this_thread};
+//! # mod coact { pub use {coact_actor::*, coact_core::*}; }
+//! use coact::{Message, Recipient, this_thread};
 //!
 //! struct Greeting(&'static str);
 //! impl Message for Greeting { type Reply = usize; }

@@ -15,13 +15,14 @@ impl<A: Actor> Addr<A> {
     /// alone.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Message, spawn, this_thread};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Message, spawn, this_thread};
     /// use std::time::Duration;
     ///
     /// struct Echo;
     /// impl Actor for Echo {}
     ///
-    /// struct Ring(coact_actor::Recipient<Rang>);
+    /// struct Ring(coact::Recipient<Rang>);
     /// impl Message for Ring { type Reply = (); }
     /// struct Rang;
     /// impl Message for Rang { type Reply = (); }

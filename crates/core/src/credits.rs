@@ -24,7 +24,8 @@ use crate::sim;
 /// is only [`try_acquire`](Self::try_acquire). Credits are given in the order of asking.
 ///
 /// ```
-/// use coact_core::{Cown, Credits, Runtime, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, Credits, Runtime, when};
 ///
 /// let runtime = Runtime::builder().workers(2).build()?;
 /// let credits = Credits::new(64);
@@ -41,7 +42,7 @@ use crate::sim;
 /// });
 /// assert_eq!(sum.into_inner().unwrap(), 49_995_000);
 /// assert_eq!(credits.available(), 64);
-/// # Ok::<(), coact_core::BuildError>(())
+/// # Ok::<(), coact::BuildError>(())
 /// ```
 #[derive(Clone)]
 pub struct Credits(Arc<Shared>);
@@ -177,28 +178,33 @@ impl Credits {
         if let Some(permit) = self.try_acquire(amount) {
             return permit;
         }
-        assert_may_acquire();
+        assert_may_block(
+            "`Credits::acquire_blocking`",
+            "use `try_acquire`, or acquire the credit before the behaviour is spawned",
+        );
         let (free, limit) = (|| self.available(), self.limit());
         let what = fmt::from_fn(|f| write!(f, "{amount} credits: {} of {limit} are free", free()));
         self.acquire(amount).wait_for(Some(&what))
     }
 
-    /// As [`acquire_blocking`](Self::acquire_blocking); the deterministic mode says what is waited for.
+    /// One credit, as [`acquire_blocking`](Self::acquire_blocking) gets it, for a call that has names of its own for
+    /// itself, for what to do instead where it may not wait, and for what it waits for.
     #[doc(hidden)]
     #[track_caller]
-    pub fn acquire_blocking_for(&self, amount: usize, what: &dyn fmt::Display) -> Permit {
-        if let Some(permit) = self.try_acquire(amount) {
+    pub fn acquire_one_for(&self, call: &str, instead: &str, what: &dyn fmt::Display) -> Permit {
+        if let Some(permit) = self.try_acquire(1) {
             return permit;
         }
-        assert_may_acquire();
-        self.acquire(amount).wait_for(Some(what))
+        assert_may_block(call, instead);
+        self.acquire(1).wait_for(Some(what))
     }
 
     /// Lifts the limit for good: whoever waits is served at once, and nobody waits any more. For
     /// what the work was meant for has ended, and its producers are to see that.
     ///
     /// ```
-    /// use coact_core::Credits;
+    /// # use coact_core as coact;
+    /// use coact::Credits;
     ///
     /// let credits = Credits::new(1);
     /// let (_first, second) = (credits.acquire(1), credits.acquire(1));
@@ -253,14 +259,6 @@ impl Credits {
             drop_quietly(|| resolver.resolve(Permit { credits: self.clone(), amount }));
         }
     }
-}
-
-#[track_caller]
-fn assert_may_acquire() {
-    assert_may_block(
-        "`Credits::acquire_blocking`",
-        "use `try_acquire`, or acquire the credit before the behaviour is spawned",
-    );
 }
 
 impl Acquire {

@@ -1,48 +1,98 @@
 //! How ends are told, and actors whose runtime ends.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use coact_core::{Ending, catch, when};
+use parking_lot::Mutex;
 
 use super::{Cell, Phase, reason_of_end, refuse, refuse_all};
 use crate::directive::{Directive, Tie};
 use crate::front::Front;
 use crate::supervise::{Leave, Overseer};
-use crate::{Actor, ExitReason, WeakAddr};
+use crate::{Actor, Addr, ExitReason, WeakAddr};
 
 /// Does something once, when it is dropped at the latest.
-struct InAnyCase<F: FnOnce()>(Option<F>);
+struct InAnyCase<F: FnOnce()>(Mutex<Option<F>>);
 
-impl<F: FnOnce()> Drop for InAnyCase<F> {
-    fn drop(&mut self) {
-        if let Some(work) = self.0.take() {
+impl<F: FnOnce()> InAnyCase<F> {
+    fn new(work: F) -> Self {
+        Self(Mutex::new(Some(work)))
+    }
+
+    /// Does it now, unless it is done.
+    fn now(&self) {
+        let work = self.0.lock().take();
+        if let Some(work) = work {
             let _ = catch(work);
         }
     }
 }
 
+impl<F: FnOnce()> Drop for InAnyCase<F> {
+    fn drop(&mut self) {
+        self.now();
+    }
+}
+
+/// Has the end of an actor told behind the messages that it has left: so they are counted by then.
+///
+/// If other cowns may hold these up, it is told at once, since it must not wait for them.
+fn tell_behind<A: Actor>(address: &Addr<A>, tell: impl FnOnce() + Send + 'static) {
+    let (tell, front) = (Arc::new(InAnyCase::new(tell)), address.cown().front());
+    if front.is_entangled() {
+        return tell.now();
+    }
+    let behind = Arc::clone(&tell);
+    when(address.cown().regardless(), move |_| behind.now());
+    // A behaviour that stands before that one has entangled the actor before it was queued, so that is seen now.
+    if front.is_entangled() {
+        tell.now();
+    }
+}
+
+/// Answers what was left for an actor that has ended: behind what it has left itself, as far as that tells of its end.
+///
+/// Whoever has left it does so: the actor may be held by a behaviour that waits for others, and cannot.
+#[cold]
+pub(crate) fn refuse_late<A: Actor>(address: &Addr<A>) {
+    let front = address.cown().front();
+    while let Some(directive) = front.take_directive() {
+        let _ = catch(|| refuse_behind(Some(address), front, directive));
+    }
+}
+
+/// Answers a directive that has come too late, a monitor behind what the actor has left. (One that nobody has the
+/// address of has no messages left.)
+fn refuse_behind<A: Actor>(address: Option<&Addr<A>>, front: &Front, directive: Directive) {
+    match (directive, address) {
+        (Directive::Tie(Tie::Monitor(monitor)), Some(address)) => {
+            let (actor, reason) = (front.id(), reason_of_end(front));
+            tell_behind(address, move || monitor.down(actor, &reason));
+        }
+        (other, _) => refuse(front, other),
+    }
+}
+
 impl<A: Actor> Cell<A> {
-    /// Has the end told behind the messages that the actor, which has ended, has left: so they are counted by then.
-    ///
-    /// If other cowns may hold these up, it is told at once, since it must not wait for them.
-    pub(super) fn tell_behind(&self, front: &Front, tell: impl FnOnce() + Send + 'static) {
-        let tell = InAnyCase(Some(tell));
-        // One that nobody has the address of has no messages left.
-        let address = self.this.upgrade().filter(|_| !front.is_entangled());
-        if let Some(address) = address {
-            when(address.cown().regardless(), move |_| drop(tell));
+    /// See [`tell_behind`].
+    pub(super) fn tell_behind(&self, tell: impl FnOnce() + Send + 'static) {
+        match self.this.upgrade() {
+            Some(address) => tell_behind(&address, tell),
+            None => drop(catch(tell)),
         }
     }
 
-    /// Answers a directive that has come too late, a monitor behind what the actor has left.
-    pub(super) fn refuse_behind(&self, front: &Front, directive: Directive) {
-        match directive {
-            Directive::Tie(Tie::Monitor(monitor)) => {
-                let (actor, reason) = (front.id(), reason_of_end(front));
-                self.tell_behind(front, move || monitor.down(actor, &reason));
-            }
-            other => refuse(front, other),
+    /// Answers those who have come while the end was told.
+    pub(super) fn refuse_late(&self, front: &Front) {
+        if front.has_directives() {
+            self.this.upgrade().iter().for_each(refuse_late);
         }
+    }
+
+    /// See [`refuse_behind`].
+    pub(super) fn refuse_behind(&self, front: &Front, directive: Directive) {
+        refuse_behind(self.this.upgrade().as_ref(), front, directive);
     }
 
     /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a

@@ -20,7 +20,8 @@ pub(crate) use kinds::{Subject, late_reply, message_dropped};
 /// The events of the current runtime and its siblings.
 ///
 /// ```
-/// use coact_actor::{Actor, ActorStopped, events, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, ActorStopped, events, spawn};
 ///
 /// struct Worker;
 /// impl Actor for Worker {}
@@ -34,7 +35,7 @@ pub(crate) use kinds::{Subject, late_reply, message_dropped};
 ///     }
 /// });
 /// worker.stop()?;
-/// assert_eq!(told.recv()?, coact_actor::ExitReason::Shutdown);
+/// assert_eq!(told.recv()?, coact::ExitReason::Shutdown);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn events() -> Events {

@@ -7,8 +7,8 @@ use crate::{Actor, Addr, Spawn, actor_local};
 /// Spawns actors on the thread of a [`Pump`]. They need not be [`Send`]; see [`actor_local`].
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Message, PumpActors};
-/// use coact_core::Runtime;
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, PumpActors, Runtime};
 /// use std::rc::Rc;
 ///
 /// struct Window { title: Rc<str> }
@@ -23,7 +23,7 @@ use crate::{Actor, Addr, Spawn, actor_local};
 /// let pump = Runtime::builder().build_pumped()?;
 /// let window = pump.spawn(Window { title: "main".into() });
 /// assert_eq!(pump.run_future(window.ask(Title)).as_deref(), Ok("main"));
-/// # Ok::<(), coact_core::BuildError>(())
+/// # Ok::<(), coact::BuildError>(())
 /// ```
 pub trait PumpActors {
     /// An actor that is about to be spawned here; a restart makes its new state on this thread, too.

@@ -36,7 +36,8 @@ pub const CALLER_BATCH: u32 = 64;
 /// What is not [`Send`] runs on the thread of a pump: [`actor_local`](crate::actor_local).
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Host, Message, actor};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Host, Message, actor};
 /// use std::fs;
 ///
 /// struct Files;
@@ -136,7 +137,8 @@ impl Host {
     /// send with nothing locked. With [`caller_for(0)`](Self::caller_for) a sender handles its own messages only.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Host, Message, actor};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Host, Message, actor};
     /// use std::sync::{Arc, Mutex};
     ///
     /// struct Journal(Arc<Mutex<Vec<u32>>>);
@@ -152,7 +154,7 @@ impl Host {
     /// let journal = actor(Journal(Arc::clone(&lines))).on(Host::caller()).spawn();
     /// let next = lines.lock().unwrap().len() as u32 + 1; // unlocked again before the send
     /// journal.send(Note(next))?;
-    /// coact_core::ask(&journal, |_| ()).wait()?;
+    /// coact::ask(&journal, |_| ()).wait()?;
     /// assert_eq!(*lines.lock().unwrap(), [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -9,7 +9,8 @@ use super::Host;
 /// Gives each new actor the next of several runtimes, in turn.
 ///
 /// ```
-/// use coact_actor::{Actor, Spread, System, actor};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Spread, System, actor};
 ///
 /// struct Shard;
 /// impl Actor for Shard {}

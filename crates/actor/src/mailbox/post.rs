@@ -30,7 +30,8 @@ impl<A: Actor> Addr<A> {
     /// [assigned](crate::Mailbox::assign) to. A lane that the mailbox does not have is its last one.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, actor};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Mailbox, Message, actor};
     ///
     /// #[derive(Default)]
     /// struct Clerk(Vec<u32>);
@@ -47,7 +48,7 @@ impl<A: Actor> Addr<A> {
     /// clerk.send(Case(1))?;
     /// clerk.send_in(0, Case(2))?;
     /// clerk.resume()?;
-    /// assert_eq!(coact_core::ask(&clerk, |clerk| clerk.0.clone()).wait()?, [2, 1]);
+    /// assert_eq!(coact::ask(&clerk, |clerk| clerk.0.clone()).wait()?, [2, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -79,7 +80,8 @@ impl<A: Actor> Addr<A> {
     /// its place once there is room. Dropping the future before that sends nothing.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, actor};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Mailbox, Message, actor};
     ///
     /// struct Sum(u64);
     /// impl Actor for Sum {}
@@ -92,13 +94,13 @@ impl<A: Actor> Addr<A> {
     ///
     /// let sum = actor(Sum(0)).mailbox(Mailbox::bounded(4).wait()).spawn();
     /// let to = sum.clone();
-    /// let producer = coact_core::spawn_future(async move {
+    /// let producer = coact::spawn_future(async move {
     ///     for n in 1..=1000 {
     ///         to.send_async(Add(n)).await.expect("nobody stops it");
     ///     }
     /// });
     /// producer.wait()?;
-    /// assert_eq!(coact_core::ask(&sum, |sum| sum.0).wait()?, 500_500);
+    /// assert_eq!(coact::ask(&sum, |sum| sum.0).wait()?, 500_500);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -165,7 +167,9 @@ impl<A: Actor> Addr<A> {
         let Some(credits) = credits else {
             return self.post_with(None, message, Reply::unwanted());
         };
-        let permit = credits.acquire_blocking_for(1, &fmt::from_fn(room_of::<A>));
+        let instead = "use `send`, which gives the message back, or `send_async` in a future";
+        let room = fmt::from_fn(room_of::<A>);
+        let permit = credits.acquire_one_for("`send_blocking`", instead, &room);
         self.post_with(Some(permit), message, Reply::unwanted())
     }
 

@@ -18,7 +18,8 @@ pub(crate) enum Policy {
 /// Without settings a mailbox is unbounded and has one lane; it costs nothing.
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Mailbox, Message, SendError, actor};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Mailbox, Message, SendError, actor};
 ///
 /// struct Printer;
 /// impl Actor for Printer {}
@@ -139,8 +140,8 @@ impl Mailbox {
     /// is brought (answers, streams, news of others' ends) does not count.
     ///
     /// ```
-    /// use coact_actor::{Actor, Mailbox, actor};
-    /// use coact_core::{Refusal, try_when};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Mailbox, Refusal, actor, try_when};
     ///
     /// struct Account(i64);
     /// impl Actor for Account {}
@@ -154,7 +155,7 @@ impl Mailbox {
     /// let refused = try_when(&account, |account| account.0 += 1).unwrap_err();
     /// assert_eq!(refused.refusal, Refusal::Full { position: 0 });
     /// assert_eq!(account.mailbox().behaviours().unwrap().refused(), 1);
-    /// # Ok::<(), coact_actor::Stopped>(())
+    /// # Ok::<(), coact::Stopped>(())
     /// ```
     ///
     /// **Cost.** Of a behaviour over the actor: taking and giving back a credit, and an allocation.

@@ -58,7 +58,8 @@ impl<A: Actor> Context<A> {
     /// are [set aside](crate::Mailbox::stash).
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Message, Receive, Reply, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Message, Receive, Reply, spawn};
     ///
     /// #[derive(Default)]
     /// struct Shop { open: bool, sold: Vec<&'static str> }
@@ -90,7 +91,7 @@ impl<A: Actor> Context<A> {
     /// shop.send(Open)?;
     /// shop.send(Buy("soap"))?;
     /// assert_eq!(early.map(|ask| ask.wait()), [Ok(1), Ok(2)]);
-    /// assert_eq!(coact_core::ask(&shop, |shop| shop.sold.clone()).wait()?, ["tea", "salt", "soap"]);
+    /// assert_eq!(coact::ask(&shop, |shop| shop.sold.clone()).wait()?, ["tea", "salt", "soap"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -121,7 +122,8 @@ impl<A: Actor> Context<A> {
     /// first. Several calls in one handler add up.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Message, Receive, Reply, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Message, Receive, Reply, spawn};
     ///
     /// /// One customer at a time.
     /// #[derive(Default)]

@@ -28,7 +28,8 @@ use crate::{
 /// the members handle the messages that they have, and end.
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Message, Pool};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, Pool};
 ///
 /// struct Square;
 /// struct Number(u64);
@@ -42,7 +43,7 @@ use crate::{
 /// assert_eq!(pool.ask(Number(12))?.wait(), Ok(144));
 /// pool.resize(2);
 /// assert_eq!(pool.ask(Number(9))?.wait(), Ok(81));
-/// # Ok::<(), coact_actor::RouteError<Number>>(())
+/// # Ok::<(), coact::RouteError<Number>>(())
 /// ```
 ///
 /// **Cost.** That of a [`Router`](crate::Router).
@@ -98,7 +99,8 @@ impl<A: SendActor> PoolBuilder<A> {
     /// [restart](Spawn::restartable), which is the pool's.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, Pool};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Mailbox, Message, Pool};
     ///
     /// struct Worker;
     /// struct Job;
@@ -108,7 +110,7 @@ impl<A: SendActor> PoolBuilder<A> {
     ///     fn handle(&mut self, _: Job, _: &mut Context<Self>) {}
     /// }
     ///
-    /// let bounded = |worker: coact_actor::Spawn<Worker>| worker.mailbox(Mailbox::bounded(8));
+    /// let bounded = |worker: coact::Spawn<Worker>| worker.mailbox(Mailbox::bounded(8));
     /// let pool = Pool::builder(|| Worker).size(2).each(bounded).spawn();
     /// assert!(pool.members().iter().all(|worker| worker.mailbox().capacity() == Some(8)));
     /// ```
@@ -235,7 +237,8 @@ impl<A: SendActor> Pool<A> {
     /// [given one](PoolBuilder::each).
     ///
     /// ```
-    /// # use coact_actor::{Actor, Context, Handler, Mailbox, Message, Pool};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// # use coact::{Actor, Context, Handler, Mailbox, Message, Pool};
     /// # struct Sum(u64);
     /// # struct Add(u64);
     /// # impl Message for Add { type Reply = (); }
@@ -245,13 +248,13 @@ impl<A: SendActor> Pool<A> {
     /// # }
     /// let pool = Pool::builder(|| Sum(0)).size(2).each(|sum| sum.mailbox(Mailbox::bounded(4))).spawn();
     /// let to = pool.clone();
-    /// let producer = coact_core::spawn_future(async move {
+    /// let producer = coact::spawn_future(async move {
     ///     for n in 0..1000 {
     ///         to.send_async(Add(n)).await.expect("there are members");
     ///     }
     /// });
     /// producer.wait()?;
-    /// # Ok::<(), coact_core::Broken>(())
+    /// # Ok::<(), coact::Broken>(())
     /// ```
     ///
     /// # Errors

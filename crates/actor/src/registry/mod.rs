@@ -21,7 +21,8 @@ pub use whereis::Whereis;
 /// Finds an actor of the current runtime, or of its siblings, by its name.
 ///
 /// ```
-/// use coact_actor::{Actor, LookupError, actor, lookup};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, LookupError, actor, lookup};
 ///
 /// struct Bank;
 /// impl Actor for Bank {}
@@ -42,7 +43,8 @@ pub fn lookup<A: Actor>(name: &str) -> Result<Addr<A>, LookupError> {
 /// Waits until an actor has the name: see [`Whereis`]. There at once if one has it already.
 ///
 /// ```
-/// use coact_actor::{Actor, actor, whereis};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, actor, whereis};
 ///
 /// struct Bank;
 /// impl Actor for Bank {}

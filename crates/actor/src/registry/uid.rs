@@ -13,7 +13,8 @@ use crate::ActorId;
 /// and the actor's [`ActorId`].
 ///
 /// ```
-/// use coact_actor::{Actor, Uid, registry, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Uid, registry, spawn};
 ///
 /// struct Bank;
 /// impl Actor for Bank {}
@@ -21,7 +22,7 @@ use crate::ActorId;
 /// let bank = spawn(Bank);
 /// let text = bank.uid().to_string();
 /// assert_eq!(registry().lookup_uid::<Bank>(text.parse::<Uid>()?).unwrap(), bank);
-/// # Ok::<(), coact_actor::BadUid>(())
+/// # Ok::<(), coact::BadUid>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uid(u128);

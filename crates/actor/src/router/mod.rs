@@ -33,7 +33,8 @@ pub use strategy::Routing;
 /// bounded mailbox refuses is passed over.
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Message, Router, Routing, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, Router, Routing, spawn};
 ///
 /// struct Square;
 /// struct Number(u64);
@@ -48,7 +49,7 @@ pub use strategy::Routing;
 ///     router.add(spawn(Square));
 /// }
 /// assert_eq!(router.ask(Number(12))?.wait(), Ok(144));
-/// # Ok::<(), coact_actor::RouteError<Number>>(())
+/// # Ok::<(), coact::RouteError<Number>>(())
 /// ```
 ///
 /// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`, and
@@ -81,7 +82,8 @@ impl<M: Message> Router<M> {
     /// few multiplications for each routee. A routee whose mailbox is full is not passed over.
     ///
     /// ```
-    /// use coact_actor::{Message, Router};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Message, Router};
     ///
     /// struct Update { account: String, amount: i64 }
     /// impl Message for Update { type Reply = (); }
@@ -199,7 +201,8 @@ impl<M: Message> Router<M> {
     /// Asks all routees; the first answer counts.
     ///
     /// ```
-    /// # use coact_actor::{Actor, Context, Handler, Message, Router, Routing, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// # use coact::{Actor, Context, Handler, Message, Router, Routing, spawn};
     /// # #[derive(Clone)]
     /// # struct Where;
     /// # impl Message for Where { type Reply = &'static str; }

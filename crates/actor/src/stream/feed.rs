@@ -64,7 +64,8 @@ impl<A: Actor> Context<A> {
     /// dropped, and nothing more is told.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Message, StreamEnd, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Message, StreamEnd, spawn};
     /// # use std::{pin::Pin, task::{Context as Cx, Poll}};
     /// # struct UpTo(u32, u32);
     /// # impl futures_core::Stream for UpTo {

@@ -40,7 +40,8 @@ impl<A: Actor> Addr<A> {
     /// asks. Each call makes a stream of its own. It keeps the actor alive, as an address does.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Demand, Handler, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Demand, Handler, spawn};
     ///
     /// /// Makes the squares.
     /// struct Squares(u64);
@@ -163,7 +164,8 @@ impl<A: Actor> Context<A> {
     /// handler. It does not keep the actor alive.
     ///
     /// ```
-    /// use coact_actor::{Actor, ConsumerGone, Context, Demand, Handler, spawn};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, ConsumerGone, Context, Demand, Handler, spawn};
     ///
     /// /// Makes numbers for one consumer.
     /// struct Numbers(Option<Demand<u32>>);

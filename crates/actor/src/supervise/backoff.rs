@@ -7,7 +7,8 @@ use std::time::Duration;
 /// A child that has been up for longer than the cap begins with the first delay again.
 ///
 /// ```
-/// use coact_actor::Backoff;
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::Backoff;
 /// use std::time::Duration;
 ///
 /// let backoff = Backoff::exponential(Duration::from_millis(100), Duration::from_secs(1));

@@ -34,7 +34,8 @@ pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 /// Whatever can be set of an [`actor`](crate::actor) can be set of a child, and stays through restarts:
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Host, Mailbox, Message, Supervisor, lookup, permanent};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Host, Mailbox, Message, Supervisor, lookup, permanent};
 ///
 /// struct Journal(u32);
 /// impl Actor for Journal {}
@@ -99,8 +100,8 @@ impl<A: Actor> Child<A> {
     /// anywhere.
     ///
     /// ```
-    /// use coact_actor::{Actor, Child, Restart, Supervisor};
-    /// use coact_core::{Runtime, ask};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Child, Restart, Runtime, Supervisor, ask};
     /// use std::rc::Rc;
     ///
     /// struct Window(Rc<str>);
@@ -115,7 +116,7 @@ impl<A: Actor> Child<A> {
     /// assert_eq!(title.as_deref(), Ok("main"));
     /// # drop(supervisor);
     /// # pump.run_future(window.ended()).unwrap();
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// # Panics

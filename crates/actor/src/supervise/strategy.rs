@@ -37,7 +37,8 @@ pub enum Restart {
 /// How a child is stopped, and how long its supervisor waits for that.
 ///
 /// ```
-/// use coact_actor::Shutdown;
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::Shutdown;
 /// use std::time::Duration;
 ///
 /// let patient = Shutdown::drain().within(Duration::from_secs(60));

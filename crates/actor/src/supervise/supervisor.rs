@@ -28,7 +28,8 @@ use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, NameTaken, Stopp
 /// same through all restarts, those of their supervisors included; so do the messages that wait.
 ///
 /// ```
-/// use coact_actor::{Actor, Addr, Context, Handler, Message, Supervisor, permanent};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Addr, Context, Handler, Message, Supervisor, permanent};
 /// use std::time::Duration;
 ///
 /// #[derive(Default)]
@@ -109,14 +110,15 @@ impl Supervisor {
     /// A supervisor for many children that are [added](Self::start_child) at run time.
     ///
     /// ```
-    /// use coact_actor::{Actor, Supervisor, transient};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Supervisor, transient};
     ///
     /// struct Session(u32);
     /// impl Actor for Session {}
     ///
     /// let sessions = Supervisor::dynamic().spawn();
     /// let session = sessions.start_child(transient(|| Session(7))).wait()?;
-    /// assert_eq!(coact_core::ask(&session, |session| session.0).wait(), Ok(7));
+    /// assert_eq!(coact::ask(&session, |session| session.0).wait(), Ok(7));
     /// sessions.delete_child(session.id()).wait()?;
     /// assert!(session.has_ended());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

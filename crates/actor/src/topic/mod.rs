@@ -37,7 +37,8 @@ pub use tree::TopicTree;
 /// ordered: two subscribers may see their messages in different orders.
 ///
 /// ```
-/// use coact_actor::{Actor, Context, Handler, Message, Topic, spawn};
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, Topic, spawn};
 ///
 /// #[derive(Clone)]
 /// struct Price(u32);
@@ -55,7 +56,7 @@ pub use tree::TopicTree;
 /// assert_eq!(prices.publish(Price(7)), 1);
 /// drop(subscription);
 /// assert_eq!(prices.publish(Price(9)), 0);
-/// assert_eq!(coact_core::ask(&highest, |highest| highest.0).wait(), Ok(7));
+/// assert_eq!(coact::ask(&highest, |highest| highest.0).wait(), Ok(7));
 /// ```
 ///
 /// **Cost.** Without subscribers one relaxed load. Otherwise a shared lock for the time of a clone
@@ -161,7 +162,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// As [`publish`](Self::publish), and tells who has missed the message.
     ///
     /// ```
-    /// use coact_actor::{Actor, Context, Handler, Mailbox, Message, Topic, actor};
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Mailbox, Message, Topic, actor};
     ///
     /// #[derive(Clone)]
     /// struct Price(u32);
@@ -178,7 +180,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// slow.suspend()?;
     /// assert_eq!(prices.publish_reporting(Price(7)).taken, 1);
     /// assert_eq!(prices.publish_reporting(Price(9)).missed, [slow.id()]);
-    /// # Ok::<(), coact_actor::Stopped>(())
+    /// # Ok::<(), coact::Stopped>(())
     /// ```
     pub fn publish_reporting(&self, message: M) -> Published {
         let mut published = Published::default();

@@ -14,12 +14,13 @@ use crate::hub::Hub;
 /// for, and stays until [`Registry::forget_topic`](crate::Registry::forget_topic).
 ///
 /// ```
-/// use coact_actor::topic;
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::topic;
 ///
 /// let _subscription = topic::<u32>("prices")?.subscribe_fn(|price| assert_eq!(price, 5));
 /// assert_eq!(topic::<u32>("prices")?.publish(5), 1);
 /// assert!(topic::<String>("prices").is_err());
-/// # Ok::<(), coact_actor::LookupError>(())
+/// # Ok::<(), coact::LookupError>(())
 /// ```
 ///
 /// # Errors

@@ -301,3 +301,60 @@ fn a_farewell_against_upgrade() {
         assert_eq!(Arc::strong_count(&orders), 1, "the front is dropped with the block");
     });
 }
+
+/// The last handles go while the door is being shut: what waits there runs, and the state is dropped.
+///
+/// Fails if `is_without_door` does not ask for handles, and if whoever drops the last one does not alert.
+#[test]
+fn the_last_handles_against_a_door() {
+    check(|| {
+        // Beside the model.
+        let ran = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let cown = attended(usize::MAX);
+        let (orders, done) = (Arc::clone(cown.front()), Arc::clone(&ran));
+        when(&cown, move |_| {
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        assert_eq!(ran.load(Ordering::Relaxed), 1, "what waits at the door is left there");
+        assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
+    });
+}
+
+/// A behaviour fails, whose state is told and alerted by a handle that is made for that, while the last handles go.
+///
+/// Fails if that handle is not given back.
+#[test]
+fn a_failure_against_the_last_handles() {
+    check(|| {
+        let cown = attended(0);
+        let orders = Arc::clone(cown.front());
+        let fail = |cown: &Cown<State>| {
+            when(cown, |_| std::panic::resume_unwind(Box::new("a model's")));
+        };
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                fail(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
+    });
+}

@@ -22,7 +22,8 @@ use crate::sim;
 /// Among themselves they keep the order in which they were added.
 ///
 /// ```
-/// use coact_core::{Cown, ask, batch};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, batch};
 ///
 /// let (order, stock) = (Cown::new(Vec::new()), Cown::new(10));
 /// batch()
@@ -110,7 +111,8 @@ impl Batch {
     /// Like [`when`](Self::when), but says so if the set cannot be used.
     ///
     /// ```
-    /// use coact_core::{Batch, BatchRefusal, Cown, batch};
+    /// # use coact_core as coact;
+    /// use coact::{Batch, BatchRefusal, Cown, batch};
     ///
     /// fn order(book: bool, a: &Cown<u32>, b: &Cown<u32>) -> Result<Batch, BatchRefusal> {
     ///     let all = batch();

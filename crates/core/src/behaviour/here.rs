@@ -40,7 +40,8 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// Calls from inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
 ///
 /// ```
-/// use coact_core::{Cown, when_here};
+/// # use coact_core as coact;
+/// use coact::{Cown, when_here};
 ///
 /// let (a, b) = (Cown::new(1), Cown::new(2));
 /// let ran = when_here((&a, &b), |(a, b)| std::mem::swap(a, b));
@@ -70,7 +71,8 @@ where
 /// **Cost.** As [`when_here`]; if it is spawned, that attempt on top of [`ask`](crate::ask).
 ///
 /// ```
-/// use coact_core::{Cown, ask_here};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask_here};
 ///
 /// let words = Cown::new(vec!["one", "two"]);
 /// let count = ask_here(&words, |words| words.len());
@@ -120,7 +122,8 @@ impl<R: Send> Completion for Keep<'_, R> {
 /// these.
 ///
 /// ```
-/// use coact_core::{Cown, serve_here};
+/// # use coact_core as coact;
+/// use coact::{Cown, serve_here};
 ///
 /// let sum = Cown::new(0);
 /// assert!(serve_here(&sum, 10, |sum| *sum += 1));

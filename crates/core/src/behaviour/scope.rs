@@ -20,7 +20,8 @@ use crate::sim;
 /// when all of them have run.
 ///
 /// ```
-/// use coact_core::{Cown, scope};
+/// # use coact_core as coact;
+/// use coact::{Cown, scope};
 ///
 /// let cowns = [Cown::new(3), Cown::new(4)];
 /// let mut squares = [0; 2];

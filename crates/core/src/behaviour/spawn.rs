@@ -161,12 +161,21 @@ where
     };
     spawned?;
     mem::forget(announced);
-    // The behaviour may have run, and used the handles, already: here they are only forgotten, even if
-    // foreign code panics.
-    let set = ManuallyDrop::new(set);
-    set.announced_all();
-    ManuallyDrop::into_inner(set).give();
+    let set = Given(ManuallyDrop::new(set));
+    set.0.announced_all();
     Ok(())
+}
+
+/// A set of which a behaviour has been made, which may have run, and used the handles, already: here they are only
+/// given, even if foreign code panics.
+struct Given<S: CownSet>(ManuallyDrop<S>);
+
+impl<S: CownSet> Drop for Given<S> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        unsafe { ManuallyDrop::take(&mut self.0) }.give();
+    }
 }
 
 /// Spawns a behaviour if the handles of its set admit it.

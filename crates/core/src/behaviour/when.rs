@@ -30,7 +30,8 @@ use crate::sim;
 /// operations to spawn and n at the end. If some are busy: up to 4n to spawn.
 ///
 /// ```
-/// use coact_core::{Cown, ask, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, when};
 ///
 /// let (from, to) = (Cown::new(100), Cown::new(0));
 /// when((&from, &to), |(from, to)| {
@@ -67,7 +68,8 @@ where
 /// **Cost.** As [`when`]; `otherwise` lies in the same block as the closure. A promise ([`ask`]) costs more.
 ///
 /// ```
-/// use coact_core::{Cown, Promise, when, when_or_else};
+/// # use coact_core as coact;
+/// use coact::{Cown, Promise, when, when_or_else};
 ///
 /// let (resolver, end) = Promise::channel();
 /// let account = Cown::new(10);
@@ -112,7 +114,8 @@ impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
 /// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The closure is given back.
 ///
 /// ```
-/// use coact_core::{Cown, Refusal, try_when};
+/// # use coact_core as coact;
+/// use coact::{Cown, Refusal, try_when};
 ///
 /// let cown = Cown::new(0);
 /// let error = try_when((&cown, &cown), |(a, b)| *a += *b).unwrap_err();
@@ -138,7 +141,8 @@ where
 /// **Cost.** As [`when`], and one more block and one more atomic operation for the promise.
 ///
 /// ```
-/// use coact_core::{Cown, ask};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask};
 ///
 /// let words = Cown::new(vec!["one", "two"]);
 /// assert_eq!(ask(&words, |words| words.len()).wait(), Ok(2));

@@ -191,7 +191,8 @@ impl<T> std::error::Error for Poisoned<'_, T> {}
 /// cloned nor counted.
 ///
 /// ```
-/// use coact_core::{Cown, Held, ask, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, Held, ask, when};
 ///
 /// fn count_down(mut n: Held<'_, u32>) {
 ///     if *n > 0 {
@@ -202,7 +203,7 @@ impl<T> std::error::Error for Poisoned<'_, T> {}
 ///
 /// let n = Cown::new(3);
 /// when(n.clone(), count_down);
-/// # coact_core::Runtime::global().wait_idle();
+/// # coact::Runtime::global().wait_idle();
 /// assert_eq!(ask(&n, |n| *n).wait(), Ok(0));
 /// ```
 #[derive(Debug)]

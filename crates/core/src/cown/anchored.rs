@@ -13,7 +13,8 @@ use crate::sched::context;
 /// that go everywhere.
 ///
 /// ```
-/// use coact_core::Anchored;
+/// # use coact_core as coact;
+/// use coact::Anchored;
 /// use std::rc::Rc;
 /// use std::thread;
 ///

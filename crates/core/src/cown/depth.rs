@@ -111,7 +111,8 @@ pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
 /// then a panic in a destructor goes no further.
 ///
 /// ```
-/// use coact_core::Deep;
+/// # use coact_core as coact;
+/// use coact::Deep;
 ///
 /// struct Link(Option<Deep<Box<Link>>>);
 ///

@@ -39,7 +39,8 @@ use crate::sim;
 /// of a [`Pump`](crate::Pump) is dropped on the pump's thread, or not at all.)
 ///
 /// ```
-/// use coact_core::{Cown, when, ask};
+/// # use coact_core as coact;
+/// use coact::{Cown, when, ask};
 ///
 /// let log = Cown::new(Vec::new());
 /// when(&log, |log| log.push("first"));
@@ -50,7 +51,8 @@ use crate::sim;
 /// The state cannot be had outside a behaviour:
 ///
 /// ```compile_fail
-/// let balance = coact_core::Cown::new(100_i64);
+/// # use coact_core as coact;
+/// let balance = coact::Cown::new(100_i64);
 /// *balance += 1;
 /// ```
 pub struct Cown<T: Send + 'static> {
@@ -121,7 +123,8 @@ impl<T: Send + 'static> Cown<T> {
     /// can clear the mark.
     ///
     /// ```
-    /// use coact_core::{Cown, ask, when};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, when};
     ///
     /// let cown = Cown::new(1);
     /// when(&cown, |_| panic!("half way"));
@@ -162,17 +165,22 @@ impl<T: Send + 'static> Cown<T> {
     /// or running, or if the cown belongs to a [`Pump`](crate::Pump) and this is not its thread.
     pub fn into_inner(self) -> Result<T, Self> {
         let header = self.header();
-        // ORDERING: Acquire pairs with the release of the other handles' ends. While the count is 0
+        // It may be one that `drop_unless_last` has given back, with more bits than the count.
+        // ORDERING: Relaxed. Checked by the exchange.
+        let count = header.strong.load(Ordering::Relaxed);
+        // ORDERING: Acquire pairs with the release of the other handles' ends. While there are none
         // no weak handle can be upgraded, so the queue cannot grow.
         let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-        if header.strong.compare_exchange(1, TAKING_OUT, ok, failed).is_err() {
+        if count & HANDLES != 1
+            || header.strong.compare_exchange(count, TAKING_OUT, ok, failed).is_err()
+        {
             return Err(self);
         }
         sim::point();
         if !is_idle(header) || !header.is_within_reach() {
             sim::point();
             // ORDERING: Relaxed. Nothing was read or written under the count.
-            header.strong.store(1, Ordering::Relaxed);
+            header.strong.store(count, Ordering::Relaxed);
             return Err(self);
         }
         let this = ManuallyDrop::new(self);

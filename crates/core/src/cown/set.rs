@@ -296,7 +296,8 @@ impl<'c, T: Send + Sync + 'static> Read<'c, T> {
     /// Reads the cown even if it is poisoned: the closure gets a `Result`.
     ///
     /// ```
-    /// use coact_core::{Cown, ask, when};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, when};
     ///
     /// let cown = Cown::new(1);
     /// when(&cown, |n| { *n = 7; panic!("half way") });
@@ -326,7 +327,8 @@ pub struct CheckedAll<'c, T, H = Cown<T>>(&'c [H], Exactly<T, H>);
 /// Names all cowns of a slice for reading.
 ///
 /// ```
-/// use coact_core::{Cown, ask, read_all};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, read_all};
 ///
 /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
 /// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
@@ -345,7 +347,8 @@ impl<'c, T, R> ReadAll<'c, T, R> {
     /// closure gets a `Result` for each, and all others.
     ///
     /// ```
-    /// use coact_core::{Cown, ask, read_all, when};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, read_all, when};
     ///
     /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
     /// when(&accounts[2], |_| panic!("half way"));
@@ -365,7 +368,8 @@ impl<'c, T, R> ReadAll<'c, T, R> {
 /// ended: the closure gets a `Result` for each, and can clear the mark of those that are poisoned.
 ///
 /// ```
-/// use coact_core::{Cown, MemberError, ask, checked_all, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, MemberError, ask, checked_all, when};
 ///
 /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
 /// when(&accounts[2], |_| panic!("half way"));

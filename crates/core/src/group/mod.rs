@@ -58,7 +58,8 @@ use leader::Leader;
 /// The handle is cheap to clone. Neither it nor the members need the others to live on.
 ///
 /// ```
-/// use coact_core::{Group, Held, Runtime, ask, when};
+/// # use coact_core as coact;
+/// use coact::{Group, Held, Runtime, ask, when};
 ///
 /// let group = Group::new();
 /// let (parser, counter) = (group.cown(String::new()), group.cown(0));

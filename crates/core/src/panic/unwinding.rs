@@ -38,7 +38,8 @@ type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
 /// Of a panic in a destructor that another panic runs, the message is that of the outer one, which is caught last.
 ///
 /// ```
-/// use coact_core::{Cown, once_caught, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, once_caught, when};
 /// use std::sync::{Arc, mpsc};
 ///
 /// struct Witness(mpsc::Sender<Arc<str>>);

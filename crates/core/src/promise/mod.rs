@@ -46,7 +46,8 @@ impl<R: Send + 'static> Promise<R> {
     /// A promise that the caller keeps himself.
     ///
     /// ```
-    /// let (resolver, promise) = coact_core::Promise::channel();
+    /// # use coact_core as coact;
+    /// let (resolver, promise) = coact::Promise::channel();
     /// std::thread::spawn(move || resolver.resolve(42));
     /// assert_eq!(promise.wait(), Ok(42));
     /// ```
@@ -161,7 +162,8 @@ impl<R: Send + 'static> Promise<R> {
     /// Costs an allocation, and a clone of each handle in the set.
     ///
     /// ```
-    /// use coact_core::{Cown, ask};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask};
     ///
     /// let (source, sink) = (Cown::new(20), Cown::new(1));
     /// let product = ask(&source, |n| *n + 1).then(&sink, |sink, n| {
@@ -202,7 +204,8 @@ impl<R: Send + 'static> Resolver<R> {
     /// **Cost.** One block from a pool, and no atomic operation.
     ///
     /// ```
-    /// use coact_core::{Broken, Cown, Resolver, ask, when};
+    /// # use coact_core as coact;
+    /// use coact::{Broken, Cown, Resolver, ask, when};
     ///
     /// let sum = Cown::new(1);
     /// let own = sum.clone();
@@ -227,7 +230,8 @@ impl<R: Send + 'static> Resolver<R> {
     /// Gives the value; returns false if it was waited for, but not [so long](Promise::give_up).
     ///
     /// ```
-    /// let (resolver, mut promise) = coact_core::Promise::channel();
+    /// # use coact_core as coact;
+    /// let (resolver, mut promise) = coact::Promise::channel();
     /// assert_eq!(promise.give_up(), None);
     /// assert!(!resolver.resolve_in_time(42));
     /// ```

@@ -26,7 +26,8 @@ use crate::sim;
 /// seconds. The job belongs to the current runtime, which is not idle before it has ended.
 ///
 /// ```
-/// use coact_core::{Cown, blocking};
+/// # use coact_core as coact;
+/// use coact::{Cown, blocking};
 ///
 /// let text = Cown::new(String::new());
 /// let read = blocking(|| std::fs::read_to_string("Cargo.toml").unwrap_or_default());

@@ -58,7 +58,8 @@ impl Config {
 /// Makes a [`Runtime`] with other settings than the defaults.
 ///
 /// ```
-/// use coact_core::{Cown, Runtime, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, Runtime, when};
 ///
 /// let runtime = Runtime::builder().workers(2).name("bank").build()?;
 /// let seen = runtime.run(|| {
@@ -67,7 +68,7 @@ impl Config {
 ///     cown
 /// });
 /// assert_eq!(seen.into_inner().unwrap(), 1);
-/// # Ok::<(), coact_core::BuildError>(())
+/// # Ok::<(), coact::BuildError>(())
 /// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
@@ -213,13 +214,14 @@ impl Builder {
     /// than on workers, and a switch of threads unless it follows another on the same cown.
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime, ask};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime, ask};
     ///
     /// let files = Runtime::builder().on_blocking_threads(8).build()?;
     /// let (reader, cown) = (files.run(|| Cown::new(())), Cown::new(20));
     /// let sum = ask(&reader, move |()| ask(&cown, |n| *n + 1).wait());
     /// assert_eq!(sum.wait(), Ok(Ok(21)));
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     pub fn on_blocking_threads(mut self, max: usize) -> Self {
         self.0.host = Host::Blocking;
@@ -244,9 +246,10 @@ impl Builder {
     /// runs what would wait for it, until it has ended (default: no watchdog).
     ///
     /// ```
+    /// # use coact_core as coact;
     /// use std::sync::mpsc;
     /// use std::time::Duration;
-    /// use coact_core::{Cown, Runtime, ask, when};
+    /// use coact::{Cown, Runtime, ask, when};
     ///
     /// let limit = Duration::from_millis(20);
     /// let runtime = Runtime::builder().workers(1).watchdog(limit).build()?;
@@ -255,7 +258,7 @@ impl Builder {
     /// when(&slow, move |_| finished.recv().unwrap());  // keeps the only worker
     /// assert_eq!(ask(&quick, |n| *n).wait(), Ok(1));   // runs all the same
     /// finish.send(()).unwrap();
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// A stall is found after one to one and a quarter times the limit. A spare has the workers'
@@ -304,10 +307,11 @@ impl Builder {
     /// such as the context of an async runtime:
     ///
     /// ```
+    /// # use coact_core as coact;
     /// # mod tokio { pub mod runtime { #[derive(Clone)] pub struct Handle; pub struct EnterGuard;
     /// # impl Handle { pub fn enter(&self) -> EnterGuard { EnterGuard } } } }
     /// # let handle = tokio::runtime::Handle;
-    /// use coact_core::Runtime;
+    /// use coact::Runtime;
     ///
     /// // Behaviours and futures may use tokio's timers and sockets; `handle` is that of a tokio runtime.
     /// let runtime = Runtime::builder()
@@ -316,7 +320,7 @@ impl Builder {
     ///         run();
     ///     })
     ///     .build()?;
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop) are called inside of it. If it does not
@@ -355,7 +359,8 @@ impl Builder {
     /// are no defaults.
     ///
     /// ```standalone_crate
-    /// use coact_core::{Cown, Runtime};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime};
     ///
     /// let runtime = Runtime::builder().name("bank").as_default().build()?;
     /// assert_eq!(Cown::new(0).home(), runtime.home());

@@ -29,7 +29,8 @@ impl Home {
     /// both ends.
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime, when};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime, when};
     /// use std::thread;
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
@@ -44,7 +45,7 @@ impl Home {
     /// });
     /// // The thread has come to its end.
     /// assert_eq!(sum.into_inner().unwrap(), 1);
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     pub fn hold_open(self) -> Busy {
         shared::get(self.0).begin_outstanding();

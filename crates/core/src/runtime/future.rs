@@ -29,13 +29,14 @@ use crate::sim::Polled;
 /// idle before it has ended.
 ///
 /// ```
-/// use coact_core::{Cown, ask, spawn_future};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, spawn_future};
 ///
 /// let (a, b) = (Cown::new(1), Cown::new(2));
 /// let sum = spawn_future(async move {
 ///     let a = ask(&a, |a| *a).await?;
 ///     let b = ask(&b, |b| *b).await?;
-///     Ok::<_, coact_core::Broken>(a + b)
+///     Ok::<_, coact::Broken>(a + b)
 /// });
 /// assert_eq!(sum.wait(), Ok(Ok(3)));
 /// ```

@@ -95,7 +95,7 @@ impl Runtime {
             match start_worker(self.shared, index, parker) {
                 Ok(thread) => self.threads.lock().push(thread),
                 Err(error) => {
-                    *self.shared.alive.lock() = index;
+                    self.shared.has_only(index);
                     return Err(error);
                 }
             }
@@ -174,7 +174,8 @@ impl Runtime {
     /// each other, of which each may be idle while the next has something for it.
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime, when};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime, when};
     ///
     /// let [one, two] = [Runtime::new()?, Runtime::new()?];
     /// let (ping, pong) = (one.run(|| Cown::new(0)), two.run(|| Cown::new(0)));
@@ -190,7 +191,7 @@ impl Runtime {
     /// serve(100, ping.clone(), pong.clone());
     /// Runtime::wait_idle_all(&[one.home(), two.home()]);
     /// assert_eq!((ping.into_inner().unwrap(), pong.into_inner().unwrap()), (50, 50));
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// A [`Pump`](crate::Pump) among them must be pumped meanwhile; its own thread waits with
@@ -245,13 +246,14 @@ impl Runtime {
     /// all, then shut down each.
     ///
     /// ```
-    /// use coact_core::{Broken, Cown, Runtime, ask};
+    /// # use coact_core as coact;
+    /// use coact::{Broken, Cown, Runtime, ask};
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let cown = runtime.run(|| Cown::new(0));
     /// runtime.cancel();
     /// assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     pub fn cancel(&self) {
         if self.shared.phase() == Phase::Running {

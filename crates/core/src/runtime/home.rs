@@ -42,7 +42,8 @@ impl Home {
     /// mode it is virtual.
     ///
     /// ```
-    /// use coact_core::Home;
+    /// # use coact_core as coact;
+    /// use coact::Home;
     ///
     /// let home = Home::current();
     /// assert!(home.elapsed() <= home.elapsed());

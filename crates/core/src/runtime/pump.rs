@@ -37,7 +37,8 @@ use crate::sim;
 /// left that might touch them.
 ///
 /// ```
-/// use coact_core::{Cown, Runtime, when};
+/// # use coact_core as coact;
+/// use coact::{Cown, Runtime, when};
 /// use std::thread;
 ///
 /// let pump = Runtime::builder().build_pumped()?;
@@ -53,7 +54,7 @@ use crate::sim;
 /// other.join().unwrap();
 /// assert_eq!(pump.run_pending(), 1);
 /// assert_eq!(window.into_inner().unwrap(), ["drawn"]);
-/// # Ok::<(), coact_core::BuildError>(())
+/// # Ok::<(), coact::BuildError>(())
 /// ```
 ///
 /// The methods that run behaviours panic if they are called from one: a pump does not run inside of
@@ -158,12 +159,13 @@ impl Pump {
     /// polled here, and need not be [`Send`].
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime, ask};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime, ask};
     ///
     /// let pump = Runtime::builder().build_pumped()?;
     /// let cown = pump.run(|| Cown::new(20));
     /// assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// # Panics

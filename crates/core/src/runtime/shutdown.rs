@@ -35,7 +35,10 @@ pub struct ShutdownReport {
     pub stuck_workers: usize,
     /// How many [blocking](crate::blocking) jobs were still under way. Their threads end after them.
     pub stuck_jobs: usize,
-    /// What they are in: an entry for each stuck worker and job.
+    /// How many guards of [`Home::hold_open`](crate::Home::hold_open) were still there: what they have announced may
+    /// come yet, and is refused. (Where workers are stuck it may be too few, since these may be in futures.)
+    pub held_open: usize,
+    /// What the workers and jobs are in: an entry for each that is stuck.
     pub stuck: Vec<Stuck>,
 }
 
@@ -54,7 +57,8 @@ pub struct Stuck {
 impl ShutdownReport {
     /// Whether all work was done.
     pub fn is_complete(&self) -> bool {
-        self.abandoned == 0 && self.stuck_workers == 0 && self.stuck_jobs == 0
+        let Self { abandoned, stuck_workers, stuck_jobs, held_open, stuck: _ } = *self;
+        [abandoned, stuck_workers, stuck_jobs, held_open] == [0; 4]
     }
 }
 
@@ -63,12 +67,15 @@ impl fmt::Display for ShutdownReport {
         if self.is_complete() {
             return f.write_str("all work was done");
         }
-        let Self { abandoned, stuck_workers, stuck_jobs, stuck } = self;
+        let Self { abandoned, stuck_workers, stuck_jobs, held_open, stuck } = self;
         let plural = |count: &usize| if *count == 1 { "" } else { "s" };
         write!(f, "{abandoned} piece{} of work abandoned", plural(abandoned))?;
         write!(f, ", {stuck_workers} worker{} still in a behaviour", plural(stuck_workers))?;
         if *stuck_jobs > 0 {
             write!(f, ", {stuck_jobs} blocking job{} still under way", plural(stuck_jobs))?;
+        }
+        if *held_open > 0 {
+            write!(f, ", held open by {held_open} guard{}", plural(held_open))?;
         }
         for (at, stuck) in stuck.iter().enumerate() {
             write!(f, "{}{stuck}", if at == 0 { ": " } else { ", " })?;
@@ -215,19 +222,34 @@ fn report(shared: &Shared, guests: usize) -> ShutdownReport {
     stuck.extend(tasks.into_iter().chain(guests));
     let (stuck_workers, stuck_jobs) = (stuck.len(), jobs.len());
     stuck.extend(jobs);
-    let abandoned = shared.abandoned.load(Ordering::Relaxed);
-    ShutdownReport { abandoned, stuck_workers, stuck_jobs, stuck }
+    let held_open = held_open(shared, stuck_workers + stuck_jobs);
+    ShutdownReport { abandoned: abandoned(shared), stuck_workers, stuck_jobs, held_open, stuck }
 }
 
 /// The same for a pump, which is not stuck: it is here.
 pub(super) fn report_of_pump(shared: &Shared) -> ShutdownReport {
     let (_, stuck) = shared.blocking.stuck(&shared.config.name);
-    let abandoned = shared.abandoned.load(Ordering::Relaxed);
-    ShutdownReport { abandoned, stuck_workers: 0, stuck_jobs: stuck.len(), stuck }
+    let (stuck_jobs, held_open) = (stuck.len(), held_open(shared, stuck.len()));
+    ShutdownReport { abandoned: abandoned(shared), stuck_workers: 0, stuck_jobs, held_open, stuck }
 }
 
 fn report_of_simulated(shared: &Shared) -> ShutdownReport {
-    let abandoned = shared.abandoned.load(Ordering::Relaxed);
     let stuck_workers = sim::bodies_of(shared.id);
-    ShutdownReport { abandoned, stuck_workers, stuck_jobs: 0, stuck: Vec::new() }
+    ShutdownReport {
+        abandoned: abandoned(shared),
+        stuck_workers,
+        stuck_jobs: 0,
+        held_open: held_open(shared, stuck_workers),
+        stuck: Vec::new(),
+    }
+}
+
+fn abandoned(shared: &Shared) -> usize {
+    // ORDERING: Relaxed. Those who count have ended, or are stuck.
+    shared.abandoned.load(Ordering::Relaxed)
+}
+
+/// What is outstanding in a runtime that has ended, but for work of those who are stuck.
+fn held_open(shared: &Shared, stuck: usize) -> usize {
+    (shared.outstanding() as usize).saturating_sub(stuck)
 }

@@ -18,7 +18,8 @@ impl Home {
     /// [`within`](Self::within).
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime};
     ///
     /// let runtime = Runtime::builder().workers(1).name("bank").build()?;
     /// let home = runtime.home();
@@ -26,7 +27,7 @@ impl Home {
     ///     let _entered = home.enter();
     ///     assert_eq!(Cown::new(0).home(), home);
     /// }).join().unwrap();
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -40,7 +41,8 @@ impl Home {
     /// The same for good, or until the thread enters another one: for what runs when a thread starts.
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime};
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let home = runtime.home();
@@ -50,7 +52,7 @@ impl Home {
     ///     Cown::new(0)
     /// });
     /// assert_eq!(thread.join().unwrap().home(), home);
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -65,7 +67,8 @@ impl Home {
     /// executor. (On the workers of a runtime, that is the current one, whatever is entered.)
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime};
     /// use std::future::Future;
     /// use std::pin::pin;
     /// use std::task::{Context, Poll, Waker};
@@ -75,7 +78,7 @@ impl Home {
     /// // As an executor does, on whatever thread; for instance `tokio::spawn(home.within(..))`.
     /// let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     /// assert!(matches!(polled, Poll::Ready(cown) if cown.home() == runtime.home()));
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// # Panics

@@ -17,6 +17,15 @@ impl Shared {
         self.count_out();
     }
 
+    /// There are only so many workers: the system has refused the next one a thread.
+    pub(crate) fn has_only(&self, workers: usize) {
+        for refused in &self.workers[workers..] {
+            // ORDERING: Relaxed. Nobody but the caller ends the runtime, which nobody has seen yet.
+            refused.ended.store(true, Ordering::Relaxed);
+        }
+        *self.alive.lock() = workers;
+    }
+
     /// Called at the end of a thread that counts as alive. Nobody need be left who waits for it, so the
     /// last one sees to what is left behind.
     pub(crate) fn count_out(&self) {
@@ -53,7 +62,8 @@ impl Shared {
     /// Whether nothing is queued, and nobody runs anything here, not even a guest: there may be work elsewhere
     /// that has not come back.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.idle.are_asleep(self.workers.len())
+        let workers = (0..self.workers.len()).filter(|worker| !self.is_over(*worker)).count();
+        self.idle.are_asleep(workers)
             && !self.has_tasks()
             && self.blocking.is_at_rest()
             && self.guests() == 0

@@ -351,8 +351,13 @@ impl Shared {
 
     /// Whether no work is left that no queue shows.
     pub(crate) fn has_nothing_outstanding(&self) -> bool {
+        self.outstanding() == 0
+    }
+
+    /// How much work is left that no queue shows.
+    pub(crate) fn outstanding(&self) -> u32 {
         // ORDERING: Acquire, see `end_outstanding`.
-        self.outstanding.load(Ordering::Acquire) as u32 == 0
+        self.outstanding.load(Ordering::Acquire) as u32
     }
 
     /// Whether no work is left but, perhaps, that of guests.

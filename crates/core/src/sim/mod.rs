@@ -1,7 +1,8 @@
 //! Deterministic mode: whole programs under a seeded scheduler, on one thread, in virtual time.
 //!
 //! ```
-//! use coact_core::{Cown, ask, sim, when};
+//! # use coact_core as coact;
+//! use coact::{Cown, ask, sim, when};
 //!
 //! sim::check(|| {
 //!     let log = Cown::new(Vec::new());

@@ -35,7 +35,8 @@ use wheel::{Key, Wheel};
 /// they were set.
 ///
 /// ```
-/// use coact_core::{Cown, Runtime, after};
+/// # use coact_core as coact;
+/// use coact::{Cown, Runtime, after};
 /// use std::time::Duration;
 ///
 /// let runtime = Runtime::builder().workers(1).build()?;
@@ -46,7 +47,7 @@ use wheel::{Key, Wheel};
 ///     cown
 /// });
 /// assert_eq!(cown.into_inner().unwrap(), ["early", "late"]);
-/// # Ok::<(), coact_core::BuildError>(())
+/// # Ok::<(), coact::BuildError>(())
 /// ```
 ///
 /// # Panics
@@ -85,7 +86,8 @@ impl Home {
     /// [`after`](crate::after) with a timer of this runtime.
     ///
     /// ```
-    /// use coact_core::{Cown, Runtime};
+    /// # use coact_core as coact;
+    /// use coact::{Cown, Runtime};
     /// use std::time::Duration;
     ///
     /// let [clock, bank] = [Runtime::new()?, Runtime::new()?];
@@ -94,7 +96,7 @@ impl Home {
     /// clock.wait_idle(); // The timer has fired,
     /// bank.wait_idle(); // and its behaviour has run.
     /// assert_eq!(account.into_inner(), Ok(1));
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -186,7 +188,8 @@ impl Home {
 /// ended, until the timer is cancelled. So a slow run delays the next, and there is a pause after each.
 ///
 /// ```
-/// use coact_core::{Cown, ask, every_with_fixed_delay};
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, every_with_fixed_delay};
 /// use std::time::Duration;
 ///
 /// let runs = Cown::new(0);
@@ -246,7 +249,8 @@ impl fmt::Debug for Run {
 /// Dropping it cancels the timer, which belongs to the current runtime.
 ///
 /// ```
-/// use coact_core::{Cown, sleep};
+/// # use coact_core as coact;
+/// use coact::{Cown, sleep};
 /// use std::time::Duration;
 ///
 /// let log = Cown::new(Vec::new());
