@@ -126,3 +126,8 @@ pub mod prelude {
         sleep, spawn_future,
     };
 }
+
+/// The guide's programs.
+#[cfg(all(doctest, feature = "sim"))]
+#[doc = include_str!("../../../docs/testing.md")]
+struct TestingGuide;

@@ -172,9 +172,9 @@ impl Mailbox {
         self
     }
 
-    /// While the lanes are full, [`Addr::send_async`](crate::Addr::send_async) and
-    /// [`Addr::send_blocking`](crate::Addr::send_blocking) wait. [`Addr::send`](crate::Addr::send)
-    /// never does: it gives the message back.
+    /// While the lanes are full, those senders wait who call [`Addr::send_async`](crate::Addr::send_async) or
+    /// [`Addr::send_blocking`](crate::Addr::send_blocking). [`Addr::send`](crate::Addr::send) never waits: it gives
+    /// the message back, as with [`fail`](Self::fail).
     pub fn wait(self) -> Self {
         self.policy(Policy::Wait)
     }

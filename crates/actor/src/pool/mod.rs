@@ -327,6 +327,9 @@ impl<A: SendActor> Pool<A> {
     ///
     /// # Errors
     /// Gives the message back if nobody could take it.
+    ///
+    /// # Panics
+    /// If the message's `clone` does: those before have theirs, and the others none.
     pub fn broadcast<M>(&self, message: M) -> Result<usize, RouteError<M>>
     where
         M: MessageTo<A> + Clone,
@@ -335,6 +338,9 @@ impl<A: SendActor> Pool<A> {
     }
 
     /// Asks all members; the first answer counts.
+    ///
+    /// # Panics
+    /// As [`broadcast`](Self::broadcast); nobody's answer is waited for then.
     pub fn scatter<M>(&self, message: M) -> Scatter<M::Reply>
     where
         M: MessageTo<A> + Clone,

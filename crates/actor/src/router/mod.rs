@@ -191,6 +191,9 @@ impl<M: Message> Router<M> {
     ///
     /// # Errors
     /// Gives the message back if nobody could take it.
+    ///
+    /// # Panics
+    /// If the message's `clone` does: those before have theirs, and the others none.
     pub fn broadcast(&self, message: M) -> Result<usize, RouteError<M>>
     where
         M: Clone,
@@ -216,6 +219,9 @@ impl<M: Message> Router<M> {
     /// mirrors.add(spawn(Mirror));
     /// assert_eq!(mirrors.scatter(Where).wait().unwrap(), "here");
     /// ```
+    ///
+    /// # Panics
+    /// As [`broadcast`](Self::broadcast); nobody's answer is waited for then.
     pub fn scatter(&self, message: M) -> Scatter<M::Reply>
     where
         M: Clone,

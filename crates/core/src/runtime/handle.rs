@@ -229,6 +229,8 @@ impl Runtime {
     /// ends; what is queued is dropped, for up to a second. Those that go on are left alone: the
     /// [report](ShutdownReport) names them, and their threads end after them.
     ///
+    /// A guard of [`enter`](Self::enter) borrows the runtime: drop it before this.
+    ///
     /// # Panics
     /// As [`run`](Self::run), where it would wait for itself.
     #[track_caller]

@@ -28,7 +28,8 @@ const LOOK: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// How many behaviours, futures and jobs were dropped without having run to their end.
+    /// How many behaviours, futures and jobs were dropped without having run to their end. (What stands in a queue
+    /// behind a behaviour that is stuck is dropped when that ends, and not counted here.)
     pub abandoned: usize,
     /// How many workers were still in the middle of a behaviour when the wait ended, and other threads in one
     /// that runs [on the spot](crate::when_here). The workers' threads end after it.
