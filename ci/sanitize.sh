@@ -44,8 +44,8 @@ esac
 
 # With a target of its own the flags are for the code under test only, not for build scripts.
 target=$(rustc -vV | sed -n 's/^host: //p')
-# Backtraces are printed under a lock of the standard library that the sanitizers do not see.
-export RUST_BACKTRACE=0
+# Backtraces, and what tests print if it is captured, are under locks of the standard library that are not seen.
+export RUST_BACKTRACE=0 RUST_TEST_NOCAPTURE=1
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags" COACT_STRESS_SECONDS="$seconds" COACT_PROGRAMS_SECONDS="$seconds"
 export PROPTEST_CASES="${PROPTEST_CASES:-64}"
 failed=()

@@ -435,8 +435,11 @@ impl Job {
     fn move_to(&self, of: usize, home: usize) {
         let Some((actor, address)) = &self.actors[of] else { return };
         let call = self.world.tick();
-        address.move_to(self.world.homes[home]).expect("it is on no pump");
-        self.world.note(Event::Moved { actor: *actor, home, call });
+        match address.move_to(self.world.homes[home]) {
+            Ok(()) => self.world.note(Event::Moved { actor: *actor, home, call }),
+            Err(MoveError::Ended | MoveError::ToEnded) if self.world.is_cut_short() => {}
+            Err(why) => panic!("{why}"),
+        }
     }
 
     fn watch(&mut self, of: usize) {

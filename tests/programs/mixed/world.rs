@@ -41,6 +41,11 @@ impl World {
         Arc::new(Self { homes, asks, ..Self::default() })
     }
 
+    /// Whether its runtimes are shut down while it runs.
+    pub fn is_cut_short(&self) -> bool {
+        self.asks.is_some()
+    }
+
     pub fn tick(&self) -> u64 {
         // Acquire and release, so that a smaller number also means "happens before".
         self.clock.fetch_add(1, Ordering::AcqRel)
