@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact::prelude::*;
 use coact::sim::{self, Sim};
-use coact_tests::{Log, check, check_with_faults, finally, panic_of};
+use coact_tests::{Faults, Log, PATIENCE, check, check_with_faults, finally, panic_of, runtime};
 
 use crate::world::{Bomb, Diary, Do, Note};
 
@@ -216,6 +216,34 @@ fn asks_in_a_handler_block_no_worker() {
         let first = (0..50).fold(spawn(Link(None)), |next, _| spawn(Link(Some(next))));
         assert_eq!(first.ask(Depth).wait(), Ok(50));
     });
+}
+
+/// The limit needs no worker: it comes while all of them are busy.
+#[test]
+fn a_limit_comes_while_the_workers_are_busy() {
+    let [busy, idle] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let oracle = idle.run(|| spawn(Oracle));
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let _entered = busy.enter();
+    when((), move |()| _ = held.recv_timeout(PATIENCE));
+    let answer = oracle.ask(Wait(LONG)).timeout(ms(20)).wait();
+    assert_eq!(answer, Err(AskError::Timeout(ms(20))));
+    // It was not the end of what keeps the worker.
+    release.send(()).expect("the worker is still busy");
+    oracle.stop().unwrap();
+}
+
+/// A limit does not end with the runtime whose timers serve it.
+#[test]
+fn a_limit_goes_on_when_its_runtime_has_ended() {
+    let [short, long] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
+    let oracle = long.run(|| spawn(Oracle));
+    let entered = short.enter();
+    let ask = oracle.ask(Wait(ms(60))).timeout(LONG);
+    drop(entered);
+    drop(short);
+    let _entered = long.enter();
+    assert_eq!(ask.wait(), Ok(ms(60)));
 }
 
 #[test]

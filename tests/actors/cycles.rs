@@ -9,6 +9,8 @@ use std::time::Duration;
 use coact::Spawn;
 use coact::prelude::*;
 use coact_tests::{Dice, Faults, PATIENCE, check, finally, runtime};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 
 /// Asks the next one, held, and adds its own number to the answer.
 struct Link {
@@ -330,6 +332,35 @@ fn a_cycle_through_one_that_is_held_late() {
     let asked = links[0].ask(Begin(links[1].clone()));
     cycle_of(asked.timeout(PATIENCE).wait());
     untie(links);
+}
+
+/// What joins several futures polls each only when its own waker was woken.
+#[test]
+fn a_cycle_among_futures_that_are_joined() {
+    struct Joined;
+    impl Message for Joined {
+        type Reply = Result<u64, AskError>;
+    }
+    impl Receive<Joined> for Link {
+        fn receive(
+            &mut self,
+            _: Joined,
+            reply: Reply<Result<u64, AskError>>,
+            context: &mut Context<Self>,
+        ) {
+            context.hold(reply, |_, context| {
+                let this = context.address();
+                Box::pin(async move {
+                    let mut asks: FuturesUnordered<_> = (0..3).map(|_| this.ask(Sum(0))).collect();
+                    asks.next().await.expect("there are three")?
+                })
+            });
+        }
+    }
+    check(|| {
+        let links = chain(1);
+        cycle_of(links[0].ask(Joined).wait());
+    });
 }
 
 /// Every way to ask from inside of a held actor is looked at.

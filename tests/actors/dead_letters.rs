@@ -163,6 +163,64 @@ fn an_end_is_told_while_a_behaviour_cannot_run() {
     });
 }
 
+/// What an actor is told by itself and by its like does not make others hold it up.
+#[test]
+fn what_is_told_to_an_actor_alone_is_no_behaviour_over_several() {
+    struct Links;
+    impl Message for Links {
+        type Reply = ();
+    }
+    impl Handler<Links> for Clerk {
+        fn handle(&mut self, _: Links, context: &mut Context<Self>) {
+            context.spawn(async {}, |_, (), _| ());
+            context.ask_timeout(&context.address(), Case, PATIENCE, |_, _, _| ());
+        }
+    }
+    let system = System::builder().workers(2).build().unwrap();
+    let _entered = system.enter();
+    for round in 0..200 {
+        let office = Office::new(|clerk| clerk);
+        office.clerk.ask(Links).wait().unwrap();
+        office.clerk.suspend().unwrap();
+        if round % 2 == 0 {
+            office.clerk.drain().unwrap();
+        } else {
+            office.clerk.stop().unwrap();
+        }
+        let accepted = (0..50).filter(|_| office.clerk.send(Case).is_ok()).count();
+        let _ = office.clerk.resume();
+        let ended = office.clerk.ended().wait_timeout(PATIENCE).expect("it is told");
+        assert_eq!(ended, Ok(ExitReason::Shutdown));
+        if !office.clerk.has_ended() || accepted == 50 {
+            office.assert_counted(accepted as u64);
+        }
+    }
+}
+
+/// A closure that comes too late runs on the actor's host, and not within the call.
+#[test]
+fn a_late_closure_runs_on_the_host() {
+    fn again(actor: Addr<Clerk>, left: u32, told: coact::Resolver<Option<String>>) {
+        actor.clone().on_down(move |_| match left {
+            0 => told.resolve(std::thread::current().name().map(str::to_owned)),
+            _ => again(actor, left - 1, told),
+        });
+    }
+    let runtime = Runtime::builder().name("late").workers(1).build().unwrap();
+    let _entered = runtime.enter();
+    for is_entangled in [false, true] {
+        let (one, other) = (Office::new(|clerk| clerk), Office::new(|clerk| clerk));
+        if is_entangled {
+            when((&one.clerk, &other.clerk), |_| ());
+        }
+        one.clerk.stop().unwrap();
+        one.clerk.ended().wait().unwrap();
+        let (told, by) = Promise::channel();
+        again(one.clerk.clone(), 20_000, told);
+        assert_eq!(by.wait().unwrap().as_deref(), Some("late-0"), "{is_entangled}");
+    }
+}
+
 /// No queue is left in which anything could come behind.
 #[test]
 fn an_end_is_told_in_a_runtime_that_ends() {

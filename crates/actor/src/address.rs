@@ -304,6 +304,21 @@ impl<A: Actor> Addr<A> {
         self.post(None, message, reply)
     }
 
+    /// Messages must not overtake what is about to be queued: for this actor alone, so nothing else can hold it up.
+    fn begin_alone(&self) {
+        if !self.cown().is_plain() {
+            self.announce_elsewhere();
+        }
+    }
+
+    /// It stands in the queue, or will not.
+    fn end_alone(&self) {
+        // One with a mailbox of its own is not plain from the beginning.
+        if !self.cown().is_plain() {
+            self.announced_elsewhere();
+        }
+    }
+
     /// Messages must not overtake the behaviour that is about to be queued. Returns whether it may be refused.
     #[cold]
     fn announce_elsewhere(&self) -> bool {
@@ -347,11 +362,11 @@ impl<A: Actor> Addr<A> {
         if self.has_ended() {
             return Err(Stopped);
         }
-        AsCown::announce(self);
+        self.begin_alone();
         when(self.cown().regardless(), |cell| {
             cell.call(|_, context| context.stop_with(ExitReason::Shutdown));
         });
-        AsCown::announced(self);
+        self.end_alone();
         Ok(())
     }
 
@@ -391,8 +406,9 @@ impl<A: Actor> Addr<A> {
         self.direct(Directive::Resume)
     }
 
-    /// Calls a closure when the actor ends, whatever the reason; at once if it has ended. The
-    /// closure runs on the actor's host, or, if that has ended, wherever it is given up, and must not block.
+    /// Calls a closure when the actor ends, whatever the reason; at once if it has ended, but not within this call.
+    /// The closure runs on the actor's host, or, if that has ended, wherever it is given up, and must not block.
+    /// Closures that come after the end may run in any order.
     pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> MonitorId {
         self.monitor(Box::new(tell))
     }
@@ -520,11 +536,11 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        AsCown::announce(self);
+        self.begin_alone();
         when(self.cown().regardless(), move |cell| {
             cell.receive_in(|context| context.life() == life, news);
         });
-        AsCown::announced(self);
+        self.end_alone();
     }
 
     /// As [`deliver`](Self::deliver), unless the actor does not want it any more by then.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use coact_core::{Broken, CownSet, Home, Promise, Timer};
+use coact_core::{Broken, CownSet, Home, Promise, Sleep};
 
 use crate::cycle::{Wait, Waiting};
 use crate::reply::Answer;
@@ -26,23 +26,32 @@ pub struct Ask<R: Send + 'static> {
     waiting: Option<Waiting>,
 }
 
+/// A limit. It is told by the thread that serves timers: workers may be busy.
 struct Timeout {
     after: Duration,
-    alarm: Promise<()>,
-    timer: Timer,
+    /// The runtime whose timer it is, and when it has begun by that one's clock.
+    begun: (Home, Duration),
+    alarm: Sleep,
 }
 
 impl Timeout {
     fn new(duration: Duration) -> Self {
-        let (resolver, alarm) = Promise::channel();
-        let timer = Home::of_any().after(duration, (), move |()| resolver.resolve(()));
-        Self { after: duration, alarm, timer }
+        let home = Home::of_any();
+        Self { after: duration, begun: (home, home.elapsed()), alarm: home.sleep(duration) }
     }
-}
 
-impl Drop for Timeout {
-    fn drop(&mut self) {
-        self.timer.cancel();
+    /// Ready when the time has passed.
+    fn poll(&mut self, context: &mut TaskContext<'_>) -> Poll<()> {
+        match Pin::new(&mut self.alarm).poll(context) {
+            Poll::Ready(Err(_)) => {
+                // That runtime has been shut down: another one goes on.
+                let (home, start) = self.begun;
+                let left = self.after.saturating_sub(home.elapsed().saturating_sub(start));
+                self.alarm = Home::of_any().sleep(left);
+                Pin::new(&mut self.alarm).poll(context).map(drop)
+            }
+            polled => polled.map(drop),
+        }
     }
 }
 
@@ -132,14 +141,13 @@ impl<R: Send + 'static> Future for Ask<R> {
             return Poll::Ready(flatten(result).map_err(why));
         }
         if let Some(waiting) = &mut this.waiting {
+            waiting.goes_on(context.waker());
             if let Some(cycle) = waiting.failure() {
                 return Poll::Ready(Err(AskError::Cycle(cycle)));
             }
-            waiting.goes_on();
         }
         let Some(timeout) = &mut this.timeout else { return Poll::Pending };
-        let alarm = Pin::new(&mut timeout.alarm).poll(context);
-        alarm.map(|_| give_up(&mut this.promise, timeout.after))
+        timeout.poll(context).map(|()| give_up(&mut this.promise, timeout.after))
     }
 }
 

@@ -73,6 +73,11 @@ pub(crate) trait Tell: Send {
     fn is_wanted(&self) -> bool {
         true
     }
+
+    /// Whether it is the user's code, which whoever leaves it does not expect to run at once.
+    fn is_the_users(&self) -> bool {
+        true
+    }
 }
 
 impl<F: FnOnce(Down) + Send> Tell for F {
@@ -89,6 +94,10 @@ impl Tell for Resolver<ExitReason> {
 
     fn is_wanted(&self) -> bool {
         !self.is_abandoned()
+    }
+
+    fn is_the_users(&self) -> bool {
+        false
     }
 }
 

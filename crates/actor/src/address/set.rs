@@ -33,10 +33,7 @@ impl<A: Actor> AsCown for Addr<A> {
 
     #[inline]
     fn announced(&self) {
-        // One with a mailbox of its own is not plain from the beginning.
-        if !self.cown().is_plain() {
-            self.announced_elsewhere();
-        }
+        self.end_alone();
     }
 
     fn admit(&self) -> Option<Option<Permit>> {
@@ -56,7 +53,7 @@ impl<A: Actor> CownRef for &Addr<A> {
     }
 }
 
-/// An address in a set whose behaviour gets the whole cell.
+/// An address as the one member of a set whose behaviour gets the whole cell.
 pub(crate) struct Inside<A: Actor>(pub(crate) Addr<A>);
 
 impl<A: Actor> Clone for Inside<A> {
@@ -83,12 +80,12 @@ impl<A: Actor> AsCown for Inside<A> {
     }
 
     fn announce(&self) -> bool {
-        self.0.announce();
+        self.0.begin_alone();
         // What it is for is no behaviour of the user's.
         false
     }
 
     fn announced(&self) {
-        self.0.announced();
+        self.0.end_alone();
     }
 }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use coact_core::{Ending, catch, when};
 use parking_lot::Mutex;
@@ -37,17 +38,25 @@ impl<F: FnOnce()> Drop for InAnyCase<F> {
 
 /// Has the end of an actor told behind the messages that it has left: so they are counted by then.
 ///
-/// If other cowns may hold these up, it is told at once, since it must not wait for them.
-fn tell_behind<A: Actor>(address: &Addr<A>, tell: impl FnOnce() + Send + 'static) {
+/// If other cowns may hold these up, it is told at once, since it must not wait for them: by the caller, or, if what tells
+/// is the user's and the caller is not the actor's host, by that.
+fn tell_behind<A: Actor>(address: &Addr<A>, by_host: bool, tell: impl FnOnce() + Send + 'static) {
     let (tell, front) = (Arc::new(InAnyCase::new(tell)), address.cown().front());
+    let now = |tell: Arc<InAnyCase<_>>| {
+        if by_host {
+            address.home().after(Duration::ZERO, (), move |()| tell.now());
+        } else {
+            tell.now();
+        }
+    };
     if front.is_entangled() {
-        return tell.now();
+        return now(tell);
     }
     let behind = Arc::clone(&tell);
     when(address.cown().regardless(), move |_| behind.now());
     // A behaviour that stands before that one has entangled the actor before it was queued, so that is seen now.
     if front.is_entangled() {
-        tell.now();
+        now(tell);
     }
 }
 
@@ -68,17 +77,18 @@ fn refuse_behind<A: Actor>(address: Option<&Addr<A>>, front: &Front, directive: 
     match (directive, address) {
         (Directive::Tie(Tie::Monitor(monitor)), Some(address)) => {
             let (actor, reason) = (front.id(), reason_of_end(front));
-            tell_behind(address, move || monitor.down(actor, &reason));
+            let by_host = monitor.tell.is_the_users();
+            tell_behind(address, by_host, move || monitor.down(actor, &reason));
         }
         (other, _) => refuse(front, other),
     }
 }
 
 impl<A: Actor> Cell<A> {
-    /// See [`tell_behind`].
+    /// See [`tell_behind`]; for the actor's host.
     pub(super) fn tell_behind(&self, tell: impl FnOnce() + Send + 'static) {
         match self.this.upgrade() {
-            Some(address) => tell_behind(&address, tell),
+            Some(address) => tell_behind(&address, false, tell),
             None => drop(catch(tell)),
         }
     }

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
 
-use coact_core::{CownId, Place};
+use coact_core::{CownId, Place, catch};
 use parking_lot::Mutex;
 
 use super::holder::{Holder, holder};
@@ -22,6 +23,8 @@ pub(crate) struct Wait {
     number: AtomicU64,
     message: Mutex<Whereabouts>,
     failure: OnceLock<Arc<AskCycle>>,
+    /// Of whoever polls the ask: not always that of the actor.
+    waker: Mutex<Option<Waker>>,
 }
 
 /// Where the message of an ask is.
@@ -93,7 +96,8 @@ impl Wait {
         });
         let serial = next_number();
         let number = AtomicU64::new(serial);
-        Arc::new(Self { holder, serial, number, message, failure: OnceLock::new() })
+        let (failure, waker) = (OnceLock::new(), Mutex::default());
+        Arc::new(Self { holder, serial, number, message, failure, waker })
     }
 
     /// The wait of one who is held for room in a full mailbox.
@@ -260,7 +264,21 @@ impl Wait {
     /// There will be no answer. (Others may have found another circle that it closes.)
     pub(super) fn fail(&self, why: AskCycle) {
         let _ = self.failure.set(Arc::new(why));
+        // What joins several futures may poll this one only when its own waker is woken, which may be foreign code.
+        let waker = self.waker.lock().take();
+        let _ = catch(|| waker.map(Waker::wake));
         self.by().alert();
+    }
+
+    /// Whom to wake if it fails.
+    fn wake_by(&self, waker: &Waker) {
+        let is_kept = self.waker.lock().as_ref().is_some_and(|kept| kept.will_wake(waker));
+        if !is_kept {
+            // Foreign code is called without the lock.
+            let waker = waker.clone();
+            let before = self.waker.lock().replace(waker);
+            drop(before);
+        }
     }
 
     pub(super) fn describe(&self) -> CycleAsk {
@@ -292,12 +310,13 @@ impl Waiting {
         self.wait.failure.get().cloned()
     }
 
-    /// The ask is awaited, and there is no answer yet.
-    pub(crate) fn goes_on(&mut self) {
+    /// The ask is awaited, and there is no answer yet. To be followed by a look for a [failure](Self::failure).
+    pub(crate) fn goes_on(&mut self, waker: &Waker) {
         if holder().is_none_or(|holder| !Arc::ptr_eq(&holder, &self.wait.holder)) {
             // It was handed to somebody else, who holds nobody.
             return self.leave();
         }
+        self.wait.wake_by(waker);
         if !std::mem::replace(&mut self.is_known, true) {
             self.wait.message.lock().is_awaited = true;
             table::add(&self.wait);
@@ -314,6 +333,9 @@ impl Waiting {
             message.listed = None;
         }
         table::remove(&self.wait);
+        // It may own what owns the wait.
+        let waker = self.wait.waker.lock().take();
+        drop(waker);
     }
 }
 

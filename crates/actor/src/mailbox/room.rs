@@ -38,10 +38,10 @@ impl Future for Room {
             return Poll::Ready(Ok(permit));
         }
         if let Some(waiting) = &mut this.waiting {
+            waiting.goes_on(context.waker());
             if let Some(circle) = waiting.failure() {
                 return Poll::Ready(Err(circle));
             }
-            waiting.goes_on();
         }
         Poll::Pending
     }
