@@ -161,9 +161,12 @@ impl Run {
         let reads = with(|access| access == Access::Read);
         let checks = with(Access::is_checked);
         let body = self.body(spawn);
-        // Alone on one cown, exclusively, a behaviour has another shape in the runtime.
+        // On one cown, exclusively, or on two, a behaviour has another shape in the runtime.
         match (&writes[..], &reads[..], &checks[..]) {
             ([cown], [], []) => self.place(way, op, cown, move |state| body.run(&mut [state], [])),
+            ([a, b], [], []) => {
+                self.place(way, op, (a, b), move |(a, b)| body.run(&mut [a, b], []))
+            }
             ([], [], [cown]) => {
                 self.place(way, op, cown.checked(), move |state| body.run(&mut [], [state]))
             }

@@ -323,6 +323,7 @@ impl Job {
         match (&writes[..], &reads[..], &cowns[..]) {
             ([actor], [], []) => when(actor, move |_| run()),
             ([], [actor], []) => when(actor.read(), move |_| run()),
+            ([a, b], [], []) => when((a, b), move |_| run()),
             _ => when((&writes, read_all(&reads), &cowns), move |_| run()),
         }
         world.note(Event::Spawned { id, from, set, is_alone, is_ask: false });

@@ -406,6 +406,7 @@ impl Job {
         match (&writes[..], &reads[..], &cowns[..]) {
             ([actor], [], []) => when(actor, move |_| run()),
             ([], [actor], []) => when(actor.read(), move |_| run()),
+            ([a, b], [], []) => when((a, b), move |_| run()),
             _ => when((&writes, read_all(&reads), &cowns), move |_| run()),
         }
         let item = Item { kind: Kind::Behaviour, members };

@@ -114,6 +114,34 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
     deferring.finish();
 }
 
+/// Appends the two requests of one behaviour in one atomic step, as [`append_all`] does.
+///
+/// # Safety
+/// As there; the cowns are distinct, and in no group.
+#[inline]
+pub(crate) unsafe fn append_two(slots: [NonNull<Slot>; 2], ready: &mut impl Ready) {
+    // SAFETY: live, by the caller's word.
+    let request =
+        |slot: NonNull<Slot>| unsafe { Request::new(slot, slot.as_ref().member().header_ptr()) };
+    let [mut low, mut high] = slots.map(request);
+    if low.header > high.header {
+        std::mem::swap(&mut low, &mut high);
+    }
+    // SAFETY: step by step as in `append_all`.
+    unsafe {
+        swap_in(std::slice::from_mut(&mut low));
+        swap_in(std::slice::from_mut(&mut high));
+        sim::point();
+        let mut deferring = Deferring::new(ready);
+        low.slot.as_ref().end_step();
+        high.slot.as_ref().end_step();
+        sim::point();
+        attach(&low, &mut deferring);
+        attach(&high, &mut deferring);
+        deferring.finish();
+    }
+}
+
 /// Chains the requests for one cown, puts them into its queue, and waits until what stands before them has its place.
 ///
 /// # Safety

@@ -313,7 +313,7 @@ where
     // Others may have moved a cown before it was taken, and a foreign handle may name another one than before.
     if spawn::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
         // SAFETY: taken, and not given back yet.
-        unsafe { release_all(&slots, ready) };
+        unsafe { release_unused(&slots, ready) };
         return Some((set, closure, completion));
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
@@ -324,6 +324,17 @@ where
     unsafe { release_all(&slots, ready) };
     ended.deliver();
     None
+}
+
+/// Gives cowns back that were taken, and cannot be used here.
+///
+/// # Safety
+/// As [`release_all`].
+#[cold]
+#[inline(never)]
+unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
+    // SAFETY: by the caller's word.
+    unsafe { release_all(slots, ready) };
 }
 
 /// Gives the cowns of the slots back.
@@ -367,7 +378,7 @@ where
     // SAFETY: as above.
     if unsafe { member.header() }.home_of_queue() != home {
         // SAFETY: taken, and not given back yet.
-        unsafe { release_exclusive(NonNull::from(&slot), ready) };
+        unsafe { release_unused(std::slice::from_ref(&slot), ready) };
         return Some((set, closure, completion));
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);

@@ -26,11 +26,17 @@ fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
 }
 
+/// On two cowns, as a pair.
 fn push_both(x: &Cown<Log>, y: &Cown<Log>, who: u8) {
     when((x, y), move |(x, y)| {
         x.push(who);
         y.push(who);
     });
+}
+
+/// The same as any number of cowns.
+fn push_all(x: &Cown<Log>, y: &Cown<Log>, who: u8) {
+    when(&[x, y][..], move |mut all| all.iter_mut().for_each(|log| log.push(who)));
 }
 
 /// A thread appends while another one appends and leaves: each runs once, in its thread's order,
@@ -112,24 +118,33 @@ fn behaviour_spawns_on_its_own_cown() {
 /// both cowns.
 ///
 /// Fails if the exchanges are not made by address, or if `swap_in` does not wait for what stands before.
-#[test]
-fn appenders_cross() {
-    check(|| {
+fn cross(push: fn(&Cown<Log>, &Cown<Log>, u8)) {
+    check(move || {
         let (x, y) = two_logs();
         let other = thread::spawn({
             let (x, y) = (x.clone(), y.clone());
             move || {
-                push_both(&x, &y, 1);
+                push(&x, &y, 1);
                 run_ready();
             }
         });
-        push_both(&y, &x, 2);
+        push(&y, &x, 2);
         run_ready();
         other.join().unwrap();
         let (x, y) = (written(x), written(y));
         assert_eq!(x, y);
         assert_eq!(x.len(), 2);
     });
+}
+
+#[test]
+fn appenders_of_pairs_cross() {
+    cross(push_both);
+}
+
+#[test]
+fn appenders_cross() {
+    cross(push_all);
 }
 
 /// Three threads, each on two of three cowns, in a circle: no deadlock.
@@ -157,14 +172,13 @@ fn appenders_in_a_circle() {
 /// for the step.
 ///
 /// Fails if `append_single` does not wait, or if `swap_in` does not mark the request or the queue.
-#[test]
-fn single_requests_cross_a_step_over_two_cowns() {
-    check(|| {
+fn singles_cross(push_all: fn(&Cown<Log>, &Cown<Log>, u8)) {
+    check(move || {
         let (x, y) = two_logs();
         let other = thread::spawn({
             let (x, y) = (x.clone(), y.clone());
             move || {
-                push_both(&x, &y, 3);
+                push_all(&x, &y, 3);
                 run_ready();
             }
         });
@@ -178,6 +192,16 @@ fn single_requests_cross_a_step_over_two_cowns() {
             "X: {x:?}, Y: {y:?}"
         );
     });
+}
+
+#[test]
+fn single_requests_cross_a_step_over_two_cowns() {
+    singles_cross(push_all);
+}
+
+#[test]
+fn single_requests_cross_a_pairs_step() {
+    singles_cross(push_both);
 }
 
 /// The same, told through memory: the first request comes from one thread, and the second from

@@ -10,6 +10,7 @@ pub(crate) mod here;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod multi;
+mod pair;
 pub(crate) mod release;
 pub(crate) mod scope;
 pub(crate) mod single;

@@ -61,7 +61,26 @@ pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
     u32::try_from(members).map_err(|_| Refusal::TooMany { members })
 }
 
+impl MultiSlot {
+    /// A request of the behaviour, which is not queued yet.
+    #[inline]
+    pub(super) fn new(member: Member, owner: NonNull<Multi>) -> Self {
+        Self { slot: Slot::new(member.in_multi()), owner }
+    }
+}
+
 impl Multi {
+    /// The front of a behaviour on so many cowns, which has none of them yet.
+    #[inline]
+    pub(super) fn new(vtable: &'static TaskVTable, len: u32) -> Self {
+        Self {
+            task: Task { vtable },
+            link: AtomicPtr::new(null_mut()),
+            missing: AtomicU32::new(len),
+            len,
+        }
+    }
+
     /// The behaviour that a request belongs to.
     ///
     /// # Safety
@@ -140,7 +159,7 @@ impl Multi {
     /// # Safety
     /// The behaviour is live.
     #[inline]
-    unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
+    pub(super) unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
         // SAFETY: by the caller's word.
         for slot in unsafe { Self::requests(behaviour) } {
             // ORDERING: Relaxed. Only a hint is made of it.
@@ -157,7 +176,8 @@ impl Multi {
     ///
     /// # Safety
     /// The behaviour is live for `'a`.
-    unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
+    #[inline]
+    pub(super) unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
         // SAFETY: the member of the first slot lies this far into it; the others follow at the
         // distance of a `MultiSlot`.
         let first = unsafe { &(*Self::slots(behaviour).as_ptr()).slot }.member_ptr();
@@ -166,7 +186,7 @@ impl Multi {
     }
 }
 
-unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+pub(super) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: the task is a live `Multi`.
     NonNull::from(unsafe { &task.cast::<Multi>().as_ref().link })
 }
@@ -242,23 +262,15 @@ where
         let block = Block::new(layout);
         let node = block.start.cast::<Multi>();
         // SAFETY: the block is fresh, and has room for the front.
-        unsafe {
-            node.write(Multi {
-                task: Task { vtable: &Self::VTABLE },
-                link: AtomicPtr::new(null_mut()),
-                missing: AtomicU32::new(len),
-                len,
-            });
-        }
+        unsafe { node.write(Multi::new(&Self::VTABLE, len)) };
         let (mut at, mut left) = (Multi::slots(node), len);
         let mut grouped = Grouped::default();
         set.visit(&mut Visitor(&mut |member| {
             assert!(left > 0, "a cown set has more members than it said");
-            let slot = Slot::new(member.in_multi());
             // SAFETY: one of the `len` slots that the block was made for, not written before. The
             // set's handles keep the cowns alive.
             unsafe {
-                at.write(MultiSlot { slot, owner: node });
+                at.write(MultiSlot::new(member, node));
                 if member.header().is_grouped() {
                     grouped.push(at.cast());
                 } else {

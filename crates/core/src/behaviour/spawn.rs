@@ -12,6 +12,7 @@ use super::append::{Request, append_all};
 use super::body::{Body, Completion, Forget};
 use super::claim;
 use super::multi::{Multi, Prepared, count_members};
+use super::pair::{self, PairBehaviour};
 use super::single::{Single, SingleBehaviour};
 use crate::attend::Place;
 use crate::cown::header::{CownHeader, Member};
@@ -152,6 +153,12 @@ where
 {
     if let Err(refusal) = count_members(&set) {
         return Err((refusal, closure, completion));
+    }
+    if !S::ANNOUNCES {
+        spawn_on(&set, closure, completion)?;
+        // As below.
+        set.give();
+        return Ok(());
     }
     let (announced, asks) = Announced::new(&set);
     let spawned = if asks {
@@ -304,6 +311,12 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    if let Some(members) = pair::members(set) {
+        let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+        // SAFETY: those of the set, which is the caller's.
+        unsafe { PairBehaviour::spawn(members, body) };
+        return Ok(());
+    }
     prefetch_cowns(set);
     // `spawn` has looked that there are no more.
     let len = set.member_count() as u32;

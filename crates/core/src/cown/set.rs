@@ -59,6 +59,14 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const HAS_READS: bool = true;
 
+    /// Whether some handle of such a set may want to be told of behaviours: [`AsCown::ANNOUNCES`].
+    #[doc(hidden)]
+    const ANNOUNCES: bool = true;
+
+    /// How many cowns such a set names, if these are always as many, and all held exclusively.
+    #[doc(hidden)]
+    const EXCLUSIVE: Option<usize> = None;
+
     #[doc(hidden)]
     fn member_count(&self) -> usize;
 
@@ -172,6 +180,9 @@ pub trait AsCown: Clone + Send + 'static {
     /// The view. It is called with the cown held exclusively, and must not panic.
     fn view_mut(state: &mut Self::State) -> &mut Self::View;
 
+    /// Whether handles of this type want [`announce`](Self::announce) to be called at all.
+    const ANNOUNCES: bool = true;
+
     /// Called before a behaviour that names this handle is queued, by the thread that spawns it. For handles of
     /// states that keep an order of their own beside that of the queue. Must not panic. (A behaviour of
     /// [`when_here`](crate::when_here) that has its turn at once is never queued.)
@@ -220,6 +231,7 @@ pub trait AsCown: Clone + Send + 'static {
 impl<T: Send + 'static> AsCown for Cown<T> {
     type State = T;
     type View = T;
+    const ANNOUNCES: bool = false;
 
     #[inline]
     fn as_cown(&self) -> &Cown<T> {
@@ -442,7 +454,7 @@ pub(super) unsafe fn view_mut<'a, H: AsCown>(cown: NonNull<CownHeader>) -> &'a m
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
-    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr,
+    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, announces: $announces:expr,
      |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
         impl<$($generics)*> Sealed for $set {}
 
@@ -452,6 +464,8 @@ macro_rules! one_cown {
             type Owned = $owned;
             const SINGLE: bool = $single;
             const HAS_READS: bool = !$single;
+            const ANNOUNCES: bool = $announces;
+            const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
 
             #[inline]
             fn member_count(&self) -> usize {
@@ -509,29 +523,29 @@ macro_rules! one_cown {
     };
 }
 
-one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, |this| *this,
+one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES, |this| *this,
     own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true,
+one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES,
     |this| this.0, own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false,
+one_cown!([H: AsCown] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
     |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
-one_cown!([H: AsCown] owned::Read<H>, owned::Read<H>, &'a H::View, single: false,
+one_cown!([H: AsCown] owned::Read<H>, owned::Read<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
     |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, owned::CheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, |this| this.0, own: owned::CheckedRead,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
     member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] owned::CheckedRead<T>, owned::CheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, |this| this.0, own: owned::CheckedRead,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
     member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut T, Poisoned<'a, T>>,
-    single: true, |this| this.0, own: owned::Checked, member: Member::checked, |cown| hold_checked(cown));
+    single: true, announces: false, |this| this.0, own: owned::Checked, member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
-    Result<&'a mut T, Poisoned<'a, T>>, single: true, |this| this.0, own: owned::Checked,
+    Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: owned::Checked,
     member: Member::checked, |cown| hold_checked(cown));
-one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true,
+one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
     |this| this.0, own: owned::Regardless, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] owned::Regardless<T>, owned::Regardless<T>, &'a mut T, single: true,
+one_cown!([T: Send + 'static] owned::Regardless<T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
     |this| this.0, own: owned::Regardless, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
 
@@ -544,6 +558,8 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     type Owned = Cown<T>;
     const SINGLE: bool = true;
     const HAS_READS: bool = false;
+    const ANNOUNCES: bool = false;
+    const EXCLUSIVE: Option<usize> = Some(1);
 
     #[inline]
     fn member_count(&self) -> usize {
@@ -600,6 +616,8 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
     type Owned = Self;
     const SINGLE: bool = true;
     const HAS_READS: bool = false;
+    const ANNOUNCES: bool = false;
+    const EXCLUSIVE: Option<usize> = Some(1);
 
     fn member_count(&self) -> usize {
         1
@@ -744,6 +762,11 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Shape = [S::Shape; N];
     type Owned = [S::Owned; N];
     const HAS_READS: bool = S::HAS_READS;
+    const ANNOUNCES: bool = S::ANNOUNCES;
+    const EXCLUSIVE: Option<usize> = match S::EXCLUSIVE {
+        Some(each) => each.checked_mul(N),
+        None => None,
+    };
 
     fn member_count(&self) -> usize {
         self.iter().map(CownSet::member_count).sum()
@@ -788,6 +811,19 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     }
 }
 
+/// The sum, if all are known.
+const fn sum(parts: &[Option<usize>]) -> Option<usize> {
+    let (mut whole, mut at) = (Some(0_usize), 0);
+    while at < parts.len() {
+        whole = match (whole, parts[at]) {
+            (Some(before), Some(part)) => before.checked_add(part),
+            _ => None,
+        };
+        at += 1;
+    }
+    whole
+}
+
 macro_rules! tuple_of_sets {
     ($($name:ident . $index:tt),*) => {
         impl<$($name: CownSet),*> Sealed for ($($name,)*) {}
@@ -798,6 +834,8 @@ macro_rules! tuple_of_sets {
             type Shape = ($($name::Shape,)*);
             type Owned = ($($name::Owned,)*);
             const HAS_READS: bool = false $(|| $name::HAS_READS)*;
+            const ANNOUNCES: bool = false $(|| $name::ANNOUNCES)*;
+            const EXCLUSIVE: Option<usize> = sum(&[$($name::EXCLUSIVE),*]);
 
             #[inline]
             fn member_count(&self) -> usize {
