@@ -316,10 +316,8 @@ fn a_cycle_through_one_that_is_held_late() {
                     let asked = Arc::new(Barrier::new(2));
                     let mut ask = other.ask(Late(this, Arc::clone(&asked)));
                     asked.wait();
-                    poll_fn(|task| {
-                        Poll::Ready(assert!(Pin::new(&mut ask).poll(task).is_pending()))
-                    })
-                    .await;
+                    let polled = poll_fn(|task| Poll::Ready(Pin::new(&mut ask).poll(task))).await;
+                    assert!(polled.is_pending());
                     asked.wait();
                     ask.await?
                 })
