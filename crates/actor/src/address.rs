@@ -601,7 +601,7 @@ impl<A: Actor> Addr<A> {
             return;
         }
         if self.home().is_cancelled() {
-            // That of a pump that is gone is attended to by nobody.
+            // Nothing attends to an actor whose pump is gone.
             refuse_all(front);
         } else {
             refuse_late(self);

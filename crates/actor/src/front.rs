@@ -27,7 +27,7 @@ const ENTANGLED: u64 = 1 << 63;
 /// The bit that says that it has ended, for no other reason than that nobody needs it any more.
 const ENDED: u64 = 1 << 62;
 
-/// The bit that says that its end is told: whoever wants to know of it from now on need not wait for the actor.
+/// The bit that says that its end is told: a monitor that comes from now on need not wait for the actor.
 const TOLD: u64 = 1 << 61;
 
 static NORMAL: ExitReason = ExitReason::Normal;

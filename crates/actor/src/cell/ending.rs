@@ -62,7 +62,7 @@ fn tell_behind<A: Actor>(address: &Addr<A>, by_host: bool, tell: impl FnOnce() +
 
 /// Answers what was left for an actor that has ended: behind what it has left itself, as far as that tells of its end.
 ///
-/// Whoever has left it does so: the actor may be held by a behaviour that waits for others, and cannot.
+/// The thread that has left it calls this: a behaviour that waits for others may hold the actor.
 #[cold]
 pub(crate) fn refuse_late<A: Actor>(address: &Addr<A>) {
     let front = address.cown().front();
@@ -71,8 +71,8 @@ pub(crate) fn refuse_late<A: Actor>(address: &Addr<A>) {
     }
 }
 
-/// Answers a directive that has come too late, a monitor behind what the actor has left. (One that nobody has the
-/// address of has no messages left.)
+/// Answers a directive that has come too late, a monitor behind what the actor has left. (An actor without
+/// addresses has no messages left.)
 fn refuse_behind<A: Actor>(address: Option<&Addr<A>>, front: &Front, directive: Directive) {
     match (directive, address) {
         (Directive::Tie(Tie::Monitor(monitor)), Some(address)) => {

@@ -23,7 +23,7 @@ pub(crate) struct Wait {
     number: AtomicU64,
     message: Mutex<Whereabouts>,
     failure: OnceLock<Arc<AskCycle>>,
-    /// Of whoever polls the ask: not always that of the actor.
+    /// Of the task that polls the ask: not always that of the actor.
     waker: Mutex<Option<Waker>>,
 }
 
@@ -169,7 +169,7 @@ impl Wait {
             message.listed.is_some_and(|listed| listed != Some(queue))
         };
         if is_elsewhere {
-            // Somebody has given the reply to that actor, or the wait began while the handler had it, or it was
+            // The reply was given to that actor, or the wait began while the handler had it, or it was
             // passed on and handled before the table was told. To be held with it may close a circle.
             table::moved(self);
         }

@@ -302,6 +302,16 @@ fn a_farewell_against_upgrade() {
     });
 }
 
+/// Drops a handle while another thread drops the other one, and runs all that comes of both: the state goes.
+fn drop_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
+    let orders = Arc::clone(cown.front());
+    drop(cown);
+    run_ready();
+    other.join().unwrap();
+    run_ready();
+    assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
+}
+
 /// The last handles go while the door is being shut: what waits there runs, and the state is dropped.
 ///
 /// Fails if `is_without_door` does not ask for handles, and if whoever drops the last one does not alert.
@@ -311,7 +321,7 @@ fn the_last_handles_against_a_door() {
         // Beside the model.
         let ran = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let cown = attended(usize::MAX);
-        let (orders, done) = (Arc::clone(cown.front()), Arc::clone(&ran));
+        let done = Arc::clone(&ran);
         when(&cown, move |_| {
             done.fetch_add(1, Ordering::Relaxed);
         });
@@ -323,12 +333,8 @@ fn the_last_handles_against_a_door() {
                 run_ready();
             }
         });
-        drop(cown);
-        run_ready();
-        other.join().unwrap();
-        run_ready();
+        drop_beside(cown, other);
         assert_eq!(ran.load(Ordering::Relaxed), 1, "what waits at the door is left there");
-        assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
     });
 }
 
@@ -339,7 +345,6 @@ fn the_last_handles_against_a_door() {
 fn a_failure_against_the_last_handles() {
     check(|| {
         let cown = attended(0);
-        let orders = Arc::clone(cown.front());
         let fail = |cown: &Cown<State>| {
             when(cown, |_| std::panic::resume_unwind(Box::new("a model's")));
         };
@@ -351,10 +356,6 @@ fn a_failure_against_the_last_handles() {
                 run_ready();
             }
         });
-        drop(cown);
-        run_ready();
-        other.join().unwrap();
-        run_ready();
-        assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
+        drop_beside(cown, other);
     });
 }

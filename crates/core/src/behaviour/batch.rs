@@ -8,7 +8,7 @@ use super::admission;
 use super::append::{Request, append_all};
 use super::body::{Completion, Forget};
 use super::multi::{Multi, Prepared, count_members};
-use super::spawn::{self, Announced, Refusal};
+use super::spawn::{self, Refusal};
 use crate::cown::depth;
 use crate::cown::set::CownSet;
 use crate::panic::drop_quietly;
@@ -146,8 +146,8 @@ impl Batch {
         // What is named must be what is kept: a foreign handle may have clones that name other cowns.
         let handles = set.to_owned_set();
         // It is announced anew when it is queued.
-        let (announced, asks) = Announced::new(&handles);
-        announced.end();
+        let asks = handles.announce_all();
+        handles.announced_all();
         let added = if asks {
             match admission::ask(&handles) {
                 Ok(admitted) => self.add(handles, len, closure, admitted),

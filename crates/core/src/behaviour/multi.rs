@@ -177,7 +177,7 @@ impl Multi {
     /// # Safety
     /// The behaviour is live for `'a`.
     #[inline]
-    pub(super) unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
+    unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
         // SAFETY: the member of the first slot lies this far into it; the others follow at the
         // distance of a `MultiSlot`.
         let first = unsafe { &(*Self::slots(behaviour).as_ptr()).slot }.member_ptr();

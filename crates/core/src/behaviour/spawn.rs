@@ -156,7 +156,7 @@ where
     }
     if !S::ANNOUNCES {
         spawn_on(&set, closure, completion)?;
-        // As below.
+        // As `Given` says.
         set.give();
         return Ok(());
     }
@@ -203,20 +203,14 @@ where
 
 /// The handles of a set were told that a behaviour on it is about to be queued. When this is dropped they are told that
 /// it will not, or stands in its queues.
-pub(super) struct Announced<'a, S: CownSet>(&'a S);
+struct Announced<'a, S: CownSet>(&'a S);
 
 impl<'a, S: CownSet> Announced<'a, S> {
     /// Tells whether one of the handles is to be asked, too.
     #[inline]
-    pub(super) fn new(set: &'a S) -> (Self, bool) {
+    fn new(set: &'a S) -> (Self, bool) {
         let asks = set.announce_all();
         (Self(set), asks)
-    }
-
-    /// Tells them now.
-    #[inline]
-    pub(super) fn end(self) {
-        ManuallyDrop::new(self).0.announced_all();
     }
 }
 
