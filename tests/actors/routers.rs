@@ -84,6 +84,9 @@ fn in_turn() {
         let (clerks, log) = clerks(3);
         let router = routed(Router::new(Routing::RoundRobin), &clerks);
         assert!(!router.add(clerks[0].clone()), "it is one already");
+        let gone = spawn(Clerk { name: 3, log: log.clone() });
+        end(&gone);
+        assert!(!router.add(gone), "it has ended");
         (0..6).for_each(|n| router.send(Item(n)).unwrap());
         finally(move || assert_eq!(receivers(&log), [0, 1, 2, 0, 1, 2]));
     });

@@ -164,7 +164,7 @@ fn timers_belong_to_the_runtime_of_their_cowns_or_to_one_that_is_chosen() {
     let report = clock.shutdown(Duration::ZERO);
     assert_eq!(report.abandoned, 2);
     assert!(!chosen.cancel());
-    assert!(late.wait().is_err());
+    assert_eq!(late.wait(), Err(Broken::Cancelled));
     let own = after(never, &account, |balance| *balance = 0);
     assert!(own.cancel());
 }

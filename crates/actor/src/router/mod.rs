@@ -102,12 +102,15 @@ impl<M: Message> Router<M> {
         Self(Arc::new(Inner { id: ActorId::next(), routees, key }))
     }
 
-    /// Adds a routee, whose actor the router keeps alive. Returns false if it is one already.
+    /// Adds a routee, whose actor the router keeps alive. Returns false if it is one already, or has ended.
     ///
     /// A routee may be a router. A message that has come through 32 of them, or through the same one before, is taken
     /// no further by that one: it is passed over, like a routee that has ended.
     pub fn add(&self, routee: impl Into<Recipient<M>>) -> bool {
         let routee = routee.into();
+        if routee.has_ended() {
+            return false;
+        }
         let (id, this) = (routee.id(), Arc::downgrade(&self.0));
         let forget = move || {
             if let Some(this) = this.upgrade() {

@@ -76,8 +76,10 @@ impl<'scope> Scope<'scope, '_> {
     /// [`when`](crate::when).
     ///
     /// # Panics
-    /// If the set names a cown twice, or cowns of different pumps, or a cown of the pump that this thread has
-    /// made: the scope would wait for the thread that waits for the scope.
+    /// * If the behaviour is refused, with what the [`Refusal`](crate::Refusal) says: as where the set names a cown
+    ///   twice, or the runtime of the cowns is shut down.
+    /// * If the set names a cown of the pump that this thread has made: the scope would wait for the thread that
+    ///   waits for the scope.
     #[track_caller]
     pub fn when<S, F>(&'scope self, set: S, closure: F)
     where

@@ -19,7 +19,7 @@ use crate::behaviour::body::{Completion, Forget};
 use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
 use crate::panic::{Broken, drop_quietly};
-use crate::promise::Promise;
+use crate::promise::{Promise, Resolver};
 use crate::runtime::{Home, RuntimeId};
 use crate::sched::context::{self, Cancelling};
 use crate::sched::shared::{self, Shared};
@@ -175,7 +175,8 @@ impl Home {
     pub fn sleep(self, delay: Duration) -> Sleep {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a timer"));
-        let timer = self.timers().set(delay, Entry::Once(Box::new(move || resolver.resolve(()))));
+        let due = Due(Some(resolver));
+        let timer = self.timers().set(delay, Entry::Once(Box::new(move || due.come())));
         Sleep { promise: Some(promise), timer }
     }
 
@@ -259,6 +260,26 @@ impl fmt::Debug for Run {
 /// ```
 pub fn sleep(delay: Duration) -> Sleep {
     Home::current().sleep(delay)
+}
+
+/// Ends a [`Sleep`]: when its time has come, or with the runtime before that.
+struct Due(Option<Resolver<()>>);
+
+impl Due {
+    fn come(mut self) {
+        if let Some(resolver) = self.0.take() {
+            resolver.resolve(());
+        }
+    }
+}
+
+impl Drop for Due {
+    fn drop(&mut self) {
+        // If it was the `Sleep` that has cancelled the timer, nobody waits for this any more.
+        if let Some(resolver) = self.0.take() {
+            resolver.fail(Broken::Cancelled);
+        }
+    }
 }
 
 /// What [`sleep`] returns.
