@@ -7,6 +7,7 @@
 use std::array;
 use std::sync::{Arc, LazyLock};
 
+use coact::Path;
 use coact::prelude::*;
 use coact::sim::{self, Sim};
 use coact_model::{
@@ -15,6 +16,8 @@ use coact_model::{
 };
 use coact_tests::{Log, fail, side_by_side};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// The runtimes on which each program runs. All cases share them: a process can make only so many.
 static RUNTIMES: LazyLock<[Runtime; 3]> = LazyLock::new(|| {
@@ -352,6 +355,24 @@ proptest! {
             prop_assert!(allowed.contains(&outcome), "{}\n{:?}", program, outcome);
         }
     }
+}
+
+/// What is quick in the runtime is quick since it does less: random programs on real workers have been on each such
+/// way, and not only now and then.
+#[test]
+fn random_programs_take_every_way() {
+    let mut runner = TestRunner::deterministic();
+    let shapes =
+        [Shape::default(), Shape { cowns: 2, ops: 12, body: 4, set: 2, ..Shape::default() }];
+    for seed in 0..60 {
+        for shape in &shapes {
+            let program =
+                programs(shape.clone()).new_tree(&mut runner).expect("there are programs");
+            assert_allowed(&program.current(), seed).unwrap();
+        }
+    }
+    let rare: Vec<_> = Path::ALL.iter().filter(|path| path.count() < 20).collect();
+    assert!(rare.is_empty(), "hardly ever taken: {rare:?}");
 }
 
 /// A program in which every feature occurs, over and over: the traces differ from run to run.

@@ -1,9 +1,11 @@
 //! Handles: cheap, comparable, hashable; weak ones; `into_inner`; and the end of the state.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, check, check_with_faults, fail, runtime};
+use coact_tests::{Faults, Log, check, check_with_faults, fail, finally, runtime};
 
 /// Tells when it is dropped.
 struct Noisy(&'static str, Log<&'static str>);
@@ -275,4 +277,59 @@ fn a_tree_of_cowns_is_dropped() {
         drop(tree(9, &log));
         assert_eq!(log.len(), 1023);
     });
+}
+
+/// Packed cowns differ from others in nothing but where they lie.
+#[test]
+fn packed_cowns_are_cowns() {
+    check(|| {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        struct State(u64, Arc<AtomicUsize>);
+        impl Drop for State {
+            fn drop(&mut self) {
+                self.1.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let state = |n| State(n, Arc::clone(&dropped));
+        let packed: Vec<_> = (0..40).map(|n| Cown::packed(state(n))).collect();
+        let other = Cown::new(state(100));
+        for cown in &packed {
+            when((cown, &other), |(a, b)| {
+                a.0 += 1;
+                b.0 += 1;
+            });
+        }
+        let weak = packed[3].downgrade();
+        let sum = ask(read_all(&packed), |all| all.iter().map(|state| state.0).sum::<u64>());
+        drop(packed);
+        let seen = Arc::clone(&dropped);
+        finally(move || {
+            assert_eq!(sum.wait(), Ok(780 + 40));
+            assert!(weak.upgrade().is_none());
+            assert_eq!(ask(&other, |state| state.0).wait(), Ok(140));
+            assert_eq!(seen.load(Ordering::Relaxed), 40);
+        });
+    });
+}
+
+/// The only handle ends an idle cown at once, whatever has become of others meanwhile.
+#[test]
+fn the_only_handle_ends_an_idle_cown() {
+    let state = Arc::new(());
+    let only = Cown::new(Arc::clone(&state));
+    drop(only);
+    assert_eq!(Arc::strong_count(&state), 1);
+    let cown = Cown::new(Arc::clone(&state));
+    let (clone, weak) = (cown.clone(), cown.downgrade());
+    drop(clone);
+    drop(cown);
+    assert_eq!(Arc::strong_count(&state), 1, "a weak handle keeps no state");
+    assert!(weak.upgrade().is_none());
+    // One that was upgraded, and is the last then.
+    let cown = Cown::new(Arc::clone(&state));
+    let upgraded = cown.downgrade().upgrade().expect("it is there");
+    drop(cown);
+    assert_eq!((upgraded.handles(), Arc::strong_count(&state)), (1, 2));
+    drop(upgraded);
+    assert_eq!(Arc::strong_count(&state), 1);
 }

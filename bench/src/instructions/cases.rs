@@ -37,6 +37,7 @@ pub const ALL: &[Case] = &[
     case("here-one", "coact", (10_000, 60_000)),
     case("here-one", "coact-behaviour", (10_000, 60_000)),
     case("idle-cowns", "coact", (10_000, 60_000)),
+    case("idle-cowns", "coact-packed", (10_000, 60_000)),
     case("actor-ends", "coact-cowns", (10_000, 60_000)),
     case("actor-lives", "coact-cowns", (10_000, 60_000)),
     case("actor-ring", "coact", (2_000, 8_000)),

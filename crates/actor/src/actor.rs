@@ -128,12 +128,24 @@ pub trait Receive<M: Message>: Actor {
     ///
     /// A panic fails the actor: it stops, or its supervisor restarts it.
     fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>);
+
+    /// Takes a message that was sent, not asked: with nothing to answer to, what a handler returns is just dropped.
+    #[doc(hidden)]
+    #[inline]
+    fn receive_sent(&mut self, message: M, context: &mut Context<Self>) {
+        self.receive(message, Reply::unwanted(), context);
+    }
 }
 
 impl<A: Handler<M>, M: Message> Receive<M> for A {
     #[inline]
     fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>) {
         reply.send(self.handle(message, context));
+    }
+
+    #[inline]
+    fn receive_sent(&mut self, message: M, context: &mut Context<Self>) {
+        drop(self.handle(message, context));
     }
 }
 
@@ -152,11 +164,20 @@ pub trait MessageTo<A: Actor>: Message {
     /// Gives the message to the actor.
     #[doc(hidden)]
     fn give(self, actor: &mut A, reply: Reply<Self::Reply>, context: &mut Context<A>);
+
+    /// The same of a message that was sent, not asked.
+    #[doc(hidden)]
+    fn give_sent(self, actor: &mut A, context: &mut Context<A>);
 }
 
 impl<A: Receive<M>, M: Message> MessageTo<A> for M {
     #[inline]
     fn give(self, actor: &mut A, reply: Reply<M::Reply>, context: &mut Context<A>) {
         actor.receive(self, reply, context);
+    }
+
+    #[inline]
+    fn give_sent(self, actor: &mut A, context: &mut Context<A>) {
+        actor.receive_sent(self, context);
     }
 }

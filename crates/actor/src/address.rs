@@ -110,7 +110,7 @@ impl<A: Actor> Addr<A> {
         if !cown.is_plain() {
             return self.send_marked(message);
         }
-        when(cown.regardless(), move |cell| cell.receive(message, Reply::unwanted()));
+        when(cown.regardless(), move |cell| cell.receive_sent(message));
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl<A: Actor> Addr<A> {
         let Some(batch) = cown.front().calls_alone() else {
             return self.send_elsewhere(message, Reply::unwanted());
         };
-        serve_here(cown.regardless(), batch, move |cell| cell.receive(message, Reply::unwanted()));
+        serve_here(cown.regardless(), batch, move |cell| cell.receive_sent(message));
         Ok(())
     }
 

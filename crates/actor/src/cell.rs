@@ -134,6 +134,19 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// Gives a message to the actor that was sent, not asked.
+    #[inline]
+    pub(crate) fn receive_sent<M>(&mut self, message: M)
+    where
+        M: MessageTo<A>,
+    {
+        self.turns = self.turns.wrapping_add(1);
+        match &mut self.body {
+            Some(body) => message.give_sent(body.actor.get_mut(), &mut body.context),
+            None => self.bury(message, Reply::unwanted()),
+        }
+    }
+
     /// Calls something with the actor, if it lives.
     #[inline]
     pub(crate) fn call(&mut self, work: impl FnOnce(&mut A, &mut Context<A>)) {

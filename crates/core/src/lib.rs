@@ -14,6 +14,7 @@ mod cown;
 mod credits;
 mod group;
 mod panic;
+mod paths;
 mod promise;
 mod runtime;
 mod sched;
@@ -24,6 +25,9 @@ pub mod sim;
 mod sim;
 mod thread;
 mod time;
+
+#[doc(hidden)]
+pub use paths::Path;
 
 /// What the layers above tell the deterministic mode for its reports; without the feature `sim`, nothing.
 #[doc(hidden)]

@@ -122,7 +122,7 @@ pub(crate) fn find(homes: &[Home]) -> Vec<Living> {
             unsafe {
                 let cown = NonNull::new_unchecked(*cown);
                 let header = cown.as_ref();
-                if is_of(header.home()) && !header.has(Flags::CLOSED) && header.retain() {
+                if is_of(header.home()) && !header.has(Flags::CLOSED) && header.counts.retain() {
                     found.push(Living(cown));
                 }
             }

@@ -52,7 +52,6 @@ use crate::behaviour::grant::grant;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Mode, Ready, RunContext, TaskPtr};
 use crate::behaviour::when::when;
-use crate::cown::farewell;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
@@ -232,6 +231,7 @@ impl<T: Attended> Cown<T> {
 
     /// Sets or clears a mark, which [`is_plain`](Self::is_plain) looks at.
     pub fn mark(&self, on: bool) {
+        self.assert_attended();
         self.header().set(Flags::MARKED, on);
     }
 
@@ -387,10 +387,10 @@ unsafe fn attend_and_take_turns<T: Attended>(
 /// first, and alerts then, once.
 pub(crate) fn mode_now(context: &RunContext) -> Mode {
     // What is cancelled stays so; and the runtime of a model does not exist.
-    if cfg!(loom) || context.mode == Mode::Cancel {
-        return context.mode;
+    if cfg!(loom) || context.mode() == Mode::Cancel {
+        return context.mode();
     }
-    shared::get(context.home).run_context().mode
+    shared::get(context.home).run_context().mode()
 }
 
 /// Whether the state cannot have behaviours wait: it has ended, or nobody is left who could open the door.
@@ -398,7 +398,7 @@ pub(crate) fn is_without_door(header: &CownHeader) -> bool {
     // ORDERING: Relaxed, both. Who closes the cown does so in the word that is changed to shut the door. Who drops
     // the last handle alerts afterwards (`retire`): if that was before the bits were taken, then it is seen here, and
     // if not, the door is not left shut.
-    header.has(Flags::CLOSED) || !farewell::has_handles(header.strong.load(Ordering::Relaxed))
+    header.has(Flags::CLOSED) || !header.counts.have_handles()
 }
 
 /// Leaves the token at the door. Returns false if there was an alert, or the cown was closed, and the token is kept.

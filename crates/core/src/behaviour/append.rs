@@ -8,7 +8,7 @@ use super::grant::grant;
 use super::slot::Slot;
 use super::steps;
 use super::task::Ready;
-use crate::cown::header::CownHeader;
+use crate::cown::header::{CownHeader, Member};
 use crate::sched::Deferring;
 use crate::sim;
 
@@ -24,26 +24,66 @@ use crate::sim;
 /// request lies in a one-cown behaviour.
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
-    // SAFETY: not queued, so it is the caller's alone.
-    let member = unsafe { &mut *slot.as_ptr() }.begin();
+    // SAFETY: not queued, so it is the caller's alone; the rest by the caller's word.
+    unsafe {
+        let member = (*slot.as_ptr()).begin();
+        append_begun(header, slot, member)
+    }
+}
+
+/// The same for a request that was [made](Slot::beginning) to be appended at once.
+///
+/// # Safety
+/// As [`append_single`]; the member is the request's.
+#[inline(always)]
+pub(crate) unsafe fn append_begun(
+    header: &CownHeader,
+    slot: NonNull<Slot>,
+    member: Member,
+) -> bool {
     let previous = swap_tail(header, slot);
-    // SAFETY: it leaves its queue when it has found its successor, which is linked below, or by us.
-    let slot_ref = unsafe { slot.as_ref() };
     if previous.is_null() {
-        slot_ref.end(member);
+        // SAFETY: it stands in its queue until it is granted, which is up to the caller.
+        unsafe { slot.as_ref() }.end(member);
         return true;
     }
     sim::point();
-    if header.has_steps() {
-        // SAFETY: `previous` is what our exchange took out of the tail.
-        unsafe { wait_for_place(previous) };
+    // SAFETY: `previous` is what our exchange took out of the tail.
+    unsafe {
+        if header.has_steps() {
+            follow_in_turn(slot, member, previous);
+        } else {
+            follow(slot, member, previous);
+        }
     }
-    slot_ref.end(member);
-    // Last: once it is linked the behaviour may run on another thread, and end the cown (it may
-    // own the handle that it was spawned with, or be the one that drops the state).
-    // SAFETY: as above.
-    unsafe { link(previous, slot) };
     false
+}
+
+/// Links a request that has its place to the one before it. Last of all: from then on the behaviour may run on another
+/// thread, and end the cown (it may own the handle that it was spawned with, or be the one that drops the state).
+///
+/// # Safety
+/// As [`link`].
+#[inline(always)]
+unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
+    // SAFETY: it leaves its queue when it has found its successor, which it has not before it is linked.
+    unsafe {
+        slot.as_ref().end(member);
+        link(previous, slot);
+    }
+}
+
+/// The same of one that may stand behind a step over several queues.
+///
+/// # Safety
+/// As [`link`].
+#[inline(never)]
+unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        wait_for_place(previous);
+        follow(slot, member, previous);
+    }
 }
 
 /// The same for the request of a behaviour on several cowns of one group, whose leader's queue this is.
@@ -77,6 +117,12 @@ impl Request {
         Self { header, slot, previous: null_mut() }
     }
 
+    /// What requests of one behaviour are sorted by.
+    #[inline]
+    pub(crate) fn rank(&self) -> impl Ord + use<> {
+        CownHeader::rank(self.header)
+    }
+
     fn same_cown(a: &Request, b: &Request) -> bool {
         a.header == b.header
     }
@@ -93,7 +139,7 @@ impl Request {
 /// Behaviours of which all requests are passed may run, and be gone, when this returns.
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready) {
-    debug_assert!(requests.is_sorted_by_key(|request| request.header));
+    debug_assert!(requests.is_sorted_by_key(Request::rank));
     for group in requests.chunk_by_mut(Request::same_cown) {
         // SAFETY: the cown is alive, and the requests are still ours alone.
         unsafe { swap_in(group) };
@@ -119,12 +165,9 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
 /// # Safety
 /// As there; the cowns are distinct, and in no group.
 #[inline]
-pub(crate) unsafe fn append_two(slots: [NonNull<Slot>; 2], ready: &mut impl Ready) {
-    // SAFETY: live, by the caller's word.
-    let request =
-        |slot: NonNull<Slot>| unsafe { Request::new(slot, slot.as_ref().member().header_ptr()) };
-    let [mut low, mut high] = slots.map(request);
-    if low.header > high.header {
+pub(crate) unsafe fn append_two(requests: [Request; 2], ready: &mut impl Ready) {
+    let [mut low, mut high] = requests;
+    if low.rank() > high.rank() {
         std::mem::swap(&mut low, &mut high);
     }
     // SAFETY: step by step as in `append_all`.

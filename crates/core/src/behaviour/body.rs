@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::task::{Mode, RunContext};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
-use crate::panic::{self, Broken, drop_quietly};
+use crate::panic::{self, Broken, Payload, drop_quietly};
+use crate::runtime::RuntimeId;
 use crate::sim::Spawned;
 
 /// What happens to a behaviour's result once its cowns are released.
@@ -87,8 +88,8 @@ where
     /// The behaviour holds the cowns that `members` runs over, and they match the shape.
     #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
-        let Body { shape, closure, mut completion, spawned } = self;
-        let refused = match context.mode {
+        let Body { shape, closure, completion, spawned } = self;
+        let refused = match context.mode() {
             Mode::Cancel => Some(Broken::Cancelled),
             // SAFETY: the members are held.
             Mode::Run => unsafe { members.find_refusal() },
@@ -98,30 +99,41 @@ where
             drop_quietly(|| unsafe { S::abandon(shape, &mut members.clone()) });
             return refuse(closure, completion, why, context);
         }
+        let body = Body { shape, closure, completion, spawned };
+        // SAFETY: by the caller's word.
+        match unsafe { body.call(|| members.clone(), context) } {
+            Ok((completion, value)) => Ended::Done(completion, value),
+            Err(failed) => failed,
+        }
+    }
+
+    /// Calls the closure with its cowns, of which none is poisoned or closed. Catches a panic, and poisons what was held
+    /// exclusively.
+    ///
+    /// # Safety
+    /// As [`execute`](Self::execute); each of the cursors runs over the members.
+    #[inline(always)]
+    pub(crate) unsafe fn call<'m>(
+        self,
+        members: impl Fn() -> Cursor<'m>,
+        context: &RunContext,
+    ) -> Result<(C, C::Value), Ended<C>> {
+        let Body { shape, closure, mut completion, spawned } = self;
         completion.begins();
         spawned.begins();
         // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
         // the access for every lifetime.
-        let call = || closure(unsafe { S::access(shape, &mut members.clone()) });
+        let call = || closure(unsafe { S::access(shape, &mut members()) });
         match catch_unwind(AssertUnwindSafe(call)) {
-            Ok(value) => Ended::Done(completion, value),
+            Ok(value) => Ok((completion, value)),
             Err(payload) => {
-                let why = panic::caught(payload, type_name::<F>(), context.home);
                 // SAFETY: still held.
-                unsafe { members.fail(&why) };
-                Ended::Failed(completion, why)
+                Err(unsafe { panicked::<F, C>(completion, payload, &members(), context.home) })
             }
         }
     }
-}
 
-impl<S, F, C> Body<S, F, C>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
-    C: Completion,
-{
-    /// The same, where a call more does not matter.
+    /// As [`execute`](Self::execute), where a call more does not matter.
     ///
     /// # Safety
     /// As [`execute`](Self::execute).
@@ -134,6 +146,23 @@ where
         // SAFETY: by the caller's word.
         unsafe { self.execute(members, context) }
     }
+}
+
+/// Tells a body's panic, and fails the cowns that it has held exclusively.
+///
+/// # Safety
+/// They are held still, by the behaviour that the members are of.
+#[cold]
+unsafe fn panicked<F, C: Completion>(
+    completion: C,
+    payload: Payload,
+    members: &Cursor<'_>,
+    home: RuntimeId,
+) -> Ended<C> {
+    let why = panic::caught(payload, type_name::<F>(), home);
+    // SAFETY: by the caller's word.
+    unsafe { members.fail(&why) };
+    Ended::Failed(completion, why)
 }
 
 /// Drops a closure that is not to run.

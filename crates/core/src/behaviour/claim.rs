@@ -1,6 +1,6 @@
 //! Taking cowns that are free, without waiting for anybody. See README.md, "Claiming free cowns".
 
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{self, NonNull, null_mut};
 
 use coact_sync::shim::atomic::Ordering;
 
@@ -81,6 +81,34 @@ pub(super) unsafe fn take_one(slot: &Slot) -> bool {
     }
 }
 
+/// Takes two cowns, exclusively, if both are free: as [`take_all`].
+///
+/// # Safety
+/// As there; the cowns are in no group, and their headers are given along.
+#[inline]
+pub(super) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> bool {
+    let [a, b] = slots;
+    if headers[0].is_in_use(false) || headers[1].is_in_use(false) {
+        return false;
+    }
+    // SAFETY: by the caller's word; a cown that is in no group has a queue of its own.
+    let taken = unsafe {
+        match take_from(headers[0], a) {
+            Taken::Free => match take_from(headers[1], b) {
+                // ORDERING: Acquire. As in `is_first_everywhere`.
+                Taken::Free if ptr::eq(headers[0].tail.load(Ordering::Acquire), a) => return true,
+                Taken::Free | Taken::InUse => 2,
+                Taken::No => 1,
+            },
+            Taken::InUse => 1,
+            Taken::No => 0,
+        }
+    };
+    // SAFETY: so many were taken.
+    unsafe { give_back(slots.into_iter().take(taken)) };
+    false
+}
+
 /// Takes one cown, if its queue is empty and, unless it is to be read, nobody reads it.
 ///
 /// # Safety
@@ -97,7 +125,7 @@ unsafe fn take(slot: &Slot) -> Taken {
 /// As [`take`].
 #[inline]
 unsafe fn take_from(header: &CownHeader, slot: &Slot) -> Taken {
-    let tail = std::ptr::from_ref(slot).cast_mut();
+    let tail = ptr::from_ref(slot).cast_mut();
     // ORDERING: AcqRel, as the exchange in `append`, whose place this takes.
     let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
     if header.tail.compare_exchange(null_mut(), tail, ok, failed).is_err() {
@@ -120,7 +148,7 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
         // SAFETY: alive: our slot stands in its queue.
         let header = unsafe { slot.member().header() }.queue();
         // ORDERING: Acquire. Not read before the last exchange, which is an acquire too.
-        std::ptr::eq(header.tail.load(Ordering::Acquire), slot)
+        ptr::eq(header.tail.load(Ordering::Acquire), slot)
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 ///
 /// # Safety
 /// As [`grant`], and no reader of the cown is left.
-#[inline]
+#[inline(never)]
 unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
@@ -61,12 +61,34 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     }
 }
 
+/// Passes the token on for whoever has had the cown exclusively: so nobody reads it, since only the holder of the token
+/// could have let readers in. Not for a leader.
+///
+/// # Safety
+/// As [`grant`].
+#[inline(always)]
+pub(crate) unsafe fn pass_on(
+    cown: NonNull<CownHeader>,
+    head: NonNull<Slot>,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: as in `grant_alone`.
+    unsafe {
+        let header = cown.as_ref();
+        if !header.wants_attention() && !head.as_ref().member().is_read() {
+            grant_exclusive(header, head, ready);
+        } else {
+            grant_alone(cown, head, ready);
+        }
+    }
+}
+
 /// Hands the token of the queue to an exclusive request. (A group is held as a whole, so those that
 /// read its members are exclusive.)
 ///
 /// # Safety
 /// The caller has the token, `head` is the head, and no reader of the cown is left.
-#[inline]
+#[inline(always)]
 unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: a queued request is live.
     let member = unsafe { head.as_ref() }.member();

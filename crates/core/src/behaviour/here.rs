@@ -10,12 +10,13 @@ use super::multi::count_members;
 use super::release::{release, release_exclusive};
 use super::slot::Slot;
 use super::task::{Mode, Ready, RunContext, TaskPtr, run_task};
-use super::{claim, spawn};
+use super::{claim, pair, spawn};
 use crate::cown::access::Cursor;
-use crate::cown::header::Member;
+use crate::cown::header::{Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::join::Grouped;
 use crate::panic::Broken;
+use crate::paths::Path;
 use crate::promise::Answer;
 use crate::runtime::RuntimeId;
 use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
@@ -151,10 +152,11 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    let Some(home) = place_here(&set) else { return Some((set, closure)) };
+    let members = Few::of(&set);
+    let Some(home) = place_here(&set, members) else { return Some((set, closure)) };
     let refused = at_work(home, || {
         let mut next = Successor::new(home);
-        let refused = claim_and_run(set, home, closure, Forget, &mut next);
+        let refused = claim_and_run(set, members, home, closure, Forget, &mut next);
         if let Some(task) = next.take() {
             run_batch(task, home, batch);
         }
@@ -178,31 +180,25 @@ where
 /// Runs a task of a runtime, and those that follow it, up to so many; the rest is the workers'.
 #[cold]
 fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
+    // The runtime of a model does not exist.
+    let in_model = RunContext::new(home, Mode::Run);
+    let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };
     let nested = context::Nested::enter();
     let before = context::enter(home);
     let mut next = Some(task);
     for _ in 0..batch {
         let Some(task) = next else { break };
-        let now = run_context(home);
-        // This may be a worker of another runtime, which goes on.
-        let _cancelling = (now.mode == Mode::Cancel).then(context::Cancelling::enter);
+        // This may be a worker of another runtime, which goes on. (Looked at each time: the task before may have
+        // run past a shutdown's deadline.)
+        let _cancelling = (run.mode() == Mode::Cancel).then(context::Cancelling::enter);
         // SAFETY: a successor is ready, and ours alone.
-        next = unsafe { run_task(task, &now) };
+        next = unsafe { run_task(task, run) };
     }
     context::enter(before);
     drop(nested);
     if let Some(task) = next {
         schedule(task, home);
     }
-}
-
-/// Looked up each time: the task before may have run past a shutdown's deadline.
-fn run_context(home: RuntimeId) -> RunContext {
-    // The runtime of a model does not exist.
-    if cfg!(loom) {
-        return RunContext { home, mode: Mode::Run };
-    }
-    shared::get(home).run_context()
 }
 
 /// Gives the set, the closure and the completion back if it is not to run here. What becomes ready in the end
@@ -214,29 +210,70 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    let Some(home) = place_here(&set) else { return Some((set, closure, completion)) };
-    at_work(home, || claim_and_run(set, home, closure, completion, ready))
+    let members = Few::of(&set);
+    let Some(home) = place_here(&set, members) else { return Some((set, closure, completion)) };
+    at_work(home, || claim_and_run(set, members, home, closure, completion, ready))
+}
+
+/// The members of a set that is always one or two cowns, held exclusively, if they are in no group.
+#[derive(Clone, Copy)]
+enum Few {
+    One(Member),
+    /// Neither is pinned.
+    Two([Member; 2]),
+    /// It is another set.
+    No,
+}
+
+impl Few {
+    #[inline(always)]
+    fn of<S: CownSet>(set: &S) -> Self {
+        if S::SINGLE {
+            let member = spawn::only_member(set);
+            // SAFETY: the set's handle keeps the cown alive.
+            let is_grouped = unsafe { member.header() }.is_grouped();
+            return if is_grouped { Few::No } else { Few::One(member) };
+        }
+        pair::members(set).map_or(Few::No, Few::Two)
+    }
+
+    /// Where a behaviour on them runs; a hint while that may be moved.
+    ///
+    /// # Safety
+    /// They are alive.
+    #[inline(always)]
+    unsafe fn home(self) -> Option<RuntimeId> {
+        match self {
+            // SAFETY: by the caller's word; a cown that is in no group has a queue of its own.
+            Few::One(member) | Few::Two([member, _]) => unsafe {
+                Some(member.header().home_of_queue())
+            },
+            Few::No => None,
+        }
+    }
 }
 
 /// Where a behaviour on the set runs, if the current thread may run it at once.
 #[inline]
-fn place_here<S: CownSet>(set: &S) -> Option<RuntimeId> {
+fn place_here<S: CownSet>(set: &S, members: Few) -> Option<RuntimeId> {
     if context::nested_bodies() >= MAX_NESTED_HERE {
         return None;
     }
-    if let Some(member) = lone_member(set)
-        && let Some(worker) = context::worker()
-    {
-        // SAFETY: the set's handle keeps the cown alive.
-        let home = unsafe { member.header() }.home_of_queue();
-        if home == worker.id() {
-            return Some(home);
-        }
+    // SAFETY: the set's handles keep the cowns alive.
+    if let Some(home) = unsafe { members.home() } {
+        return (context::is_worker_of(home) || is_open_to_guests(home)).then_some(home);
     }
     place_elsewhere(set)
 }
 
-/// The same for several cowns, or a thread that is no worker of the cown's runtime.
+/// Whether a thread that is no worker of the runtime may run its behaviours now.
+#[inline(never)]
+fn is_open_to_guests(home: RuntimeId) -> bool {
+    // A worker of another runtime is refused as a plain thread is.
+    !spawn::is_closed_at(home) && can_run_here(home)
+}
+
+/// The same for any set.
 #[inline(never)]
 fn place_elsewhere<S: CownSet>(set: &S) -> Option<RuntimeId> {
     // What is refused is refused by `when`.
@@ -244,23 +281,7 @@ fn place_elsewhere<S: CownSet>(set: &S) -> Option<RuntimeId> {
         return None;
     }
     let home = spawn::place_of(set).ok()?;
-    // A worker of another runtime is refused as a plain thread is.
-    if !context::is_worker_of(home) && spawn::is_closed_at(home) {
-        return None;
-    }
-    can_run_here(home).then_some(home)
-}
-
-/// The one cown of a set that is always one, held exclusively, if it is in no group.
-#[inline]
-fn lone_member<S: CownSet>(set: &S) -> Option<Member> {
-    if !S::SINGLE {
-        return None;
-    }
-    let member = spawn::only_member(set);
-    // SAFETY: the set's handle keeps the cown alive.
-    let is_grouped = unsafe { member.header() }.is_grouped();
-    (!is_grouped).then_some(member)
+    (context::is_worker_of(home) || is_open_to_guests(home)).then_some(home)
 }
 
 /// Does something in a runtime, in which the current thread is seen to be at work.
@@ -288,6 +309,7 @@ fn can_run_here(home: RuntimeId) -> bool {
 #[inline]
 fn claim_and_run<S, F, C>(
     set: S,
+    members: Few,
     home: RuntimeId,
     closure: F,
     completion: C,
@@ -298,9 +320,17 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    if let Some(member) = lone_member(&set) {
-        // SAFETY: the set's, whose handle keeps it alive.
-        return unsafe { claim_and_run_one(set, member, home, closure, completion, ready) };
+    // SAFETY: the set's, whose handles keep them alive.
+    unsafe {
+        match members {
+            Few::One(member) => {
+                return claim_and_run_one(set, member, home, closure, completion, ready);
+            }
+            Few::Two(members) => {
+                return claim_and_run_two(set, members, home, closure, completion, ready);
+            }
+            Few::No => {}
+        }
     }
     let mut slots = SmallVec::<[Slot; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member.in_multi()))));
@@ -319,7 +349,8 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     // SAFETY: all cowns of the set are held, in its order.
-    let ended = unsafe { execute_here(body, cursor_over(&slots), home) };
+    let ended =
+        unsafe { execute_here(body, cursor_over(&slots), &RunContext::new(home, Mode::Run)) };
     // SAFETY: held until here.
     unsafe { release_all(&slots, ready) };
     ended.deliver();
@@ -354,7 +385,7 @@ unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
 /// The same on one cown.
 ///
 /// # Safety
-/// The member is the set's [lone](lone_member) one.
+/// The member is [the set's](Few::One).
 #[inline]
 unsafe fn claim_and_run_one<S, F, C>(
     set: S,
@@ -383,35 +414,128 @@ where
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
-    // SAFETY: the cown of the set is held.
-    let ended = unsafe { execute_here(body, Cursor::single(&slot.member()), home) };
-    // SAFETY: held until here.
-    unsafe { release_exclusive(NonNull::from(&slot), ready) };
-    ended.deliver();
+    Path::HereOne.take();
+    let run = RunContext::new(home, Mode::Run);
+    // SAFETY: the cown of the set is held, until it is released.
+    unsafe {
+        let condition = member.header().flags(Flags::POISONED | Flags::CLOSED);
+        let ended = if condition == 0 {
+            match on_this_stack(home, || body.call(|| Cursor::single(&member), &run)) {
+                Ok((completion, value)) => {
+                    release_exclusive(NonNull::from(&slot), ready);
+                    Ended::Done(completion, value).deliver();
+                    return None;
+                }
+                Err(failed) => failed,
+            }
+        } else {
+            execute_here(body, Cursor::single(&member), &run)
+        };
+        release_exclusive(NonNull::from(&slot), ready);
+        ended.deliver();
+    }
     None
+}
+
+/// The same on two cowns.
+///
+/// # Safety
+/// The members are [the set's](Few::Two).
+#[inline]
+unsafe fn claim_and_run_two<S, F, C>(
+    set: S,
+    members: [Member; 2],
+    home: RuntimeId,
+    closure: F,
+    completion: C,
+    ready: &mut impl Ready,
+) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let slots = members.map(|member| Slot::new(member.in_multi()));
+    let [a, b] = &slots;
+    // SAFETY: the set's handles keep the cowns alive, which are distinct and in no group. The slots stay until they are
+    // released below.
+    let headers = unsafe { members.map(|member| member.header()) };
+    // SAFETY: as above.
+    if !unsafe { claim::take_two([a, b], headers) } {
+        return Some((set, closure, completion));
+    }
+    // As in `claim_and_run_one`.
+    if headers[0].home_of_queue() != home {
+        // SAFETY: taken, and not given back yet.
+        unsafe { release_unused(&slots, ready) };
+        return Some((set, closure, completion));
+    }
+    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+    set.give();
+    Path::HereTwo.take();
+    let run = RunContext::new(home, Mode::Run);
+    // SAFETY: the cowns of the set are held, until they are released.
+    unsafe {
+        let condition = headers.map(|header| header.flags(Flags::POISONED | Flags::CLOSED));
+        let ended = if condition == [0, 0] {
+            match on_this_stack(home, || body.call(|| cursor_over(&slots), &run)) {
+                Ok((completion, value)) => {
+                    release_two(&slots, ready);
+                    Ended::Done(completion, value).deliver();
+                    return None;
+                }
+                Err(failed) => failed,
+            }
+        } else {
+            execute_here(body, cursor_over(&slots), &run)
+        };
+        release_two(&slots, ready);
+        ended.deliver();
+    }
+    None
+}
+
+/// Gives two cowns back that were held exclusively, and are in no group: the same code for all types of bodies.
+///
+/// # Safety
+/// As [`release_all`].
+#[inline(never)]
+unsafe fn release_two(slots: &[Slot; 2], ready: &mut impl Ready) {
+    let mut deferring = Deferring::new(ready);
+    for slot in slots {
+        // SAFETY: by the caller's word.
+        unsafe { release_exclusive(NonNull::from(slot), &mut deferring) };
+    }
+    deferring.finish();
 }
 
 /// Runs a body on the stack of whoever has asked for it.
 ///
 /// # Safety
 /// As [`Body::execute`].
-#[inline]
+#[inline(never)]
 unsafe fn execute_here<S, F, C>(
     body: Body<S, F, C>,
     members: Cursor<'_>,
-    home: RuntimeId,
+    run: &RunContext,
 ) -> Ended<C>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    // SAFETY: by the caller's word.
+    on_this_stack(run.home, || unsafe { body.execute(members, run) })
+}
+
+/// Runs a body of a runtime on the stack of whoever has asked for it.
+#[inline]
+fn on_this_stack<R>(home: RuntimeId, body: impl FnOnce() -> R) -> R {
     let _nested = context::Nested::enter();
     let before = context::enter(home);
-    // SAFETY: by the caller's word.
-    let ended = unsafe { body.execute(members, &RunContext { home, mode: Mode::Run }) };
+    let result = body();
     context::enter(before);
-    ended
+    result
 }
 
 /// Takes the cowns of the slots if all of them are free.

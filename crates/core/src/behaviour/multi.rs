@@ -119,7 +119,7 @@ impl Multi {
     ///
     /// # Safety
     /// The behaviour misses this grant. It may be gone after this call.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
         // SAFETY: it misses a grant, and so has not run.
         let multi = unsafe { behaviour.as_ref() };
@@ -137,7 +137,8 @@ impl Multi {
     }
 
     /// The first request.
-    fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
+    #[inline]
+    pub(super) fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
         // SAFETY: the slots lie straight behind the header, in the same block.
         unsafe { behaviour.add(1) }.cast()
     }

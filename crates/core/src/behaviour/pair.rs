@@ -6,18 +6,21 @@ use std::any::type_name;
 use std::mem::{ManuallyDrop, size_of};
 use std::ptr::NonNull;
 
+use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
-use super::append::append_two;
-use super::body::{Body, Completion, take};
+use super::append::{Request, append_two};
+use super::body::{Body, Completion, Ended, take};
 use super::claim;
 use super::multi::{Multi, MultiSlot, link};
 use super::release::release_exclusive;
 use super::slot::Slot;
-use super::task::{RunContext, TaskPtr, TaskVTable};
+use super::task::{Mode, RunContext, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
-use crate::cown::header::{Flags, Member};
+use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::paths::Path;
+use crate::runtime::RuntimeId;
 use crate::sched::{Deferring, Successor, schedule};
 
 /// One block: as that of any behaviour on two cowns.
@@ -30,14 +33,6 @@ struct Pair<B> {
 
 impl<B> Pair<B> {
     const LAYOUT: Layout = Layout::new::<Self>();
-
-    /// Its requests' slots.
-    #[inline(always)]
-    fn slots(node: NonNull<Self>) -> [NonNull<Slot>; 2] {
-        // SAFETY: the fields lie inside of the node's block, and a multi slot begins with its slot.
-        [0, 1]
-            .map(|at| unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).slots[at]) }.cast())
-    }
 }
 
 /// The two cowns of a set that always names two, if a pair can be made of them.
@@ -76,21 +71,39 @@ where
     /// They are the [members](members) of a set of this type, which keeps them alive.
     #[inline]
     pub(super) unsafe fn spawn(members: [Member; 2], body: Body<S, F, C>) {
-        let node = pool::alloc(Pair::<Body<S, F, C>>::LAYOUT).cast::<Pair<Body<S, F, C>>>();
+        let Some(block) = pool::try_alloc(Pair::<Body<S, F, C>>::LAYOUT) else {
+            // SAFETY: by the caller's word.
+            return unsafe { Self::spawn_refilled(members, body) };
+        };
+        // SAFETY: the block was made for this layout; the rest by the caller's word.
+        unsafe { Self::spawn_in(block, members, body) };
+    }
+
+    /// The same where the thread has no block at hand.
+    ///
+    /// # Safety
+    /// As [`spawn`](Self::spawn).
+    #[cold]
+    #[inline(never)]
+    unsafe fn spawn_refilled(members: [Member; 2], body: Body<S, F, C>) {
+        let block = pool::alloc(Pair::<Body<S, F, C>>::LAYOUT);
+        // SAFETY: as in `spawn`.
+        unsafe { Self::spawn_in(block, members, body) };
+    }
+
+    /// # Safety
+    /// As [`spawn`](Self::spawn); the block is fresh, and has the layout of the node.
+    #[inline(always)]
+    unsafe fn spawn_in(block: NonNull<u8>, members: [Member; 2], body: Body<S, F, C>) {
+        let node = block.cast::<Pair<Body<S, F, C>>>();
         let [a, b] = members.map(|member| MultiSlot::new(member, node.cast()));
         let queue = |member: Member| member.header_ptr().addr().get();
         body.spawned.stands_in(node.addr().get(), members.into_iter().map(queue));
         let front = Multi::new(&Self::VTABLE, 2);
-        // SAFETY: the block is fresh, and has the layout of the node. The cowns are alive and distinct, and in no
-        // group.
+        // SAFETY: by the caller's word.
         unsafe {
             node.write(Pair { front, slots: [a, b], body: ManuallyDrop::new(body) });
-            let slots = Pair::slots(node);
-            if claim::take_all(slots.iter().map(|slot| slot.as_ref())) {
-                schedule(node.cast(), Multi::home(node.cast()));
-            } else {
-                append_two(slots, &mut schedule);
-            }
+            launch(node.cast(), members.map(Member::header_ptr));
         }
     }
 
@@ -98,24 +111,156 @@ where
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Pair<Body<S, F, C>>>();
-        let [a, b] = Pair::slots(node);
-        let mut successor = Successor::new(context.home);
         // SAFETY: a ready behaviour holds its cowns. Its requests stay in their queues, where a successor may write
         // to `next`, until they are released one by one; after the last the block is ours alone.
-        let ended = unsafe {
-            Multi::prefetch_successors(node.cast());
+        unsafe {
+            prefetch_successors(node.cast());
             let body = take(&mut (*node.as_ptr()).body);
-            // The members lie in the slots, one slot's size apart.
-            let members = Cursor::new(a.as_ref().member_ptr(), size_of::<MultiSlot>(), 2);
-            let ended = body.execute(members, context);
-            let mut deferring = Deferring::new(&mut successor);
-            release_exclusive(a, &mut deferring);
-            release_exclusive(b, &mut deferring);
-            deferring.finish();
+            if may_be_refused(node.cast()) || context.mode() == Mode::Cancel {
+                return Self::run_with_care(node, body, context);
+            }
+            match body.call(|| cursor(node.cast()), context) {
+                Ok((completion, value)) => {
+                    let successor = release(node.cast(), context.home);
+                    pool::dealloc(node.cast(), Pair::<Body<S, F, C>>::LAYOUT);
+                    Ended::Done(completion, value).deliver();
+                    successor
+                }
+                Err(failed) => Self::end(node, failed, context),
+            }
+        }
+    }
+
+    /// The same for a behaviour that may have to be refused.
+    ///
+    /// # Safety
+    /// As for `run`; the body is the task's.
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_with_care(
+        node: NonNull<Pair<Body<S, F, C>>>,
+        body: Body<S, F, C>,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
+        // SAFETY: as in `run`.
+        unsafe {
+            let ended = body.execute(cursor(node.cast()), context);
+            Self::end(node, ended, context)
+        }
+    }
+
+    /// What comes after the body.
+    ///
+    /// # Safety
+    /// The behaviour holds its cowns, and its body was taken.
+    #[cold]
+    unsafe fn end(
+        node: NonNull<Pair<Body<S, F, C>>>,
+        ended: Ended<C>,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
+        // SAFETY: by the caller's word.
+        let successor = unsafe {
+            let successor = release(node.cast(), context.home);
             pool::dealloc(node.cast(), Pair::<Body<S, F, C>>::LAYOUT);
-            ended
+            successor
         };
         ended.deliver();
-        successor.take()
+        successor
     }
+}
+
+/// The requests of a pair.
+///
+/// # Safety
+/// The node is that of a pair.
+#[inline(always)]
+unsafe fn slots(node: NonNull<Multi>) -> [NonNull<MultiSlot>; 2] {
+    let first = Multi::slots(node);
+    // SAFETY: a pair has two.
+    unsafe { [first, first.add(1)] }
+}
+
+/// Takes the cowns of a pair if they are free, or puts its requests into their queues: the same code for pairs of all
+/// types.
+///
+/// # Safety
+/// The node is that of a pair that was just made, and is given away. The cowns are its own, in their order; they are
+/// alive and distinct, and in no group.
+#[inline(never)]
+unsafe fn launch(node: NonNull<Multi>, cowns: [NonNull<CownHeader>; 2]) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let slots = slots(node).map(NonNull::cast::<Slot>);
+        let headers = cowns.map(|cown| cown.as_ref());
+        if claim::take_two(slots.map(|slot| slot.as_ref()), headers) {
+            Path::PairFree.take();
+            // Nobody moves the first one, as it is held.
+            schedule(node.cast(), headers[0].home_of_queue());
+        } else {
+            Path::PairQueued.take();
+            let [a, b] = slots;
+            append_two([Request::new(a, cowns[0]), Request::new(b, cowns[1])], &mut schedule);
+        }
+    }
+}
+
+/// Whether some cown of a pair is poisoned or closed.
+///
+/// # Safety
+/// The behaviour is live, and holds its cowns.
+#[inline(always)]
+unsafe fn may_be_refused(node: NonNull<Multi>) -> bool {
+    // SAFETY: held, so alive.
+    let condition = |slot: NonNull<MultiSlot>| unsafe {
+        slot.cast::<Slot>().as_ref().member().header().flags(Flags::POISONED | Flags::CLOSED)
+    };
+    // SAFETY: by the caller's word.
+    let [a, b] = unsafe { slots(node) };
+    condition(a) | condition(b) != 0
+}
+
+/// Runs over the members of a pair.
+///
+/// # Safety
+/// The behaviour is live for `'a`.
+#[inline(always)]
+unsafe fn cursor<'a>(node: NonNull<Multi>) -> Cursor<'a> {
+    // SAFETY: by the caller's word; the members lie in the slots, one slot's size apart.
+    unsafe {
+        let [first, _] = slots(node);
+        Cursor::new(first.cast::<Slot>().as_ref().member_ptr(), size_of::<MultiSlot>(), 2)
+    }
+}
+
+/// Asks for those that stand behind a pair: their counts are written at its end.
+///
+/// # Safety
+/// The behaviour is live.
+#[inline(always)]
+unsafe fn prefetch_successors(node: NonNull<Multi>) {
+    // SAFETY: by the caller's word.
+    for slot in unsafe { slots(node) } {
+        // SAFETY: as above.
+        // ORDERING: Relaxed. Only a hint is made of it.
+        prefetch::for_writing(unsafe { slot.cast::<Slot>().as_ref() }.next.load(Ordering::Relaxed));
+    }
+}
+
+/// Lets the cowns of a pair go; returns the task that is to follow it, of its own runtime. The same code for pairs of
+/// all types.
+///
+/// # Safety
+/// The behaviour holds its cowns. After this its block is the caller's alone.
+#[inline(never)]
+unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    let mut deferring = Deferring::new(&mut successor);
+    // SAFETY: by the caller's word.
+    for slot in unsafe { slots(node) } {
+        // SAFETY: held exclusively; the cowns of a pair are in no group.
+        unsafe { release_exclusive(slot.cast(), &mut deferring) };
+    }
+    deferring.finish();
+    successor.take()
 }

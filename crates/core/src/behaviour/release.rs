@@ -4,11 +4,15 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::grant::{drop_reader, grant};
+use super::grant::{drop_reader, grant, pass_on};
+use super::single::single_task;
 use super::slot::Slot;
 use super::steps;
-use super::task::Ready;
+use super::task::{Ready, TaskPtr};
 use crate::cown::header::CownHeader;
+use crate::paths::Path;
+use crate::runtime::RuntimeId;
+use crate::sched::Successor;
 
 /// Takes the head out of its queue. Returns the new head, to which the token belongs; `None` ends
 /// the token.
@@ -79,16 +83,57 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
 ///
 /// # Safety
 /// As [`release`].
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: an exclusive holder has the token, and its request is the head. The token belongs to the
     // new head.
     unsafe {
         let cown = slot.as_ref().member().header_ptr();
         if let Some(next) = leave(cown.as_ref(), slot) {
-            grant(cown, next, ready);
+            pass_on(cown, next, ready);
         }
     }
+}
+
+/// The same for a one-cown behaviour; returns the task that is to follow it, of its own runtime.
+///
+/// # Safety
+/// As [`release_exclusive`], of this cown.
+#[inline(always)]
+pub(crate) unsafe fn release_to_next(
+    slot: NonNull<Slot>,
+    cown: NonNull<CownHeader>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    // SAFETY: as there.
+    unsafe {
+        let next = leave(cown.as_ref(), slot)?;
+        let header = cown.as_ref();
+        if next.as_ref().member().is_single()
+            && !header.wants_attention()
+            && header.home_of_queue() == home
+        {
+            Path::SinglePassedOn.take();
+            return Some(single_task(next));
+        }
+        pass_on_to_any(cown, next, home)
+    }
+}
+
+/// Passes the token on to whatever stands behind; returns what becomes ready on the runtime.
+///
+/// # Safety
+/// As [`pass_on`].
+#[inline(never)]
+unsafe fn pass_on_to_any(
+    cown: NonNull<CownHeader>,
+    next: NonNull<Slot>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    // SAFETY: by the caller's word.
+    unsafe { pass_on(cown, next, &mut successor) };
+    successor.take()
 }
 
 /// The same for a member of a group: the group is let go with the one request that stands for all

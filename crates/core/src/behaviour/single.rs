@@ -12,16 +12,19 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::append::append_single;
+use super::append::append_begun;
 use super::body::{Body, Completion, Ended, take};
 use super::grant::grant;
-use super::release::release_exclusive;
+use super::release::{release_exclusive, release_to_next};
 use super::slot::Slot;
-use super::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
+use super::task::{InGroup, Mode, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
-use crate::cown::header::Member;
+use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::CownSet;
 use crate::group::turn::{self, Anchor};
+use crate::paths::Path;
+use crate::runtime::RuntimeId;
+use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule};
 
 /// The front of every one-cown behaviour, whatever its body.
@@ -53,9 +56,23 @@ impl<B> Single<B> {
     /// Puts a one-cown task into a block from the pool.
     #[inline]
     pub(crate) fn allocate(member: Member, vtable: &'static TaskVTable, body: B) -> NonNull<Self> {
-        let node = pool::alloc(Self::LAYOUT).cast::<Self>();
-        let front = Front { task: Task { vtable }, slot: Slot::new(member) };
-        // SAFETY: the block is fresh and has the layout of the node.
+        let block = pool::alloc(Self::LAYOUT);
+        // SAFETY: made for this layout, just now.
+        unsafe { Self::fill(block, Slot::new(member), vtable, body) }
+    }
+
+    /// # Safety
+    /// The block is fresh, and has the layout of the node.
+    #[inline(always)]
+    unsafe fn fill(
+        block: NonNull<u8>,
+        slot: Slot,
+        vtable: &'static TaskVTable,
+        body: B,
+    ) -> NonNull<Self> {
+        let node = block.cast::<Self>();
+        let front = Front { task: Task { vtable }, slot };
+        // SAFETY: by the caller's word.
         unsafe { node.write(Self { front, body: ManuallyDrop::new(body) }) };
         node
     }
@@ -83,19 +100,87 @@ impl<B> Single<B> {
     ///
     /// # Safety
     /// The node is the caller's alone, and is given away. The cown is alive.
-    #[inline]
     pub(crate) unsafe fn spawn(node: NonNull<Self>) {
-        let slot = Self::slot(node);
-        // SAFETY: the node is ours, and the cown alive: by a handle of the caller's, or until this very
-        // request, its last, has run. When the queue was empty the request, which stands in it, keeps
-        // the cown alive while we have the token.
-        unsafe {
-            let cown = slot.as_ref().member().header_ptr();
-            if append_single(cown.as_ref(), slot) {
-                grant(cown, slot, &mut schedule);
+        // SAFETY: the node is ours; the rest by the caller's word.
+        unsafe { launch(Self::slot(node)) };
+    }
+}
+
+/// Puts the request of a one-cown task into its cown's queue; if the queue was empty the task is scheduled.
+///
+/// # Safety
+/// The request is not queued, and is given away. The cown is alive: by a handle of the caller's, or until this very
+/// request, its last, has run. It is in no group.
+unsafe fn launch(slot: NonNull<Slot>) {
+    // SAFETY: ours alone; the rest by the caller's word.
+    unsafe {
+        let member = (*slot.as_ptr()).begin();
+        enqueue(slot, member, member.header_ptr(), |task, home| {
+            schedule(task, home);
+            true
+        });
+    }
+}
+
+/// The same by a worker, of a request that was made as [beginning](Slot::beginning) for this member of this cown. One
+/// piece of code for tasks of all types: it is most of what spawning takes.
+///
+/// # Safety
+/// As [`launch`].
+#[inline(never)]
+unsafe fn launch_by(
+    worker: &Worker,
+    slot: NonNull<Slot>,
+    member: Member,
+    cown: NonNull<CownHeader>,
+) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        enqueue(slot, member, cown, |task, home| {
+            let is_own = home == worker.id();
+            if is_own {
+                Path::SingleFree.take();
+                worker.push(task);
             }
+            is_own
+        });
+    }
+}
+
+/// Puts a request into its cown's queue. If that was empty, and nothing about the cown is to be seen to, the task is
+/// ready, and is offered with its home; what is not taken is granted the usual way.
+///
+/// # Safety
+/// As [`launch`], of a request that has begun, for this member, whose cown it is.
+#[inline(always)]
+unsafe fn enqueue(
+    slot: NonNull<Slot>,
+    member: Member,
+    cown: NonNull<CownHeader>,
+    offer: impl FnOnce(TaskPtr, RuntimeId) -> bool,
+) {
+    // SAFETY: by the caller's word. When the queue was empty the request, which stands in it, keeps the cown alive
+    // while we have the token.
+    unsafe {
+        let header = cown.as_ref();
+        if !append_begun(header, slot, member) {
+            return;
+        }
+        if !header.is_plainly_free() || !offer(single_task(slot), header.home_of_queue()) {
+            grant_with_care(cown, slot);
         }
     }
+}
+
+/// Grants a cown of which there is something to be seen to.
+///
+/// # Safety
+/// As [`grant`].
+#[cold]
+#[inline(never)]
+unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
+    // SAFETY: by the caller's word.
+    unsafe { grant(cown, slot, &mut schedule) };
 }
 
 /// A one-cown task links through the `waiter` word of its cown: nobody waits for readers while the
@@ -147,6 +232,45 @@ where
         node
     }
 
+    /// Spawns a behaviour on a cown that is in no group.
+    ///
+    /// # Safety
+    /// The body is for the member, whose cown a handle of the caller's keeps alive.
+    #[inline]
+    pub(crate) unsafe fn spawn_by(worker: &Worker, member: Member, body: Body<S, F, C>) {
+        let Some(block) = pool::try_alloc(Single::<Body<S, F, C>>::LAYOUT) else {
+            // SAFETY: by the caller's word.
+            return unsafe { Self::spawn_refilled(worker, member, body) };
+        };
+        // SAFETY: the block was made for this layout; the rest by the caller's word.
+        unsafe { Self::spawn_in(block, worker, member, body) };
+    }
+
+    /// The same where the thread has no block at hand.
+    ///
+    /// # Safety
+    /// As [`spawn_by`](Self::spawn_by).
+    #[cold]
+    #[inline(never)]
+    unsafe fn spawn_refilled(worker: &Worker, member: Member, body: Body<S, F, C>) {
+        let block = pool::alloc(Single::<Body<S, F, C>>::LAYOUT);
+        // SAFETY: as in `spawn_by`.
+        unsafe { Self::spawn_in(block, worker, member, body) };
+    }
+
+    /// # Safety
+    /// As [`spawn_by`](Self::spawn_by), and as [`Single::fill`].
+    #[inline(always)]
+    unsafe fn spawn_in(block: NonNull<u8>, worker: &Worker, member: Member, body: Body<S, F, C>) {
+        // SAFETY: by the caller's word. When the queue was empty the request, which stands in it, keeps the cown
+        // alive while we have the token.
+        unsafe {
+            let node = Single::fill(block, Slot::beginning(member), &Self::VTABLE, body);
+            Self::note(node, member);
+            launch_by(worker, Single::slot(node), member, member.header_ptr());
+        }
+    }
+
     /// The same on a member of a group; returns the request.
     #[inline]
     pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
@@ -176,16 +300,60 @@ where
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<Body<S, F, C>>>();
         let slot = Single::slot(node);
-        let mut successor = Successor::new(context.home);
         // SAFETY: a ready one-cown behaviour holds its cown. The node stays in the queue, where a
         // successor may write to its `next`, until it is released; then it is ours alone.
-        let ended = unsafe {
+        unsafe {
+            let member = slot.as_ref().member();
+            let condition = member.header().flags(Flags::POISONED | Flags::CLOSED);
+            if condition != 0 || context.mode() == Mode::Cancel {
+                return Self::run_with_care(node, context);
+            }
             let body = take(&mut (*node.as_ptr()).body);
-            let ended = body.execute(Cursor::single(&slot.as_ref().member()), context);
-            release_exclusive(slot, &mut successor);
+            match body.call(|| Cursor::single(&*slot.as_ref().member_ptr()), context) {
+                Ok((completion, value)) => {
+                    let successor = release_to_next(slot, member.header_ptr(), context.home);
+                    pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
+                    Ended::Done(completion, value).deliver();
+                    successor
+                }
+                Err(failed) => Self::end(node, failed, context),
+            }
+        }
+    }
+
+    /// The same for a behaviour that may have to be refused.
+    ///
+    /// # Safety
+    /// As for `run`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn run_with_care(
+        node: NonNull<Single<Body<S, F, C>>>,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
+        // SAFETY: as in `run`.
+        unsafe {
+            let ended = Self::execute(node, context);
+            Self::end(node, ended, context)
+        }
+    }
+
+    /// What comes after the body.
+    ///
+    /// # Safety
+    /// The behaviour holds its cown, and its body was taken.
+    #[cold]
+    unsafe fn end(
+        node: NonNull<Single<Body<S, F, C>>>,
+        ended: Ended<C>,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
+        let mut successor = Successor::new(context.home);
+        // SAFETY: by the caller's word.
+        unsafe {
+            release_exclusive(Single::slot(node), &mut successor);
             pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
-            ended
-        };
+        }
         ended.deliver();
         successor.take()
     }

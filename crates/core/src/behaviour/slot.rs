@@ -26,6 +26,12 @@ impl Slot {
         Self { next: AtomicPtr::new(null_mut()), standing: Standing::placed(member) }
     }
 
+    /// A request of its own that is about to be put into its queue, as [`begin`](Self::begin) says.
+    #[inline]
+    pub(crate) fn beginning(member: Member) -> Self {
+        Self { next: AtomicPtr::new(null_mut()), standing: Standing::beginning(member) }
+    }
+
     /// What the request is for. The caller has learnt of the request from its appender, after it was placed, or is
     /// the appender.
     #[inline]

@@ -237,11 +237,52 @@ where
         return Ok(());
     }
     if context::worker().is_some() {
-        return spawn_multi(set, closure, completion);
+        return match pair::members(set) {
+            Some(members) => {
+                // SAFETY: those of the set, which is the caller's.
+                unsafe { spawn_pair(set, members, closure, completion) };
+                Ok(())
+            }
+            None => spawn_multi(set, closure, completion),
+        };
     }
+    spawn_as_guest(set, closure, completion)
+}
+
+/// The same on several cowns, by a thread that is no worker.
+#[inline(never)]
+fn spawn_as_guest<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
     sim::point();
     // No worker may be up to see that there is work: so be seen as a guest.
-    guest::visit(home_of(set), || spawn_multi(set, closure, completion))
+    guest::visit(home_of(set), || match pair::members(set) {
+        Some(members) => {
+            // SAFETY: those of the set, which is the caller's.
+            unsafe { spawn_pair(set, members, closure, completion) };
+            Ok(())
+        }
+        None => spawn_multi(set, closure, completion),
+    })
+}
+
+/// Spawns on two cowns of which a pair is made.
+///
+/// # Safety
+/// They are the [members](pair::members) of the set.
+#[inline]
+unsafe fn spawn_pair<S, F, C>(set: &S, members: [Member; 2], closure: F, completion: C)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+    // SAFETY: by the caller's word; the set keeps them alive.
+    unsafe { PairBehaviour::spawn(members, body) };
 }
 
 /// Spawns on one cown, which a handle of the caller's keeps alive.
@@ -258,16 +299,26 @@ where
         // SAFETY: as above; the member is of the leader's group, and the body for it.
         return unsafe { group::spawn_single(leader, member, body) };
     }
-    let spawn = || {
+    let Some(worker) = context::worker() else { return spawn_single_as_guest(member, body) };
+    // SAFETY: the set's handle keeps the cown, which is in no group, alive.
+    unsafe { SingleBehaviour::spawn_by(worker, member, body) };
+}
+
+/// The same by a thread that is no worker.
+#[inline(never)]
+fn spawn_single_as_guest<S, F, C>(member: Member, body: Body<S, F, C>)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    sim::point();
+    // SAFETY: alive, by the set's handle.
+    guest::visit(unsafe { member.header() }.home(), || {
         let node = SingleBehaviour::allocate(member, body);
         // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
         unsafe { Single::spawn(node) };
-    };
-    if context::worker().is_some() {
-        return spawn();
-    }
-    sim::point();
-    guest::visit(header.home(), spawn);
+    });
 }
 
 /// Spawns on one cown, and tells where the behaviour stands in the queue. It stands in none if it is on a
@@ -299,18 +350,13 @@ where
     guest::visit(header.home(), spawn)
 }
 
+#[inline(never)]
 fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    if let Some(members) = pair::members(set) {
-        let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-        // SAFETY: those of the set, which is the caller's.
-        unsafe { PairBehaviour::spawn(members, body) };
-        return Ok(());
-    }
     prefetch_cowns(set);
     // `spawn` has looked that there are no more.
     let len = set.member_count() as u32;
@@ -356,11 +402,11 @@ fn prefetch_cowns<S: CownSet>(set: &S) {
 pub(crate) fn sort(requests: &mut [Request]) {
     match requests {
         [a, b] => {
-            if b.header < a.header {
+            if b.rank() < a.rank() {
                 std::mem::swap(a, b);
             }
         }
-        _ => requests.sort_by_key(|request| request.header),
+        _ => requests.sort_by_key(Request::rank),
     }
 }
 

@@ -21,6 +21,11 @@ mod word {
             Self(AtomicPtr::new(member.as_ptr()))
         }
 
+        #[inline]
+        pub(in crate::behaviour) fn beginning(member: Member) -> Self {
+            Self(AtomicPtr::new(member.unplaced().as_ptr()))
+        }
+
         /// Read as plain memory, once where it is asked for often.
         #[inline]
         pub(in crate::behaviour) fn member(&self) -> Member {
@@ -77,6 +82,10 @@ mod words {
     impl Standing {
         pub(in crate::behaviour) fn placed(member: Member) -> Self {
             Self { member, is_placed: AtomicBool::new(true) }
+        }
+
+        pub(in crate::behaviour) fn beginning(member: Member) -> Self {
+            Self { member, is_placed: AtomicBool::new(false) }
         }
 
         pub(in crate::behaviour) fn member(&self) -> Member {

@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
+use coact_sync::shim::process::{AtomicBool, Ordering};
 
 use crate::attend::guard::Kind;
 use crate::runtime::RuntimeId;
@@ -45,11 +46,28 @@ pub(crate) enum Mode {
     Cancel,
 }
 
-/// Where and how a task runs.
-#[derive(Clone, Copy)]
+/// Where and how a task runs. There is one for each runtime, which says how its tasks run now.
 pub(crate) struct RunContext {
     pub(crate) home: RuntimeId,
-    pub(crate) mode: Mode,
+    cancels: AtomicBool,
+}
+
+impl RunContext {
+    pub(crate) fn new(home: RuntimeId, mode: Mode) -> Self {
+        Self { home, cancels: AtomicBool::new(mode == Mode::Cancel) }
+    }
+
+    #[inline]
+    pub(crate) fn mode(&self) -> Mode {
+        // ORDERING: Relaxed. Whoever must be exact asks for the runtime's phase.
+        if self.cancels.load(Ordering::Relaxed) { Mode::Cancel } else { Mode::Run }
+    }
+
+    /// From here on bodies are dropped, for good.
+    pub(crate) fn cancel(&self) {
+        // ORDERING: Relaxed, as in `mode`.
+        self.cancels.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The functions of a task's concrete type.

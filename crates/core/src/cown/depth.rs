@@ -222,7 +222,7 @@ impl<F: FnOnce()> Aside<F> {
 /// none of it does the same.
 #[cold]
 fn finish() {
-    let context = RunContext { home: RuntimeId::NONE, mode: Mode::Run };
+    let context = RunContext::new(RuntimeId::NONE, Mode::Run);
     while let Some(task) = NonNull::new(ASIDE.get()) {
         let task: TaskPtr = task.cast();
         // SAFETY: on the list, so ready and ours, with its link; it is taken off before it runs.

@@ -1,14 +1,12 @@
 //! What every cown has in front of its state: the words that behaviours are queued, counted and
 //! marked with. The protocol on these words is in `behaviour/README.md`.
 
-use std::process::abort;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, End, Ordering};
 use coact_sync::shim::process::AtomicU16;
 
-use super::farewell::HANDLES;
-use super::handle::MAX_HANDLES;
+use super::counts::Counts;
 use crate::attend::live;
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;
@@ -18,7 +16,7 @@ use crate::runtime::RuntimeId;
 /// Who may touch what:
 ///
 /// * `tail`: anyone with a handle swaps itself in; the holder of the cown takes itself out.
-/// * `strong`, `weak`: as in `Arc`; all strong handles together own one weak count.
+/// * `counts`: the handles, as in `Arc`.
 /// * `stepped`: whether the queue ever was one of several that a behaviour was appended to, or of one that reads:
 ///   set by appenders, and never taken back.
 /// * `readers`: raised only by the *token holder* (the one who owns the queue's head), lowered by
@@ -33,12 +31,13 @@ use crate::runtime::RuntimeId;
 pub(crate) struct CownHeader {
     pub(crate) tail: AtomicPtr<Slot>,
     pub(crate) waiter: AtomicPtr<()>,
-    pub(crate) strong: AtomicU32,
-    pub(crate) weak: AtomicU32,
+    pub(crate) counts: Counts,
     pub(crate) readers: AtomicU32,
     stepped: AtomicU8,
     pub(crate) flags: AtomicU8,
     runtime: AtomicU16,
+    #[cfg(loom)]
+    serial: usize,
 }
 
 /// The bits of [`CownHeader::flags`].
@@ -56,8 +55,10 @@ impl Flags {
     pub(crate) const ALERT: u8 = 1 << 3;
     /// The token lies in the guard: nothing is granted until the next alert.
     pub(crate) const PARKED: u8 = 1 << 4;
-    /// For the layer above: something that a sender must look at.
+    /// Of a cown that is attended to, for the layer above: something that a sender must look at.
     pub(crate) const MARKED: u8 = 1 << 5;
+    /// Of any other: its block is no longer than it must be. Constant.
+    pub(crate) const PACKED: u8 = Self::MARKED;
     /// The state is touched by one thread only, that of its home's pump. Constant, as is the home.
     pub(crate) const PINNED: u8 = 1 << 6;
     /// The cown is a member of a [group](crate::group). Constant. On a header that has a queue, which
@@ -75,38 +76,39 @@ impl CownHeader {
         Self {
             tail: AtomicPtr::new(std::ptr::null_mut()),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
-            strong: AtomicU32::new(1),
-            weak: AtomicU32::new(1),
+            counts: Counts::new(),
             readers: AtomicU32::new(0),
             stepped: AtomicU8::new(0),
             flags: AtomicU8::new(0),
             runtime: AtomicU16::new(runtime.get()),
+            #[cfg(loom)]
+            serial: serial(),
         }
+    }
+
+    /// The place of a cown, or leader, in the order in which steps go over several: that of the addresses.
+    #[cfg(not(loom))]
+    #[inline]
+    pub(crate) fn rank(this: NonNull<Self>) -> NonNull<Self> {
+        this
+    }
+
+    /// The same in a model, which must do the same each time that it runs, wherever its memory lies.
+    #[cfg(loom)]
+    pub(crate) fn rank(this: NonNull<Self>) -> usize {
+        // SAFETY: steps go over cowns that are alive; and this never changes.
+        unsafe { (*this.as_ptr()).serial }
+    }
+
+    /// That of a cown in a block that is no longer than it must be.
+    pub(crate) fn packed(runtime: RuntimeId) -> Self {
+        Self { flags: AtomicU8::new(Flags::PACKED), ..Self::new(runtime) }
     }
 
     /// That of a cown whose state is yet to come: nobody can have a strong handle.
     pub(crate) fn stillborn(runtime: RuntimeId, flags: u8) -> Self {
-        Self { strong: AtomicU32::new(0), flags: AtomicU8::new(flags), ..Self::new(runtime) }
-    }
-
-    /// Takes one more strong handle, unless all of them are gone. (There is none either for the moment in
-    /// which [`Cown::into_inner`](super::handle::Cown::into_inner) finds that the cown is in use.)
-    pub(crate) fn retain(&self) -> bool {
-        // ORDERING: Relaxed, as in `Cown::clone`; a count of 0 is final (or `into_inner` is looking).
-        let mut count = self.strong.load(Ordering::Relaxed);
-        while count & HANDLES != 0 {
-            if count & HANDLES > MAX_HANDLES {
-                abort();
-            }
-            // ORDERING: Acquire pairs with the release in `bring_to_life`; otherwise whoever knows the
-            // cown has brought along what there is to know.
-            let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-            match self.strong.compare_exchange_weak(count, count + 1, ok, failed) {
-                Ok(_) => return true,
-                Err(now) => count = now,
-            }
-        }
-        false
+        let (counts, flags) = (Counts::stillborn(), AtomicU8::new(flags));
+        Self { counts, flags, ..Self::new(runtime) }
     }
 
     /// Nobody reaches the cown any more; a model checks that.
@@ -114,8 +116,7 @@ impl CownHeader {
     pub(crate) fn end(&mut self) {
         self.tail.end();
         self.waiter.end();
-        self.strong.end();
-        self.weak.end();
+        self.counts.end();
         self.readers.end();
         self.stepped.end();
         self.flags.end();
@@ -179,6 +180,14 @@ impl CownHeader {
     #[inline]
     pub(crate) fn wants_attention(&self) -> bool {
         self.has(Flags::ALERT)
+    }
+
+    /// Whether whoever has the token, and has found the queue empty, may run an exclusive behaviour with nothing more
+    /// ado. Not for a leader.
+    #[inline(always)]
+    pub(crate) fn is_plainly_free(&self) -> bool {
+        // ORDERING: Acquire pairs with the release in `drop_reader`, as in `grant`.
+        self.readers.load(Ordering::Acquire) == 0 && !self.wants_attention()
     }
 
     /// Whose workers run the behaviours on the cown: a group has one home. Exact for whoever has the
@@ -247,6 +256,16 @@ impl CownHeader {
         self.waiter.store(leader.as_ptr().cast(), Ordering::Relaxed);
         self.flags.fetch_or(Flags::GROUPED, Ordering::Relaxed);
     }
+}
+
+/// Later ones have higher numbers.
+#[cfg(loom)]
+fn serial() -> usize {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    // ORDERING: Relaxed. Only the order of one thread's cowns matters: models make them before they begin.
+    LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A pointer to a cown's header and, in its low bits, how a request wants the cown.
@@ -335,6 +354,12 @@ impl Member {
     #[inline]
     pub(crate) fn is_multi(self) -> bool {
         self.has(Self::MULTI)
+    }
+
+    /// Whether the request is that of a one-cown behaviour, and has found its place.
+    #[inline]
+    pub(crate) fn is_single(self) -> bool {
+        !self.has(Self::READ | Self::MULTI)
     }
 
     #[inline]

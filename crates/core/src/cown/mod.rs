@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod anchored;
 pub(crate) mod checked;
+pub(crate) mod counts;
 pub(crate) mod depth;
 pub(crate) mod farewell;
 pub(crate) mod handle;

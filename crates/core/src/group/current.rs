@@ -28,11 +28,11 @@ pub(super) fn worker<'a>(context: &RunContext) -> Option<&'a Worker> {
 
 /// How the group's behaviours are to be run now.
 #[inline]
-pub(super) fn context(worker: Option<&Worker>, begun: &RunContext) -> RunContext {
+pub(super) fn context<'a>(worker: Option<&Worker>, begun: &'a RunContext) -> &'a RunContext {
     match worker {
         Some(worker) => worker.run_context(),
         // What is cancelled stays so, whatever the runtime is about.
-        None if begun.mode == Mode::Cancel => *begun,
+        None if begun.mode() == Mode::Cancel => begun,
         None => shared::get(begun.home).run_context(),
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn context(worker: Option<&Worker>, begun: &RunContext) -> RunContext
 /// How many behaviours may follow each other where no worker runs them. (What is cancelled is so in one
 /// go: nobody waits for the thread.)
 pub(super) fn throughput(context: &RunContext) -> u32 {
-    match context.mode {
+    match context.mode() {
         Mode::Run => shared::get(context.home).config.throughput,
         Mode::Cancel => u32::MAX,
     }

@@ -19,8 +19,8 @@ pub(super) fn worker<'a>(_: &RunContext) -> Option<&'a Worker> {
     None
 }
 
-pub(super) fn context(_: Option<&Worker>, begun: &RunContext) -> RunContext {
-    *begun
+pub(super) fn context<'a>(_: Option<&Worker>, begun: &'a RunContext) -> &'a RunContext {
+    begun
 }
 
 pub(super) fn throughput(_: &RunContext) -> u32 {

@@ -1,7 +1,6 @@
 //! The block of a group: the header with its queue, and what belongs to whoever holds it.
 
 use std::alloc::Layout;
-use std::process::abort;
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
@@ -52,9 +51,6 @@ pub(super) struct HeldGroup {
     pub(super) budget_of: u32,
 }
 
-/// Beyond this number of members and handles the count could wrap.
-const MAX_COUNT: u32 = u32::MAX / 2;
-
 impl Leader {
     const LAYOUT: Layout = Layout::new::<Self>();
 
@@ -89,11 +85,7 @@ impl Leader {
     /// The leader is alive.
     pub(crate) unsafe fn retain(leader: NonNull<Self>) -> NonNull<CownHeader> {
         // SAFETY: alive, by the caller's word.
-        let count = unsafe { &leader.as_ref().header.strong };
-        // ORDERING: Relaxed. A new count is made from an old one, which keeps the leader alive.
-        if count.fetch_add(1, Ordering::Relaxed) > MAX_COUNT {
-            abort();
-        }
+        unsafe { leader.as_ref() }.header.counts.add();
         leader.cast()
     }
 
@@ -105,10 +97,7 @@ impl Leader {
     pub(crate) unsafe fn release(leader: NonNull<CownHeader>) {
         let leader = leader.cast::<Self>();
         // SAFETY: the count keeps the leader alive.
-        let count = unsafe { &leader.as_ref().header.strong };
-        // ORDERING: Release pairs with the acquire of the last one: all uses come before the free.
-        if count.fetch_sub(1, Ordering::Release) == 1 {
-            count.load(Ordering::Acquire);
+        if unsafe { leader.as_ref() }.header.counts.remove() {
             // SAFETY: nobody else knows the leader.
             unsafe { Self::free(leader) };
         }

@@ -100,7 +100,7 @@ impl Group {
     /// Costs what [`Cown::new`] does, and an atomic addition.
     pub fn cown<T: Send + 'static>(&self, state: T) -> Cown<T> {
         let home = self.home().0;
-        let mut header = CownBox::allocate(state, home);
+        let mut header = CownBox::allocate_packed(state, home);
         // SAFETY: fresh, and ours alone; the leader is alive, and counts the member.
         unsafe {
             header.as_mut().join(Leader::retain(self.leader));

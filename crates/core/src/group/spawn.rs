@@ -24,7 +24,7 @@ use crate::sim;
 ///
 /// # Safety
 /// The member is alive, and of this leader's group; the body is for it.
-#[inline]
+#[inline(never)]
 pub(crate) unsafe fn spawn_single<S, F, C>(
     leader: NonNull<CownHeader>,
     member: Member,

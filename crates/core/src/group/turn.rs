@@ -158,17 +158,17 @@ unsafe fn drive(
                 if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
-                match alert::attend_to_all(leader, &context) {
+                match alert::attend_to_all(leader, context) {
                     Door::Shut if park(header) => return None,
                     Door::Open | Door::Shut => continue,
                     Door::Reserved => return yield_worker(leader, entered),
                 }
             }
             match with(leader, HeldGroup::next) {
-                Next::Run(entry) => Entry::run_of(entry)(entry, &context),
+                Next::Run(entry) => Entry::run_of(entry)(entry, context),
                 Next::Yield => return yield_worker(leader, entered),
                 Next::Finish if adopt(leader) => {}
-                Next::Finish => return let_go(leader, entered, &context),
+                Next::Finish => return let_go(leader, entered, context),
                 Next::Grant(head) => {
                     entered.end();
                     let mut successor = Successor::new(context.home);

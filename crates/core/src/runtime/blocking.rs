@@ -347,7 +347,7 @@ impl BlockingPool {
         for _ in 0..shared.config.throughput {
             let Some(task) = next else { break };
             // SAFETY: ready, and taken by us alone.
-            next = unsafe { run_task(task, &shared.run_context()) };
+            next = unsafe { run_task(task, shared.run_context()) };
         }
         next
     }

@@ -210,7 +210,7 @@ fn submit(runnable: Runnable, home: RuntimeId, vtable: &'static TaskVTable) {
 unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     // SAFETY: made from a box of this type.
     let woken = unsafe { Box::from_raw(task.cast::<WokenFuture>().as_ptr()) };
-    match context.mode {
+    match context.mode() {
         Mode::Run => panic::drop_quietly(|| {
             woken.runnable.run();
         }),

@@ -2,26 +2,23 @@
 //! wake-up is lost.
 
 use coact_sync::asym;
-use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Mutex;
 
 /// The sleepers of one runtime.
 pub(crate) struct Idle {
-    /// How many sleep; changed under the lock only.
-    sleeping: AtomicUsize,
+    /// How many sleep, and whether they are watched over.
+    asleep: Asleep,
     /// How many workers look for work, or were woken to look.
     searching: AtomicUsize,
-    /// Whether somebody watches over tasks that wait behind a long behaviour; see `Worker::sleep`.
-    watched: AtomicBool,
     sleepers: Mutex<Vec<usize>>,
 }
 
 impl Idle {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
-            sleeping: AtomicUsize::new(0),
+            asleep: Asleep(AtomicUsize::new(0)),
             searching: AtomicUsize::new(0),
-            watched: AtomicBool::new(false),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
         }
     }
@@ -36,8 +33,7 @@ impl Idle {
         // ORDERING: Relaxed, both. The caller's barrier pairs with the heavy one in `fall_asleep`,
         // and with the fence in `found_work`: either we see the sleeper, or that it searches no
         // more, or it sees the task.
-        if self.sleeping.load(Ordering::Relaxed) == 0 || self.searching.load(Ordering::Relaxed) != 0
-        {
+        if self.asleep.is_none() || self.searching.load(Ordering::Relaxed) != 0 {
             return None;
         }
         self.take_sleeper()
@@ -47,7 +43,7 @@ impl Idle {
     #[inline]
     pub(crate) fn is_hungry(&self) -> bool {
         // ORDERING: Relaxed, both. As in `choose_sleeper`.
-        self.sleeping.load(Ordering::Relaxed) != 0 || self.searching.load(Ordering::Relaxed) != 0
+        !self.asleep.is_none() || self.searching.load(Ordering::Relaxed) != 0
     }
 
     #[cold]
@@ -59,7 +55,7 @@ impl Idle {
             return None;
         }
         let worker = sleepers.pop()?;
-        self.sleeping.store(sleepers.len(), Ordering::Relaxed);
+        self.asleep.leave();
         // On behalf of the woken one: until it has looked, nobody else need be woken.
         self.searching.fetch_add(1, Ordering::Relaxed);
         Some(worker)
@@ -68,15 +64,14 @@ impl Idle {
     /// Whether a task that was put aside for later might need a watcher.
     #[inline]
     pub(crate) fn lacks_watcher(&self) -> bool {
-        // ORDERING: Relaxed. A hint: there is a watcher, or nobody slept, when this worker had found
-        // work (`misses_watcher`), and a watcher stays while somebody is awake.
-        !self.watched.load(Ordering::Relaxed) && self.sleeping.load(Ordering::Relaxed) != 0
+        // A hint: there is a watcher, or nobody slept, when this worker had found work (`misses_watcher`), and a
+        // watcher stays while somebody is awake.
+        self.asleep.lacks_watcher()
     }
 
     /// Becomes the watcher, if there is none.
     pub(crate) fn start_watching(&self) -> bool {
-        // ORDERING: Relaxed, here and in `stop_watching`. The flag guards no data.
-        !self.watched.swap(true, Ordering::Relaxed)
+        self.asleep.watch()
     }
 
     /// The same, exactly, for a worker that has got up: it appoints one, or the one that there is has
@@ -88,7 +83,7 @@ impl Idle {
     }
 
     pub(crate) fn stop_watching(&self) {
-        self.watched.store(false, Ordering::Relaxed);
+        self.asleep.end_watch();
     }
 
     /// Ends the watch if all workers sleep, and returns whether it has. The caller is the watcher.
@@ -124,9 +119,7 @@ impl Idle {
     pub(crate) fn fall_asleep(&self, worker: usize) {
         let mut sleepers = self.sleepers.lock();
         sleepers.push(worker);
-        // ORDERING: Release pairs with the acquire in `sleeping`: who finds all workers asleep sees
-        // what they have done (those before this one through the lock).
-        self.sleeping.store(sleepers.len(), Ordering::Release);
+        self.asleep.join();
         // ORDERING: Relaxed. The barrier below orders both.
         self.searching.fetch_sub(1, Ordering::Relaxed);
         drop(sleepers);
@@ -141,8 +134,8 @@ impl Idle {
         let mut sleepers = self.sleepers.lock();
         let Some(at) = sleepers.iter().position(|sleeper| *sleeper == worker) else { return false };
         sleepers.swap_remove(at);
-        // ORDERING: Relaxed, both. A pusher that misses them wakes one worker too many.
-        self.sleeping.store(sleepers.len(), Ordering::Relaxed);
+        self.asleep.leave();
+        // ORDERING: Relaxed. A pusher that misses it wakes one worker too many.
         self.searching.fetch_add(1, Ordering::Relaxed);
         true
     }
@@ -159,8 +152,57 @@ impl Idle {
 
     /// How many workers sleep. What they did before is visible.
     pub(crate) fn sleeping(&self) -> usize {
-        // ORDERING: Acquire pairs with the release in `fall_asleep`.
-        self.sleeping.load(Ordering::Acquire)
+        self.asleep.count()
+    }
+}
+
+/// How many workers of a runtime sleep, and whether one of them watches over tasks that wait behind a long behaviour
+/// (`Worker::sleep`): in one word, since every task that is put aside asks for both.
+struct Asleep(AtomicUsize);
+
+impl Asleep {
+    /// The sign: so one look at it, and at zero, answers the question of `lacks_watcher`.
+    const WATCHED: usize = 1 << (usize::BITS - 1);
+
+    /// One more is on the list of sleepers, whose lock the caller has.
+    fn join(&self) {
+        // ORDERING: Release pairs with the acquire in `count`: who finds all workers asleep sees what they have done.
+        self.0.fetch_add(1, Ordering::Release);
+    }
+
+    /// One is so no more. The caller has the lock.
+    fn leave(&self) {
+        // ORDERING: Relaxed. A pusher that misses it wakes one worker too many.
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Becomes the watcher; returns whether there was none.
+    fn watch(&self) -> bool {
+        // ORDERING: Relaxed, here and in `end_watch`. The bit guards no data.
+        self.0.fetch_or(Self::WATCHED, Ordering::Relaxed) & Self::WATCHED == 0
+    }
+
+    fn end_watch(&self) {
+        self.0.fetch_and(!Self::WATCHED, Ordering::Relaxed);
+    }
+
+    /// Whether somebody sleeps, and nobody watches.
+    #[inline]
+    fn lacks_watcher(&self) -> bool {
+        // ORDERING: Relaxed. Who must be exact puts a barrier before it.
+        self.0.load(Ordering::Relaxed).cast_signed() > 0
+    }
+
+    /// Whether nobody sleeps.
+    #[inline]
+    fn is_none(&self) -> bool {
+        // ORDERING: Relaxed, as above.
+        self.0.load(Ordering::Relaxed) & !Self::WATCHED == 0
+    }
+
+    fn count(&self) -> usize {
+        // ORDERING: Acquire pairs with the release in `join`.
+        self.0.load(Ordering::Acquire) & !Self::WATCHED
     }
 }
 

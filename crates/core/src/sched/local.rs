@@ -7,17 +7,19 @@
 //! costs about a nanosecond. README.md, "The local queue", has the argument.
 
 use std::collections::VecDeque;
+use std::ptr::{NonNull, null_mut};
 
 use coact_sync::asym;
-use coact_sync::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
+use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
-use crate::behaviour::task::TaskPtr;
+use crate::behaviour::task::{Task, TaskPtr};
 
 /// The tasks themselves.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    /// The task that was made ready last: it runs next, since its cown is in the cache.
+    /// The task that was made ready last: it runs next, since its cown is in the cache. Lies in a word of its own
+    /// while nobody is inside: [`LocalQueue::next`].
     pub(crate) next: Option<TaskPtr>,
     /// Tasks that were in `next` before: newest first for the owner, oldest first for thieves.
     pub(crate) fresh: VecDeque<TaskPtr>,
@@ -45,8 +47,9 @@ pub(crate) struct LocalQueue {
     claimed: AtomicBool,
     /// How many tasks thieves may look for, beside `next`. Written by whoever is inside.
     len: AtomicUsize,
-    /// Whether `next` is taken. Written by whoever is inside.
-    has_next: AtomicBool,
+    /// The task that runs next, or null. Written by whoever is inside; so the owner, who changes nothing else most of the
+    /// time, is in and out with a few instructions.
+    next: AtomicPtr<Task>,
     tasks: UnsafeCell<Tasks>,
 }
 
@@ -65,7 +68,7 @@ impl LocalQueue {
             busy: AtomicBool::new(false),
             claimed: AtomicBool::new(false),
             len: AtomicUsize::new(0),
-            has_next: AtomicBool::new(false),
+            next: AtomicPtr::new(null_mut()),
             tasks: UnsafeCell::new(Tasks::default()),
         }
     }
@@ -80,36 +83,78 @@ impl LocalQueue {
         let result = self.tasks.with_mut(|tasks| {
             // SAFETY: the owner is inside, and so no thief is (README.md, "The local queue").
             let tasks = unsafe { &mut *tasks };
+            self.look_at_next(tasks);
             let result = work(tasks);
             self.publish(tasks);
             result
         });
-        // ORDERING: Release pairs with the acquire in `owner_is_outside`: a thief that finds the owner
-        // outside sees the tasks as the owner left them.
-        self.busy.store(false, Ordering::Release);
+        self.leave();
         result
+    }
+
+    /// Puts a task into `next`, and returns the one that was there; gives it back if a thief is in the way.
+    ///
+    /// # Safety
+    /// As [`own`](Self::own).
+    #[inline(always)]
+    pub(crate) unsafe fn try_put_next(&self, task: TaskPtr) -> Result<Option<TaskPtr>, TaskPtr> {
+        if !self.try_enter() {
+            return Err(task);
+        }
+        // ORDERING: Relaxed, both. Whoever is inside is alone with the word; `leave` publishes it.
+        let before = self.next.load(Ordering::Relaxed);
+        self.next.store(task.as_ptr(), Ordering::Relaxed);
+        self.leave();
+        Ok(NonNull::new(before))
+    }
+
+    /// Takes the task in `next`, if there is one and no thief in the way.
+    ///
+    /// # Safety
+    /// As [`own`](Self::own).
+    #[inline(always)]
+    pub(crate) unsafe fn try_take_next(&self) -> Option<TaskPtr> {
+        if !self.try_enter() {
+            return None;
+        }
+        // ORDERING: Relaxed, both, as in `try_put_next`.
+        let next = self.next.load(Ordering::Relaxed);
+        self.next.store(null_mut(), Ordering::Relaxed);
+        self.leave();
+        NonNull::new(next)
     }
 
     #[inline]
     fn enter(&self) {
-        loop {
-            // ORDERING: Relaxed. The barrier orders it before the load. It pairs with the heavy one in
-            // `steal`: either we see the claim, or the thief sees us inside.
-            self.busy.store(true, Ordering::Relaxed);
-            asym::light();
-            // ORDERING: Acquire pairs with the release at the end of `steal`.
-            if !self.claimed.load(Ordering::Acquire) {
-                return;
-            }
+        while !self.try_enter() {
             self.wait_for_thief();
         }
     }
 
+    /// The owner comes in, unless a thief is inside, or about to be.
+    #[inline(always)]
+    fn try_enter(&self) -> bool {
+        // ORDERING: Relaxed. The barrier orders it before the load. It pairs with the heavy one in
+        // `steal`: either we see the claim, or the thief sees us inside.
+        self.busy.store(true, Ordering::Relaxed);
+        asym::light();
+        // ORDERING: Acquire pairs with the release at the end of `steal`.
+        let is_claimed = self.claimed.load(Ordering::Acquire);
+        if is_claimed {
+            self.leave();
+        }
+        !is_claimed
+    }
+
+    #[inline(always)]
+    fn leave(&self) {
+        // ORDERING: Release pairs with the acquire in `owner_is_outside`: a thief that finds the owner outside sees the
+        // tasks as the owner left them when it was inside the last time.
+        self.busy.store(false, Ordering::Release);
+    }
+
     #[cold]
     fn wait_for_thief(&self) {
-        // ORDERING: Release pairs with the acquire in `owner_is_outside`: what the owner did when it
-        // was inside the last time is visible to the thief that waits for it.
-        self.busy.store(false, Ordering::Release);
         // A thief is inside for as long as a heavy barrier takes, and a few moves. It may be
         // preempted, so the wait must not hold the processor; but it is too short to nap.
         // ORDERING: Relaxed. `enter` looks again, with acquire.
@@ -118,12 +163,21 @@ impl LocalQueue {
         }
     }
 
-    /// Updates what others can see from outside.
+    /// Completes the tasks for whoever is inside.
     #[inline]
-    fn publish(&self, tasks: &Tasks) {
-        // ORDERING: Relaxed. Hints; a worker about to sleep puts a heavy barrier before it looks.
+    fn look_at_next(&self, tasks: &mut Tasks) {
+        // ORDERING: Relaxed. Whoever is inside is alone with the word.
+        tasks.next = NonNull::new(self.next.load(Ordering::Relaxed));
+    }
+
+    /// Updates what can be seen from outside.
+    #[inline]
+    fn publish(&self, tasks: &mut Tasks) {
+        // ORDERING: Relaxed, both. For those outside they are hints (a worker about to sleep puts a heavy barrier
+        // before it looks); whoever comes in next finds them as the tasks.
         self.len.store(tasks.fresh.len() + tasks.aged.len(), Ordering::Relaxed);
-        self.has_next.store(tasks.next.is_some(), Ordering::Relaxed);
+        let next = tasks.next.take().map_or(null_mut(), NonNull::as_ptr);
+        self.next.store(next, Ordering::Relaxed);
     }
 
     /// How many tasks there are, beside the one that runs next; a hint.
@@ -134,7 +188,7 @@ impl LocalQueue {
 
     /// Whether there is any task at all; a hint.
     pub(crate) fn has_any(&self) -> bool {
-        self.len() > 0 || self.has_next.load(Ordering::Relaxed)
+        self.len() > 0 || !self.next.load(Ordering::Relaxed).is_null()
     }
 
     /// Takes half of the tasks (rounded up), oldest first, and `next` too if the owner seems stuck
@@ -152,6 +206,7 @@ impl LocalQueue {
                 // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the
                 // claim before it can come in again.
                 let tasks = unsafe { &mut *tasks };
+                self.look_at_next(tasks);
                 tasks.take_half(loot);
                 if with_next {
                     loot.extend(tasks.next.take());
@@ -167,7 +222,7 @@ impl LocalQueue {
     /// unless it is preempted there: then we rather go elsewhere.
     fn owner_is_outside(&self) -> bool {
         for _ in 0..Self::PATIENCE {
-            // ORDERING: Acquire pairs with the releases at the end of `own` and in `wait_for_thief`.
+            // ORDERING: Acquire pairs with the releases in `leave`.
             if !self.busy.load(Ordering::Acquire) {
                 return true;
             }

@@ -111,7 +111,7 @@ unsafe impl Send for ReadyTask {}
 impl ReadyTask {
     /// Runs the task, and its successors on the same cown.
     pub(crate) fn run(self) {
-        let context = RunContext { home: self.1, mode: Mode::Run };
+        let context = RunContext::new(self.1, Mode::Run);
         let mut next = Some(self.0);
         while let Some(task) = next {
             // SAFETY: ready, and run once: it was taken off the list, or is a successor.
@@ -145,11 +145,9 @@ pub(crate) fn log() -> Cown<Log> {
     Cown::new(Log::default())
 }
 
-/// Two cowns with logs, in the order of their addresses: appenders go by these, and a model must do
-/// the same each time.
+/// Two cowns with logs. (Appenders go by the order in which they are made: `CownHeader::rank`.)
 pub(crate) fn two_logs() -> (Cown<Log>, Cown<Log>) {
-    let (a, b) = (log(), log());
-    if a < b { (a, b) } else { (b, a) }
+    (log(), log())
 }
 
 /// What was written to a cown on which all behaviours have run.

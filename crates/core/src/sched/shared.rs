@@ -31,7 +31,8 @@ use crate::time::Timers;
 /// One worker as the others see it.
 pub(crate) struct WorkerShared {
     pub(crate) local: LocalQueue,
-    pub(crate) inbox: Inbox,
+    /// On lines of its own: others look into it while the worker is at work on its queue.
+    pub(crate) inbox: CachePadded<Inbox>,
     /// Raised with every task that the worker takes: a worker whose figure stands still is in a
     /// long behaviour.
     pub(crate) ticks: AtomicU64,
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) blocking: BlockingPool,
     pub(crate) futures: Futures,
     phase: CachePadded<AtomicU8>,
+    /// How tasks are to be run: as the phase says.
+    context: CachePadded<RunContext>,
     /// Work that no queue shows: pending timers, blocking jobs, futures. How much there is in the low
     /// half, and in the high half how much has ever begun.
     outstanding: CachePadded<AtomicU64>,
@@ -125,7 +128,7 @@ impl Shared {
                 let (parker, unparker) = parking::pair();
                 let worker = WorkerShared {
                     local: LocalQueue::new(),
-                    inbox: Inbox::new(),
+                    inbox: CachePadded::new(Inbox::new()),
                     ticks: AtomicU64::new(0),
                     asker: AtomicUsize::new(0),
                     mark: Mark::new(),
@@ -143,6 +146,7 @@ impl Shared {
             blocking: BlockingPool::new(&config),
             futures: Futures::default(),
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
+            context: CachePadded::new(RunContext::new(id, Mode::Run)),
             outstanding: CachePadded::new(AtomicU64::new(0)),
             watchdog: Watchdog::new(&config),
             pump,
@@ -170,15 +174,17 @@ impl Shared {
 
     /// Goes on to a later phase of its life; there is no way back.
     pub(crate) fn set_phase(&self, phase: Phase) {
-        // ORDERING: Release pairs with the acquire in `phase`.
+        if phase != Phase::Running {
+            self.context.cancel();
+        }
+        // ORDERING: Release pairs with the acquire in `phase`: who has seen a phase runs tasks as it says.
         self.phase.fetch_max(phase as u8, Ordering::Release);
     }
 
     /// How tasks are to be run now.
     #[inline]
-    pub(crate) fn run_context(&self) -> RunContext {
-        let running = self.phase.load(Ordering::Relaxed) == Phase::Running as u8;
-        RunContext { home: self.id, mode: if running { Mode::Run } else { Mode::Cancel } }
+    pub(crate) fn run_context(&self) -> &RunContext {
+        &self.context
     }
 
     /// Whether a worker that has just left a task in its own queue should share what it has.
@@ -297,7 +303,7 @@ impl Shared {
     /// # Safety
     /// The task is ready, and the caller's.
     pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
-        let context = RunContext { home: self.id, mode: Mode::Cancel };
+        let context = RunContext::new(self.id, Mode::Cancel);
         let _cancelling = Cancelling::enter();
         // Destructors, and whoever is told, belong to this runtime.
         let _entered = Entered::new(self.id);

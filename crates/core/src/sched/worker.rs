@@ -11,15 +11,15 @@ use super::local::Tasks;
 use super::shared::{Phase, Shared, WorkerShared};
 use super::surplus;
 use crate::behaviour::task::{RunContext, TaskPtr, run_task};
+use crate::paths::Path;
 use crate::runtime::RuntimeId;
 
-/// How many tasks in a row may come from the `next` slot.
-const NEXT_IN_A_ROW: u32 = 100;
-/// Of every so many tasks, every other one of the first few is the oldest there is: what waits in a
-/// queue is reached at some time, whatever the tasks in front of it spawn.
-const OLDEST_EVERY: u32 = 64;
-const OLDEST_OF: u32 = 16;
-/// Every so many of these turns, the worker looks whether another one is stuck.
+/// One of so many tasks is the oldest there is: what waits in a queue is reached at some time, whatever the tasks in
+/// front of it spawn.
+const OLDEST_EVERY: u32 = 16;
+/// In so many tasks, each place where tasks wait has had its turn.
+const ROUND: u32 = 64;
+/// Every so many of these rounds, the worker looks whether another one is stuck.
 const STUCK_EVERY: u32 = 16;
 /// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
 /// sooner than moved (and long ones are taken by those who find it stuck).
@@ -42,12 +42,10 @@ pub(crate) struct Worker {
     id: RuntimeId,
     pub(super) parker: Parker,
     pumped: bool,
-    /// How many tasks have been taken.
-    ticks: Cell<u32>,
+    throughput: u32,
+    context: &'static RunContext,
     /// How many tasks have been taken or put aside since some were shared.
     unshared: Cell<u32>,
-    /// How many of them came from `next` in a row.
-    from_next: Cell<u32>,
     /// After how many tasks that have had their share the worker asks another one for a task.
     until_ask: Cell<u32>,
     random: Cell<u32>,
@@ -67,9 +65,9 @@ impl Worker {
             id: shared.id,
             parker,
             pumped: shared.is_pumped(),
-            ticks: Cell::new(0),
+            throughput: shared.config.throughput,
+            context: shared.run_context(),
             unshared: Cell::new(SHARE_EVERY),
-            from_next: Cell::new(0),
             until_ask: Cell::new(ASK_EVERY),
             random: Cell::new(0x9E37_79B9 ^ index as u32),
             expecting: Cell::new(false),
@@ -93,14 +91,25 @@ impl Worker {
     /// to where other workers look for work.
     #[inline]
     pub(crate) fn push(&self, task: TaskPtr) {
-        let displaced = self.own(|tasks| match tasks.next.replace(task) {
-            None => false,
-            Some(before) => {
-                tasks.fresh.push_back(before);
-                true
-            }
-        });
-        if displaced {
+        // SAFETY: as in `own`.
+        match unsafe { self.me.local.try_put_next(task) } {
+            Ok(None) if !self.shared.idle.lacks_watcher() => {}
+            Ok(before) => self.end_push(before),
+            Err(task) => self.push_after_thief(task),
+        }
+    }
+
+    /// The same where a thief is in the way.
+    #[cold]
+    fn push_after_thief(&self, task: TaskPtr) {
+        self.end_push(self.own(|tasks| tasks.next.replace(task)));
+    }
+
+    /// Sees to the task that was to run next, if there was one, and to the watcher.
+    #[inline(never)]
+    fn end_push(&self, before: Option<TaskPtr>) {
+        if let Some(before) = before {
+            self.own(|tasks| tasks.fresh.push_back(before));
             self.share_some();
         }
         if self.shared.idle.lacks_watcher() {
@@ -108,20 +117,20 @@ impl Worker {
         }
     }
 
-    /// How tasks are to be run now.
+    /// How tasks are to be run, which may change while one runs: it may run past a shutdown's deadline.
     #[inline]
-    pub(crate) fn run_context(&self) -> RunContext {
-        self.shared.run_context()
+    pub(crate) fn run_context(&self) -> &'static RunContext {
+        self.context
     }
 
     /// How many behaviours may follow each other before others have their turn.
     pub(crate) fn throughput(&self) -> u32 {
-        self.shared.config.throughput
+        self.throughput
     }
 
-    /// How many tasks the worker has taken from its queues.
+    /// How many tasks the worker has taken from its queues, modulo 2^32.
     pub(crate) fn ticks(&self) -> u32 {
-        self.ticks.get()
+        self.me.ticks.load(Ordering::Relaxed) as u32
     }
 
     /// Queues a task that has had its share behind all others.
@@ -272,27 +281,29 @@ impl Worker {
     #[inline]
     pub(super) fn run_chain<const MARKED: bool>(&self, task: TaskPtr) -> u32 {
         let mut next = task;
-        let throughput = self.shared.config.throughput;
-        for run in 1..=throughput {
+        let mut left = self.throughput;
+        loop {
+            left -= 1;
             match self.run_one::<MARKED>(next) {
-                Some(successor) => next = successor,
-                None => return run,
+                None => break,
+                Some(successor) if left > 0 => next = successor,
+                Some(successor) => {
+                    self.push_aged(successor);
+                    break;
+                }
             }
         }
-        self.push_aged(next);
-        throughput
+        self.throughput - left
     }
 
     /// Runs a task; returns the one that it would best be followed by.
     #[inline]
     pub(super) fn run_one<const MARKED: bool>(&self, task: TaskPtr) -> Option<TaskPtr> {
-        // Looked up each time: the task before may have run past a shutdown's deadline.
-        let context = self.run_context();
         // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
         unsafe {
             match MARKED {
-                false => run_task(task, &context),
-                true => self.me.mark.run(task, &context),
+                false => run_task(task, self.context),
+                true => self.me.mark.run(task, self.context),
             }
         }
     }
@@ -300,11 +311,11 @@ impl Worker {
     /// Counts that tasks are looked for. A worker that has done anything does so before it sleeps.
     #[inline]
     pub(super) fn tick(&self) -> u32 {
-        let tick = self.ticks.get().wrapping_add(1);
-        self.ticks.set(tick);
-        // ORDERING: Relaxed. A hint for the watcher; who must be exact finds us asleep first.
-        self.me.ticks.store(u64::from(tick), Ordering::Relaxed);
-        tick
+        // ORDERING: Relaxed, both. Written by this worker only; a hint for the watcher; who must be exact finds us
+        // asleep first.
+        let tick = self.me.ticks.load(Ordering::Relaxed).wrapping_add(1);
+        self.me.ticks.store(tick, Ordering::Relaxed);
+        tick as u32
     }
 
     /// Takes the next task of the worker's own.
@@ -312,26 +323,29 @@ impl Worker {
     #[inline(always)]
     pub(super) fn take(&self) -> Option<TaskPtr> {
         let tick = self.tick();
-        if tick % OLDEST_EVERY < OLDEST_OF
-            && tick.is_multiple_of(2)
+        if tick.is_multiple_of(OLDEST_EVERY)
             && let Some(task) = self.take_oldest(tick)
         {
             return Some(task);
         }
-        let from_next = self.from_next.get();
-        let (task, was_next, more) = self.own(|tasks| {
-            let next = tasks.next.take();
-            if next.is_some() && from_next < NEXT_IN_A_ROW {
-                return (next, true, false);
+        // SAFETY: as in `own`.
+        match unsafe { self.me.local.try_take_next() } {
+            None => self.take_any(),
+            next => {
+                Path::Next.take();
+                next
             }
-            tasks.aged.extend(next);
-            let task = match next {
-                Some(_) => tasks.fresh.pop_front().or_else(|| tasks.aged.pop_front()),
-                None => tasks.fresh.pop_back().or_else(|| tasks.aged.pop_front()),
-            };
-            (task, false, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
+        }
+    }
+
+    /// The same where there may be no next one, or a thief is in the way.
+    #[inline(never)]
+    fn take_any(&self) -> Option<TaskPtr> {
+        let (task, more) = self.own(|tasks| {
+            let next = tasks.next.take().or_else(|| tasks.fresh.pop_back());
+            let task = next.or_else(|| tasks.aged.pop_front());
+            (task, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
         });
-        self.from_next.set(if was_next { from_next + 1 } else { 0 });
         if more {
             self.share_some();
         }
@@ -341,18 +355,26 @@ impl Worker {
     /// Takes what has waited longest, in the places where tasks wait by turns.
     #[cold]
     fn take_oldest(&self, tick: u32) -> Option<TaskPtr> {
-        let turn = tick / OLDEST_EVERY;
-        let elsewhere = match tick % OLDEST_EVERY {
-            0 => self.take_from_inbox(turn as usize % self.shared.workers.len()),
-            2 if turn.is_multiple_of(STUCK_EVERY) => self.help_stuck(true),
+        let (round, turn) = (tick / ROUND, tick % ROUND / OLDEST_EVERY);
+        let elsewhere = match turn {
+            0 => self.take_from_inbox(round as usize % self.shared.workers.len()),
+            1 if round.is_multiple_of(STUCK_EVERY) => self.help_stuck(true),
             _ => None,
         };
-        elsewhere.or_else(|| {
-            self.own(|tasks| match tick % 4 {
+        if elsewhere.is_some() {
+            return elsewhere;
+        }
+        let (task, more) = self.own(|tasks| {
+            let task = match turn % 2 {
                 0 => tasks.aged.pop_front().or_else(|| tasks.fresh.pop_front()),
                 _ => tasks.fresh.pop_front().or_else(|| tasks.aged.pop_front()),
-            })
-        })
+            };
+            (task, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
+        });
+        if more {
+            self.share_some();
+        }
+        task
     }
 
     /// Moves an inbox's tasks to the end of the own queue, and takes the first.

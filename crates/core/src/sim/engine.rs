@@ -481,7 +481,7 @@ impl Engine<'_> {
                 home.act_as_pump_thread();
                 guarded(|| {
                     // SAFETY: ready, and taken by us alone.
-                    if let Some(successor) = unsafe { run_task(task, &home.run_context()) } {
+                    if let Some(successor) = unsafe { run_task(task, home.run_context()) } {
                         ready(successor, home);
                     }
                 });

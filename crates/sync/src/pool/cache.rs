@@ -82,6 +82,12 @@ pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
     }
 }
 
+#[inline(always)]
+pub(super) fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
+    let class = SizeClass::of(layout)?;
+    with_cache(|cache| cache.rack(class).loaded.pop()).map(NonNull::cast)
+}
+
 /// # Safety
 ///
 /// As [`super::dealloc`].

@@ -96,11 +96,28 @@ pub fn alloc(layout: Layout) -> NonNull<u8> {
     backend::alloc(layout)
 }
 
+/// A block for `layout` that this thread has at hand, if it has one: [`alloc`] without the way to others, which takes
+/// a call and the registers that go with it.
+///
+/// ```
+/// use coact_sync::pool;
+/// use std::alloc::Layout;
+///
+/// let layout = Layout::new::<[u64; 4]>();
+/// let block = pool::try_alloc(layout).unwrap_or_else(|| pool::alloc(layout));
+/// // SAFETY: it goes back once, with the same layout, and was not used.
+/// unsafe { pool::dealloc(block, layout) };
+/// ```
+#[inline(always)]
+pub fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
+    backend::try_alloc(layout)
+}
+
 /// Takes a block back, on whichever thread.
 ///
 /// # Safety
 ///
-/// `block` came from [`alloc`] with an equal `layout`, has not been given back since, and nobody
+/// `block` came from [`alloc`] or [`try_alloc`] with an equal `layout`, has not been given back since, and nobody
 /// uses it any more.
 #[inline]
 pub unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {

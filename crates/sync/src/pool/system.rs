@@ -25,6 +25,10 @@ fn nonzero(layout: Layout) -> Layout {
     }
 }
 
+pub(super) fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
+    Some(alloc(layout))
+}
+
 pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
     // Relaxed: statistics, read at quiescence.
     BLOCKS.fetch_add(1, Ordering::Relaxed);

@@ -39,6 +39,13 @@ pub mod atomic {
             self.with_mut(|_| ());
         }
     }
+
+    impl End for AtomicU64 {
+        #[track_caller]
+        fn end(&mut self) {
+            self.with_mut(|_| ());
+        }
+    }
 }
 
 /// Interior mutability whose accesses loom checks for races.

@@ -22,6 +22,7 @@ pub mod atomic {
     impl<T> End for AtomicPtr<T> {}
     impl End for AtomicU8 {}
     impl End for AtomicU32 {}
+    impl End for AtomicU64 {}
 }
 
 /// Interior mutability whose accesses have a beginning and an end.

@@ -10,11 +10,11 @@ use crate::harness::{Measured, Setup};
 use crate::workloads::runtime;
 
 /// Makes them inside a behaviour, where most cowns are made.
-pub fn run(setup: &Setup, count: u64) -> Measured {
+pub fn run(setup: &Setup, count: u64, one: fn(u64) -> Cown<u64>) -> Measured {
     let runtime = runtime::coact(setup);
     let _entered = runtime.enter();
     let (cowns, mut measured) =
-        ask(Cown::new(()), move |_| make(count, Cown::new)).wait().expect("they are made");
+        ask(Cown::new(()), move |_| make(count, one)).wait().expect("they are made");
     for witness in witnesses(count) {
         let cown = cowns[witness as usize].as_ref().expect("all are made");
         measured.result += ask(cown, |number| *number).wait().expect("it answers");

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use ::coact::prelude::Cown;
+
 use crate::harness::memory::{Begun, places};
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
@@ -57,11 +59,18 @@ impl Workload for IdleCowns {
     }
 
     fn implementations(&self) -> &'static [Implementation] {
-        &[Implementation {
-            name: "coact",
-            about: "a cown, made in a behaviour",
-            run: |setup| coact::run(setup, count(setup)),
-        }]
+        &[
+            Implementation {
+                name: "coact",
+                about: "a cown in a cache line of its own, made in a behaviour",
+                run: |setup| coact::run(setup, count(setup), Cown::new),
+            },
+            Implementation {
+                name: "coact-packed",
+                about: "a cown in no more memory than it takes",
+                run: |setup| coact::run(setup, count(setup), Cown::packed),
+            },
+        ]
     }
 }
 

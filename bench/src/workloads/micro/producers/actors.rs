@@ -53,10 +53,23 @@ pub fn from_an_actor(setup: &Setup, size: Size) -> Measured {
 
 /// A plain thread sends to an actor that runs on its callers.
 pub fn on_the_caller(setup: &Setup, size: Size) -> Measured {
+    from_a_thread(setup, size, |counter| actor(counter).on(Host::caller()).spawn())
+}
+
+/// The same to one that runs on the workers.
+pub fn on_the_workers(setup: &Setup, size: Size) -> Measured {
+    from_a_thread(setup, size, spawn)
+}
+
+fn from_a_thread(
+    setup: &Setup,
+    size: Size,
+    spawn: impl FnOnce(Counter) -> Addr<Counter>,
+) -> Measured {
     let runtime = runtime::coact(setup);
     let _entered = runtime.enter();
     let finish = Finish::after(1);
-    let counter = actor(Counter::new(size, &finish)).on(Host::caller()).spawn();
+    let counter = spawn(Counter::new(size, &finish));
     // It has started: nothing is left that would keep the first senders from it.
     runtime.wait_idle();
     let start = Instant::now();

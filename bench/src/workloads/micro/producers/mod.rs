@@ -205,5 +205,10 @@ workload!(
             about: "the same inside a behaviour",
             run: |setup| actors::on_a_behaviour(setup, Size::one(setup)),
         },
+        Implementation {
+            name: "coact-workers",
+            about: "an actor on the workers, from a plain thread",
+            run: |setup| actors::on_the_workers(setup, Size::one(setup)),
+        },
     ]
 );

@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::{claim_and_run, serve_here};
+use super::{Few, claim_and_run, serve_here};
 use crate::behaviour::body::Forget;
 use crate::behaviour::spawn::home_of;
 use crate::behaviour::when::when;
@@ -17,20 +17,25 @@ fn push(cown: &Cown<Log>, who: u8) {
 /// As `when_here`, without a look at the runtime.
 fn push_here(cown: &Cown<Log>, who: u8) -> bool {
     let body = move |log: &mut Log| log.push(who);
-    let ran = claim_and_run(cown, home_of(&cown), body, Forget, &mut schedule).is_none();
+    let (member, home) = (Few::of(&cown), home_of(&cown));
+    let ran = claim_and_run(cown, member, home, body, Forget, &mut schedule).is_none();
     if !ran {
         push(cown, who);
     }
     ran
 }
 
-fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8) -> bool {
+/// The way of two cowns, and that of any set.
+const WAYS: [fn(&(&Cown<Log>, &Cown<Log>)) -> Few; 2] = [|set| Few::of(set), |_| Few::No];
+
+fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8, way: usize) -> bool {
     let set = (x, y);
     let body = move |(x, y): (&mut Log, &mut Log)| {
         x.push(who);
         y.push(who);
     };
-    let ran = claim_and_run(set, home_of(&set), body, Forget, &mut schedule).is_none();
+    let (members, home) = (WAYS[way](&set), home_of(&set));
+    let ran = claim_and_run(set, members, home, body, Forget, &mut schedule).is_none();
     if !ran {
         when(set, body);
     }
@@ -93,55 +98,59 @@ fn serving_against_append() {
 /// Two claims at once.
 #[test]
 fn claim_against_claim() {
-    check(|| {
-        let (x, y) = two_logs();
-        let other = thread::spawn({
-            let (x, y) = (x.clone(), y.clone());
-            move || {
-                push_both_here(&x, &y, 1);
-                run_ready();
-            }
+    for ways in [(0, 0), (0, 1), (1, 1)] {
+        check(move || {
+            let (x, y) = two_logs();
+            let other = thread::spawn({
+                let (x, y) = (x.clone(), y.clone());
+                move || {
+                    push_both_here(&x, &y, 1, ways.0);
+                    run_ready();
+                }
+            });
+            push_both_here(&y, &x, 2, ways.1);
+            run_ready();
+            other.join().unwrap();
+            let (x, y) = (written(x), written(y));
+            assert_eq!(x, y);
+            assert_eq!(x.len(), 2);
         });
-        push_both_here(&y, &x, 2);
-        run_ready();
-        other.join().unwrap();
-        let (x, y) = (written(x), written(y));
-        assert_eq!(x, y);
-        assert_eq!(x.len(), 2);
-    });
+    }
 }
 
 /// A claim has X and not yet Y, when another thread comes behind it on X, and then spawns on Y,
 /// which runs and is over before the claim gets there. The claim must then be given up.
 ///
-/// Fails without `is_first_everywhere`.
+/// Fails without `is_first_everywhere`, and without the look at the first tail in `take_two`.
 #[test]
 fn claim_half_done_is_overtaken() {
-    check(|| {
-        let (x, y) = two_logs();
-        let other = thread::spawn({
-            let (x, y) = (x.clone(), y.clone());
-            move || {
-                push(&x, 1);
-                push(&y, 2);
-                run_ready();
-            }
+    for way in [0, 1] {
+        check(move || {
+            let (x, y) = two_logs();
+            let other = thread::spawn({
+                let (x, y) = (x.clone(), y.clone());
+                move || {
+                    push(&x, 1);
+                    push(&y, 2);
+                    run_ready();
+                }
+            });
+            push_both_here(&x, &y, 3, way);
+            run_ready();
+            other.join().unwrap();
+            let (x, y) = (written(x), written(y));
+            assert!(
+                !(position(&x, 3) < position(&x, 1) && position(&y, 2) < position(&y, 3)),
+                "X: {x:?}, Y: {y:?}"
+            );
         });
-        push_both_here(&x, &y, 3);
-        run_ready();
-        other.join().unwrap();
-        let (x, y) = (written(x), written(y));
-        assert!(
-            !(position(&x, 3) < position(&x, 1) && position(&y, 2) < position(&y, 3)),
-            "X: {x:?}, Y: {y:?}"
-        );
-    });
+    }
 }
 
 /// A claim against an atomic step over the same cowns, in both orders of claiming.
 #[test]
 fn claim_against_a_step_over_two_cowns() {
-    for claim_forward in [true, false] {
+    for (claim_forward, way) in [(true, 0), (false, 0), (true, 1), (false, 1)] {
         check(move || {
             let (x, y) = two_logs();
             let other = thread::spawn({
@@ -155,7 +164,7 @@ fn claim_against_a_step_over_two_cowns() {
                 }
             });
             let (a, b) = if claim_forward { (&x, &y) } else { (&y, &x) };
-            push_both_here(a, b, 2);
+            push_both_here(a, b, 2, way);
             run_ready();
             other.join().unwrap();
             let (x, y) = (written(x), written(y));
@@ -180,7 +189,7 @@ fn claim_for_reading_against_a_writer() {
         let set = x.read();
         let home = home_of(&set);
         let body = |log: &Log| assert!(log.read().len() <= 1);
-        let ran = claim_and_run(set, home, body, Forget, &mut schedule).is_none();
+        let ran = claim_and_run(set, Few::No, home, body, Forget, &mut schedule).is_none();
         if ran {
             push(&x, 2);
         }
@@ -223,7 +232,7 @@ fn claim_given_up_against_a_claim() {
                 run_ready();
             })
         });
-        push_both_here(&x, &y, 2);
+        push_both_here(&x, &y, 2, 0);
         run_ready();
         others.into_iter().for_each(|other| other.join().unwrap());
         assert_eq!((written(x).len(), written(y).len()), (2, 2));

@@ -62,7 +62,7 @@ fn push(ring: &mut Ring, value: u64) {
 
 /// Pops an entry and runs it. Returns false if there is none.
 fn pop(ring: &mut Ring) -> bool {
-    let context = RunContext { home: RuntimeId::new(NonZeroU16::MIN), mode: Mode::Run };
+    let context = RunContext::new(RuntimeId::new(NonZeroU16::MIN), Mode::Run);
     let Some(entry) = ring.pop() else { return false };
     // SAFETY: just popped.
     unsafe { Entry::run_of(entry)(entry, &context) };

@@ -129,7 +129,7 @@ impl Noted {
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         // SAFETY: made from a box of this type.
         let noted = unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) };
-        assert_eq!(noted.ran_as.lock().replace(context.mode), None);
+        assert_eq!(noted.ran_as.lock().replace(context.mode()), None);
         None
     }
 

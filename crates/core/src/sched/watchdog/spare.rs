@@ -82,7 +82,7 @@ impl Spare {
         for _ in 0..shared.config.throughput {
             let Some(task) = next else { return };
             // SAFETY: taken from an inbox, or a successor: ready, and ours alone.
-            next = unsafe { self.mark.run(task, &shared.run_context()) };
+            next = unsafe { self.mark.run(task, shared.run_context()) };
         }
         shared.submit_all(next);
     }
