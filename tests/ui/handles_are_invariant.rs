@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 
 use coact::prelude::*;
-use coact::{AsCown, CheckedAll, CheckedReadAll, Child, Farewell, Feed, MembersIter, MembersIterMut, PoolBuilder, Regardless, RegardlessHeld, Request, Spawn, Whereis};
+use coact::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, Child, Farewell, Feed, MembersIter, MembersIterMut, PoolBuilder, Regardless, RegardlessHeld, Request, Spawn, StashFull, Whereis};
 
 type Any = for<'a> fn(&'a str);
 type One = fn(&'static str);
@@ -50,6 +50,8 @@ fn main() {
     let _ = |handle: Farewell<One>| -> Farewell<Any> { handle };
     let _ = |handle: Checked<'static, Any>| -> Checked<'static, One> { handle };
     let _ = |handle: Checked<'static, One>| -> Checked<'static, Any> { handle };
+    let _ = |handle: CheckedRead<'static, Any>| -> CheckedRead<'static, One> { handle };
+    let _ = |handle: CheckedRead<'static, One>| -> CheckedRead<'static, Any> { handle };
     let _ = |handle: Regardless<'static, Any>| -> Regardless<'static, One> { handle };
     let _ = |handle: Regardless<'static, One>| -> Regardless<'static, Any> { handle };
     let _ = |handle: RegardlessHeld<Any>| -> RegardlessHeld<One> { handle };
@@ -90,6 +92,8 @@ fn main() {
     let _ = |handle: MembersIterMut<'static, u8, Handle<One>>| -> MembersIterMut<'static, u8, Handle<Any>> { handle };
     let _ = |handle: Promise<Any>| -> Promise<One> { handle };
     let _ = |handle: Promise<One>| -> Promise<Any> { handle };
+    let _ = |handle: Answer<Any>| -> Answer<One> { handle };
+    let _ = |handle: Answer<One>| -> Answer<Any> { handle };
     let _ = |handle: Resolver<Any>| -> Resolver<One> { handle };
     let _ = |handle: Resolver<One>| -> Resolver<Any> { handle };
 
@@ -103,6 +107,8 @@ fn main() {
     let _ = |handle: Reply<One>| -> Reply<Any> { handle };
     let _ = |handle: Ask<Any>| -> Ask<One> { handle };
     let _ = |handle: Ask<One>| -> Ask<Any> { handle };
+    let _ = |handle: StashFull<Of<Any>>| -> StashFull<Of<One>> { handle };
+    let _ = |handle: StashFull<Of<One>>| -> StashFull<Of<Any>> { handle };
     let _ = |handle: Context<Of<Any>>| -> Context<Of<One>> { handle };
     let _ = |handle: Context<Of<One>>| -> Context<Of<Any>> { handle };
     let _ = |handle: Spawn<Of<Any>>| -> Spawn<Of<One>> { handle };
