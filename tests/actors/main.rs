@@ -11,6 +11,7 @@ mod depth;
 mod directives;
 mod endings;
 mod events;
+mod failed_runs;
 mod groups;
 mod holding;
 mod hosts;
