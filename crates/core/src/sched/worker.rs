@@ -179,9 +179,21 @@ impl Worker {
         let mut rich =
             others.filter(|other| *other != self.index && workers[*other].local.len() > 0);
         if let Some(other) = rich.next() {
-            // ORDERING: Relaxed. See `even_out`.
+            // ORDERING: Relaxed, both. See `even_out`.
+            if workers[other].asker.load(Ordering::Relaxed) == self.index + 1 {
+                self.relieve(other);
+            }
             workers[other].asker.store(self.index + 1, Ordering::Relaxed);
             self.expecting.set(true);
+        }
+    }
+
+    /// Takes half of the tasks of a worker that has put none aside since it was asked for one: it has no processor,
+    /// or is in a long behaviour.
+    #[cold]
+    fn relieve(&self, other: usize) {
+        if let Some(task) = self.steal_from(other, false) {
+            self.own(|tasks| tasks.aged.push_back(task));
         }
     }
 

@@ -101,3 +101,23 @@ fn equal_cowns_are_served_alike_wherever_they_begin_and_however_fast_the_workers
     let found = cases.map(|(at_first, pace)| unevenness(at_first, pace));
     assert!(found.iter().all(|found| *found <= UNEVENNESS), "{found:.2?}");
 }
+
+/// Workers with one processor between them: each takes many steps in a row, while the others take none.
+fn by_turns(workers: usize, steps: usize) -> Vec<usize> {
+    (0..workers * steps).map(|step| step / steps).collect()
+}
+
+#[test]
+fn equal_cowns_are_served_alike_by_workers_that_run_by_turns() {
+    let cases: [(&[usize], usize); 6] = [
+        (&[4, 1], 10),
+        (&[3, 3], 100),
+        (&[4, 1], 100),
+        (&[12, 4], 300),
+        (&[4, 1], 1000),
+        (&[5, 1, 1, 1], 100),
+    ];
+    let found =
+        cases.map(|(at_first, steps)| unevenness(at_first, &by_turns(at_first.len(), steps)));
+    assert!(found.iter().all(|found| *found <= UNEVENNESS), "{found:.2?}");
+}
