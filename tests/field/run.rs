@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::sim::{Config, Method, Sim};
+use coact::sim::{self, Config, Method, Sim};
 use coact_tests::{Log, PATIENCE};
 
 /// More workers than there are cores as well, since then one may be preempted anywhere.
@@ -58,6 +58,15 @@ fn run<R>(workers: usize, program: fn() -> R, verdict: fn(R)) {
 /// Whether this is a simulation, where large numbers only take time.
 pub fn of_many(natively: usize, simulated: usize) -> usize {
     if SIMULATED.get() { simulated } else { natively }
+}
+
+/// Does something on a thread that is none of the runtime's.
+pub fn outside(work: impl FnOnce() + Send + 'static) {
+    if SIMULATED.get() {
+        drop(sim::thread(work));
+    } else {
+        drop(std::thread::spawn(work));
+    }
 }
 
 /// Lets time pass.

@@ -1,4 +1,30 @@
 //! Behaviours: after the functional tests of verona-rt.
+//!
+//! | theirs (`test/func`) | here |
+//! | --- | --- |
+//! | `lambdabehaviour`, `when-transfer` | `a_handle_given_away_is_dropped_with_its_behaviour`, `a_handle_that_is_kept_keeps_the_state` |
+//! | `simp_read`, `readonly`, `readonly_cascade` | `readers_that_attach_while_a_writer_leaves_are_let_in` |
+//! | `dynamic-cownset` | `slices_are_members_of_sets`, `a_slice_and_its_members_one_by_one_stand_in_one_order` |
+//! | `dynamic-cownset-readonly` | the same two, which mix readers and writers |
+//! | `when-repeated-cown` | `a_slice_that_names_a_cown_twice_is_refused` |
+//! | `multimessage` | `messages_to_one_and_to_both` |
+//! | `cown_weak_ref`, `simp_weak1` | `a_weak_handle_does_not_keep_the_state` |
+//! | `simp_weak2`, `simp_weak3` | `a_weak_handle_breaks_a_circle` |
+//! | `weak_leak_bug` | `a_tree_goes_away_while_it_is_walked` |
+//! | `promise` | `a_promise_has_one_end_or_the_other` |
+//! | `external_threading` | `a_thread_of_the_program_is_the_runtime` |
+//! | `external_event_source` | `threads_outside_bring_work_while_the_runtime_is_held_open` |
+//! | `backpressure` | `two_overloaded_pairs_do_not_block_each_other` |
+//! | `cownchain` | `a_long_chain_of_cowns_goes_away` |
+//! | `diningphilosophers` | `philosophers_dine` |
+//! | `atomic-sched`, `dynamic-atomic-sched` | `batches_are_atomic` |
+//! | `work`, `steal` | `a_behaviour_may_leave_any_amount_of_work` |
+//! | `forkjoin` | `work_is_forked_and_joined` |
+//! | `coro` | `a_future_takes_turns` |
+//! | `quiescence-work` | `quiescence_is_the_end_of_all_that_was_left` |
+//! | `fair`, `fair_variance` | `fairness` |
+//!
+//! Their other tests are of what Coact does not have: regions, a collector, noticeboards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +32,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use coact::prelude::*;
 use coact_tests::{Journal, Log};
 
-use crate::run::{Count, Counted, check, everywhere, of_many};
+use crate::run::{Count, Counted, check, everywhere, of_many, outside};
+
+mod fairness;
 
 type Body = (Counted, Log<&'static str>);
 
@@ -349,6 +377,36 @@ fn a_thread_of_the_program_is_the_runtime() {
         pump.run_until_all_idle(&[Home::current()]);
         assert_eq!(here.into_inner().unwrap_or_default(), 90);
     });
+}
+
+/// Between what one thread brings and what the next does the workers have nothing to do; the run ends with the last
+/// thread all the same.
+#[test]
+fn threads_outside_bring_work_while_the_runtime_is_held_open() {
+    everywhere(
+        || {
+            let rounds = of_many(50, 3);
+            let [sum, ended] = [(); 2].map(|()| Cown::new(0));
+            for _ in 0..3 {
+                let (sum, ended, busy) = (sum.clone(), ended.clone(), Home::current().hold_open());
+                outside(move || {
+                    for _ in 0..rounds {
+                        // When it is answered, nothing of it is left.
+                        ask(&sum, |sum| *sum += 1).wait().unwrap();
+                    }
+                    when(ended, |mut ended| *ended += 1);
+                    // Before the guard: what is left of the runtime afterwards is its handle's.
+                    drop(sum);
+                    drop(busy);
+                });
+            }
+            (3 * rounds, sum, ended)
+        },
+        |(all, sum, ended)| {
+            let read = |cown: Cown<usize>| cown.into_inner().expect("all others have ended");
+            assert_eq!((read(sum), read(ended)), (all, 3));
+        },
+    );
 }
 
 fn overload(from: &Cown<usize>, to: &Cown<usize>, times: usize) {
