@@ -168,6 +168,61 @@ fn a_closed_cown_has_no_door() {
     }
 }
 
+/// When the last handle goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Goes {
+    BeforeTheShutdown,
+    Meanwhile,
+    Afterwards,
+}
+
+/// A behaviour waits at a shut door of one of the recluses; the last handle goes, and the runtime is shut down. Returns
+/// what is reported, and what is said to who waits.
+fn shut_down_at_a_shut_door(which: usize, goes: Goes) -> (ShutdownReport, Result<u8, Broken>) {
+    let runtime = runtime(1, &Faults::new());
+    let (counts, cown) = {
+        let _entered = runtime.enter();
+        recluses().into_iter().nth(which).unwrap()
+    };
+    cown.alert();
+    while counts.attended.load(Ordering::Relaxed) == 0 {
+        std::thread::yield_now();
+    }
+    let waits = ask(&cown, |_| 7);
+    runtime.wait_idle();
+    let mut last = Some(cown);
+    if goes == Goes::BeforeTheShutdown {
+        last = None;
+    }
+    let report = std::thread::scope(|threads| {
+        if goes == Goes::Meanwhile {
+            let last = last.take();
+            threads.spawn(move || drop(last));
+        }
+        runtime.shutdown(PATIENCE)
+    });
+    drop(last);
+    let said = waits.wait_timeout(PATIENCE).expect("nobody says what has become of it");
+    assert_eq!(counts.dropped.load(Ordering::Relaxed), 1);
+    (report, said)
+}
+
+/// All was done if what waited has run; and if it has not, the report and the promise say so.
+#[test]
+fn a_shutdown_reports_what_waited_at_a_shut_door() {
+    for which in [0, 1] {
+        let (report, said) = shut_down_at_a_shut_door(which, Goes::BeforeTheShutdown);
+        assert_eq!((report.is_complete(), said), (true, Ok(7)), "{report}");
+        let (report, said) = shut_down_at_a_shut_door(which, Goes::Afterwards);
+        assert_eq!((report.is_complete(), said), (false, Err(Broken::Cancelled)), "{report}");
+        for _ in 0..50 {
+            let (report, said) = shut_down_at_a_shut_door(which, Goes::Meanwhile);
+            let expected = if report.is_complete() { Ok(7) } else { Err(Broken::Cancelled) };
+            assert_eq!(said, expected, "{report}");
+        }
+    }
+}
+
 /// On many schedules: handles go and an alert comes while behaviours wait.
 #[test]
 fn nothing_is_left_at_a_door_on_any_schedule() {
