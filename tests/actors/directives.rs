@@ -1,10 +1,12 @@
 //! What overtakes messages.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
 use coact::prelude::*;
-use coact_tests::{check, finally};
+use coact_tests::{Faults, PATIENCE, check, finally, runtime};
 
 use crate::world::{Diary, Do, Note};
 
@@ -178,4 +180,118 @@ fn a_message_comes_behind_all_directives_that_were_left_before() {
         assert_eq!(unread.wait(), Err(AskError::Stopped(ExitReason::Shutdown)));
         finally(move || assert!(!log.take().contains(&"unread".into())));
     });
+}
+
+/// Suspends and resumes an actor, over and over; it is resumed in the end.
+fn suspend_and_resume(diary: &Addr<Diary>, times: usize) {
+    for _ in 0..times {
+        diary.suspend().unwrap();
+        diary.resume().unwrap();
+    }
+}
+
+/// Has a new actor link itself to another one and unlink itself, over and over.
+fn link_and_unlink(diary: &Addr<Diary>, times: usize) -> Promise<()> {
+    let ((resolver, done), diary) = (Promise::channel(), diary.clone());
+    let link = move |_: &mut Diary, context: &mut Context<Diary>| {
+        for _ in 0..times {
+            context.link(&diary);
+            context.unlink(&diary.any());
+        }
+        resolver.resolve(());
+    };
+    Diary::spawn().0.send(Do(link)).unwrap();
+    done
+}
+
+/// Takes turns until it is told to stop, and counts them.
+fn tick(clock: Cown<()>, turns: Arc<AtomicUsize>, go_on: Arc<AtomicBool>) {
+    let again = clock.clone();
+    when(&clock, move |()| {
+        if go_on.load(Ordering::Relaxed) {
+            turns.fetch_add(1, Ordering::Relaxed);
+            tick(again, turns, go_on);
+        }
+    });
+}
+
+/// Two threads and an actor have left directives while the actor was busy. It obeys some at a time; others on its
+/// worker have their turns between, and its own message comes when all are obeyed.
+#[test]
+fn an_actor_that_is_flooded_and_others_take_turns() {
+    /// A task is a hundred behaviours at most.
+    const TURNS_BETWEEN: usize = 100;
+    /// Of directives that are obeyed at a time.
+    const AT_ONCE: usize = 64;
+    const TIMES: usize = 10_000;
+    let (runtime, other) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
+    let (turns, go_on) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
+    let waited = runtime.run(|| {
+        let (diary, _) = Diary::spawn();
+        let ((begun, has_begun), (go, may_go)) = (mpsc::channel(), mpsc::channel::<()>());
+        let (counted, goes_on) = (Arc::clone(&turns), Arc::clone(&go_on));
+        let busy = move |_: &mut Diary, _: &mut Context<Diary>| {
+            begun.send(()).unwrap();
+            let _ = may_go.recv_timeout(PATIENCE);
+            tick(Cown::new(()), counted, goes_on);
+        };
+        diary.send(Do(busy)).unwrap();
+        has_begun.recv_timeout(PATIENCE).unwrap();
+        let linked = other.run(|| link_and_unlink(&diary, TIMES));
+        thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| suspend_and_resume(&diary, TIMES));
+            }
+        });
+        linked.wait().unwrap();
+        // Those of the threads may have ended in either order.
+        diary.resume().unwrap();
+        let (resolver, waited) = Promise::channel();
+        let message = move |_: &mut Diary, _: &mut Context<Diary>| {
+            go_on.store(false, Ordering::Relaxed);
+            resolver.resolve(turns.load(Ordering::Relaxed));
+        };
+        diary.send(Do(message)).unwrap();
+        go.send(()).unwrap();
+        waited.wait().unwrap()
+    });
+    let times = 6 * TIMES / AT_ONCE;
+    assert!(waited >= times, "others had {waited} turns");
+    assert!(waited <= (times + 10) * TURNS_BETWEEN, "the message came after {waited} turns");
+}
+
+/// Three threads and an actor flood one actor while it lives; each of the threads is answered by another actor
+/// meanwhile, on the same worker.
+#[test]
+fn others_are_answered_while_directives_flood_in() {
+    const ROUNDS: usize = 50;
+    for workers in [1, 2] {
+        let (runtime, other) = (runtime(workers, &Faults::new()), runtime(1, &Faults::new()));
+        let (diary, log, witness) = runtime.run(|| {
+            let (diary, log) = Diary::spawn();
+            (diary, log, Diary::spawn().0)
+        });
+        let linked = other.run(|| link_and_unlink(&diary, ROUNDS * 100));
+        thread::scope(|threads| {
+            for name in ["a", "b", "c"] {
+                let (diary, witness) = (&diary, &witness);
+                threads.spawn(move || {
+                    for _ in 0..ROUNDS {
+                        suspend_and_resume(diary, 200);
+                        diary.send(Note(name)).unwrap();
+                        let answer = witness.ask(Note("asked")).timeout(PATIENCE).wait();
+                        assert!(answer.is_ok(), "{answer:?}");
+                    }
+                });
+            }
+        });
+        linked.wait().unwrap();
+        diary.resume().unwrap();
+        diary.ask(Note("last")).timeout(PATIENCE).wait().unwrap();
+        let notes = log.take();
+        for name in ["a", "b", "c"] {
+            assert_eq!(notes.iter().filter(|note| *note == name).count(), ROUNDS);
+        }
+        assert_eq!(notes.last().map(String::as_str), Some("last"));
+    }
 }
