@@ -1,9 +1,11 @@
 //! Counting, from the program to the table.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use coact_bench::instructions::count::Counter;
 use coact_bench::instructions::{Table, callgrind, cases};
+use coact_bench::workloads::micro;
 
 /// What a build without optimisation takes is of no interest, but that it is counted is.
 #[test]
@@ -38,4 +40,59 @@ fn the_committed_table_has_a_line_for_each_case_and_no_other() {
     sorted.sort();
     cases.sort();
     assert_eq!(sorted, cases);
+}
+
+const SEVERAL: &str =
+    "several producers on the one worker of a counted run do nothing that one does not";
+const CONTENDED: &str = "how often threads meet, and so what they do, is not the same in each run";
+const THREADS: &str = "plain threads push while the worker takes, and how often it wakes up is not the same in each run";
+const WAITS: &str = "how often a thread that waits falls asleep is not the same in each run";
+const ARITHMETIC: &str =
+    "a piece of work is 20,000 steps of arithmetic, beside which the runtime is not seen";
+const ELSEWHERE: &str =
+    "the same code is counted in another workload: rings of other sizes, one cown";
+
+/// What is not counted, and why.
+const EXEMPT: &[(&str, &str, &str)] = &[
+    ("two-producers", "coact", THREADS),
+    ("two-producers", "coact-credits", THREADS),
+    ("two-producers-spawned", "coact", SEVERAL),
+    ("many-to-one", "coact", THREADS),
+    ("many-to-one", "coact-credits", THREADS),
+    ("many-to-one-spawned", "coact", SEVERAL),
+    ("here-contended", "coact", CONTENDED),
+    ("independent", "coact", ARITHMETIC),
+    ("independent", "coact-single", ARITHMETIC),
+    ("actor-wait", "coact", WAITS),
+    ("actor-wait", "coact-cowns", WAITS),
+    ("cown-pairs", "coact-grouped", ELSEWHERE),
+    ("cown-pairs-bulk", "coact-grouped", ELSEWHERE),
+    ("actor-ring", "coact-cowns", ELSEWHERE),
+    ("actor-ping-pong", "coact-grouped", ELSEWHERE),
+    ("actor-ping-pong", "coact-cowns", ELSEWHERE),
+    ("actor-pairs", "coact-grouped", ELSEWHERE),
+    ("actor-pairs", "coact-cowns", ELSEWHERE),
+    ("actor-count", "coact-cowns", ELSEWHERE),
+];
+
+/// A new one is counted, or says why not.
+#[test]
+fn each_of_ours_is_counted_or_exempt() {
+    let ours: Vec<_> = micro::ALL
+        .iter()
+        .flat_map(|workload| workload.implementations().iter().map(|it| (workload.name(), it.name)))
+        .filter(|(_, implementation)| implementation.starts_with("coact"))
+        .collect();
+    let counted: HashSet<_> =
+        cases::ALL.iter().map(|case| (case.workload, case.implementation)).collect();
+    let exempt: HashSet<_> =
+        EXEMPT.iter().map(|(workload, implementation, _)| (*workload, *implementation)).collect();
+    assert_eq!(exempt.len(), EXEMPT.len(), "one is exempt twice");
+    let missing: Vec<_> =
+        ours.iter().filter(|it| !counted.contains(it) && !exempt.contains(it)).collect();
+    assert!(missing.is_empty(), "neither counted nor exempt: {missing:?}");
+    let both: Vec<_> = exempt.intersection(&counted).collect();
+    assert!(both.is_empty(), "counted and exempt: {both:?}");
+    let unknown: Vec<_> = exempt.iter().filter(|it| !ours.contains(it)).collect();
+    assert!(unknown.is_empty(), "exempt, but not there: {unknown:?}");
 }
