@@ -62,16 +62,23 @@ run() {
 # memory, which a sanitizer changes (`idle`, `fan_out`, `scale`).
 #
 # Left out by name: chains and stacks that are as deep or small as they can be, since the sanitizers make
-# frames larger, and systems that refuse a thread, since they answer for those themselves.
+# frames larger, and systems that refuse a thread, since they answer for those themselves. Simulated runs that fail
+# come below.
 run coact-tests --test stress --test listings --test leaks --test macros --test field
 run coact-tests --test semantics --test runtime --test actors -- \
-    --skip depth:: --skip stacks_are_as_large --skip the_system_refuses --skip deterministic
+    --skip depth:: --skip stacks_are_as_large --skip the_system_refuses --skip deterministic \
+    --skip failed_runs::
 run coact-tests --test model --test programs -- --skip deterministic --skip every_scheduler
 run coact-sync --lib
 if [ "$sanitizer" = address ]; then
     # Simulations in full.
-    run coact-core --test sim
+    run coact-core --features sim --test sim
+    run coact-core --features sim --lib
     run coact-sim --test strategies
+    # Runs that fail leave behind what is on the stacks of those who were stuck: looked at for all but leaks.
+    ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
+    run coact-core --features sim --test sim_failures --test sim_reports
+    run coact-tests --test actors -- failed_runs::
 fi
 
 if [ ${#failed[@]} -gt 0 ]; then
