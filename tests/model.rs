@@ -366,8 +366,7 @@ fn random_programs_take_every_way() {
         [Shape::default(), Shape { cowns: 2, ops: 12, body: 4, set: 2, ..Shape::default() }];
     for seed in 0..60 {
         for shape in &shapes {
-            let program =
-                programs(shape.clone()).new_tree(&mut runner).expect("there are programs");
+            let program = programs(*shape).new_tree(&mut runner).expect("there are programs");
             assert_allowed(&program.current(), seed).unwrap();
         }
     }
