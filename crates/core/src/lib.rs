@@ -23,6 +23,7 @@ pub mod sim;
 #[cfg(not(feature = "sim"))]
 #[path = "sim/disabled.rs"]
 mod sim;
+mod statics;
 mod thread;
 mod time;
 

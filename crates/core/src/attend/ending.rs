@@ -12,6 +12,7 @@ use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::live::{self, Living};
 use crate::runtime::Home;
+use crate::sched::shared;
 
 /// Which runtimes are about to end, as [`Attended::end`](super::Attended::end) is told.
 #[derive(Clone, Debug)]
@@ -78,8 +79,8 @@ fn tell(mut living: Vec<Living>, ending: &Ending, told: &mut HashMap<(u64, usize
 
 /// Has everything that lives in a runtime attended to, which from now on means that it is cancelled.
 pub(crate) fn cut_off(home: Home) {
-    // ORDERING: SeqCst pairs with the fence in `moved`: we find what was moved here before, or
-    // the mover sees that the runtime drops what is queued.
+    // ORDERING: SeqCst pairs with the fence in `moved`: we find what was moved here before (the note of the
+    // move, and the cown's new home), or the mover sees that the runtime drops what is queued.
     fence(Ordering::SeqCst);
     let mut living = live::find(&[home]);
     living.sort_unstable_by_key(|living| std::cmp::Reverse(living.number()));
@@ -90,8 +91,11 @@ pub(crate) fn cut_off(home: Home) {
 pub(crate) fn moved(home: Home) {
     // ORDERING: SeqCst, see `cut_off`.
     fence(Ordering::SeqCst);
-    // The runtime of a model does not exist.
-    if !cfg!(loom) && home.is_cancelled() {
+    // The runtimes of most models do not exist.
+    if (!cfg!(loom) || shared::is_registered(home.0)) && home.is_cancelled() {
         cut_off(home);
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;

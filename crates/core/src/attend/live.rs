@@ -6,161 +6,42 @@
 //! of other runtimes without touching them; once a cown that is attended to has been moved, no note
 //! can be trusted any more, and searches look at the cowns themselves.
 
-use std::ptr::{NonNull, without_provenance_mut};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ptr::NonNull;
 
 use coact_sync::CachePadded;
-use coact_sync::shim::process::Mutex;
 
-use super::guard;
-use crate::cown::header::{CownHeader, Flags};
+pub(crate) use super::table::{Entry, Living};
+use super::table::{Shard, Table};
+use crate::cown::header::CownHeader;
 use crate::runtime::{Home, RuntimeId};
-use crate::sched::context;
+use crate::statics::{AtomicBool, Mutex};
 
 /// More than threads that make actors at the same time.
 const SHARDS: usize = 64;
 
-/// An empty table is given back if it had room for more than this.
-const KEPT: usize = 1024;
-
-static SHARDS_OF_ALL: [CachePadded<Mutex<Shard>>; SHARDS] =
-    [const { CachePadded::new(Mutex::new(Shard::new())) }; SHARDS];
-
-/// Whether a cown that is attended to was ever moved to another runtime.
-static MOVED: AtomicBool = AtomicBool::new(false);
-
-/// Where a cown stands in the table.
-#[derive(Clone, Copy)]
-pub(crate) struct Entry {
-    shard: u32,
-    index: u32,
-}
-
-/// Two arrays, so that a search runs over the small one.
-struct Shard {
-    /// [`RuntimeId::NONE`] where nobody stands.
-    homes: Vec<RuntimeId>,
-    /// Where nobody stands: the number of the next free entry, as an address.
-    cowns: Vec<*mut CownHeader>,
-    free: usize,
-    used: usize,
-}
-
-/// The end of the list of free entries.
-const NOWHERE: usize = usize::MAX;
-
-// SAFETY: the pointers are followed under the lock of the shard only, where their cowns are alive.
-unsafe impl Send for Shard {}
-
-impl Shard {
-    const fn new() -> Self {
-        Self { homes: Vec::new(), cowns: Vec::new(), free: NOWHERE, used: 0 }
-    }
-
-    fn insert(&mut self, cown: NonNull<CownHeader>, home: RuntimeId) -> u32 {
-        self.used += 1;
-        let index = self.free;
-        if index == NOWHERE {
-            self.homes.push(home);
-            self.cowns.push(cown.as_ptr());
-            return u32::try_from(self.cowns.len() - 1).expect("memory ends before the numbers do");
-        }
-        self.free = self.cowns[index].addr();
-        self.homes[index] = home;
-        self.cowns[index] = cown.as_ptr();
-        index as u32
-    }
-
-    fn remove(&mut self, index: usize) {
-        self.used -= 1;
-        if self.used == 0 && self.cowns.len() > KEPT {
-            *self = Self::new();
-            return;
-        }
-        self.homes[index] = RuntimeId::NONE;
-        self.cowns[index] = without_provenance_mut(self.free);
-        self.free = index;
-    }
-}
+static TABLE: Table<SHARDS> = Table {
+    shards: [const { CachePadded::new(Mutex::new(Shard::new())) }; SHARDS],
+    moved: AtomicBool::new(false),
+};
 
 /// Puts a fresh cown into the table.
 #[inline]
 pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Entry {
-    let shard = context::thread() as usize % SHARDS;
-    let index = SHARDS_OF_ALL[shard].lock().insert(cown, home);
-    Entry { shard: shard as u32, index }
+    TABLE.insert(cown, home)
 }
 
 /// Takes a cown out, before its block is freed.
 #[inline]
 pub(super) fn remove(entry: Entry) {
-    SHARDS_OF_ALL[entry.shard as usize].lock().remove(entry.index as usize);
+    TABLE.remove(entry);
 }
 
 /// A cown that is attended to is about to be moved.
 pub(crate) fn note_move() {
-    // ORDERING: Release pairs with the acquire in `find`: who sees the move sees the note. Who sees
-    // neither comes before the move.
-    MOVED.store(true, Ordering::Release);
+    TABLE.note_move();
 }
 
 /// The cowns of some runtimes whose state has not ended. Each is kept alive by what this returns.
 pub(crate) fn find(homes: &[Home]) -> Vec<Living> {
-    // ORDERING: Acquire pairs with the release in `note_move`.
-    let moved = MOVED.load(Ordering::Acquire);
-    let is_of = |home| homes.contains(&Home(home));
-    let mut found = Vec::new();
-    for shard in &SHARDS_OF_ALL {
-        let shard = shard.lock();
-        for (home, cown) in shard.homes.iter().zip(&shard.cowns) {
-            if *home == RuntimeId::NONE || !(moved || is_of(*home)) {
-                continue;
-            }
-            // SAFETY: it stands in the table, so its block, and the leader of its group, are not freed
-            // before the lock is. Others' cowns are only looked at: a handle of theirs could be the last
-            // one for a moment, and their runtime would not know of its farewell.
-            unsafe {
-                let cown = NonNull::new_unchecked(*cown);
-                let header = cown.as_ref();
-                if is_of(header.home()) && !header.has(Flags::CLOSED) && header.counts.retain() {
-                    found.push(Living(cown));
-                }
-            }
-        }
-    }
-    found
+    TABLE.find(homes)
 }
-
-/// A handle of a cown that is attended to, whatever its type.
-pub(crate) struct Living(NonNull<CownHeader>);
-
-impl Living {
-    /// Tells two of them apart, as long as both live; that with the greater number is the younger one.
-    pub(crate) fn number(&self) -> (u64, usize) {
-        // SAFETY: attended to, and kept alive by the handle.
-        let number = unsafe { (guard::kind(self.0).number)(self.0) };
-        (number, self.0.as_ptr().addr())
-    }
-
-    /// Tells the state that its runtime ends, and has it attended to.
-    pub(crate) fn end(&self, ending: &super::Ending) {
-        // SAFETY: as above.
-        unsafe { (guard::kind(self.0).end)(self.0, ending) };
-    }
-
-    /// Has the state attended to.
-    pub(crate) fn alert(&self) {
-        // SAFETY: as above.
-        unsafe { (guard::kind(self.0).alert)(self.0) };
-    }
-}
-
-impl Drop for Living {
-    fn drop(&mut self) {
-        // SAFETY: the handle's count, which ends here.
-        unsafe { (guard::kind(self.0).release)(self.0) };
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -42,6 +42,7 @@ pub(crate) mod guard;
 #[cfg_attr(all(test, loom), path = "live_in_model.rs")]
 pub(crate) mod live;
 mod survey;
+mod table;
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;

@@ -541,6 +541,13 @@ pub(crate) fn register(shared: &'static Shared) {
     entry.store(std::ptr::from_ref(shared).cast_mut(), std::sync::atomic::Ordering::Release);
 }
 
+/// Whether there is a runtime of that id: not so in most models.
+pub(crate) fn is_registered(id: RuntimeId) -> bool {
+    // ORDERING: Relaxed. Whoever has the id has it from the runtime.
+    let entry = &REGISTRY[usize::from(id.get())];
+    !entry.load(std::sync::atomic::Ordering::Relaxed).is_null()
+}
+
 /// The runtime of an id.
 pub(crate) fn get(id: RuntimeId) -> &'static Shared {
     // ORDERING: Acquire pairs with the release in `register`.

@@ -1,0 +1,73 @@
+//! Models of the end of a runtime that somebody moves a cown to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use loom::thread;
+
+use super::cut_off;
+use crate::attend::{Attended, Door, live};
+use crate::cown::handle::Cown;
+use crate::panic::Broken;
+use crate::runtime::{Home, RuntimeId, config_in_model};
+use crate::sched::loom::{check, run_ready};
+use crate::sched::shared::{Phase, Shared, register};
+
+/// Counts its calls, beside the model.
+struct State(Arc<AtomicUsize>);
+
+impl Attended for State {
+    type Front = ();
+
+    fn attend(&mut self, (): &()) -> Door {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Door::Open
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+/// A runtime that is known by this id, which no other model may have. It is never freed, as all of them.
+fn runtime(id: u16) -> &'static Shared {
+    let id = RuntimeId::from_raw(id);
+    let (shared, parkers) = Shared::new(id, config_in_model(1));
+    // Nobody parks.
+    drop(parkers);
+    let shared = Box::leak(Box::new(shared));
+    register(shared);
+    shared
+}
+
+/// A cown is moved to a runtime that is past its deadline by then, or about to be: the one side or the
+/// other has its state attended to.
+///
+/// Fails without the fence in `cut_off`, without that in `moved`, if a move is not noted, and if `moved` does not
+/// look whether the runtime is cancelled.
+#[test]
+fn cut_off_against_moved() {
+    check(|| {
+        live::use_table();
+        let there = runtime(1000);
+        let home = Home(there.id);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let cown = Cown::attended(Home::current(), (), |_| State(Arc::clone(&calls)));
+        let mover = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                cown.come_to(home);
+                drop(cown);
+                run_ready();
+            }
+        });
+        // As a shutdown whose deadline has passed.
+        there.set_phase(Phase::Cancelling);
+        cut_off(home);
+        run_ready();
+        mover.join().unwrap();
+        assert!(calls.load(Ordering::Relaxed) > 0, "nobody has told the state");
+        drop(cown);
+        run_ready();
+    });
+}

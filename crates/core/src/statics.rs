@@ -1,0 +1,12 @@
+//! What those statics are made of that some model has anew in each of its runs: types of the standard
+//! library, and in models those of loom.
+
+#[cfg(not(all(test, loom)))]
+pub(crate) use coact_sync::shim::process::{
+    AtomicBool, AtomicU32, AtomicUsize, Mutex, Ordering, fence,
+};
+#[cfg(all(test, loom))]
+pub(crate) use coact_sync::shim::{
+    atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence},
+    sync::Mutex,
+};
