@@ -7,34 +7,25 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use coact_sync::asym;
-use coact_sync::shim::process::Mutex;
-
+use super::visits::{GuestCell, Guests};
 use crate::runtime::{Busy, Home, RuntimeId};
 use crate::sim;
+use crate::statics::Mutex;
 
-/// What one thread is busy with: the runtime's id in the low half, how deep in the high half.
-type GuestCell = AtomicU32;
-
-/// The cells of all threads that have ever been guests and live.
-static GUESTS: Mutex<Vec<Arc<GuestCell>>> = Mutex::new(Vec::new());
+static GUESTS: Guests = Guests(Mutex::new(Vec::new()));
 
 struct Registered(Arc<GuestCell>);
 
 impl Registered {
     fn new() -> Self {
-        let cell = Arc::new(GuestCell::new(0));
-        GUESTS.lock().push(Arc::clone(&cell));
-        Self(cell)
+        Self(GUESTS.register())
     }
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        let mut guests = GUESTS.lock();
-        guests.retain(|cell| !Arc::ptr_eq(cell, &self.0));
+        GUESTS.forget(&self.0);
     }
 }
 
@@ -45,8 +36,6 @@ thread_local! {
     static MORE_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
-const DEEPER: u32 = 1 << 16;
-
 /// Runs `work` as a guest of the runtime: as a thread that is no worker of it. A guest of one runtime may
 /// visit another one meanwhile.
 #[inline]
@@ -55,29 +44,14 @@ pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
         // A fiber may be left in here; and who is at work is known anyway.
         return work();
     }
-    struct Leave<'a>(&'a GuestCell, u32);
-    impl Drop for Leave<'_> {
-        fn drop(&mut self) {
-            // ORDERING: Release pairs with the acquire in `are_there_any`: what the guest left in
-            // the runtime's queues is visible to whoever sees it gone.
-            self.0.store(self.1, Ordering::Release);
-        }
-    }
     let mut work = Some(work);
     let done = CELL.try_with(|cell| {
         let work = work.take().expect("called once");
         let cell = &cell.get_or_init(Registered::new).0;
-        let before = cell.load(Ordering::Relaxed);
-        if before != 0 && before as u16 != runtime.get() {
-            return visit_meanwhile(runtime, work);
+        match cell.enter(runtime) {
+            Some(_visit) => work(),
+            None => visit_meanwhile(runtime, work),
         }
-        let now = if before == 0 { u32::from(runtime.get()) | DEEPER } else { before + DEEPER };
-        // ORDERING: Relaxed. The light barrier pairs with the heavy one in `are_there_any`: it sees
-        // us, or we come after it.
-        cell.store(now, Ordering::Relaxed);
-        asym::light();
-        let _leave = Leave(cell, before);
-        work()
     });
     match (done, work) {
         (Ok(result), _) => result,
@@ -99,20 +73,16 @@ pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
 #[cold]
 #[inline(never)]
 fn visit_meanwhile<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
-    struct Leave(Arc<GuestCell>);
+    struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
             MORE_IN_USE.set(MORE_IN_USE.get() - 1);
-            // ORDERING: Release pairs with the acquire in `are_there_any_of`, as in `visit`.
-            self.0.store(0, Ordering::Release);
         }
     }
     let used = MORE_IN_USE.get();
     let cell = MORE.try_with(|cells| {
         let mut cells = cells.borrow_mut();
-        // ORDERING: Relaxed. Only this thread writes it.
-        let visits = |cell: &Registered| cell.0.load(Ordering::Relaxed) as u16 == runtime.get();
-        if cells[..used].iter().any(visits) {
+        if cells[..used].iter().any(|cell| cell.0.visits(runtime)) {
             // That visit lasts longer than this one.
             return None;
         }
@@ -124,10 +94,8 @@ fn visit_meanwhile<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
     // Without an own cell, at the end of the thread, as in `visit`.
     let Ok(Some(cell)) = cell else { return work() };
     MORE_IN_USE.set(used + 1);
-    // ORDERING: Relaxed. The light barrier pairs with the heavy one in `are_there_any_of`, as in `visit`.
-    cell.store(u32::from(runtime.get()) | DEEPER, Ordering::Relaxed);
-    asym::light();
-    let _leave = Leave(cell);
+    let _visit = cell.enter(runtime).expect("the cell was not in use");
+    let _leave = Leave;
     work()
 }
 
@@ -143,9 +111,5 @@ pub(crate) fn are_there_any_of(runtimes: &dyn Fn(RuntimeId) -> bool) -> bool {
 
 /// How many threads are guests of one of these runtimes right now.
 pub(crate) fn count(runtimes: &dyn Fn(RuntimeId) -> bool) -> usize {
-    asym::heavy();
-    let guests = GUESTS.lock();
-    // ORDERING: Acquire pairs with the release of a guest that leaves.
-    let visited = guests.iter().map(|cell| cell.load(Ordering::Acquire) as u16);
-    visited.filter(|id| *id != 0 && runtimes(RuntimeId::from_raw(*id))).count()
+    GUESTS.count(runtimes)
 }

@@ -1,5 +1,6 @@
 //! The twin of `guest.rs` for models: nobody asks whether there are guests, and the barrier with
-//! which a guest announces itself would hide orderings that are too weak elsewhere.
+//! which a guest announces itself would hide orderings that are too weak elsewhere. The models of
+//! guests, in `shared/loom.rs`, use `visits.rs` itself.
 
 use crate::runtime::RuntimeId;
 

@@ -13,6 +13,7 @@ pub(crate) mod pump;
 pub(crate) mod quiet;
 pub(crate) mod shared;
 mod surplus;
+mod visits;
 pub(crate) mod watchdog;
 pub(crate) mod worker;
 

@@ -84,6 +84,26 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
+    /// A look at runtimes that are quiet if no work is left but, perhaps, that of guests. A guest may
+    /// leave a task, and a worker may take it, meanwhile: so guests are looked for between two looks at
+    /// the rest. README.md, "Idleness", has the argument.
+    pub(super) fn look(
+        are_quiet: impl FnOnce() -> bool,
+        have_guests: impl FnOnce() -> bool,
+        are_quiet_still: impl FnOnce() -> bool,
+    ) -> Self {
+        if !are_quiet() {
+            Self::Work
+        } else if have_guests() {
+            Self::Guests
+        } else if are_quiet_still() {
+            Self::Idle
+        } else {
+            // Who has done something meanwhile has told since, or is yet to.
+            Self::Work
+        }
+    }
+
     /// How long a waiter for idleness sleeps before it looks again, if it must do so untold. The
     /// visits of guests are a few instructions, or one body.
     pub(super) fn patience(self) -> Option<Duration> {
@@ -342,17 +362,8 @@ impl Shared {
         if self.config.simulated {
             return if sim::is_quiet(self) { Activity::Idle } else { Activity::Work };
         }
-        // A guest may leave a task, and a worker may take it, while we look: so look at the guests
-        // between two looks at the queues.
-        if !self.is_quiet() {
-            Activity::Work
-        } else if guest::are_there_any(self.id) {
-            Activity::Guests
-        } else if self.is_quiet() {
-            Activity::Idle
-        } else {
-            Activity::Work
-        }
+        let is_quiet = || self.is_quiet();
+        Activity::look(is_quiet, || guest::are_there_any(self.id), is_quiet)
     }
 
     /// Whether no work is left that no queue shows.

@@ -1,7 +1,7 @@
 //! Models of waiting until a runtime is idle, and of stopping it: nobody is left waiting, and no task
-//! is left behind.
+//! is left behind, nor is a guest missed.
 //!
-//! The code is that of `shared.rs`. Workers are cut down to how they fall asleep, as in `Worker::sleep`.
+//! The code is that of `shared.rs` and `visits.rs`. Workers are cut down to how they fall asleep, as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
@@ -10,10 +10,11 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
 use coact_sync::shim::sync::{Arc, Mutex};
 use loom::thread;
 
-use super::Shared;
+use super::{Activity, Shared};
 use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 use crate::runtime::{RuntimeId, config_in_model};
 use crate::sched::loom::{check, check_bounded};
+use crate::sched::visits::{GuestCell, Guests};
 
 /// A time that never runs out in a model.
 const EVER: Duration = Duration::from_secs(1);
@@ -97,6 +98,89 @@ fn what_workers_did_is_seen_by_who_waits() {
         assert!(shared.wait_idle_for(EVER));
         assert!(done.iter().all(|done| done.load(Ordering::Relaxed)));
         workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}
+
+/// A runtime with one worker, and a thread that may become its guest.
+struct Visited {
+    shared: Arc<Shared>,
+    guests: Guests,
+    cell: std::sync::Arc<GuestCell>,
+}
+
+impl Visited {
+    fn new() -> Arc<Self> {
+        let (shared, guests) = (runtime(1), Guests::default());
+        shared.idle.start_searching();
+        let cell = guests.register();
+        Arc::new(Self { shared, guests, cell })
+    }
+
+    /// Does something as a guest that leaves work behind.
+    fn visit<R>(&self, then: impl FnOnce() -> R) -> R {
+        let _visit = self.cell.enter(self.shared.id).expect("it is nobody's guest");
+        let done = then();
+        self.shared.begin_outstanding();
+        done
+    }
+
+    /// As `Shared::activity`.
+    fn activity(&self) -> Activity {
+        let is_quiet = || self.shared.is_quiet();
+        let is_it = |id| id == self.shared.id;
+        Activity::look(is_quiet, || self.guests.count(&is_it) > 0, is_quiet)
+    }
+}
+
+/// A thread is a guest of a runtime whose workers sleep, and leaves work, while another looks: the runtime is
+/// not found idle, or the guest came after the look had begun, and knows what came before that.
+///
+/// Fails without the barrier in `GuestCell::enter`, without that in `Guests::count`, with a `Relaxed` store at
+/// the end of a `Visit`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out the second look
+/// at what is quiet.
+#[test]
+fn a_guest_against_a_look() {
+    check(|| {
+        let runtime = Visited::new();
+        runtime.shared.idle.fall_asleep(0);
+        let begun = Arc::new(AtomicBool::new(false));
+        let guest = thread::spawn({
+            let (runtime, begun) = (Arc::clone(&runtime), Arc::clone(&begun));
+            move || runtime.visit(|| begun.load(Ordering::Relaxed))
+        });
+        begun.store(true, Ordering::Relaxed);
+        let activity = runtime.activity();
+        let came_later = guest.join().unwrap();
+        assert!(came_later || activity != Activity::Idle, "a guest was missed");
+    });
+}
+
+/// A worker falls asleep once a guest is there, which leaves work then: there is no moment at which nobody is at
+/// work, and so the runtime is not found idle.
+///
+/// Fails without the barrier in `GuestCell::enter`, without that in `Guests::count`, with a `Relaxed` store at
+/// the end of a `Visit`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out either look at
+/// what is quiet.
+#[test]
+fn a_guest_that_a_worker_has_seen() {
+    check_bounded(3, || {
+        let runtime = Visited::new();
+        let is_there = Arc::new(AtomicBool::new(false));
+        let guest = thread::spawn({
+            let (runtime, is_there) = (Arc::clone(&runtime), Arc::clone(&is_there));
+            move || runtime.visit(|| is_there.store(true, Ordering::Relaxed))
+        });
+        let worker = thread::spawn({
+            let runtime = Arc::clone(&runtime);
+            move || {
+                if is_there.load(Ordering::Relaxed) {
+                    runtime.shared.idle.fall_asleep(0);
+                }
+            }
+        });
+        assert_ne!(runtime.activity(), Activity::Idle);
+        guest.join().unwrap();
+        worker.join().unwrap();
     });
 }
 
