@@ -5,14 +5,13 @@ use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use coact_sync::shim::process::Mutex;
 use slab::Slab;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use super::guest;
 use super::shared::{Activity, Shared};
 use crate::sim;
+use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
 
 /// Runtimes, of which there are few.
 pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
@@ -24,7 +23,7 @@ pub(crate) fn are_idle(runtimes: &[&'static Shared]) -> bool {
 }
 
 /// What goes on in the runtimes; `Idle` if there was such a moment.
-pub(crate) fn activity(runtimes: &[&'static Shared]) -> Activity {
+pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
     if let [runtime] = runtimes {
         return if runtime.has_ended() { Activity::Idle } else { runtime.activity() };
     }
@@ -38,54 +37,81 @@ pub(crate) fn activity(runtimes: &[&'static Shared]) -> Activity {
         || runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_quiet_exactly());
     let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
     let before = stamps();
-    if !are_quiet() {
-        Activity::Work
-    } else if guest::are_there_any_of(&is_one_of_them) {
-        Activity::Guests
-    } else if are_quiet() && stamps() == before {
-        Activity::Idle
-    } else {
-        // Who has done something meanwhile has told since, or is yet to.
-        Activity::Work
-    }
+    let have_guests = || guest::are_there_any_of(&is_one_of_them);
+    Activity::look(are_quiet, have_guests, || are_quiet() && stamps() == before)
 }
 
 /// Who waits until runtimes are idle, in some combination.
-static WATCHERS: Mutex<Slab<Waker>> = Mutex::new(Slab::new());
-/// How many they are: read without the lock.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+#[derive(Default)]
+struct Watchers {
+    list: Mutex<Slab<Waker>>,
+    /// How many they are: read without the lock.
+    count: AtomicUsize,
+}
+
+impl Watchers {
+    /// One more, who looks from now on; returns its number.
+    fn add(&self, waker: Waker) -> usize {
+        let number = self.list.lock().insert(waker);
+        // ORDERING: Relaxed. The fence orders it.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
+        // see what it has seen.
+        fence(Ordering::SeqCst);
+        number
+    }
+
+    fn remove(&self, number: usize) {
+        // ORDERING: Relaxed. Who sees it late finds the list empty.
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        let waker = self.list.lock().remove(number);
+        drop(waker);
+    }
+
+    /// Has all of them look, since a runtime has become idle.
+    fn tell(&self) {
+        // ORDERING: SeqCst pairs with the fence in `add`.
+        fence(Ordering::SeqCst);
+        // ORDERING: Relaxed. The fence orders it.
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let watchers: Vec<Waker> =
+            self.list.lock().iter().map(|(_, waker)| waker.clone()).collect();
+        watchers.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(not(all(test, loom)))]
+static WATCHERS: Watchers = Watchers { list: Mutex::new(Slab::new()), count: AtomicUsize::new(0) };
+
+#[cfg(all(test, loom))]
+::loom::lazy_static! {
+    static ref WATCHERS: Watchers = Watchers::default();
+}
 
 /// Is told when any runtime has become idle, until it is dropped.
 pub(crate) struct Watch(usize);
 
 impl Watch {
     pub(crate) fn new(waker: Waker) -> Self {
-        let number = WATCHERS.lock().insert(waker);
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
-        // see what it has seen.
-        fence(Ordering::SeqCst);
-        Self(number)
+        Self(WATCHERS.add(waker))
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        COUNT.fetch_sub(1, Ordering::Relaxed);
-        let waker = WATCHERS.lock().remove(self.0);
-        drop(waker);
+        WATCHERS.remove(self.0);
     }
 }
 
 /// Called when a runtime has become idle.
 pub(crate) fn tell() {
-    // ORDERING: SeqCst, see `Watch::new`.
-    fence(Ordering::SeqCst);
-    if COUNT.load(Ordering::Relaxed) == 0 {
-        return;
+    // Not by the runtimes of models: nobody waits for several of them, and the fence would hide that
+    // others are missing.
+    if !cfg!(all(test, loom)) {
+        WATCHERS.tell();
     }
-    let watchers: Vec<Waker> = WATCHERS.lock().iter().map(|(_, waker)| waker.clone()).collect();
-    watchers.into_iter().for_each(Waker::wake);
 }
 
 struct Unpark(Thread);
@@ -121,3 +147,6 @@ pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> b
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod loom;
