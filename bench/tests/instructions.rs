@@ -63,6 +63,7 @@ const EXEMPT: &[(&str, &str, &str)] = &[
     ("here-contended", "coact", CONTENDED),
     ("independent", "coact", ARITHMETIC),
     ("independent", "coact-single", ARITHMETIC),
+    ("actor-caller", "coact-workers", THREADS),
     ("actor-wait", "coact", WAITS),
     ("actor-wait", "coact-cowns", WAITS),
     ("cown-pairs", "coact-grouped", ELSEWHERE),
