@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact::prelude::*;
 use coact::sim::{self, Config, Sim};
-use coact_tests::{Log, PATIENCE, check_with_faults, side_by_side};
+use coact_tests::{PATIENCE, check_with_faults, side_by_side};
 
 /// Counts what it has handled.
 struct Clerk(Arc<AtomicU64>);
