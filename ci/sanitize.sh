@@ -58,13 +58,13 @@ run() {
     fi
 }
 
-# The suites, all but those that only compile (`ui`, `auto_traits`), and those that measure time and
-# memory, which a sanitizer changes (`idle`, `fan_out`, `scale`).
+# The suites, all but those that only compile (`ui`, `auto_traits`), and those that measure time, memory or threads,
+# which a sanitizer changes (`idle`, `fan_out`, `scale`, `surplus`, `endings`).
 #
 # Left out by name: chains and stacks that are as deep or small as they can be, since the sanitizers make
 # frames larger, and systems that refuse a thread, since they answer for those themselves. Simulated runs that fail
 # come below.
-run coact-tests --test stress --test listings --test leaks --test macros --test field
+run coact-tests --test stress --test listings --test leaks --test macros --test field --test outside
 run coact-tests --test semantics --test runtime --test actors -- \
     --skip depth:: --skip stacks_are_as_large --skip the_system_refuses --skip deterministic \
     --skip failed_runs::

@@ -188,8 +188,8 @@ impl Handler<Occupy> for Busy {
 /// The alert of one who resumes the actor, and has come half its way, does not swallow that of the handler.
 #[test]
 fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
-    // The thread sanitizer takes some ten times as long.
-    const HOLDS: usize = if cfg!(coact_tsan) { 6_000 } else { 60_000 };
+    // The sanitizers take some ten times as long.
+    const HOLDS: usize = if cfg!(any(coact_tsan, coact_asan)) { 6_000 } else { 60_000 };
     let runtime = runtime(2, &Faults::new());
     let _entered = runtime.enter();
     let group = Group::new();
