@@ -13,7 +13,7 @@ use crate::statics::{AtomicBool, Mutex, Ordering};
 /// An empty shard is given back if it had room for more than this.
 const KEPT: usize = 1024;
 
-/// A table in so many shards.
+/// A table whose entries are spread over several locks.
 pub(super) struct Table<const SHARDS: usize> {
     pub(super) shards: [CachePadded<Mutex<Shard>>; SHARDS],
     /// Whether a cown that is attended to was ever moved to another runtime.
@@ -80,9 +80,9 @@ impl<const SHARDS: usize> Table<SHARDS> {
 
 /// Two arrays, so that a search runs over the small one.
 pub(super) struct Shard {
-    /// [`RuntimeId::NONE`] where nobody stands.
+    /// [`RuntimeId::NONE`] in a free entry.
     homes: Vec<RuntimeId>,
-    /// Where nobody stands: the number of the next free entry, as an address.
+    /// In a free entry, the number of the next one, as an address.
     cowns: Vec<*mut CownHeader>,
     free: usize,
     used: usize,

@@ -36,6 +36,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
+use coact_sync::shim::sync::{Condvar, Mutex};
 use loom::cell::UnsafeCell;
 use loom::model::Builder;
 
@@ -146,6 +147,27 @@ impl Log {
 /// A cown with a log.
 pub(crate) fn log() -> Cown<Log> {
     Cown::new(Log::default())
+}
+
+/// What wakes a thread that waits: one permit, as in the parker of a worker.
+#[derive(Default)]
+pub(crate) struct Permit {
+    given: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Permit {
+    pub(crate) fn park(&self) {
+        let mut given = self.given.lock();
+        while !std::mem::take(&mut *given) {
+            given = self.changed.wait(given);
+        }
+    }
+
+    pub(crate) fn unpark(&self) {
+        *self.given.lock() = true;
+        self.changed.notify_one();
+    }
 }
 
 /// Two cowns with logs. (Appenders go by the order in which they are made: `CownHeader::rank`.)

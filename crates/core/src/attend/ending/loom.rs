@@ -1,4 +1,4 @@
-//! Models of the end of a runtime that somebody moves a cown to.
+//! Models of the end of a runtime that another thread moves a cown to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ impl Attended for State {
 fn runtime(id: u16) -> &'static Shared {
     let id = RuntimeId::from_raw(id);
     let (shared, parkers) = Shared::new(id, config_in_model(1));
-    // Nobody parks.
+    // No thread parks.
     drop(parkers);
     let shared = Box::leak(Box::new(shared));
     register(shared);

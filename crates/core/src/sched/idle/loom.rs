@@ -6,32 +6,11 @@
 
 use coact_sync::asym;
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
-use coact_sync::shim::sync::{Arc, Condvar, Mutex};
+use coact_sync::shim::sync::Arc;
 use loom::thread;
 
 use super::Idle;
-use crate::sched::loom::{check, check_bounded, check_long};
-
-/// One permit, as in the parker of a worker.
-#[derive(Default)]
-struct Permit {
-    given: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Permit {
-    fn park(&self) {
-        let mut given = self.given.lock();
-        while !std::mem::take(&mut *given) {
-            given = self.changed.wait(given);
-        }
-    }
-
-    fn unpark(&self) {
-        *self.given.lock() = true;
-        self.changed.notify_one();
-    }
-}
+use crate::sched::loom::{Permit, check, check_bounded, check_long};
 
 struct Pool<const WORKERS: usize> {
     idle: Idle,

@@ -97,7 +97,6 @@ fn next_against_thief() {
 }
 
 /// The owner comes in twice, and waits for the thief in between: what it did the first time is seen.
-///
 #[test]
 fn owner_waits_for_a_thief() {
     check(|| {

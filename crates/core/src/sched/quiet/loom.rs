@@ -5,34 +5,12 @@ use std::sync::Arc;
 use std::task::Wake;
 
 use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
-use coact_sync::shim::sync::{Condvar, Mutex};
 use loom::thread;
 
 use super::{Activity, Shared, WATCHERS, Watch, activity};
 use crate::behaviour::task::{RunContext, Task, TaskPtr, TaskVTable};
 use crate::runtime::{RuntimeId, config_in_model};
-use crate::sched::loom::{check, check_bounded};
-
-/// What a thread that waits is woken by, as by `Unpark` and by the parker of a worker.
-#[derive(Default)]
-struct Permit {
-    given: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Permit {
-    fn park(&self) {
-        let mut given = self.given.lock();
-        while !std::mem::take(&mut *given) {
-            given = self.changed.wait(given);
-        }
-    }
-
-    fn unpark(&self) {
-        *self.given.lock() = true;
-        self.changed.notify_one();
-    }
-}
+use crate::sched::loom::{Permit, check, check_bounded};
 
 impl Wake for Permit {
     fn wake(self: Arc<Self>) {
@@ -148,7 +126,7 @@ impl Host {
     /// Its worker sleeps.
     fn new(id: u16) -> Self {
         let (shared, parkers) = Shared::new(RuntimeId::from_raw(id), config_in_model(1));
-        // Nobody parks.
+        // No thread parks.
         drop(parkers);
         shared.idle.start_searching();
         shared.idle.fall_asleep(0);
@@ -159,6 +137,7 @@ impl Host {
     fn leave(&self, task: TaskPtr) {
         // SAFETY: ready, and given to us.
         unsafe { self.shared.workers[0].inbox.push(task) };
+        // ORDERING: SeqCst, as in `Shared::notify_of_inbox`, whose place this takes.
         fence(Ordering::SeqCst);
         if self.shared.idle.choose_sleeper().is_some() {
             self.permit.unpark();

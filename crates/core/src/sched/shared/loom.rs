@@ -21,7 +21,7 @@ const EVER: Duration = Duration::from_secs(1);
 
 fn runtime(workers: usize) -> Arc<Shared> {
     let (shared, parkers) = Shared::new(RuntimeId::from_raw(1), config_in_model(workers));
-    // Nobody parks.
+    // No thread parks.
     drop(parkers);
     Arc::new(shared)
 }
