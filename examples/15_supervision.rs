@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use coact::Backoff;
 use coact::prelude::*;
 
 /// Reads numbers, and cannot stand what is none.

@@ -15,7 +15,7 @@ struct Clerk {
 impl Clerk {
     /// The future borrows nothing: the clerk serves others meanwhile.
     #[message]
-    fn look_up(&mut self, number: u32) -> impl Future<Output = u32> + Send + 'static {
+    fn look_up(&mut self, number: u32) -> impl Future<Output = u32> {
         self.served += 1;
         async move {
             sleep(Duration::from_millis(20)).await.expect("the runtime runs");

@@ -19,6 +19,7 @@ pub const ALL: &[Peer] = &[
     Peer { name: "rust", about: "tokio, crossbeam, mutexes, kameo, ractor, actix" },
     Peer { name: "caf", about: "the C++ Actor Framework" },
     Peer { name: "asio", about: "Boost.Asio, strands on a thread pool" },
+    Peer { name: "verona", about: "verona-rt, behaviours and cowns in C++" },
     Peer { name: "erlang", about: "Erlang/OTP" },
     Peer { name: "pekko", about: "Apache Pekko on the JVM" },
 ];

@@ -262,7 +262,8 @@ fn waiting_in_a_handler_is_refused() {
             let messages = messages.take();
             assert_eq!(messages.len(), 2);
             for message in messages {
-                assert!(message.contains("would block a worker"), "{message}");
+                assert!(message.starts_with("`Ask::wait` would block a worker"), "{message}");
+                assert!(message.contains("`Context::ask`"), "{message}");
             }
             drop(diary);
         });

@@ -45,6 +45,11 @@ fn system() -> System {
 
 /// Ends a system with actors in it, in each way.
 fn in_each_way(program: impl Fn(&System) -> Box<dyn FnOnce(Way)>) {
+    in_each_way_leaving(0, program);
+}
+
+/// The same where so many messages are not handled.
+fn in_each_way_leaving(unhandled: usize, program: impl Fn(&System) -> Box<dyn FnOnce(Way)>) {
     for way in [Way::Ordered, Way::CutOff] {
         let system = system();
         let verdict = {
@@ -52,7 +57,12 @@ fn in_each_way(program: impl Fn(&System) -> Box<dyn FnOnce(Way)>) {
             program(&system)
         };
         match way {
-            Way::Ordered => assert!(system.shutdown(PATIENCE).is_complete()),
+            Way::Ordered => {
+                let report = system.shutdown(PATIENCE);
+                let abandoned = report.runtimes.iter().map(|(_, report)| report.abandoned);
+                assert_eq!(abandoned.sum::<usize>(), unhandled, "{report}");
+                assert_eq!(report.is_complete(), unhandled == 0, "{report}");
+            }
             Way::CutOff => drop(system),
         }
         verdict(way);
@@ -220,13 +230,14 @@ fn a_group_that_is_moved_to_a_runtime_that_has_ended_ends() {
 
 #[test]
 fn a_suspended_actor_ends_and_asks_of_it_fail() {
-    in_each_way(|system| {
+    in_each_way_leaving(2, |system| {
         let (diary, _) = Diary::new();
         let address = system.spawn(diary);
         address.suspend().unwrap();
         let asks = [address.ask(Note("one")), address.ask(Note("two"))];
         Box::new(move |way| {
             assert_ended(&address, way);
+            assert_eq!(address.dead_letters(), 2);
             let expected = match way {
                 Way::Ordered => AskError::Stopped(ExitReason::Shutdown),
                 Way::CutOff => AskError::Cancelled,
@@ -234,6 +245,53 @@ fn a_suspended_actor_ends_and_asks_of_it_fail() {
             asks.into_iter().for_each(|ask| assert_eq!(ask.wait().err(), Some(expected.clone())));
         })
     });
+}
+
+/// A handler that outlasts the deadline: what stands behind it is counted when it has come to its end.
+#[test]
+fn messages_behind_a_handler_that_is_stuck_are_counted() {
+    let system = system();
+    let address = system.spawn(Diary::new().0);
+    let (go, waits) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    when(&address, move |_| {
+        begun.send(()).unwrap();
+        let _ = waits.recv();
+    });
+    (0..5).for_each(|_| address.send(Note("behind")).unwrap());
+    let asks = [address.ask(Note("one")), address.ask(Note("two"))];
+    has_begun.recv().unwrap();
+    let report = system.shutdown(Duration::from_millis(20));
+    assert_eq!(report.runtimes[0].1.stuck_workers, 1, "{report}");
+    drop(go);
+    asks.into_iter().for_each(|ask| assert_eq!(ask.wait().err(), Some(AskError::Cancelled)));
+    assert_eq!(address.ended().wait(), Ok(ExitReason::Killed));
+    assert_eq!(address.dead_letters(), 7);
+}
+
+/// Tells of its farewell.
+struct Herald(mpsc::Sender<()>);
+
+impl Actor for Herald {
+    fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
+        self.0.send(()).unwrap();
+    }
+}
+
+/// More messages than can be handled in half of the deadline: the report says how many were not.
+#[test]
+fn messages_that_a_shutdown_has_no_time_for_are_told() {
+    let system = system();
+    let (tell, told) = mpsc::channel();
+    // The oldest is the last to be told to stop.
+    let _herald = system.spawn(Herald(tell));
+    let address = system.spawn(Diary::new().0);
+    when(&address, move |_| told.recv().unwrap());
+    (0..5).for_each(|_| address.send(Note("late")).unwrap());
+    let report = system.shutdown(Duration::from_millis(500));
+    assert_eq!(address.exit_reason(), Some(ExitReason::Shutdown));
+    assert_eq!((report.runtimes[0].1.abandoned, address.dead_letters()), (5, 5), "{report}");
+    assert!(!report.is_complete());
 }
 
 #[test]
@@ -272,7 +330,7 @@ impl Receive<HoldForEver> for Diary {
 
 #[test]
 fn who_waits_for_room_is_told() {
-    in_each_way(|_| {
+    in_each_way_leaving(1, |_| {
         let mailbox = Mailbox::bounded(1).wait();
         let address = actor(Diary::new().0).mailbox(mailbox).spawn();
         address.suspend().unwrap();
@@ -290,6 +348,7 @@ fn who_waits_for_room_is_told() {
         begun.1.recv().unwrap();
         Box::new(move |way| {
             assert_ended(&address, way);
+            assert_eq!(address.dead_letters(), 1);
             let refused = waiting.wait().unwrap();
             assert!(matches!(refused, Err(SendError::Stopped(Note("second")))));
             let refused = blocked.join().unwrap();
@@ -301,7 +360,7 @@ fn who_waits_for_room_is_told() {
 
 #[test]
 fn messages_in_lanes_and_in_the_stash_fail_their_asks() {
-    in_each_way(|_| {
+    in_each_way_leaving(3, |_| {
         let lanes = actor(Diary::new().0).mailbox(Mailbox::lanes(2)).spawn();
         lanes.suspend().unwrap();
         let laid = [lanes.ask_in(0, Note("first")), lanes.ask_in(1, Note("last"))];
@@ -317,6 +376,7 @@ fn messages_in_lanes_and_in_the_stash_fail_their_asks() {
             assert_eq!(stashed.wait(), Err(expected));
             assert_ended(&lanes, way);
             assert_ended(&stashing, way);
+            assert_eq!((lanes.dead_letters(), stashing.dead_letters()), (2, 1));
         })
     });
 }
@@ -400,7 +460,7 @@ fn children_end_before_their_supervisors() {
 
 #[test]
 fn children_that_are_down_or_whose_supervisor_never_came_end() {
-    in_each_way(|system| {
+    in_each_way_leaving(2, |system| {
         let log = Log::new();
         let mut never = Supervisor::one_for_one();
         let waiting = never.child(permanent(Worker::make("waiting", &log)));

@@ -278,7 +278,7 @@ fn waiting_for_a_name_inside_of_a_handler_is_refused() {
         let (diary, _) = Diary::spawn();
         let wait = |_: &mut Diary, _: &mut Context<Diary>| drop(whereis::<Diary>("no").wait());
         let Err(AskError::Panicked(why)) = diary.ask(Do(wait)).wait() else { panic!("it waited") };
-        assert!(why.starts_with("`Promise::wait` would block a worker"), "{why}");
+        assert!(why.starts_with("`Whereis::wait` would block a worker"), "{why}");
     });
 }
 

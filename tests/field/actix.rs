@@ -12,9 +12,12 @@ fn what_is_cancelled_does_not_come() {
     everywhere(
         || {
             let (doer, log) = Doer::spawn();
-            tell(&doer, |_, context| {
+            // Where the worker is not let run for a millisecond, they have fired before they are cancelled.
+            let fired = Log::new();
+            let too_late = fired.clone();
+            tell(&doer, move |_, context| {
                 let timers = [1, 1].map(|n| context.send_later(ms(n), Say("cancelled")));
-                timers.iter().for_each(|timer| _ = timer.cancel());
+                timers.iter().filter(|timer| !timer.cancel()).for_each(|_| too_late.push(()));
                 let _ = context.send_later(ms(2), Say("in time"));
             });
             let (brief, other) = Doer::spawn();
@@ -24,10 +27,13 @@ fn what_is_cancelled_does_not_come() {
             });
             pass(ms(10));
             drop(doer);
-            (log, other)
+            (log, other, fired)
         },
-        |(log, other)| {
-            assert_eq!(log.take(), ["started", "in time", "stopped: it was done"]);
+        |(log, other, fired)| {
+            let (cancelled, told): (Vec<_>, Vec<_>) =
+                log.take().into_iter().partition(|said| *said == "cancelled");
+            assert_eq!(cancelled.len(), fired.len());
+            assert_eq!(told, ["started", "in time", "stopped: it was done"]);
             assert_eq!(other.take(), ["started", "stopped: it was done"]);
         },
     );

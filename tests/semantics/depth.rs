@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Mutex;
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -10,6 +11,63 @@ use coact::{Attended, Batch, Broken, Door, Home};
 use coact_tests::{Faults, Log, runtime};
 
 const DEEP: usize = 100_000;
+
+/// A state that owns the next one, and, if it is the innermost, does something when it is dropped.
+struct Link {
+    _next: Option<Cown<Link>>,
+    last: Option<Wait>,
+}
+
+/// Waits for something, and tells whether that has come.
+struct Wait {
+    wait: fn() -> bool,
+    tell: Sender<bool>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if let Some(Wait { wait, tell }) = &self.last {
+            tell.send(wait()).unwrap();
+        }
+    }
+}
+
+/// What is put aside deep inside of other destructors may be what the innermost waits for.
+#[test]
+fn who_waits_deep_inside_of_destructors_is_told() {
+    let waits: [fn() -> bool; 3] = [
+        || {
+            let (resolver, promise) = Promise::<()>::channel();
+            drop(resolver);
+            promise.wait() == Err(Broken::Dropped)
+        },
+        || {
+            let (resolver, promise) = Promise::<()>::channel();
+            drop(resolver);
+            promise.wait_timeout(coact_tests::PATIENCE).ok() == Some(Err(Broken::Dropped))
+        },
+        || {
+            struct Tells(Option<coact::Resolver<u32>>);
+            impl Drop for Tells {
+                fn drop(&mut self) {
+                    self.0.take().unwrap().resolve(7);
+                }
+            }
+            let (resolver, promise) = Promise::channel();
+            drop(Cown::new(Tells(Some(resolver))));
+            promise.wait() == Ok(7)
+        },
+    ];
+    for (wait, above) in waits.into_iter().flat_map(|wait| [1, 31, 32, 33, 70].map(|n| (wait, n))) {
+        let (tell, told) = mpsc::channel();
+        let mut chain = Cown::new(Link { _next: None, last: Some(Wait { wait, tell }) });
+        for _ in 0..above {
+            chain = Cown::new(Link { _next: Some(chain), last: None });
+        }
+        thread::spawn(move || drop(chain));
+        assert_eq!(told.recv_timeout(coact_tests::PATIENCE), Ok(true), "{above} above it");
+    }
+}
 
 /// Calls something on a thread with little stack, inside of a runtime whose workers have as little.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {

@@ -162,6 +162,18 @@ fn credits_and_those_who_wait_for_them() {
 }
 
 #[test]
+fn a_limit_without_end_is_lifted_and_credits_come_back() {
+    let credits = Credits::new(usize::MAX);
+    let limit = credits.limit();
+    assert!(limit >= usize::MAX / 4);
+    let all = credits.try_acquire(limit).unwrap();
+    credits.lift();
+    drop(all);
+    assert_eq!(credits.acquire_blocking(limit).amount(), limit);
+    assert!(credits.available() >= limit);
+}
+
+#[test]
 fn those_who_give_up_waiting_for_credits() {
     let credits = Credits::new(1);
     let all = credits.try_acquire(1).unwrap();

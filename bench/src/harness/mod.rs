@@ -7,6 +7,7 @@
 pub mod calibration;
 pub mod child;
 pub mod finish;
+pub mod latency;
 pub mod machine;
 pub mod memory;
 pub mod program;

@@ -30,6 +30,9 @@ pub struct Answer {
     /// Memory taken by each thing made, where the workload is about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_each: Option<f64>,
+    /// What 99 of 100 operations took at the most, in nanoseconds, where the workload is about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<f64>,
     /// The most memory that was resident, in bytes, where the program knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_resident: Option<u64>,
@@ -56,6 +59,7 @@ impl Answer {
             operations: self.operations,
             result: self.result,
             bytes_each: self.bytes_each,
+            p99_ns: self.p99_ns,
         }
     }
 }
@@ -282,9 +286,9 @@ fn run(
         .iter()
         .find(|offer| offer.workload == workload && offer.name == implementation)
         .with_context(|| format!("there is no {implementation:?} of {workload:?} here"))?;
-    let Measured { elapsed, operations, result, bytes_each } = (offer.run)(given)?;
-    let elapsed_ns = elapsed.as_nanos() as u64;
-    Ok(Answer { elapsed_ns, operations, result, bytes_each, peak_resident: peak_resident() })
+    let Measured { elapsed, operations, result, bytes_each, p99_ns } = (offer.run)(given)?;
+    let (elapsed_ns, peak_resident) = (elapsed.as_nanos() as u64, peak_resident());
+    Ok(Answer { elapsed_ns, operations, result, bytes_each, p99_ns, peak_resident })
 }
 
 #[cfg(test)]

@@ -54,6 +54,9 @@ pub struct Record {
     pub peak_resident: Option<u64>,
     /// Median of the memory of each thing made, where the workload measures that.
     pub bytes_each: Option<f64>,
+    /// Median of what 99 of 100 operations took at the most, in nanoseconds, where the workload measures that.
+    #[serde(default)]
+    pub p99_ns: Option<f64>,
     /// Private memory over time in the last repetition, where it is drawn: seconds, bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<(f64, u64)>,

@@ -126,6 +126,7 @@ impl Session {
             reports.iter().filter_map(|report| report.peak_resident).map(|b| b as f64).collect();
         let sizes: Vec<f64> =
             reports.iter().filter_map(|report| report.measured.bytes_each).collect();
+        let p99s: Vec<f64> = reports.iter().filter_map(|report| report.measured.p99_ns).collect();
         let parameters = workload.parameters(&candidate.setup(&setup));
         Ok(Record {
             workload: workload.name().to_owned(),
@@ -147,6 +148,7 @@ impl Session {
             values,
             peak_resident: Summary::of(&peaks).map(|summary| summary.median as u64),
             bytes_each: Summary::of(&sizes).map(|summary| summary.median),
+            p99_ns: Summary::of(&p99s).map(|summary| summary.median),
             memory,
             calibration: *calibration,
             machine: self.machine.clone(),

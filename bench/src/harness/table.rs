@@ -5,8 +5,17 @@ use super::record::Record;
 /// The line above a table.
 pub fn heading() -> String {
     format!(
-        "{:<22} {:<18} {:>3} {:>10} {:>10} {:>10}    {:>7} {:>9} {:>8}",
-        "workload", "implementation", "on", "median", "min", "max", "ratio", "peak MiB", "B each"
+        "{:<22} {:<18} {:>3} {:>10} {:>10} {:>10}    {:>7} {:>9} {:>8} {:>8}",
+        "workload",
+        "implementation",
+        "on",
+        "median",
+        "min",
+        "max",
+        "ratio",
+        "peak MiB",
+        "B each",
+        "p99 us"
     )
 }
 
@@ -14,7 +23,7 @@ pub fn heading() -> String {
 pub fn line(record: &Record) -> String {
     let summary = &record.summary;
     format!(
-        "{:<22} {:<18} {:>3} {:>10} {:>10} {:>10} {:<2} {:>7} {:>9} {:>8}",
+        "{:<22} {:<18} {:>3} {:>10} {:>10} {:>10} {:<2} {:>7} {:>9} {:>8} {:>8}",
         record.workload,
         record.implementation,
         record.workers,
@@ -25,6 +34,7 @@ pub fn line(record: &Record) -> String {
         record.ratio.map_or_else(dash, |ratio| format!("{:.2}", ratio.median)),
         record.peak_resident.map_or_else(dash, |bytes| figure(bytes as f64 / f64::from(1 << 20))),
         record.bytes_each.map_or_else(dash, figure),
+        record.p99_ns.map_or_else(dash, |nanos| figure(nanos / 1e3)),
     )
 }
 

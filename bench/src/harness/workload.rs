@@ -148,12 +148,14 @@ pub struct Measured {
     pub result: u64,
     /// Memory taken by each thing made, where the workload is about that.
     pub bytes_each: Option<f64>,
+    /// What 99 of 100 operations took at the most, in nanoseconds, where the workload is about that.
+    pub p99_ns: Option<f64>,
 }
 
 impl Measured {
-    /// A measurement without a memory figure.
+    /// A measurement without other figures.
     pub fn new(elapsed: Duration, operations: u64, result: u64) -> Measured {
-        Measured { elapsed, operations, result, bytes_each: None }
+        Measured { elapsed, operations, result, bytes_each: None, p99_ns: None }
     }
 
     /// The figure in the workload's unit.

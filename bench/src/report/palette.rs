@@ -6,8 +6,19 @@
 use super::study::{OURS, family};
 
 /// The families that have a colour of their own; others take what is left, by their names.
-const FAMILIES: [&str; 10] =
-    ["tokio", "crossbeam", "mutex", "kameo", "ractor", "actix", "caf", "asio", "erlang", "pekko"];
+const FAMILIES: [&str; 11] = [
+    "tokio",
+    "crossbeam",
+    "mutex",
+    "kameo",
+    "ractor",
+    "actix",
+    "caf",
+    "asio",
+    "erlang",
+    "pekko",
+    "verona",
+];
 
 /// How something is drawn.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -30,6 +30,7 @@ pub fn record(workload: &str, implementation: &str, workers: usize, values: &[f6
         ratio: paired_ratio(values, &vec![1.0; values.len()]),
         peak_resident: Some(5 << 20),
         bytes_each: None,
+        p99_ns: None,
         memory: Vec::new(),
         calibration: Calibration { step_ns: 1.0, atomic_add_ns: 5.0, round_trip_ns: 100.0 },
         machine: Machine {

@@ -100,6 +100,35 @@ pub trait Message: Send + 'static {
 }
 
 /// An actor that answers a message at once.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, spawn};
+///
+/// struct Stack(Vec<u32>);
+/// impl Actor for Stack {}
+///
+/// struct Push(u32);
+/// impl Message for Push { type Reply = (); }
+/// impl Handler<Push> for Stack {
+///     fn handle(&mut self, Push(value): Push, _: &mut Context<Self>) {
+///         self.0.push(value);
+///     }
+/// }
+///
+/// struct Pop;
+/// impl Message for Pop { type Reply = Option<u32>; }
+/// impl Handler<Pop> for Stack {
+///     fn handle(&mut self, _: Pop, _: &mut Context<Self>) -> Option<u32> {
+///         self.0.pop()
+///     }
+/// }
+///
+/// let stack = spawn(Stack(Vec::new()));
+/// stack.send(Push(7))?;
+/// assert_eq!(stack.ask(Pop).wait()?, Some(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` does not handle `{M}`",
     label = "`{M}` cannot be sent to this actor",
@@ -117,6 +146,34 @@ pub trait Handler<M: Message>: Actor {
 ///
 /// The [`Reply`] may be kept, sent to another actor, or given to a future
 /// ([`Context::detach`], [`Context::hold`]).
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// # use coact::{Actor, Addr, Context, Handler, Message, Receive, Reply, spawn};
+/// # struct Back;
+/// # impl Actor for Back {}
+/// # struct Price(&'static str);
+/// # impl Message for Price { type Reply = Option<u32>; }
+/// # impl Handler<Price> for Back {
+/// #     fn handle(&mut self, Price(of): Price, _: &mut Context<Self>) -> Option<u32> {
+/// #         (of == "tea").then_some(3)
+/// #     }
+/// # }
+/// struct Front { back: Addr<Back>, asked: u32 }
+/// impl Actor for Front {}
+/// impl Receive<Price> for Front {
+///     /// Leaves the answer to the one behind, and goes on with the next message.
+///     fn receive(&mut self, price: Price, reply: Reply<Option<u32>>, _: &mut Context<Self>) {
+///         self.asked += 1;
+///         if let Err(error) = reply.delegate(&self.back, price) {
+///             eprintln!("{error}");
+///         }
+///     }
+/// }
+///
+/// let front = spawn(Front { back: spawn(Back), asked: 0 });
+/// assert_eq!(front.ask(Price("tea")).wait(), Ok(Some(3)));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` does not handle `{M}`",
     label = "`{M}` cannot be sent to this actor",

@@ -18,6 +18,32 @@ use crate::{AskError, park};
 /// It can be awaited on any executor, [waited](Self::wait) for on a plain thread, or
 /// [chained](Self::then) to actors and cowns. Inside of an actor, [`Context::ask`](crate::Context::ask)
 /// passes the answer to the actor itself.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// # use coact::{Actor, Context, Handler, Message, spawn};
+/// # struct Oracle;
+/// # impl Actor for Oracle {}
+/// # struct Double(u32);
+/// # impl Message for Double { type Reply = u32; }
+/// # impl Handler<Double> for Oracle {
+/// #     fn handle(&mut self, Double(n): Double, _: &mut Context<Self>) -> u32 { 2 * n }
+/// # }
+/// use coact::{Ask, Cown};
+/// use std::time::Duration;
+///
+/// let oracle = spawn(Oracle);
+/// let answer: Ask<u32> = oracle.ask(Double(21));
+/// assert_eq!(answer.timeout(Duration::from_secs(60)).wait(), Ok(42));
+///
+/// // Chained to a cown, in place of waiting:
+/// let log = Cown::new(vec![0]);
+/// let length = oracle.ask(Double(2)).then(&log, |log, answer| {
+///     log.extend(answer);
+///     log.len()
+/// });
+/// assert_eq!(length.wait(), Ok(2));
+/// ```
 #[must_use = "an ask whose answer is not needed is a send"]
 pub struct Ask<R: Send + 'static> {
     promise: Promise<Answer<R>>,
@@ -25,6 +51,13 @@ pub struct Ask<R: Send + 'static> {
     /// Of an ask by an actor that is held until the answer comes.
     waiting: Option<Waiting>,
 }
+
+/// A wait, and what to do instead where it is refused.
+const WAIT: (&str, &str) = (
+    "`Ask::wait`",
+    "in a handler ask with `Context::ask`, or await the answer in an async handler; elsewhere chain the rest \
+     with `Ask::then`, or await it in `spawn_future`",
+);
 
 /// A limit. It is told by the thread that serves timers: workers may be busy.
 struct Timeout {
@@ -80,14 +113,16 @@ impl<R: Send + 'static> Ask<R> {
     /// [`AskError`] says why there is no answer.
     ///
     /// # Panics
-    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
+    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`]. In a handler, use
+    /// [`Context::ask`](crate::Context::ask), or await the answer in an async handler.
     #[track_caller]
     pub fn wait(self) -> Result<R, AskError> {
         if self.timeout.is_none() {
-            return flatten(self.promise.wait());
+            return flatten(self.promise.wait_as(WAIT.0, WAIT.1, None));
         }
         let mut this = self;
         park::block_on(
+            WAIT,
             |f| f.write_str("an answer in time"),
             |context| Pin::new(&mut this).poll(context),
         )

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::task::Poll;
 
-use coact_core::{Anchored, Attended, Broken, Cown, Door, Ending, Home, WeakCown, catch, when};
+use coact_core::{
+    Anchored, Attended, Broken, Cown, Door, Ending, Home, WeakCown, catch, is_cancelling, when,
+};
 use parking_lot::Mutex;
 
 pub(crate) use self::ending::refuse_late;
@@ -203,6 +205,10 @@ impl<A: Actor> Cell<A> {
         self.front().count_dead_letter();
         let reason = self.front().end().cloned().unwrap_or(ExitReason::Normal);
         self.subject().missed(type_name::<M>(), &reason);
+        // What comes past the deadline is counted where it comes from.
+        if Home::current().is_ending() && !is_cancelling() {
+            Home::current().count_abandoned();
+        }
         drop(message);
         reply.refuse(&reason);
     }

@@ -7,6 +7,29 @@ use std::time::Duration;
 use crate::{AskCycle, ExitReason};
 
 /// A message that was not delivered; it is given back.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// # use coact::{Actor, Context, Handler, Message, spawn};
+/// # struct Clerk;
+/// # impl Actor for Clerk {}
+/// # struct Letter(&'static str);
+/// # impl Message for Letter { type Reply = usize; }
+/// # impl Handler<Letter> for Clerk {
+/// #     fn handle(&mut self, letter: Letter, _: &mut Context<Self>) -> usize { letter.0.len() }
+/// # }
+/// use coact::SendError;
+///
+/// let [clerk, deputy] = [spawn(Clerk), spawn(Clerk)];
+/// clerk.stop()?;
+/// clerk.ended().wait()?;
+/// match clerk.send(Letter("hello")) {
+///     Err(SendError::Stopped(letter)) => deputy.send(letter)?,
+///     Err(other) => return Err(other.into()),
+///     Ok(()) => unreachable!("it has ended"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendError<M> {
@@ -59,6 +82,28 @@ impl<M> fmt::Debug for SendError<M> {
 impl<M> std::error::Error for SendError<M> {}
 
 /// Why an ask has no answer.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// # use coact::{Actor, Context, Handler, Message, spawn};
+/// # struct Clerk;
+/// # impl Actor for Clerk {}
+/// # struct Letter(&'static str);
+/// # impl Message for Letter { type Reply = usize; }
+/// # impl Handler<Letter> for Clerk {
+/// #     fn handle(&mut self, letter: Letter, _: &mut Context<Self>) -> usize { letter.0.len() }
+/// # }
+/// use coact::{AskError, ExitReason};
+///
+/// let clerk = spawn(Clerk);
+/// clerk.kill()?;
+/// match clerk.ask(Letter("hello")).wait() {
+///     Ok(length) => panic!("a letter of {length}, after the end"),
+///     Err(AskError::Stopped(reason)) => assert_eq!(reason, ExitReason::Killed),
+///     Err(other) => return Err(other.into()),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AskError {

@@ -6,6 +6,25 @@ use std::sync::Arc;
 use crate::ActorId;
 
 /// Why an actor ended, or is to end.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, ExitReason, spawn};
+///
+/// struct Server(Result<u16, &'static str>);
+/// impl Actor for Server {
+///     fn started(&mut self, context: &mut Context<Self>) {
+///         if let Err(why) = self.0 {
+///             context.stop_with(ExitReason::Failed(why.into()));
+///         }
+///     }
+/// }
+///
+/// let reason = spawn(Server(Err("no port is free"))).ended().wait()?;
+/// assert!(!reason.is_normal());
+/// assert_eq!(reason.to_string(), "it failed: no port is free");
+/// # Ok::<(), coact::Broken>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {

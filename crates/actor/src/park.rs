@@ -7,13 +7,21 @@ use coact_core::waits::{Polled, What};
 use coact_core::{Promise, Resolver};
 use parking_lot::Mutex;
 
+/// What to do instead of waiting where that is refused.
+pub(crate) const AWAIT: &str = "await it in an async handler, or in `spawn_future`";
+
 /// Polls until it is ready, and blocks the calling thread in between. The deterministic mode says what is
 /// waited for.
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future, unless it is ready at once: see [`Promise::wait`].
+/// Inside of a behaviour, a handler or a future, unless it is ready at once: see [`Promise::wait`]. The panic
+/// names the call, and what to do instead.
 #[track_caller]
-pub(crate) fn block_on<T>(what: What, mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>) -> T {
+pub(crate) fn block_on<T>(
+    (call, instead): (&str, &str),
+    what: What,
+    mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>,
+) -> T {
     loop {
         let (resolver, woken) = Promise::channel();
         let waker = Waker::from(Arc::new(Unpark(Mutex::new(Some(resolver)))));
@@ -23,7 +31,7 @@ pub(crate) fn block_on<T>(what: What, mut poll: impl FnMut(&mut TaskContext<'_>)
             return value;
         }
         // Woken, or nobody has the waker any more: the next poll tells.
-        let _ = woken.wait();
+        let _ = woken.wait_as(call, instead, None);
     }
 }
 

@@ -15,6 +15,30 @@ use crate::{Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Reply, Send
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
 /// does not care who answers.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// # use coact::{Actor, Context, Handler, Message, spawn};
+/// # struct Metre; struct Inch;
+/// # impl Actor for Metre {}
+/// # impl Actor for Inch {}
+/// # struct Length(f64);
+/// # impl Message for Length { type Reply = String; }
+/// # impl Handler<Length> for Metre {
+/// #     fn handle(&mut self, Length(x): Length, _: &mut Context<Self>) -> String { format!("{x} m") }
+/// # }
+/// # impl Handler<Length> for Inch {
+/// #     fn handle(&mut self, Length(x): Length, _: &mut Context<Self>) -> String {
+/// #         format!("{:.0} in", x / 0.0254)
+/// #     }
+/// # }
+/// use coact::Recipient;
+///
+/// // Actors of two types, in one list.
+/// let all: [Recipient<Length>; 2] = [spawn(Metre).recipient(), spawn(Inch).recipient()];
+/// let shown = all.map(|one| one.ask(Length(2.54)).wait());
+/// assert_eq!(shown, [Ok("2.54 m".to_owned()), Ok("100 in".to_owned())]);
+/// ```
 pub struct Recipient<M: Message>(Arc<dyn Takes<M>>);
 
 /// Whoever takes a kind of message: an actor, a router, or a plain thread.

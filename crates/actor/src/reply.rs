@@ -20,6 +20,30 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 /// If the message was sent rather than asked, nobody waits, and the answer is dropped
 /// ([`is_wanted`](Self::is_wanted) tells). A reply that is dropped without an answer fails the ask,
 /// at once.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, AskError, Context, Message, Receive, Reply, spawn, when};
+///
+/// /// Answers when there is a table.
+/// struct Waiter(Vec<Reply<u32>>);
+/// impl Actor for Waiter {}
+///
+/// struct Table;
+/// impl Message for Table { type Reply = u32; }
+/// impl Receive<Table> for Waiter {
+///     fn receive(&mut self, _: Table, reply: Reply<u32>, _: &mut Context<Self>) {
+///         self.0.push(reply);
+///     }
+/// }
+///
+/// let waiter = spawn(Waiter(Vec::new()));
+/// let [first, second] = [Table, Table].map(|table| waiter.ask(table));
+/// when(&waiter, |waiter| waiter.0.remove(0).send(12));
+/// assert_eq!(first.wait(), Ok(12));
+/// when(&waiter, |waiter| waiter.0.clear());
+/// assert_eq!(second.wait(), Err(AskError::NoReply));
+/// ```
 #[must_use = "dropping a reply fails the ask that waits for it"]
 pub struct Reply<R: Send + 'static> {
     resolver: Option<Resolver<Answer<R>>>,
@@ -120,7 +144,12 @@ impl<R: Send + 'static> Reply<R> {
     /// Fails a reply whose message came to an actor that has ended.
     pub(crate) fn refuse(self, reason: &ExitReason) {
         if self.resolver.is_some() {
-            self.fail(AskError::Stopped(reason.clone()));
+            let cancelled = is_cancelling();
+            self.fail(if cancelled {
+                AskError::Cancelled
+            } else {
+                AskError::Stopped(reason.clone())
+            });
         }
     }
 }

@@ -13,6 +13,25 @@ use crate::{Actor, Addr, NameTaken, SendActor};
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///
 /// Returns at once; [`Actor::started`] is called before the first message.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, spawn};
+///
+/// struct Greeter(&'static str);
+/// impl Actor for Greeter {}
+///
+/// struct Greet(&'static str);
+/// impl Message for Greet { type Reply = String; }
+/// impl Handler<Greet> for Greeter {
+///     fn handle(&mut self, Greet(whom): Greet, _: &mut Context<Self>) -> String {
+///         format!("{}, {whom}!", self.0)
+///     }
+/// }
+///
+/// let greeter = spawn(Greeter("Hello"));
+/// assert_eq!(greeter.ask(Greet("Ann")).wait().as_deref(), Ok("Hello, Ann!"));
+/// ```
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
     actor(state).spawn()
 }

@@ -28,7 +28,7 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,7 +151,7 @@ fn inbox<M: Message>() -> Arc<Inbox<M>> {
 /// What makes a thread an actor.
 struct Identity {
     id: ActorId,
-    inboxes: RefCell<HashMap<TypeId, Box<dyn Kept>>>,
+    inboxes: RefCell<BTreeMap<TypeId, Box<dyn Kept>>>,
 }
 
 impl Default for Identity {

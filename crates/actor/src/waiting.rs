@@ -1,6 +1,6 @@
 //! Sending and asking with patience, whoever takes the message: recipients, routers and pools.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -152,6 +152,7 @@ pub(crate) async fn ask_within<M: Message>(
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     park::block_on(
+        ("`send_blocking`", "use `send`, or `send_async` in a future"),
         |f| f.write_str("its send"),
         |context| {
             let polled = future.as_mut().poll(context);
@@ -233,7 +234,7 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
     fn refresh(&mut self) {
         let candidates = self.of.candidates();
         let alone = self.alone && candidates.len() == 1;
-        let mut before: HashMap<_, _> = self.pending.drain(..).collect();
+        let mut before: BTreeMap<_, _> = self.pending.drain(..).collect();
         for (id, candidate) in candidates {
             let room = before.remove(&id).or_else(|| candidate(alone));
             self.pending.extend(room.map(|room| (id, room)));

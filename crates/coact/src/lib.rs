@@ -42,6 +42,7 @@
 //! | --- | --- |
 //! | keep state | [`Cown::new`]; weak handles: [`Cown::downgrade`] |
 //! | work on one or several cowns | [`when`]; what can stand in front of the closure: [`CownSet`] |
+//! | work on a slice of them | [`when`] on `&cowns`: the closure gets [`Members`] |
 //! | read them, in parallel with other readers | [`Cown::read`], [`read_all`] |
 //! | have all that are sound, and be told which are not | [`ReadAll::checked`], [`checked_all`] |
 //! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
@@ -98,7 +99,7 @@ pub mod prelude {
         this_thread,
     };
     pub use coact_actor::{
-        Backoff, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
+        Backoff, Child, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
     };
     // Where they run.
     pub use coact_actor::{Host, PumpActors, Spread, System, actor_local, dispatcher, spawn_local};

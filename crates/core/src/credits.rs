@@ -12,7 +12,7 @@ use coact_sync::shim::sync::Mutex;
 
 use crate::panic::drop_quietly;
 use crate::promise::{Promise, Resolver, What};
-use crate::sched::context::assert_may_block;
+use crate::sched::context::prepare_to_block;
 use crate::sim;
 
 /// A limit on the work that is in flight, for producers that are faster than the work.
@@ -104,14 +104,18 @@ pub struct Acquire {
     promise: Option<Promise<Permit>>,
 }
 
+/// Far below where credits that come back to those of [`Credits::lift`] would wrap.
+const MAX_LIMIT: usize = usize::MAX / 4;
+
 impl Credits {
-    /// So many credits.
+    /// So many credits; `usize::MAX / 4` at the most, and if it is more, then that.
     ///
     /// # Panics
     /// If there are none.
     #[track_caller]
     pub fn new(limit: usize) -> Self {
         assert!(limit > 0, "with a limit of 0 nothing could ever be admitted");
+        let limit = limit.min(MAX_LIMIT);
         Self(Arc::new(Shared {
             limit,
             available: AtomicUsize::new(limit),
@@ -178,7 +182,7 @@ impl Credits {
         if let Some(permit) = self.try_acquire(amount) {
             return permit;
         }
-        assert_may_block(
+        prepare_to_block(
             "`Credits::acquire_blocking`",
             "use `try_acquire`, or acquire the credit before the behaviour is spawned",
         );
@@ -195,7 +199,7 @@ impl Credits {
         if let Some(permit) = self.try_acquire(1) {
             return permit;
         }
-        assert_may_block(call, instead);
+        prepare_to_block(call, instead);
         self.acquire(1).wait_for(Some(what))
     }
 
@@ -212,8 +216,8 @@ impl Credits {
     /// assert_eq!(second.wait().amount(), 1);
     /// ```
     pub fn lift(&self) {
-        // Far above what is ever asked for, and far below where giving back would wrap.
-        let unlimited = usize::MAX / 2;
+        // Far above what is ever asked for.
+        let unlimited = 2 * MAX_LIMIT;
         // ORDERING: SeqCst, as in `give_back`, of which this is one.
         self.0.available.fetch_max(unlimited, Ordering::SeqCst);
         self.look_after_waiting();

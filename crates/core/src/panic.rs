@@ -13,6 +13,19 @@ use crate::runtime::{self, RuntimeId};
 pub use unwinding::once_caught;
 
 /// Why a promise has no value.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Broken, Cown, ask};
+///
+/// let (tank, log) = (Cown::new(10), Cown::new(String::new()));
+/// let level = ask(&tank, |tank| { assert!(*tank > 50, "too low"); *tank });
+/// assert_eq!(level.wait(), Err(Broken::Panicked("too low".into())));
+///
+/// // The panic has poisoned the tank.
+/// let told = ask((&log, &tank), |(log, tank)| log.push_str(&tank.to_string()));
+/// assert_eq!(told.wait(), Err(Broken::Poisoned { position: 1 }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Broken {

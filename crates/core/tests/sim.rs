@@ -7,8 +7,10 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use coact_core::sim::{self, Bounds, Config, Method, Sim};
-use coact_core::{Cown, Runtime, after, ask, blocking, every, scope, sleep, spawn_future, when};
+use coact_core::sim::{self, Bounds, Config, Method, Seed, Sim};
+use coact_core::{
+    Cown, Group, Runtime, after, ask, blocking, every, read_all, scope, sleep, spawn_future, when,
+};
 
 fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
@@ -63,6 +65,60 @@ fn a_rare_order_is_found_and_replayed() {
     let replay = Config::new().method(Method::Replay(failure.schedule().clone()));
     let again = Sim::new().config(replay).run(program).unwrap_err();
     assert_eq!(again.schedule(), failure.schedule());
+}
+
+/// One that fails in some run of 32.
+fn failing(program: impl Fn(&[Cown<u32>])) {
+    let cowns: Vec<Cown<u32>> = (0..4).map(Cown::new).collect();
+    let count = || cowns.iter().for_each(|cown| when(cown, |count| *count += 1));
+    count();
+    program(&cowns);
+    count();
+    assert!((0..5).any(|_| sim::choose(2) == 0), "rare");
+}
+
+/// Memory is used again from one run to the next, so cowns have other addresses in each, and in a replay.
+#[test]
+fn a_run_does_not_depend_on_where_its_cowns_lie() {
+    let programs: [fn(); 6] = [
+        || failing(|cowns| when(read_all(cowns), |_| ())),
+        || failing(|cowns| ask(read_all(cowns), |_| ()).wait().unwrap()),
+        || failing(|cowns| when((cowns[2].read(), cowns[0].read()), |_| ())),
+        || failing(|cowns| ask((cowns[3].read(), &cowns[1]), |_| ()).wait().unwrap()),
+        || failing(|cowns| when((&cowns[3], &cowns[2], &cowns[1]), |_| ())),
+        || {
+            failing(|cowns| {
+                let (a, b) = (Group::new(), Group::new());
+                let members = [b.cown(0), a.cown(0), b.cown(0), a.cown(0)];
+                when((&members[..], cowns[0].read()), |_| ());
+                members.iter().rev().for_each(|member| when(member, |count| *count += 1));
+            });
+        },
+    ];
+    for (number, program) in programs.into_iter().enumerate() {
+        for seed in 0..20 {
+            let config = Config::new().runs(1_000).seed(Seed::new(seed));
+            let failure = Sim::new().config(config).run(program).expect_err("one in 32");
+            let replay = Config::new().method(Method::Replay(failure.schedule().clone()));
+            let again = Sim::new().config(replay).run(program).expect_err("it fails again");
+            assert_eq!(again.schedule(), failure.schedule(), "program {number}, seed {seed}");
+            assert!(!again.to_string().contains("diverged"), "program {number}: {again}");
+        }
+    }
+}
+
+#[test]
+fn all_schedules_of_readers_are_found_wherever_their_cowns_lie() {
+    let program = || {
+        let cowns = [Cown::new(0), Cown::new(0)];
+        when(&cowns[0], |count| *count += 1);
+        when(read_all(&cowns), |_| ());
+        when(&cowns[1], |count| *count += 1);
+        ask(&cowns, |cowns| cowns.iter().sum::<i32>()).wait().unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(results(exhaustive(), program), [2].into());
+    }
 }
 
 #[test]

@@ -302,6 +302,17 @@ fn handles_that_outlive_a_failed_run_do_not_hide_the_report() {
 
 /// The thread that is simulated is in a panic then, but the others are not.
 #[test]
+fn a_thread_of_std_is_told_what_to_use_instead() {
+    Sim::new().config(Config::new().runs(1)).check(|| {
+        let cown = Cown::new(0);
+        let thread = std::thread::spawn(move || when(&cown, |n| *n += 1));
+        let payload = thread.join().unwrap_err();
+        let message = payload.downcast_ref::<&str>().expect("a text");
+        assert!(message.contains("`sim::thread`"), "{message}");
+    });
+}
+
+#[test]
 fn others_are_left_between_two_steps_while_one_waits_in_a_panic() {
     struct Waits(Option<Promise<()>>);
     impl Drop for Waits {

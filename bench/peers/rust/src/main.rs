@@ -12,6 +12,7 @@ mod counter;
 mod dining;
 mod fan_out;
 mod fibonacci;
+mod front;
 mod idle;
 mod independent;
 mod lock;
@@ -43,6 +44,7 @@ const WAYS: &[&[Way]] = &[
     fan_out::WAYS,
     bank::WAYS,
     fibonacci::WAYS,
+    front::WAYS,
     dining::WAYS,
     independent::WAYS,
 ];

@@ -66,6 +66,7 @@ fn section(study: &Study<'_>) -> Element {
 struct Shown {
     workers: bool,
     bytes_each: bool,
+    p99: bool,
     share: bool,
 }
 
@@ -76,6 +77,7 @@ fn figures_of(study: &Study<'_>) -> Element {
     let shown = Shown {
         workers: study.workers().len() > 1,
         bytes_each: any(|record| record.bytes_each.is_some()),
+        p99: any(|record| record.p99_ns.is_some()),
         share: any(|record| record.share != 1),
     };
     let mut records = study.records.clone();
@@ -107,6 +109,7 @@ fn columns(shown: &Shown) -> Vec<Column<'static>> {
         Some(Column::Saying("beside coact")),
         Some(Column::Figures("peak memory")),
         optional(shown.bytes_each, Column::Figures("bytes each")),
+        optional(shown.p99, Column::Figures("p99, µs")),
         optional(shown.share, Column::Figures("share")),
         Some(Column::Words("how")),
     ]
@@ -132,6 +135,7 @@ fn row(record: &Record, measure: &Measure<'_>, shown: &Shown) -> Row {
         Some(beside),
         Some(record.peak_resident.map_or_else(dash, |peak| bytes(peak as f64))),
         optional(shown.bytes_each, record.bytes_each.map_or_else(dash, figure)),
+        optional(shown.p99, record.p99_ns.map_or_else(dash, |nanos| figure(nanos / 1e3))),
         optional(shown.share, share),
         Some(record.how.clone()),
     ];

@@ -37,6 +37,7 @@ pub mod ask;
 pub mod bank;
 pub mod dining;
 pub mod fibonacci;
+pub mod front;
 pub mod idle;
 pub mod independent;
 pub mod lives;
@@ -54,6 +55,7 @@ pub const ALL: &[&dyn Workload] = &[
     &producers::ManyToOneSpawned,
     &producers::OneCown,
     &rings::Ring,
+    &rings::Rings,
     &rings::PingPong,
     &rings::PingPongBulk,
     &ask::Ask,
@@ -62,6 +64,8 @@ pub const ALL: &[&dyn Workload] = &[
     &bank::Transfers,
     &bank::Here,
     &bank::HereContended,
+    &front::Front,
+    &front::FrontSkewed,
     &producers::HereOne,
     &fibonacci::Fibonacci,
     &dining::Dining,

@@ -129,7 +129,6 @@ impl<A: Actor> Cell<A> {
         if self.phase != Phase::Ended {
             self.apply_ties(front);
             self.end_hold_for(&ExitReason::Killed);
-            self.drop_letters();
             self.phase = Phase::Ended;
             let ward = self.leave_supervisor();
             self.finish(front, ExitReason::Killed);
@@ -148,12 +147,5 @@ impl<A: Actor> Cell<A> {
                 other => drop(catch(move || drop(other))),
             }
         }
-    }
-
-    /// Drops what was set aside: as the messages in the queue, it will not be handled.
-    fn drop_letters(&mut self) {
-        let stash = self.body.as_mut().map(|body| body.context.take_stash());
-        let again = self.has_rest().map(|rest| std::mem::take(&mut rest.again));
-        drop((stash, again));
     }
 }

@@ -12,6 +12,7 @@ use coact_core::Promise;
 use super::LookupError;
 use super::table::Tell;
 use crate::hub::Hub;
+use crate::park::AWAIT;
 use crate::{Actor, Addr, AnyAddr};
 
 type Found<A> = Result<Addr<A>, LookupError>;
@@ -70,7 +71,8 @@ impl<A: Actor> Whereis<A> {
     #[track_caller]
     pub fn wait(self) -> Result<Addr<A>, LookupError> {
         let Self { found, ticket: _ticket } = self;
-        found.wait().unwrap_or(Err(LookupError::Unknown))
+        let found = found.wait_as("`Whereis::wait`", AWAIT, None);
+        found.unwrap_or(Err(LookupError::Unknown))
     }
 
     /// As [`wait`](Self::wait), for so long at the most.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use coact_core::spawn_future;
 
+use crate::park::AWAIT;
 use crate::{ActorId, Ask, AskError, NoAnswer};
 
 /// Many asks of which the first answer counts: what [`Router::scatter`](crate::Router::scatter)
@@ -49,7 +50,8 @@ impl<R: Send + 'static> Scatter<R> {
     #[track_caller]
     pub fn wait(self) -> Result<R, NoAnswer> {
         // A future that is cancelled at shutdown has nobody left to wait for.
-        spawn_future(self).wait().unwrap_or_else(|_| Err(NoAnswer { reasons: Vec::new() }))
+        let answer = spawn_future(self).wait_as("`Scatter::wait`", AWAIT, None);
+        answer.unwrap_or_else(|_| Err(NoAnswer { reasons: Vec::new() }))
     }
 }
 

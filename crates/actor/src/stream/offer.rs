@@ -109,6 +109,28 @@ pub enum OfferEnd {
 /// It may be kept, for items that come later. A demand that is **dropped untouched**, without one
 /// item pushed, ends the stream: so does, without more ado, an actor that ends or panics while it has
 /// one. If something was pushed, the rest is asked for again.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Demand, Handler, spawn};
+///
+/// struct Countdown(u32);
+/// impl Actor for Countdown {}
+/// impl Handler<Demand<u32>> for Countdown {
+///     fn handle(&mut self, mut demand: Demand<u32>, _: &mut Context<Self>) {
+///         while self.0 > 0 && demand.push(self.0).is_ok() {
+///             self.0 -= 1;
+///         }
+///         if self.0 == 0 {
+///             demand.finish();
+///         }
+///     }
+/// }
+///
+/// let mut numbers = spawn(Countdown(3)).stream_buffered(2);
+/// let all: Vec<u32> = std::iter::from_fn(|| numbers.wait_next()).collect();
+/// assert_eq!(all, [3, 2, 1]);
+/// ```
 #[must_use = "dropping an untouched demand ends the stream"]
 pub struct Demand<T: Send + 'static> {
     shared: Arc<Shared<T>>,
@@ -267,6 +289,10 @@ impl<T: Send + 'static> ActorStream<T> {
     #[track_caller]
     pub fn wait_next(&mut self) -> Option<T> {
         park::block_on(
+            (
+                "`ActorStream::wait_next`",
+                "attach the stream with `Context::feed`, or await its items",
+            ),
             |f| write!(f, "an item `{}` of a stream", type_name::<T>()),
             |context| Pin::new(&mut *self).poll_next(context),
         )

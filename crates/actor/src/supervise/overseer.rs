@@ -3,7 +3,7 @@
 //! No behaviour of the user's ever names it, and nothing of the user's runs on it, so it is never
 //! kept from deciding: not even by behaviours that wait for its children.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,12 +21,12 @@ use crate::{Actor, ActorId, Addr, Context, ExitReason, Handler, Message};
 /// A supervisor's children and plans: what outlives its restarts.
 pub(crate) struct Nursery {
     pub(crate) plan: Plan,
-    pub(crate) minors: HashMap<ActorId, Minor>,
+    pub(crate) minors: BTreeMap<ActorId, Minor>,
 }
 
 impl Nursery {
     pub(crate) fn new(plan: Plan) -> Self {
-        Self { plan, minors: HashMap::new() }
+        Self { plan, minors: BTreeMap::new() }
     }
 
     pub(crate) fn declare(&mut self, minor: Minor, terms: Terms) {
@@ -89,7 +89,7 @@ pub(crate) struct Overseer {
     /// How often it was started, if it is a child.
     run: u64,
     alarm: Option<(Duration, Timer)>,
-    waiters: HashMap<ActorId, Vec<Waiter>>,
+    waiters: BTreeMap<ActorId, Vec<Waiter>>,
     /// Keeps it alive while it leaves since nobody has its address any more.
     _keep: Option<Addr<Overseer>>,
 }
@@ -128,7 +128,7 @@ impl Overseer {
     }
 
     fn new(nursery: Nursery, shelter: Option<Shelter>, run: u64) -> Self {
-        let (nursery, waiters) = (Some(nursery), HashMap::new());
+        let (nursery, waiters) = (Some(nursery), BTreeMap::new());
         Self { nursery, shelter, run, alarm: None, waiters, _keep: None }
     }
 

@@ -7,6 +7,8 @@ use std::task::{Context, Poll};
 
 use coact_core::{Broken, Promise};
 
+use crate::park::AWAIT;
+
 /// What a supervisor was asked to do: await it, or [wait](Self::wait) for it on a plain thread.
 /// Dropping it leaves the request alone.
 #[must_use = "whether it succeeded is known only when it is awaited; drop it if that does not matter"]
@@ -31,7 +33,8 @@ impl<T: Send + 'static, E: Send + From<Broken> + 'static> Request<T, E> {
     /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<T, E> {
-        self.0.wait().unwrap_or_else(|broken| Err(broken.into()))
+        let result = self.0.wait_as("`Request::wait`", AWAIT, None);
+        result.unwrap_or_else(|broken| Err(broken.into()))
     }
 }
 

@@ -14,16 +14,64 @@ use crate::settings::{Settings, settings_methods};
 use crate::{Actor, Addr, NameTaken, SendActor};
 
 /// A child that is always restarted, with a closure that makes its state each time.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Supervisor, ask, permanent, when};
+///
+/// struct Cache(Vec<u32>);
+/// impl Actor for Cache {}
+///
+/// let mut tree = Supervisor::one_for_one();
+/// let cache = tree.child(permanent(|| Cache(Vec::new())));
+/// let supervisor = tree.spawn();
+/// when(&cache, |cache| cache.0.push(7));
+/// cache.drain()?; // An end that was meant is no end either.
+/// assert_eq!(ask(&cache, |cache| cache.0.len()).wait(), Ok(0));
+/// # drop(supervisor);
+/// # Ok::<(), coact::Stopped>(())
+/// ```
 pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
     Child::free(Restart::Permanent, make)
 }
 
 /// A child that is restarted unless its end was [meant](crate::ExitReason::is_normal).
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, ExitReason, Supervisor, ask, transient, when};
+///
+/// struct Session(u32);
+/// impl Actor for Session {}
+///
+/// let sessions = Supervisor::dynamic().spawn();
+/// let session = sessions.start_child(transient(|| Session(7))).wait()?;
+/// when(&session, |_| panic!("out of luck"));
+/// assert_eq!(ask(&session, |session| session.0).wait(), Ok(7), "it is restarted");
+/// session.stop()?;
+/// assert_eq!(session.ended().wait(), Ok(ExitReason::Shutdown), "it is not");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn transient<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
     Child::free(Restart::Transient, make)
 }
 
 /// A child that is not restarted.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, ExitReason, Supervisor, temporary, when};
+///
+/// struct Job;
+/// impl Actor for Job {}
+///
+/// let jobs = Supervisor::dynamic().spawn();
+/// let job = jobs.start_child(temporary(|| Job)).wait()?;
+/// when(&job, |_| panic!("out of luck"));
+/// assert_eq!(job.ended().wait(), Ok(ExitReason::Panicked("out of luck".into())));
+/// assert_eq!(jobs.counts().wait()?.restarts, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
     Child::free(Restart::Temporary, make)
 }

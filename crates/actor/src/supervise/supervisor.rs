@@ -83,6 +83,27 @@ impl Drop for Handle {
 /// Children are started in the order in which they were added, each when the one before is up: when
 /// its [`started`](crate::Actor::started), and what that [holds](crate::Context::hold), have ended.
 /// They are stopped in reverse.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Addr, ExitReason, Supervisor, permanent};
+///
+/// struct Store(Vec<String>);
+/// impl Actor for Store {}
+/// struct Reader(Addr<Store>);
+/// impl Actor for Reader {}
+///
+/// // A reader is of no use without its store: both are restarted if the store fails.
+/// let mut tree = Supervisor::rest_for_one();
+/// let store = tree.child(permanent(|| Store(Vec::new())).name("store"));
+/// let reader = tree.child(permanent(move || Reader(store.clone())).name("reader"));
+/// let supervisor = tree.spawn();
+/// let names: Vec<_> = supervisor.children().wait()?.into_iter().map(|child| child.name).collect();
+/// assert_eq!(names, [Some("store".into()), Some("reader".into())]);
+/// supervisor.stop()?;
+/// assert_eq!(reader.ended().wait(), Ok(ExitReason::Shutdown));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "nothing is started before the tree is spawned"]
 pub struct Tree {
     nursery: Nursery,
@@ -203,10 +224,13 @@ impl Tree {
         Ok(address)
     }
 
-    /// Spawns the supervisor, which starts its children.
+    /// Spawns the supervisor, which starts its children. Keep what this returns: when the last handle is dropped, the
+    /// supervisor ends, and its children with it.
     ///
     /// # Panics
     /// If its [`Host`] needs a thread that the operating system refuses.
+    #[must_use = "the supervisor and its children end when its last handle is dropped: keep it, as in \
+                  `let supervisor = tree.spawn();`"]
     #[track_caller]
     pub fn spawn(self) -> Supervisor {
         let overseer = actor(Overseer::root(self.nursery)).on(self.host).spawn();

@@ -59,11 +59,12 @@ fn write_timing(timing: &Timing, out: &mut impl Write) -> io::Result<()> {
 
 fn write_verified(verified: &Verified, out: &mut impl Write) -> io::Result<()> {
     if verified.same {
-        return writeln!(
+        writeln!(
             out,
             "  {GOOD}verified{GOOD:#}   every decision and every balance agree; {:.2} times as fast",
             verified.speedup,
-        );
+        )?;
+        return write_hint(verified, out);
     }
     writeln!(
         out,
@@ -78,6 +79,17 @@ fn write_verified(verified: &Verified, out: &mut impl Write) -> io::Result<()> {
         Some(first) => write_differing("account", first, out),
         None => Ok(()),
     }
+}
+
+/// Says what to do to see a gain, where the operations are too little work for one.
+fn write_hint(verified: &Verified, out: &mut impl Write) -> io::Result<()> {
+    if verified.speedup >= 1.0 || verified.sequential.work_us > 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "  {FAINT}           an operation is less work than spawning it; `--work-us 20` gives each 20 µs{FAINT:#}"
+    )
 }
 
 fn write_differing<T: std::fmt::Display>(

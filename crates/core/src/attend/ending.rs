@@ -44,6 +44,10 @@ pub(crate) fn end_in_order(
     clock: &dyn Fn() -> Duration,
     wait: &mut Wait<'_>,
 ) -> bool {
+    for home in homes {
+        // ORDERING: Relaxed. Whoever ends since the runtime does was told so after this, by whatever chain.
+        shared::get(home.0).ending.store(true, Ordering::Relaxed);
+    }
     let until = clock().saturating_add(timeout);
     let left = || until.saturating_sub(clock());
     let mut ending = Ending { homes: homes.into(), forced: false };

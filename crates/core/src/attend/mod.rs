@@ -91,7 +91,8 @@ pub trait Attended: Send + Sized + 'static {
 
     /// Called in the place of [`attend`](Self::attend) once the runtime is past its shutdown's
     /// deadline: to drop what the state waits for. Afterwards the door is open, for behaviours that
-    /// are dropped in their turn.
+    /// are dropped in their turn; or, if the state has [closed](Cown::close) its cown and they come
+    /// [regardless](Cown::regardless), that run.
     fn cancel(&mut self, front: &Self::Front);
 
     /// A behaviour that held the cown exclusively has panicked, and still holds it. An alert
@@ -311,6 +312,25 @@ pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
     // SAFETY: by the caller's word.
     unsafe { (guard::kind(cown).failed)(cown, why) };
+}
+
+/// Cancels a state, unless that has happened. Returns whether it has ended; if not, then it is not attended to, or out of
+/// this thread's reach.
+///
+/// # Safety
+/// The caller is alone with the state.
+#[cold]
+pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
+    // SAFETY: the cown is held, so alive.
+    let header = unsafe { cown.as_ref() };
+    if !header.has(Flags::ATTENDED) || !header.is_within_reach() {
+        return false;
+    }
+    if !header.has(Flags::CLOSED) {
+        // SAFETY: by the caller's word.
+        unsafe { (guard::kind(cown).attend)(cown, Mode::Cancel) };
+    }
+    header.has(Flags::CLOSED)
 }
 
 /// How many times in a row the state is called before other tasks have their turn.

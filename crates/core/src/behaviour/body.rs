@@ -8,7 +8,7 @@ use super::task::{Mode, RunContext};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
 use crate::panic::{self, Broken, Payload, drop_quietly};
-use crate::runtime::RuntimeId;
+use crate::runtime::{RuntimeId, count_abandoned};
 use crate::sim::Spawned;
 
 /// What happens to a behaviour's result once its cowns are released.
@@ -82,17 +82,21 @@ where
     }
 
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
-    /// its deadline. Catches a panic, and poisons what was held exclusively.
+    /// its deadline. (What comes [regardless](CownSet::REGARDLESS) comes to a state that has ended then.) Catches a
+    /// panic, and poisons what was held exclusively.
     ///
     /// # Safety
     /// The behaviour holds the cowns that `members` runs over, and they match the shape.
     #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
         let Body { shape, closure, completion, spawned } = self;
-        let refused = match context.mode() {
-            Mode::Cancel => Some(Broken::Cancelled),
-            // SAFETY: the members are held.
-            Mode::Run => unsafe { members.find_refusal() },
+        // SAFETY: the members are held.
+        let refused = unsafe {
+            match context.mode() {
+                Mode::Cancel if S::REGARDLESS => refuse_late(members.clone(), context.home),
+                Mode::Cancel => Some(Broken::Cancelled),
+                Mode::Run => members.find_refusal(),
+            }
         };
         if let Some(why) = refused {
             // SAFETY: the members match the shape, and their access is not built.
@@ -146,6 +150,22 @@ where
         // SAFETY: by the caller's word.
         unsafe { self.execute(members, context) }
     }
+}
+
+/// Refuses a body that comes regardless, of a runtime that is past its deadline, unless the state has ended.
+///
+/// # Safety
+/// The behaviour holds the members exclusively.
+#[cold]
+#[inline(never)]
+unsafe fn refuse_late(members: Cursor<'_>, home: RuntimeId) -> Option<Broken> {
+    // SAFETY: by the caller's word.
+    if !unsafe { members.end_states() } {
+        return Some(Broken::Cancelled);
+    }
+    // It comes too late for what it was to do, and only says so.
+    count_abandoned(home);
+    None
 }
 
 /// Tells a body's panic, and fails the cowns that it has held exclusively.

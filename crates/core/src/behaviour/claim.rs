@@ -61,16 +61,14 @@ enum Taken {
 /// Takes the cown of one slot, exclusively, if it is free.
 ///
 /// # Safety
-/// As [`take_all`], and the cown is in no group.
-#[inline]
-pub(super) unsafe fn take_one(slot: &Slot) -> bool {
-    // SAFETY: alive, by the caller's word.
-    let header = unsafe { slot.member().header() };
+/// As [`take_all`], and the cown, whose header is given along, is in no group.
+#[inline(always)]
+pub(super) unsafe fn take_one(slot: &Slot, header: &CownHeader) -> bool {
     if header.is_in_use(false) {
         return false;
     }
     // SAFETY: by the caller's word; a cown that is in no group has a queue of its own.
-    match unsafe { take_from(header, slot) } {
+    match unsafe { take_from(header, slot, false) } {
         Taken::Free => true,
         Taken::No => false,
         Taken::InUse => {
@@ -85,7 +83,7 @@ pub(super) unsafe fn take_one(slot: &Slot) -> bool {
 ///
 /// # Safety
 /// As there; the cowns are in no group, and their headers are given along.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> bool {
     let [a, b] = slots;
     if headers[0].is_in_use(false) || headers[1].is_in_use(false) {
@@ -93,8 +91,8 @@ pub(super) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> b
     }
     // SAFETY: by the caller's word; a cown that is in no group has a queue of its own.
     let taken = unsafe {
-        match take_from(headers[0], a) {
-            Taken::Free => match take_from(headers[1], b) {
+        match take_from(headers[0], a, false) {
+            Taken::Free => match take_from(headers[1], b, false) {
                 // ORDERING: Acquire. As in `is_first_everywhere`.
                 Taken::Free if ptr::eq(headers[0].tail.load(Ordering::Acquire), a) => return true,
                 Taken::Free | Taken::InUse => 2,
@@ -115,16 +113,17 @@ pub(super) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> b
 /// The cown is alive, and the slot is not queued.
 #[inline]
 unsafe fn take(slot: &Slot) -> Taken {
+    let member = slot.member();
     // SAFETY: by the caller's word.
-    unsafe { take_from(slot.member().header().queue(), slot) }
+    unsafe { take_from(member.header().queue(), slot, member.is_read()) }
 }
 
-/// The same, of a slot that is for the queue of this header.
+/// The same, of a slot that is for the queue of this header, and is to be read or not.
 ///
 /// # Safety
 /// As [`take`].
-#[inline]
-unsafe fn take_from(header: &CownHeader, slot: &Slot) -> Taken {
+#[inline(always)]
+unsafe fn take_from(header: &CownHeader, slot: &Slot, is_read: bool) -> Taken {
     let tail = ptr::from_ref(slot).cast_mut();
     // ORDERING: AcqRel, as the exchange in `append`, whose place this takes.
     let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -134,7 +133,7 @@ unsafe fn take_from(header: &CownHeader, slot: &Slot) -> Taken {
     sim::point();
     // ORDERING: Acquire pairs with the release in `drop_reader`. Only a token holder raises the
     // count, and that is us.
-    let unread = slot.member().is_read() || header.readers.load(Ordering::Acquire) == 0;
+    let unread = is_read || header.readers.load(Ordering::Acquire) == 0;
     if unread && !header.wants_attention() { Taken::Free } else { Taken::InUse }
 }
 

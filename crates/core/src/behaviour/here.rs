@@ -7,18 +7,19 @@ use smallvec::SmallVec;
 
 use super::body::{Body, Completion, Ended, Forget};
 use super::multi::count_members;
-use super::release::{release, release_exclusive};
+use super::release::{leave_alone, release, release_exclusive};
 use super::slot::Slot;
 use super::task::{Mode, Ready, RunContext, TaskPtr, run_task};
 use super::{claim, pair, spawn};
 use crate::cown::access::Cursor;
-use crate::cown::header::{Flags, Member};
+use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::join::Grouped;
 use crate::panic::Broken;
 use crate::paths::Path;
 use crate::promise::Answer;
 use crate::runtime::RuntimeId;
+use crate::sched::context::AsWorker;
 use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
 use crate::sim;
 
@@ -51,7 +52,8 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps. A panic of the closure is caught as in `when`.
+/// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
+/// ([`Refusal::Full`](crate::Refusal::Full)). A panic of the closure is caught as in `when`.
 #[inline]
 #[track_caller]
 pub fn when_here<S, F>(set: S, closure: F) -> bool
@@ -82,7 +84,8 @@ where
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps. A panic of the closure is caught as in `ask`.
+/// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
+/// ([`Refusal::Full`](crate::Refusal::Full)). A panic of the closure is caught as in `ask`.
 #[inline]
 #[track_caller]
 pub fn ask_here<S, F, R>(set: S, closure: F) -> Answer<R>
@@ -153,8 +156,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     let members = Few::of(&set);
-    let Some(home) = place_here(&set, members) else { return Some((set, closure)) };
-    let refused = at_work(home, || {
+    let Some(place) = place_here(&set, members) else { return Some((set, closure)) };
+    let home = place.home;
+    let refused = place.at_work(|| {
         let mut next = Successor::new(home);
         let refused = claim_and_run(set, members, home, closure, Forget, &mut next);
         if let Some(task) = next.take() {
@@ -211,8 +215,8 @@ where
     C: Completion,
 {
     let members = Few::of(&set);
-    let Some(home) = place_here(&set, members) else { return Some((set, closure, completion)) };
-    at_work(home, || claim_and_run(set, members, home, closure, completion, ready))
+    let Some(place) = place_here(&set, members) else { return Some((set, closure, completion)) };
+    place.at_work(|| claim_and_run(set, members, place.home, closure, completion, ready))
 }
 
 /// The members of a set that is always one or two cowns, held exclusively, if they are in no group.
@@ -253,46 +257,64 @@ impl Few {
     }
 }
 
+/// Where a behaviour runs at once.
+#[derive(Clone, Copy)]
+struct Place {
+    home: RuntimeId,
+    /// The current thread is no worker of that runtime, but maybe of another.
+    by_guest: bool,
+}
+
+impl Place {
+    /// `None` if the current thread must not run behaviours there.
+    #[inline(always)]
+    fn at(home: RuntimeId) -> Option<Self> {
+        let by_guest = !context::is_worker_of(home);
+        // A worker of another runtime is refused as a plain thread is.
+        (!by_guest || is_open_to_guests(home)).then_some(Self { home, by_guest })
+    }
+
+    /// Does something there, where the current thread is seen to be at work.
+    #[inline(always)]
+    fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
+        let _guest = self.by_guest.then(|| {
+            sim::point();
+            // SAFETY: dropped at the end of this call.
+            let visiting = unsafe { guest::enter(self.home) };
+            // A worker of another runtime is none for what is done here.
+            (AsWorker::none(), visiting)
+        });
+        work()
+    }
+}
+
 /// Where a behaviour on the set runs, if the current thread may run it at once.
 #[inline]
-fn place_here<S: CownSet>(set: &S, members: Few) -> Option<RuntimeId> {
+fn place_here<S: CownSet>(set: &S, members: Few) -> Option<Place> {
     if context::nested_bodies() >= MAX_NESTED_HERE {
         return None;
     }
     // SAFETY: the set's handles keep the cowns alive.
-    if let Some(home) = unsafe { members.home() } {
-        return (context::is_worker_of(home) || is_open_to_guests(home)).then_some(home);
+    match unsafe { members.home() } {
+        Some(home) => Place::at(home),
+        None => place_elsewhere(set),
     }
-    place_elsewhere(set)
+}
+
+/// The same for any set.
+#[inline(never)]
+fn place_elsewhere<S: CownSet>(set: &S) -> Option<Place> {
+    // What is refused is refused by `when`.
+    if count_members(set).is_err() {
+        return None;
+    }
+    Place::at(spawn::place_of(set).ok()?)
 }
 
 /// Whether a thread that is no worker of the runtime may run its behaviours now.
 #[inline(never)]
 fn is_open_to_guests(home: RuntimeId) -> bool {
-    // A worker of another runtime is refused as a plain thread is.
     !spawn::is_closed_at(home) && can_run_here(home)
-}
-
-/// The same for any set.
-#[inline(never)]
-fn place_elsewhere<S: CownSet>(set: &S) -> Option<RuntimeId> {
-    // What is refused is refused by `when`.
-    if count_members(set).is_err() {
-        return None;
-    }
-    let home = spawn::place_of(set).ok()?;
-    (context::is_worker_of(home) || is_open_to_guests(home)).then_some(home)
-}
-
-/// Does something in a runtime, in which the current thread is seen to be at work.
-#[inline]
-fn at_work<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
-    if context::is_worker_of(home) {
-        return work();
-    }
-    // Any other thread: a worker of another runtime, too, which is none for what is done here.
-    sim::point();
-    guest::visit(home, || context::without_worker(work))
 }
 
 /// Whether the current thread may run behaviours of the runtime.
@@ -386,7 +408,7 @@ unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
 ///
 /// # Safety
 /// The member is [the set's](Few::One).
-#[inline]
+#[inline(always)]
 unsafe fn claim_and_run_one<S, F, C>(
     set: S,
     member: Member,
@@ -402,12 +424,13 @@ where
 {
     let slot = Slot::new(member.in_multi());
     // SAFETY: the set's handle keeps the cown alive; it is in no group. The slot stays until it is released below.
-    if !unsafe { claim::take_one(&slot) } {
+    let header = unsafe { member.header() };
+    // SAFETY: as above.
+    if !unsafe { claim::take_one(&slot, header) } {
         return Some((set, closure, completion));
     }
     // Others may have moved it before it was taken, and a foreign handle may name another one than before.
-    // SAFETY: as above.
-    if unsafe { member.header() }.home_of_queue() != home {
+    if header.home_of_queue() != home {
         // SAFETY: taken, and not given back yet.
         unsafe { release_unused(std::slice::from_ref(&slot), ready) };
         return Some((set, closure, completion));
@@ -415,25 +438,11 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereOne.take();
-    let run = RunContext::new(home, Mode::Run);
+    let is_sound = header.flags(Flags::POISONED | Flags::CLOSED) == 0;
     // SAFETY: the cown of the set is held, until it is released.
-    unsafe {
-        let condition = member.header().flags(Flags::POISONED | Flags::CLOSED);
-        let ended = if condition == 0 {
-            match on_this_stack(home, || body.call(|| Cursor::single(&member), &run)) {
-                Ok((completion, value)) => {
-                    release_exclusive(NonNull::from(&slot), ready);
-                    Ended::Done(completion, value).deliver();
-                    return None;
-                }
-                Err(failed) => failed,
-            }
-        } else {
-            execute_here(body, Cursor::single(&member), &run)
-        };
-        release_exclusive(NonNull::from(&slot), ready);
-        ended.deliver();
-    }
+    let give_back = || unsafe { release_one(&slot, header, ready) };
+    // SAFETY: as above.
+    unsafe { run_held(body, || Cursor::single(&member), is_sound, home, give_back) };
     None
 }
 
@@ -441,7 +450,7 @@ where
 ///
 /// # Safety
 /// The members are [the set's](Few::Two).
-#[inline]
+#[inline(always)]
 unsafe fn claim_and_run_two<S, F, C>(
     set: S,
     members: [Member; 2],
@@ -473,34 +482,96 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereTwo.take();
-    let run = RunContext::new(home, Mode::Run);
+    let is_sound = headers.map(|header| header.flags(Flags::POISONED | Flags::CLOSED)) == [0, 0];
     // SAFETY: the cowns of the set are held, until they are released.
-    unsafe {
-        let condition = headers.map(|header| header.flags(Flags::POISONED | Flags::CLOSED));
-        let ended = if condition == [0, 0] {
-            match on_this_stack(home, || body.call(|| cursor_over(&slots), &run)) {
-                Ok((completion, value)) => {
-                    release_two(&slots, ready);
-                    Ended::Done(completion, value).deliver();
-                    return None;
-                }
-                Err(failed) => failed,
-            }
-        } else {
-            execute_here(body, cursor_over(&slots), &run)
-        };
-        release_two(&slots, ready);
-        ended.deliver();
-    }
+    let give_back = || unsafe { release_two(&slots, headers, ready) };
+    // SAFETY: as above.
+    unsafe { run_held(body, || cursor_over(&slots), is_sound, home, give_back) };
     None
 }
 
-/// Gives two cowns back that were held exclusively, and are in no group: the same code for all types of bodies.
+/// Runs a body on the caller's stack, gives its cowns back, and delivers what has come of it.
+///
+/// # Safety
+/// The behaviour holds the cowns that the members run over, and they match its shape. If they are sound, none of them
+/// is poisoned or closed.
+#[inline(always)]
+unsafe fn run_held<'m, S, F, C>(
+    body: Body<S, F, C>,
+    members: impl Fn() -> Cursor<'m>,
+    are_sound: bool,
+    home: RuntimeId,
+    give_back: impl FnOnce(),
+) where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let run = RunContext::new(home, Mode::Run);
+    // SAFETY: by the caller's word.
+    let ended = unsafe {
+        if are_sound {
+            match on_this_stack(home, || body.call(&members, &run)) {
+                Ok((completion, value)) => Ended::Done(completion, value),
+                Err(failed) => failed,
+            }
+        } else {
+            execute_here(body, members(), &run)
+        }
+    };
+    give_back();
+    ended.deliver();
+}
+
+/// Gives a cown back that was held exclusively, and is in no group.
+///
+/// # Safety
+/// As [`release_all`]; the header is that of the cown.
+#[inline(always)]
+unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl Ready) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if !leave_alone(header, NonNull::from(slot)) {
+            release_exclusive_to_others(NonNull::from(slot), ready);
+        }
+    }
+}
+
+/// The same where something stands behind.
+///
+/// # Safety
+/// As [`release_exclusive`].
+#[cold]
+#[inline(never)]
+unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: by the caller's word.
+    unsafe { release_exclusive(slot, ready) };
+}
+
+/// Gives two cowns back that were held exclusively, and are in no group.
+///
+/// # Safety
+/// As [`release_all`]; the headers are theirs.
+#[inline(always)]
+unsafe fn release_two(slots: &[Slot; 2], headers: [&CownHeader; 2], ready: &mut impl Ready) {
+    let [a, b] = slots;
+    // SAFETY: by the caller's word.
+    unsafe {
+        if !leave_alone(headers[0], NonNull::from(a)) {
+            release_two_to_others(slots, ready);
+        } else {
+            release_one(b, headers[1], ready);
+        }
+    }
+}
+
+/// The same where something stands behind.
 ///
 /// # Safety
 /// As [`release_all`].
+#[cold]
 #[inline(never)]
-unsafe fn release_two(slots: &[Slot; 2], ready: &mut impl Ready) {
+unsafe fn release_two_to_others(slots: &[Slot; 2], ready: &mut impl Ready) {
     let mut deferring = Deferring::new(ready);
     for slot in slots {
         // SAFETY: by the caller's word.

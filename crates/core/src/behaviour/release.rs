@@ -38,6 +38,19 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
     Some(wait_for_link(slot))
 }
 
+/// Takes the head out of its queue, if nothing stands behind it. Returns false if something does, and nothing is done.
+///
+/// # Safety
+/// As [`leave`]; after `true` the cown may be gone.
+#[inline(always)]
+pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bool {
+    // ORDERING: as in `leave`, but for the look at the successor, which only says that there is one.
+    let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+    // SAFETY: a queued request is live.
+    unsafe { head.as_ref() }.next.load(Ordering::Relaxed).is_null()
+        && header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).is_ok()
+}
+
 /// What stands behind a request that is not the last of its queue.
 ///
 /// # Safety

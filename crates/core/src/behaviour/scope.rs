@@ -40,7 +40,7 @@ use crate::sim;
 /// * If it is called from a behaviour: the scope blocks.
 #[track_caller]
 pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
-    context::assert_may_block("`scope`", "clone what the behaviours need, or move it into a cown");
+    context::prepare_to_block("`scope`", "clone what the behaviours need, or move it into a cown");
     let scope = Scope { state: State::new(), scope: PhantomData, env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| main(&scope)));
     scope.state.wait();
@@ -57,6 +57,21 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 }
 
 /// Spawns behaviours that live no longer than the [`scope`].
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, Scope, scope};
+///
+/// fn count<'scope>(s: &'scope Scope<'scope, '_>, words: &'scope [String], total: &Cown<usize>) {
+///     for word in words {
+///         s.when(total, move |total| *total += word.len());
+///     }
+/// }
+///
+/// let (total, words) = (Cown::new(0), ["one".to_owned(), "three".to_owned()]);
+/// scope(|s| count(s, &words, &total));
+/// assert_eq!(total.into_inner(), Ok(8));
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     state: State,
     /// Invariant, so that `'scope` cannot be shrunk to less than the scope's life.

@@ -43,7 +43,8 @@ use crate::sim;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps: nothing is spawned then.
+/// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
+/// ([`Refusal::Full`]): nothing is spawned then.
 #[inline]
 #[track_caller]
 pub fn when<S, F>(set: S, closure: F)
@@ -111,7 +112,8 @@ impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
 /// Like [`when`], but says so if it cannot spawn.
 ///
 /// # Errors
-/// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The closure is given back.
+/// The set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
+/// ([`Refusal::Full`]), or its runtime is shut down. The closure is given back.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -149,7 +151,7 @@ where
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps.
+/// As [`when`].
 #[inline]
 #[track_caller]
 pub fn ask<S, F, R>(set: S, closure: F) -> Promise<R>
@@ -166,6 +168,19 @@ where
 }
 
 /// Like [`ask`], but says so if it cannot spawn.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, Refusal, try_ask};
+///
+/// let (stock, sold) = (Cown::new(3), Cown::new(4));
+/// let sum = try_ask((&stock, &sold), |(stock, sold)| *stock + *sold).expect("two cowns");
+/// assert_eq!(sum.wait(), Ok(7));
+///
+/// let error = try_ask((&stock, &stock), |(a, b)| *a + *b).unwrap_err();
+/// assert!(matches!(error.refusal, Refusal::Overlap(_)));
+/// assert_eq!((error.closure)((&mut 1, &mut 2)), 3, "the closure is given back");
+/// ```
 ///
 /// # Errors
 /// As [`try_when`].

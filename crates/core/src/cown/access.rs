@@ -100,6 +100,21 @@ impl<'a> Cursor<'a> {
         None
     }
 
+    /// Has the states of the cowns end, which are attended to, since their runtime is past its deadline. Returns whether
+    /// they have.
+    ///
+    /// # Safety
+    /// The behaviour holds the members, all exclusively.
+    #[cold]
+    pub(crate) unsafe fn end_states(&self) -> bool {
+        let mut members = self.clone();
+        (0..self.left).all(|_| {
+            let cown = members.advance().header_ptr();
+            // SAFETY: held exclusively, so alive, and its state the behaviour's alone.
+            unsafe { attend::end_state(cown) }
+        })
+    }
+
     /// Says to every cown that is held exclusively that the behaviour has panicked: it is poisoned,
     /// or, if it is attended to, told.
     ///
@@ -255,6 +270,24 @@ impl<T: Send + 'static> DerefMut for Held<'_, T> {
 // may be one of other states.
 
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
+///
+/// It is used like a slice of `&mut T`: by index, with [`iter`](Self::iter) and [`iter_mut`](Self::iter_mut), or
+/// in a `for` loop.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, Members, ask, when};
+///
+/// fn level(mut tanks: Members<'_, u32>) {
+///     let mean = tanks.iter().sum::<u32>() / tanks.len() as u32;
+///     tanks.iter_mut().for_each(|tank| *tank = mean);
+/// }
+///
+/// let tanks: Vec<Cown<u32>> = [1, 5, 9].map(Cown::new).into();
+/// when(&tanks, level);
+/// when(&tanks[1..], |mut last_two| last_two[0] += 1);
+/// assert_eq!(ask(&tanks[1], |tank| *tank).wait(), Ok(6));
+/// ```
 pub struct Members<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a mut T>,
@@ -262,6 +295,19 @@ pub struct Members<'a, T, H = Cown<T>> {
 }
 
 /// Read access to the states of a slice of cowns, in the slice's order.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, ReadMembers, ask, read_all};
+///
+/// fn sum(tanks: ReadMembers<'_, u32>) -> u32 {
+///     tanks.iter().sum()
+/// }
+///
+/// let tanks: Vec<Cown<u32>> = [1, 5, 9].map(Cown::new).into();
+/// let (all, most) = (ask(read_all(&tanks), sum), ask(read_all(&tanks[1..]), sum));
+/// assert_eq!((all.wait(), most.wait()), (Ok(15), Ok(14)), "readers run in parallel");
+/// ```
 pub struct ReadMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a T>,

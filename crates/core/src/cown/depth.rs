@@ -3,7 +3,7 @@
 //! value of a promise, and the closure that a resolver calls.
 //!
 //! Up to [`MAX_NESTED`] of these are dropped inside of each other, as with `Box`. What lies deeper is
-//! put aside, and dropped by the outermost of them in a loop.
+//! put aside, and dropped by the outermost of them in a loop; or before the thread blocks, which may be for just that.
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -45,11 +45,21 @@ impl Depth {
     }
 }
 
+/// Runs the destructors that were put aside on this thread.
+pub(crate) fn catch_up() {
+    if !ASIDE.get().is_null() {
+        // On top of what is on the stack, as if that were the outermost one.
+        let nested = NESTED.replace(1);
+        finish();
+        NESTED.set(nested);
+    }
+}
+
 impl Drop for Depth {
     #[inline]
     fn drop(&mut self) {
-        if NESTED.get() == 1 && !ASIDE.get().is_null() {
-            finish();
+        if NESTED.get() == 1 {
+            catch_up();
         }
         NESTED.set(NESTED.get() - 1);
     }

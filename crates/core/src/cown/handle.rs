@@ -35,7 +35,11 @@ use crate::sim;
 ///
 /// The state is dropped when the last handle is gone and the last behaviour on it has run: on the
 /// thread that drops the last handle if nothing is queued, on a worker otherwise. (That of a cown
-/// of a [`Pump`](crate::Pump) is dropped on the pump's thread, or not at all.)
+/// of a [`Pump`](crate::Pump) is dropped on the pump's thread, or not at all. Where a few dozen states are dropped inside
+/// of each other, the next is dropped after the outermost, or before the thread waits for a promise.)
+///
+/// Up to 2^29 handles of a cown may be alive, and as many weak ones. A program that forgets more of them
+/// ([`std::mem::forget`]) is aborted.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -207,7 +211,7 @@ impl<T: Send + 'static> Cown<T> {
 
     /// The cown's identity.
     pub fn id(&self) -> CownId {
-        CownId(self.header.as_ptr().addr())
+        CownId::of(self.header)
     }
 
     /// The handle whose count someone has forgotten.
@@ -264,7 +268,7 @@ impl<T: Send + 'static> WeakCown<T> {
 
     /// The cown's identity. It may be given to another cown once this one is gone.
     pub fn id(&self) -> CownId {
-        CownId(self.header.as_ptr().addr())
+        CownId::of(self.header)
     }
 }
 
@@ -509,8 +513,9 @@ impl<T: Send + 'static> PartialOrd for Cown<T> {
 }
 
 impl<T: Send + 'static> Ord for Cown<T> {
+    /// By address; of simulated ones, by the order in which they were made.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.header.cmp(&other.header)
+        CownHeader::rank(self.header).cmp(&CownHeader::rank(other.header))
     }
 }
 

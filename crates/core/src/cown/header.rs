@@ -10,6 +10,8 @@ use super::counts::Counts;
 use crate::attend::live;
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;
+#[cfg(not(loom))]
+use crate::sim;
 
 /// The untyped front of a cown: 32 bytes.
 ///
@@ -86,11 +88,12 @@ impl CownHeader {
         }
     }
 
-    /// The place of a cown, or leader, in the order in which steps go over several: that of the addresses.
+    /// The place of a cown, or leader, in the order in which steps go over several: that of the addresses, unless it is
+    /// simulated.
     #[cfg(not(loom))]
     #[inline]
-    pub(crate) fn rank(this: NonNull<Self>) -> NonNull<Self> {
-        this
+    pub(crate) fn rank(this: NonNull<Self>) -> usize {
+        sim::rank(this.addr().get())
     }
 
     /// The same in a model, which must do the same each time that it runs, wherever its memory lies.

@@ -67,6 +67,10 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const EXCLUSIVE: Option<usize> = None;
 
+    /// Whether the set is one cown whose behaviours come in any case: [`Regardless`].
+    #[doc(hidden)]
+    const REGARDLESS: bool = false;
+
     #[doc(hidden)]
     fn member_count(&self) -> usize;
 
@@ -455,7 +459,7 @@ pub(super) unsafe fn view_mut<'a, H: AsCown>(cown: NonNull<CownHeader>) -> &'a m
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
     ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, announces: $announces:expr,
-     |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
+     $(regardless: $regardless:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
         impl<$($generics)*> Sealed for $set {}
 
         impl<$($generics)*> CownSet for $set {
@@ -466,6 +470,7 @@ macro_rules! one_cown {
             const HAS_READS: bool = !$single;
             const ANNOUNCES: bool = $announces;
             const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
+            $(const REGARDLESS: bool = $regardless;)?
 
             #[inline]
             fn member_count(&self) -> usize {
@@ -543,10 +548,10 @@ one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
     Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: owned::Checked,
     member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
-    |this| this.0, own: owned::Regardless, member: Member::checked,
+    regardless: true, |this| this.0, own: owned::Regardless, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] owned::Regardless<T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
-    |this| this.0, own: owned::Regardless, member: Member::checked,
+    regardless: true, |this| this.0, own: owned::Regardless, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
 
 impl<T: Send + 'static> Sealed for Cown<T> {}
@@ -618,6 +623,7 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
     const HAS_READS: bool = false;
     const ANNOUNCES: bool = false;
     const EXCLUSIVE: Option<usize> = Some(1);
+    const REGARDLESS: bool = true;
 
     fn member_count(&self) -> usize {
         1

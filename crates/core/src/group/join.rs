@@ -41,7 +41,9 @@ impl Grouped {
         let leader = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().queue_ptr() };
         // SAFETY: as above.
         let cown = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().header_ptr() };
-        self.0.sort_unstable_by_key(|slot| (leader(slot), cown(slot)));
+        self.0.sort_unstable_by_key(|slot| {
+            (CownHeader::rank(leader(slot)), CownHeader::rank(cown(slot)))
+        });
         let mut joined = Joined { count: 0, overlaps: false };
         for group in self.0.chunk_by(|a, b| leader(a) == leader(b)) {
             joined.overlaps |= group.windows(2).any(|pair| cown(&pair[0]) == cown(&pair[1]));

@@ -15,6 +15,7 @@ use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Task, TaskPtr};
 use crate::cown::header::{CownHeader, Flags};
 use crate::runtime::RuntimeId;
+use crate::sim;
 
 /// A group's queue, and its ring.
 ///
@@ -76,6 +77,7 @@ impl Leader {
         let block = pool::alloc(Self::LAYOUT).cast::<Self>();
         // SAFETY: the block is fresh and has the layout.
         unsafe { block.write(leader) };
+        sim::made_cown(block.addr().get());
         block
     }
 

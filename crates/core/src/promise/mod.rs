@@ -19,7 +19,7 @@ use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
 use crate::panic::Broken;
 use crate::runtime::pump;
-use crate::sched::context::assert_may_block;
+use crate::sched::context::prepare_to_block;
 use crate::sim;
 
 /// A value that is yet to come: what [`ask`](crate::ask) and its like return.
@@ -76,25 +76,33 @@ impl<R: Send + 'static> Promise<R> {
     /// [`spawn_future`](crate::spawn_future). And on a thread whose [`Pump`](crate::Pump) has work, which
     /// might be what is waited for: use [`Pump::run_future`](crate::Pump::run_future).
     #[track_caller]
-    pub fn wait(mut self) -> Result<R, Broken> {
-        if let Some(result) = self.0.try_take() {
-            return result;
-        }
+    pub fn wait(self) -> Result<R, Broken> {
         self.wait_for(None)
     }
 
     /// As [`wait`](Self::wait); the deterministic mode says what is waited for.
     #[doc(hidden)]
     #[track_caller]
-    pub fn wait_for(mut self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
+    pub fn wait_for(self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
+        let instead = "chain the rest with `Promise::then`, or await it in `spawn_future`";
+        self.wait_as("`Promise::wait`", instead, what)
+    }
+
+    /// As [`wait`](Self::wait), for the call that the panic names where it may not wait, with what to do
+    /// instead. The deterministic mode says what is waited for.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn wait_as(
+        mut self,
+        call: &str,
+        instead: &str,
+        what: Option<&dyn fmt::Display>,
+    ) -> Result<R, Broken> {
         if let Some(result) = self.0.try_take() {
             return result;
         }
-        assert_may_block(
-            "`Promise::wait`",
-            "chain the rest with `Promise::then`, or await it in `spawn_future`",
-        );
-        pump::assert_has_no_work("`Promise::wait`");
+        prepare_to_block(call, instead);
+        pump::assert_has_no_work(call);
         if sim::block_until(&sim::awaited(self.cell(), what), &|| self.0.is_ready()) {
             return self.0.try_take().expect("it is ready");
         }
@@ -113,7 +121,7 @@ impl<R: Send + 'static> Promise<R> {
         if let Some(result) = self.0.try_take() {
             return Ok(result);
         }
-        assert_may_block(
+        prepare_to_block(
             "`Promise::wait_timeout`",
             "chain the rest with `Promise::then`, or await it in `spawn_future`",
         );

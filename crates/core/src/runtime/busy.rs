@@ -4,6 +4,8 @@
 use std::fmt;
 use std::task::Waker;
 
+use coact_sync::shim::atomic::Ordering;
+
 use super::RuntimeId;
 use super::home::Home;
 use crate::panic::drop_quietly;
@@ -67,6 +69,18 @@ impl Home {
             drop_quietly(|| waker.wake());
         }
         OnCancel { home: self.0, number }
+    }
+
+    /// Counts a piece of the runtime's work that is dropped since the runtime ends, for
+    /// [`ShutdownReport::abandoned`](crate::ShutdownReport::abandoned). For layers above, of what they drop themselves.
+    pub fn count_abandoned(self) {
+        super::count_abandoned(self.0);
+    }
+
+    /// Whether a shutdown of the runtime has told what lives in it to end: the actors.
+    pub fn is_ending(self) -> bool {
+        // ORDERING: Relaxed. See `end_in_order`.
+        shared::get(self.0).ending.load(Ordering::Relaxed)
     }
 
     /// Whether the runtime is past the deadline of its shutdown: what is queued is dropped.

@@ -34,6 +34,8 @@ use crate::sim;
 /// `shutdown(Duration::ZERO)`. So it waits for a moment, up to about 100 ms, for behaviours and blocking
 /// jobs that are under way. Where it must not wait (in a behaviour, a future or a waker, or in one of its own
 /// blocking jobs) it does not: the threads end by themselves.
+///
+/// A process can make 65,535 runtimes in its life. Each that has ended keeps about 2 KiB.
 pub struct Runtime {
     pub(super) shared: &'static Shared,
     pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -146,7 +148,7 @@ impl Runtime {
     /// behaviour, a future or a waker, or from a [blocking](crate::blocking) job of this runtime.
     #[track_caller]
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
-        context::assert_may_block(
+        context::prepare_to_block(
             "`Runtime::run`",
             "spawn the work from the behaviour and let it end",
         );
@@ -235,7 +237,7 @@ impl Runtime {
     /// As [`run`](Self::run), where it would wait for itself.
     #[track_caller]
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
-        context::assert_may_block(
+        context::prepare_to_block(
             "`Runtime::shutdown`",
             "shut it down from the thread that made it",
         );
@@ -295,7 +297,7 @@ impl Runtime {
 
 #[track_caller]
 fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
-    context::assert_may_block(
+    context::prepare_to_block(
         "waiting until a runtime is idle",
         "spawn what is to come after the work on its cowns",
     );

@@ -312,7 +312,7 @@ fn after(time: Option<Duration>) -> Option<Instant> {
 
 #[track_caller]
 fn assert_outside() {
-    context::assert_may_block("running a `Pump`", "let the behaviour end: the pump goes on then");
+    context::prepare_to_block("running a `Pump`", "let the behaviour end: the pump goes on then");
 }
 
 impl PumpHandle {

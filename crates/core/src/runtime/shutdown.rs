@@ -28,9 +28,10 @@ const LOOK: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// How many behaviours, futures and jobs were dropped without having run to their end. (What stands in a queue
-    /// behind a behaviour that is stuck is dropped when that ends, and not counted here. What an actor would have done
-    /// beside its messages, as obeying a directive, counts as a behaviour.)
+    /// How many behaviours, futures and jobs were dropped without having run to their end; the messages among them
+    /// that came to actors which the shutdown had told to stop. (What stands in a queue behind a behaviour that is stuck
+    /// is dropped when that ends, and not counted here. What an actor would have done beside its messages, as obeying a
+    /// directive, counts as a behaviour.)
     pub abandoned: usize,
     /// How many workers were still in the middle of a behaviour when the wait ended, and other threads in one
     /// that runs [on the spot](crate::when_here). The workers' threads end after it.

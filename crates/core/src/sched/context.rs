@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::worker::Worker;
+use crate::cown::depth;
 use crate::runtime::{Home, RuntimeId};
 use crate::sim;
 #[cfg(feature = "sim")]
@@ -80,23 +81,30 @@ pub(crate) fn is_worker_of(home: RuntimeId) -> bool {
 
 /// Makes this thread the worker while `main` runs.
 pub(crate) fn with_worker<R>(worker: &Worker, main: impl FnOnce() -> R) -> R {
-    as_worker(worker, main)
-}
-
-/// Makes this thread no worker while `work` is done, for another runtime than that whose worker it is.
-pub(crate) fn without_worker<R>(work: impl FnOnce() -> R) -> R {
-    as_worker(null(), work)
-}
-
-fn as_worker<R>(worker: *const Worker, main: impl FnOnce() -> R) -> R {
-    struct Leave(*const Worker);
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            WORKER.set(self.0);
-        }
-    }
-    let _leave = Leave(WORKER.replace(worker));
+    let _as_worker = AsWorker::new(worker);
     main()
+}
+
+/// The time for which the thread is a worker, or none, for another runtime than that whose worker it is.
+pub(crate) struct AsWorker(*const Worker);
+
+impl AsWorker {
+    fn new(worker: *const Worker) -> Self {
+        Self(WORKER.replace(worker))
+    }
+
+    /// Makes the thread no worker.
+    #[inline]
+    pub(crate) fn none() -> Self {
+        Self::new(null())
+    }
+}
+
+impl Drop for AsWorker {
+    #[inline]
+    fn drop(&mut self) {
+        WORKER.set(self.0);
+    }
 }
 
 /// The runtime that this thread has entered, without being a worker.
@@ -261,11 +269,13 @@ pub(crate) fn act_as(thread: u64) {
     THREAD.set(thread);
 }
 
-/// Refuses to block where that could stop the work that is waited for.
+/// Refuses to block where that could stop the work that is waited for. And does what this thread has put aside, since
+/// that may be waited for, too.
 #[track_caller]
-pub(crate) fn assert_may_block(what: &str, instead: &str) {
+pub(crate) fn prepare_to_block(what: &str, instead: &str) {
     assert!(
         !is_inside(),
         "{what} would block a worker, or cowns that are held, and could wait for ever: {instead}"
     );
+    depth::catch_up();
 }

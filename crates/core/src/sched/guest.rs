@@ -6,9 +6,10 @@
 //! for it with a heavy barrier.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr::null;
 use std::sync::Arc;
 
-use super::visits::{GuestCell, Guests};
+use super::visits::{GuestCell, Guests, Visit};
 use crate::runtime::{Busy, Home, RuntimeId};
 use crate::sim;
 use crate::statics::Mutex;
@@ -29,8 +30,29 @@ impl Drop for Registered {
     }
 }
 
+/// The cell of the thread's first visits.
+struct Own {
+    _registered: Registered,
+}
+
+impl Own {
+    fn new() -> Self {
+        let registered = Registered::new();
+        OWN.set(&raw const *registered.0);
+        Self { _registered: registered }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        OWN.set(null());
+    }
+}
+
 thread_local! {
-    static CELL: OnceCell<Registered> = const { OnceCell::new() };
+    static CELL: OnceCell<Own> = const { OnceCell::new() };
+    /// Where that is: null before the first visit, and at the thread's end.
+    static OWN: Cell<*const GuestCell> = const { Cell::new(null()) };
     /// For the runtimes that a guest of one visits meanwhile; the first of them are in use.
     static MORE: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
     static MORE_IN_USE: Cell<usize> = const { Cell::new(0) };
@@ -40,45 +62,64 @@ thread_local! {
 /// visit another one meanwhile.
 #[inline]
 pub(crate) fn visit<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
-    if sim::is_active() {
-        // A fiber may be left in here; and who is at work is known anyway.
-        return work();
-    }
-    let mut work = Some(work);
-    let done = CELL.try_with(|cell| {
-        let work = work.take().expect("called once");
-        let cell = &cell.get_or_init(Registered::new).0;
-        match cell.enter(runtime) {
-            Some(_visit) => work(),
-            None => visit_meanwhile(runtime, work),
-        }
-    });
-    match (done, work) {
-        (Ok(result), _) => result,
-        // The thread is at its end, and has no cell any more.
-        (Err(_), Some(work)) => work(),
-        (Err(_), None) => unreachable!("the closure was taken by a visit that took place"),
-    }
+    // SAFETY: dropped at the end of this call.
+    let _visiting = unsafe { enter(runtime) };
+    work()
 }
 
-/// What keeps a runtime at work for a guest that may leave later than it came, or in another order.
-pub(crate) type HeldOpen = Busy;
-
-/// Keeps a runtime at work.
-pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
-    Home(runtime).hold_open()
+/// A visit of the current thread, for as long as this is not dropped.
+pub(crate) struct Visiting {
+    /// None of a thread that says nothing: a simulated one, or one at its end; or where a longer visit says it.
+    _visit: Option<Visit<'static>>,
+    /// It is in one of the cells of [`MORE`].
+    is_another: bool,
 }
 
-/// The same for a thread that is a guest of another runtime.
-#[cold]
-#[inline(never)]
-fn visit_meanwhile<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
+impl Drop for Visiting {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_another {
             MORE_IN_USE.set(MORE_IN_USE.get() - 1);
         }
     }
+}
+
+/// As [`visit`], up to the drop of what is returned.
+///
+/// # Safety
+/// The caller drops that before it returns.
+#[inline]
+pub(crate) unsafe fn enter(runtime: RuntimeId) -> Visiting {
+    // SAFETY: the cell lives until the thread ends, or is about to; and by the caller's word the visit does not last
+    // that long.
+    let own = unsafe { OWN.get().as_ref() }.filter(|_| !sim::is_active());
+    match own.and_then(|cell| cell.enter(runtime)) {
+        None => enter_otherwise(runtime),
+        visit => Visiting { _visit: visit, is_another: false },
+    }
+}
+
+/// The same for a thread without a cell, or whose cell is in use.
+#[cold]
+#[inline(never)]
+fn enter_otherwise(runtime: RuntimeId) -> Visiting {
+    let nothing = Visiting { _visit: None, is_another: false };
+    // A fiber may be left while it visits; and who is at work there is known anyway.
+    // At its end the thread has no cell any more.
+    if sim::is_active() || CELL.try_with(|cell| _ = cell.get_or_init(Own::new)).is_err() {
+        return nothing;
+    }
+    // SAFETY: as in `enter`.
+    let own = unsafe { OWN.get().as_ref() };
+    match own.and_then(|cell| cell.enter(runtime)) {
+        None => enter_another(runtime).unwrap_or(nothing),
+        visit => Visiting { _visit: visit, is_another: false },
+    }
+}
+
+/// The same for a thread that is a guest of another runtime; `None` if it says that it is one of this already, or if
+/// the thread is at its end.
+fn enter_another(runtime: RuntimeId) -> Option<Visiting> {
     let used = MORE_IN_USE.get();
     let cell = MORE.try_with(|cells| {
         let mut cells = cells.borrow_mut();
@@ -89,14 +130,21 @@ fn visit_meanwhile<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
         if cells.len() == used {
             cells.push(Registered::new());
         }
-        Some(Arc::clone(&cells[used].0))
+        Some(&raw const *cells[used].0)
     });
-    // Without an own cell, at the end of the thread, as in `visit`.
-    let Ok(Some(cell)) = cell else { return work() };
+    // SAFETY: as in `enter`: cells are not given back before the thread ends.
+    let cell = unsafe { &*cell.ok().flatten()? };
     MORE_IN_USE.set(used + 1);
-    let _visit = cell.enter(runtime).expect("the cell was not in use");
-    let _leave = Leave;
-    work()
+    let visit = cell.enter(runtime).expect("the cell was not in use");
+    Some(Visiting { _visit: Some(visit), is_another: true })
+}
+
+/// What keeps a runtime at work for a guest that may leave later than it came, or in another order.
+pub(crate) type HeldOpen = Busy;
+
+/// Keeps a runtime at work.
+pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
+    Home(runtime).hold_open()
 }
 
 /// Whether a thread is a guest of the runtime right now.

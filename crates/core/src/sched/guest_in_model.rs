@@ -8,6 +8,14 @@ pub(crate) fn visit<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
     work()
 }
 
+pub(crate) struct Visiting;
+
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn enter(_: RuntimeId) -> Visiting {
+    Visiting
+}
+
 pub(crate) type HeldOpen = ();
 
 pub(crate) fn hold_open(_: RuntimeId) -> HeldOpen {}

@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     pub(super) pump: Option<PumpState>,
     /// Bodies that were dropped instead of run.
     pub(crate) abandoned: AtomicUsize,
+    /// What lives in the runtime was told to end, or is about to be.
+    pub(crate) ending: AtomicBool,
     /// How many workers, or what stands for them, have not ended yet.
     pub(crate) alive: Mutex<usize>,
     /// Signals idleness, and workers that end.
@@ -171,6 +173,7 @@ impl Shared {
             watchdog: Watchdog::new(&config),
             pump,
             abandoned: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
             alive: Mutex::new(alive),
             changed: Condvar::new(),
             config,

@@ -42,6 +42,14 @@ pub(crate) fn block_for(_: &dyn Display, _: Option<Duration>, _: &dyn Fn() -> bo
     unreachable!("nothing is simulated without the feature `sim`");
 }
 
+#[inline(always)]
+pub(crate) fn made_cown(_: usize) {}
+
+#[inline(always)]
+pub(crate) fn rank(cown: usize) -> usize {
+    cown
+}
+
 /// What a fiber would be.
 pub(crate) enum Who {
     Blocking(#[expect(dead_code, reason = "only a report would read it")] &'static str),

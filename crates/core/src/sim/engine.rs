@@ -13,6 +13,7 @@ use std::time::Duration;
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
+use super::ranks::Ranks;
 use super::waits::Known;
 use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{Fault, Payload, drop_quietly, message};
@@ -69,6 +70,7 @@ struct Engine<'a> {
     failure: RefCell<Option<String>>,
     /// Who waits for what.
     known: Known,
+    ranks: Ranks,
     /// Who went on in the last steps of a run that is about to be given up.
     lately: RefCell<Vec<Who>>,
 }
@@ -118,6 +120,20 @@ pub(crate) fn runs_body() -> bool {
 /// What the run that goes on knows of those who wait.
 pub(super) fn known<'a>() -> Option<&'a Known> {
     engine().map(|engine| &engine.known)
+}
+
+/// A cown, or the leader of a group, is made at this address.
+#[inline]
+pub(crate) fn made_cown(at: usize) {
+    if let Some(engine) = engine() {
+        engine.ranks.made(at);
+    }
+}
+
+/// The place of the cown at this address among all.
+#[inline]
+pub(crate) fn rank(cown: usize) -> usize {
+    engine().map_or(cown, |engine| engine.ranks.of(cown))
 }
 
 /// Who runs now.
@@ -260,7 +276,10 @@ pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
             // SAFETY: ready, and given to us.
             return unsafe { home.cancel(task) };
         }
-        panic!("a behaviour on a simulated cown was spawned outside of its simulation");
+        panic!(
+            "a behaviour on a simulated cown was spawned outside of its simulation: begin the threads of a \
+             simulated program with `sim::thread`, not `std::thread`"
+        );
     };
     let id = engine.new_task();
     engine.ready.borrow_mut().insert(id, Ready { task, home });
@@ -344,6 +363,7 @@ pub(super) fn run(
         last: Cell::new(None),
         failure: RefCell::new(None),
         known: Known::default(),
+        ranks: Ranks::default(),
         lately: RefCell::default(),
     };
     ENGINE.set(ptr::from_ref(&engine).cast());

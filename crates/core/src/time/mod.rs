@@ -69,6 +69,18 @@ where
 /// flooded; [`every_with_fixed_delay`] waits for the end of each run instead. The timer belongs to the same
 /// runtime as that of [`after`].
 ///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, every};
+/// use std::time::Duration;
+///
+/// let ticks = Cown::new(0);
+/// let timer = every(Duration::from_millis(1), &ticks, |ticks| *ticks += 1);
+/// while ask(&ticks, |ticks| *ticks).wait()? < 3 {}
+/// timer.cancel();
+/// # Ok::<(), coact::Broken>(())
+/// ```
+///
 /// # Panics
 /// If the set names a cown twice, or cowns of different pumps, or if the period is zero.
 #[track_caller]
@@ -301,7 +313,8 @@ impl Sleep {
     /// As [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<(), Broken> {
-        self.into_promise().wait()
+        let instead = "chain the rest with `Sleep::then`, or await it in `spawn_future`";
+        self.into_promise().wait_as("`Sleep::wait`", instead, None)
     }
 
     /// Spawns a behaviour on `set` once the time has come: see [`Promise::then`].
@@ -362,6 +375,18 @@ impl Completion for Tick {
 }
 
 /// A timer that was set by [`after`] or [`every`]. Dropping it leaves the timer running.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, after};
+/// use std::time::Duration;
+///
+/// let door = Cown::new("locked");
+/// let alarm = after(Duration::from_secs(60), &door, |door| *door = "unlocked");
+/// assert!(alarm.cancel(), "it has not fired");
+/// assert!(!alarm.cancel(), "it was cancelled before");
+/// assert_eq!(door.into_inner(), Ok("locked"));
+/// ```
 #[derive(Clone)]
 pub struct Timer {
     runtime: RuntimeId,
@@ -550,11 +575,13 @@ impl Timers {
 
     /// Drops all timers: the runtime is past its deadline.
     pub(crate) fn cancel_all(&self, shared: &Shared) {
-        let numbers: Vec<u64> = {
+        let mut numbers: Vec<u64> = {
             let mut state = self.state.lock();
             state.driver = Driver::Stopped;
             state.places.keys().copied().collect()
         };
+        // As they were set, each time that a simulation comes here.
+        numbers.sort_unstable();
         self.changed.notify_all();
         for number in numbers {
             if self.cancel(number) {

@@ -52,7 +52,7 @@ impl Size {
     fn expected(self) -> u64 {
         let mut accounts = vec![Account::default(); self.accounts as usize];
         for number in 0..self.transfers {
-            let transfer = Transfer::numbered(self, number);
+            let transfer = Transfer::among(self.accounts, number);
             accounts[transfer.from].pay(transfer.amount);
             accounts[transfer.to].receive(transfer.amount);
         }
@@ -72,20 +72,20 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// The same number is the same transfer, whoever makes it.
-    fn numbered(size: Size, number: u64) -> Transfer {
+    /// The same number is the same transfer among so many accounts, whoever makes it.
+    pub fn among(accounts: u64, number: u64) -> Transfer {
         let random = mix(number);
         // Multiplications in place of divisions, which would show in the figures.
         let below = |bits: u64, bound: u64| ((bits & 0xFF_FFFF) * bound) >> 24;
-        let from = below(random, size.accounts);
-        let other = below(random >> 24, size.accounts - 1);
+        let from = below(random, accounts);
+        let other = below(random >> 24, accounts - 1);
         let to = if other >= from { other + 1 } else { other };
         Transfer { from: from as usize, to: to as usize, amount: random >> 58 }
     }
 
     /// The transfers of one thread, drawn as they are needed.
     pub fn some(size: Size, thread: u64) -> impl Iterator<Item = Transfer> {
-        size.share_of(thread).map(move |number| Transfer::numbered(size, number))
+        size.share_of(thread).map(move |number| Transfer::among(size.accounts, number))
     }
 }
 
@@ -97,6 +97,11 @@ pub struct Account {
 }
 
 impl Account {
+    /// What is there.
+    pub fn balance(&self) -> i64 {
+        self.balance
+    }
+
     /// Takes the amount off.
     pub fn pay(&mut self, amount: u64) {
         self.balance -= amount as i64;
@@ -186,7 +191,7 @@ mod tests {
     #[test]
     fn a_transfer_is_between_two_different_accounts() {
         for number in 0..SIZE.transfers {
-            let Transfer { from, to, .. } = Transfer::numbered(SIZE, number);
+            let Transfer { from, to, .. } = Transfer::among(SIZE.accounts, number);
             assert!(from != to && from < 3 && to < 3);
         }
     }

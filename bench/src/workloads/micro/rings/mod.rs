@@ -20,6 +20,10 @@ impl Size {
         Size { rings: 1, nodes: 100, tokens: 2, hops_each: setup.scaled(5_000_000) }
     }
 
+    fn two_rings(setup: &Setup) -> Size {
+        Size { rings: 2, tokens: 1, ..Size::ring(setup) }
+    }
+
     fn pairs(setup: &Setup) -> Size {
         Size { rings: 8, nodes: 2, tokens: 1, hops_each: setup.scaled(1_000_000) }
     }
@@ -97,13 +101,23 @@ macro_rules! actors_and_cowns {
 }
 
 workload!(
-    /// A long ring, hardly anything to do at once.
+    /// A long ring, hardly anything to do at once. Its tokens share the ring, so workers take the nodes from each other.
     Ring,
     "cown-ring",
     "the number of hops" = total_hops,
     Size::ring,
     "two tokens in a ring of 100; a hop",
     cowns!(Size::ring)
+);
+
+workload!(
+    /// The same number of tokens, in rings that share nothing.
+    Rings,
+    "cown-rings",
+    "the number of hops" = total_hops,
+    Size::two_rings,
+    "two rings of 100, one token in each; a hop",
+    cowns!(Size::two_rings)
 );
 
 workload!(

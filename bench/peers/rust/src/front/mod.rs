@@ -1,0 +1,65 @@
+//! Requests of tokio tasks, handled under two ordered locks. The accounts live as long as the process, so no request
+//! needs a count of its own.
+
+use coact_bench::harness::Measured;
+use coact_bench::harness::program::Given;
+use coact_bench::workloads::micro::bank::{Account, Transfer, digest};
+use coact_bench::workloads::micro::front::{Size, drive};
+
+use crate::way::Way;
+
+const BOTH: &[&str] = &["tokio-front", "tokio-front-skewed"];
+
+/// Who does it.
+pub const WAYS: &[Way] = &[
+    Way::new(BOTH, "mutex", "the task locks two ordered parking_lot mutexes", mutex),
+    Way::new(BOTH, "tokio", "the task locks two ordered tokio mutexes", tokio),
+];
+
+fn size(given: &Given) -> anyhow::Result<Size> {
+    Ok(Size {
+        accounts: given.number("accounts")?,
+        wanted: given.number("wanted")?,
+        tasks: given.number("tasks")?,
+        requests: given.number("requests")?,
+    })
+}
+
+fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
+    from.pay(amount);
+    to.receive(amount);
+    to.balance()
+}
+
+fn mutex(given: &Given) -> anyhow::Result<Measured> {
+    use parking_lot::Mutex;
+
+    let size = size(given)?;
+    let bank: &[Mutex<Account>] =
+        (0..size.accounts).map(|_| Mutex::default()).collect::<Vec<_>>().leak();
+    let measured =
+        drive(given.workers()?, size, move |Transfer { from, to, amount }| async move {
+            let low = bank[from.min(to)].lock();
+            let high = bank[from.max(to)].lock();
+            let (mut payer, mut receiver) = if from < to { (low, high) } else { (high, low) };
+            handle(&mut payer, &mut receiver, amount)
+        })?;
+    Ok(Measured { result: digest(bank.iter().map(|account| *account.lock())), ..measured })
+}
+
+fn tokio(given: &Given) -> anyhow::Result<Measured> {
+    use tokio::sync::Mutex;
+
+    let size = size(given)?;
+    let bank: &[Mutex<Account>] =
+        (0..size.accounts).map(|_| Mutex::default()).collect::<Vec<_>>().leak();
+    let measured =
+        drive(given.workers()?, size, move |Transfer { from, to, amount }| async move {
+            let low = bank[from.min(to)].lock().await;
+            let high = bank[from.max(to)].lock().await;
+            let (mut payer, mut receiver) = if from < to { (low, high) } else { (high, low) };
+            handle(&mut payer, &mut receiver, amount)
+        })?;
+    let result = digest(bank.iter().map(|account| *account.blocking_lock()));
+    Ok(Measured { result, ..measured })
+}
