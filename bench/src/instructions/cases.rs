@@ -15,12 +15,14 @@ pub struct Case {
     millionths: (u32, u32),
 }
 
-/// The difference of the sizes is some 20,000 to 100,000 operations: start-up and end are the same in both up to some
-/// thousand instructions, which are less than a thousandth of what is counted.
+/// The difference of the sizes is some 20,000 to 300,000 operations. Start-up and end are the same in both up to some
+/// ten thousand instructions: how long the worker looks for its first task, and what it finds done when the runtime
+/// ends. The rings, whose hops are short and whose hundred actors are there at the end, are counted the longest, so that
+/// this is less than a thousandth of each count.
 #[rustfmt::skip]
 pub const ALL: &[Case] = &[
-    case("cown-ring", "coact", (2_000, 8_000)),
-    case("cown-ring", "coact-grouped", (2_000, 8_000)),
+    case("cown-ring", "coact", (2_000, 32_000)),
+    case("cown-ring", "coact-grouped", (2_000, 32_000)),
     case("cown-pairs", "coact", (1_000, 8_000)),
     case("cown-pairs-bulk", "coact", (2_000, 8_000)),
     case("one-cown", "coact", (10_000, 60_000)),
@@ -40,8 +42,8 @@ pub const ALL: &[Case] = &[
     case("idle-cowns", "coact-packed", (10_000, 60_000)),
     case("actor-ends", "coact-cowns", (10_000, 60_000)),
     case("actor-lives", "coact-cowns", (10_000, 60_000)),
-    case("actor-ring", "coact", (2_000, 8_000)),
-    case("actor-ring", "coact-grouped", (2_000, 8_000)),
+    case("actor-ring", "coact", (2_000, 32_000)),
+    case("actor-ring", "coact-grouped", (2_000, 32_000)),
     case("actor-ping-pong", "coact", (2_000, 10_000)),
     case("actor-pairs", "coact", (1_000, 8_000)),
     case("actor-count", "coact", (10_000, 60_000)),

@@ -113,7 +113,7 @@ impl Table {
 
     /// What became of a case since the table was written.
     pub fn verdict(&self, case: &str, now: Count) -> Verdict {
-        let Some(before) = self.get(case) else { return Verdict::New };
+        let (Some(before), now) = (self.get(case), now.as_written()) else { return Verdict::New };
         let exceeds = |some: Count, other: Count| {
             let atomics = some.atomics.zip(other.atomics);
             is_above(some.instructions, other.instructions, 0.1)
@@ -153,13 +153,25 @@ impl fmt::Display for Table {
     }
 }
 
+impl Count {
+    /// With no more digits than the table has: so a count is compared with one that was rounded as it is.
+    fn as_written(self) -> Count {
+        // What is a little below zero is zero, without a sign.
+        let round = |number: f64, parts: f64| (number * parts).round() / parts + 0.0;
+        Count {
+            instructions: round(self.instructions, 10.0),
+            atomics: self.atomics.map(|atomics| round(atomics, 100.0)),
+        }
+    }
+}
+
 /// As in the table.
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>12.1} ", self.instructions)?;
-        match self.atomics {
-            // What is a little below zero is written as zero, without a sign.
-            Some(atomics) => write!(f, "{:>8.2}", (atomics * 100.0).round() / 100.0 + 0.0),
+        let Count { instructions, atomics } = self.as_written();
+        write!(f, "{instructions:>12.1} ")?;
+        match atomics {
+            Some(atomics) => write!(f, "{atomics:>8.2}"),
             None => write!(f, "{:>8}", "-"),
         }
     }
@@ -241,6 +253,13 @@ mod tests {
         }
         assert_eq!(table.verdict("here/coact", count(70.0, 9.0)), Verdict::Same);
         assert_eq!(table.verdict("new/coact", count(1.0, 1.0)), Verdict::New);
+    }
+
+    #[test]
+    fn a_count_is_compared_as_it_would_be_written() {
+        let table = Table::parse(&TEXT.replace("2.00", "0.00")).expect("it is a table");
+        assert_eq!(table.verdict("ring/coact", count(200.0, 0.0149)), Verdict::Same);
+        assert_eq!(table.verdict("ring/coact", count(200.0, 0.0151)), Verdict::More);
     }
 
     #[test]
