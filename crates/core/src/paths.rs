@@ -23,11 +23,15 @@ pub enum Path {
     SoleHandle,
     /// A worker has taken the task that was to run next, without a look at the others.
     Next,
+    /// A worker has put the task that was to run next beside another one, where there was room.
+    PutAside,
+    /// A worker has taken the newest of those that were put aside.
+    Fresh,
 }
 
 impl Path {
     /// All of them.
-    pub const ALL: [Path; 8] = [
+    pub const ALL: [Path; 10] = [
         Path::SingleFree,
         Path::SinglePassedOn,
         Path::PairFree,
@@ -36,6 +40,8 @@ impl Path {
         Path::HereTwo,
         Path::SoleHandle,
         Path::Next,
+        Path::PutAside,
+        Path::Fresh,
     ];
 
     /// How often it was taken in this process.

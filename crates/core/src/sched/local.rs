@@ -92,20 +92,57 @@ impl LocalQueue {
         result
     }
 
-    /// Puts a task into `next`, and returns the one that was there; gives it back if a thief is in the way.
+    /// Puts a task into `next`; gives it back if one is there, or a thief in the way.
     ///
     /// # Safety
     /// As [`own`](Self::own).
     #[inline(always)]
-    pub(crate) unsafe fn try_put_next(&self, task: TaskPtr) -> Result<Option<TaskPtr>, TaskPtr> {
+    pub(crate) unsafe fn try_put_next(&self, task: TaskPtr) -> Result<(), TaskPtr> {
         if !self.try_enter() {
             return Err(task);
         }
         // ORDERING: Relaxed, both. Whoever is inside is alone with the word; `leave` publishes it.
-        let before = self.next.load(Ordering::Relaxed);
-        self.next.store(task.as_ptr(), Ordering::Relaxed);
+        let is_free = self.next.load(Ordering::Relaxed).is_null();
+        if is_free {
+            self.next.store(task.as_ptr(), Ordering::Relaxed);
+        }
         self.leave();
-        Ok(NonNull::new(before))
+        if is_free { Ok(()) } else { Err(task) }
+    }
+
+    /// Puts a task into `next`, and the one that is there among the fresh ones; gives it back if none is there, if
+    /// there is no room, or a thief in the way.
+    ///
+    /// # Safety
+    /// As [`own`](Self::own).
+    #[inline(always)]
+    pub(crate) unsafe fn try_put_before(&self, task: TaskPtr) -> Result<(), TaskPtr> {
+        if !self.try_enter() {
+            return Err(task);
+        }
+        // ORDERING: Relaxed, both, as in `try_put_next`.
+        let before = NonNull::new(self.next.load(Ordering::Relaxed));
+        let has_put = before.is_some_and(|before| self.try_put_aside(before));
+        if has_put {
+            self.next.store(task.as_ptr(), Ordering::Relaxed);
+        }
+        self.leave();
+        if has_put { Ok(()) } else { Err(task) }
+    }
+
+    /// For the owner, inside. Returns whether there is room.
+    #[inline(always)]
+    fn try_put_aside(&self, task: TaskPtr) -> bool {
+        self.tasks.with_mut(|tasks| {
+            // SAFETY: the owner is inside, and so no thief is.
+            let fresh = unsafe { &mut (*tasks).fresh };
+            let has_room = fresh.len() < fresh.capacity();
+            if has_room {
+                fresh.push_back(task);
+                self.len.store(self.len.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            }
+            has_room
+        })
     }
 
     /// Takes the task in `next`, if there is one and no thief in the way.
@@ -122,6 +159,29 @@ impl LocalQueue {
         self.next.store(null_mut(), Ordering::Relaxed);
         self.leave();
         NonNull::new(next)
+    }
+
+    /// Takes the newest of the fresh tasks, if there is one, none in `next`, and no thief in the way.
+    ///
+    /// # Safety
+    /// As [`own`](Self::own).
+    #[inline(always)]
+    pub(crate) unsafe fn try_take_fresh(&self) -> Option<TaskPtr> {
+        if !self.try_enter() {
+            return None;
+        }
+        let task = self.tasks.with_mut(|tasks| {
+            // ORDERING: Relaxed, as in `try_put_next`.
+            if !self.next.load(Ordering::Relaxed).is_null() {
+                return None;
+            }
+            // SAFETY: the owner is inside, and so no thief is.
+            let task = unsafe { (*tasks).fresh.pop_back() }?;
+            self.len.store(self.len.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+            Some(task)
+        });
+        self.leave();
+        task
     }
 
     #[inline]

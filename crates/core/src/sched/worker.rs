@@ -93,28 +93,34 @@ impl Worker {
     pub(crate) fn push(&self, task: TaskPtr) {
         // SAFETY: as in `own`.
         match unsafe { self.me.local.try_put_next(task) } {
-            Ok(None) if !self.shared.idle.lacks_watcher() => {}
-            Ok(before) => self.end_push(before),
-            Err(task) => self.push_after_thief(task),
+            Ok(()) if !self.shared.idle.lacks_watcher() => {}
+            Ok(()) => self.appoint_watcher(),
+            Err(task) => self.push_before(task),
         }
     }
 
-    /// The same where a thief is in the way.
-    #[cold]
-    fn push_after_thief(&self, task: TaskPtr) {
-        self.end_push(self.own(|tasks| tasks.next.replace(task)));
-    }
-
-    /// Sees to the task that was to run next, if there was one, and to the watcher.
+    /// The same where another task was to run next.
     #[inline(never)]
-    fn end_push(&self, before: Option<TaskPtr>) {
-        if let Some(before) = before {
-            self.own(|tasks| tasks.fresh.push_back(before));
-            self.share_some();
+    fn push_before(&self, task: TaskPtr) {
+        // SAFETY: as in `own`.
+        match unsafe { self.me.local.try_put_before(task) } {
+            Ok(()) => Path::PutAside.take(),
+            Err(task) => self.push_slowly(task),
         }
+        self.share_some();
         if self.shared.idle.lacks_watcher() {
             self.appoint_watcher();
         }
+    }
+
+    /// The same where a thief is in the way, or there is no room.
+    #[cold]
+    #[inline(never)]
+    fn push_slowly(&self, task: TaskPtr) {
+        self.own(|tasks| {
+            let before = tasks.next.replace(task);
+            tasks.fresh.extend(before);
+        });
     }
 
     /// How tasks are to be run, which may change while one runs: it may run past a shutdown's deadline.
@@ -226,17 +232,30 @@ impl Worker {
     /// that is in need does not disturb one that is at work.
     #[inline]
     fn share_some(&self) {
-        let unshared = self.unshared.get().saturating_add(1);
-        self.unshared.set(unshared);
-        if unshared >= SHARE_EVERY {
+        self.count_unshared(1);
+        self.share_if_due();
+    }
+
+    /// So many tasks have been taken or put aside.
+    #[inline]
+    fn count_unshared(&self, tasks: u32) {
+        self.unshared.set(self.unshared.get().saturating_add(tasks));
+    }
+
+    #[inline]
+    fn share_if_due(&self) {
+        if self.unshared.get() >= SHARE_EVERY {
             self.share_if_hungry();
         }
     }
 
     /// The same at once, for tasks that have come in bulk.
-    #[inline]
+    #[inline(never)]
     fn share_if_hungry(&self) {
-        if self.shared.workers.len() > 1 && self.shared.is_hungry() {
+        if self.shared.workers.len() == 1 {
+            // It never is; so do not ask with each task.
+            self.unshared.set(0);
+        } else if self.shared.is_hungry() {
             self.share();
         }
     }
@@ -342,7 +361,7 @@ impl Worker {
         }
         // SAFETY: as in `own`.
         match unsafe { self.me.local.try_take_next() } {
-            None => self.take_any(),
+            None => self.take_fresh(),
             next => {
                 Path::Next.take();
                 next
@@ -352,21 +371,31 @@ impl Worker {
 
     /// The same where there may be no next one, or a thief is in the way.
     #[inline(never)]
-    fn take_any(&self) -> Option<TaskPtr> {
-        let (task, more) = self.own(|tasks| {
-            let next = tasks.next.take().or_else(|| tasks.fresh.pop_back());
-            let task = next.or_else(|| tasks.aged.pop_front());
-            (task, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
-        });
-        if more {
-            self.share_some();
+    fn take_fresh(&self) -> Option<TaskPtr> {
+        // SAFETY: as in `own`.
+        match unsafe { self.me.local.try_take_fresh() } {
+            None => self.take_any(),
+            fresh => {
+                Path::Fresh.take();
+                fresh
+            }
         }
+    }
+
+    /// The same where there may be no such one either.
+    #[inline(never)]
+    fn take_any(&self) -> Option<TaskPtr> {
+        let task = self.own(|tasks| {
+            let next = tasks.next.take().or_else(|| tasks.fresh.pop_back());
+            next.or_else(|| tasks.aged.pop_front())
+        });
         task.or_else(|| self.take_from_inbox(self.index))
     }
 
     /// Takes what has waited longest, in the places where tasks wait by turns.
     #[cold]
     fn take_oldest(&self, tick: u32) -> Option<TaskPtr> {
+        self.count_unshared(OLDEST_EVERY);
         let (round, turn) = (tick / ROUND, tick % ROUND / OLDEST_EVERY);
         let elsewhere = match turn {
             0 => self.take_from_inbox(round as usize % self.shared.workers.len()),
@@ -384,7 +413,7 @@ impl Worker {
             (task, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
         });
         if more {
-            self.share_some();
+            self.share_if_due();
         }
         task
     }

@@ -28,6 +28,19 @@ fn pop(tasks: &mut Tasks) -> Option<TaskPtr> {
     tasks.next.take().or_else(|| tasks.fresh.pop_back()).or_else(|| tasks.aged.pop_front())
 }
 
+/// Pushes as a worker does: by the short ways, as far as they lead.
+fn push(queue: &LocalQueue, task: TaskPtr) {
+    // SAFETY: the models call this on the owner's thread.
+    unsafe {
+        let Err(task) = queue.try_put_next(task) else { return };
+        let Err(task) = queue.try_put_before(task) else { return };
+        queue.own(|tasks| {
+            let before = tasks.next.replace(task);
+            tasks.fresh.extend(before);
+        });
+    }
+}
+
 /// Pops until there is nothing; as the owner.
 fn pop_all(queue: &LocalQueue) -> Vec<usize> {
     // SAFETY: the models call this on the owner's thread, or when no other is left.
@@ -73,26 +86,40 @@ fn next_against_thief() {
             let queue = queue.clone();
             move || steal(&queue, true)
         });
+        push(&queue, task(1));
         // SAFETY: this thread is the owner.
-        let mut got = unsafe {
-            if let Err(task) = queue.try_put_next(task(1)) {
-                queue.own(|tasks| assert!(tasks.next.replace(task).is_none()));
-            }
-            Vec::from_iter(queue.try_take_next().map(number))
-        };
-        // SAFETY: as above.
-        match unsafe { queue.try_put_next(task(2)) } {
-            // It was left there, as a thief was in the way, and maybe taken since.
-            Ok(before) => got.extend(before.map(number)),
-            Err(task) => {
-                // SAFETY: as above.
-                let before = unsafe { queue.own(|tasks| tasks.next.replace(task)) };
-                got.extend(before.map(number));
-            }
-        }
+        let mut got = Vec::from_iter(unsafe { queue.try_take_next() }.map(number));
+        push(&queue, task(2));
         got.extend(pop_all(&queue));
         got.extend(thief.join().unwrap());
         assert_all(got, 2);
+    });
+}
+
+/// The owner puts a task before another one, and takes what it has put aside, by the short ways, while a thief takes
+/// what it finds.
+///
+/// Fails if the owner goes on where a thief is in the way.
+#[test]
+fn fresh_against_thief() {
+    check(|| {
+        let queue = Arc::new(LocalQueue::new());
+        // SAFETY: this thread is the owner.
+        unsafe { queue.own(|tasks| tasks.fresh.reserve(2)) };
+        let thief = thread::spawn({
+            let queue = queue.clone();
+            move || steal(&queue, false)
+        });
+        push(&queue, task(1));
+        push(&queue, task(2));
+        // SAFETY: as above.
+        let mut got = Vec::from_iter(unsafe { queue.try_take_next() }.map(number));
+        // SAFETY: as above.
+        got.extend(unsafe { queue.try_take_fresh() }.map(number));
+        got.extend(pop_all(&queue));
+        got.extend(thief.join().unwrap());
+        assert_all(got, 2);
+        assert_eq!(queue.len(), 0);
     });
 }
 
