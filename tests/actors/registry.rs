@@ -389,3 +389,51 @@ proptest! {
         RUNTIME.run(|| do_as_the_model(&steps))?;
     }
 }
+
+/// Says whether it has begun, and knew its own name by then.
+#[derive(Default)]
+struct Early {
+    begun: bool,
+}
+
+struct HasBegun;
+
+impl Message for HasBegun {
+    type Reply = bool;
+}
+
+impl Actor for Early {
+    fn started(&mut self, context: &mut Context<Self>) {
+        self.begun = lookup::<Early>("early").is_ok_and(|it| it.id() == context.id());
+    }
+}
+
+impl Handler<HasBegun> for Early {
+    fn handle(&mut self, _: HasBegun, _: &mut Context<Self>) -> bool {
+        self.begun
+    }
+}
+
+/// Who finds an actor by its name as soon as it has one sends to it before its maker is through.
+#[test]
+fn who_is_found_by_name_begins_before_its_first_message() {
+    let find = || whereis::<Early>("early").wait().unwrap().ask(HasBegun).wait();
+    sim::check(move || {
+        let finder = sim::thread(find);
+        let _early = actor(Early::default()).named("early").spawn();
+        assert_eq!(finder.wait(), Ok(Ok(true)));
+    });
+    sim::check(move || {
+        let group = Group::new();
+        let busy = group.cown(0);
+        let finder = sim::thread(find);
+        let worker = sim::thread({
+            let busy = busy.clone();
+            move || (0..3).for_each(|_| when(&busy, |busy| *busy += 1))
+        });
+        let _early = actor(Early::default()).in_group(&group).named("early").spawn();
+        assert_eq!(finder.wait(), Ok(Ok(true)));
+        worker.wait().unwrap();
+        assert_eq!(ask(&busy, |busy| *busy).wait(), Ok(3));
+    });
+}

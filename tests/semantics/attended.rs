@@ -162,7 +162,7 @@ fn a_closed_cown_has_no_door() {
             std::thread::yield_now();
         }
         let (waits, regardless) = (ask(&cown, |_| 7), ask(cown.regardless(), |_| 8));
-        cown.close();
+        cown.downgrade().close();
         assert_eq!(waits.wait_timeout(PATIENCE).ok(), Some(Err(Broken::Closed { position: 0 })));
         assert_eq!(regardless.wait_timeout(PATIENCE).ok(), Some(Ok(8)));
     }

@@ -8,13 +8,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, CownId, Farewell, Home, MoveError, Permit, Read, serve_here, when};
+use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here, when};
 
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
 use crate::directive::{Directive, Tie};
 use crate::life::{Monitor, MonitorId, Tell};
-use crate::mailbox::{Letter, letter};
+use crate::mailbox::{Letter, Mailbox, Queue, letter};
 use crate::router::InFlight;
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
@@ -500,6 +500,16 @@ impl<A: Actor> Addr<A> {
         self.cown().mark(true);
     }
 
+    /// Gives a new actor a mailbox with settings.
+    pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) {
+        if let Some(queue) = Queue::new(mailbox) {
+            self.cown().front().set_queue(queue);
+        }
+        if mailbox.concerns_senders() {
+            self.cown().mark(true);
+        }
+    }
+
     /// An address that does not keep the actor alive.
     pub fn downgrade(&self) -> WeakAddr<A> {
         WeakAddr::new(self.cown().downgrade())
@@ -576,11 +586,6 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Lets a new actor begin.
-    pub(crate) fn begin(&self) {
-        self.cown().alert();
-    }
-
     /// As [`drain`](Self::drain), for one run of a supervised actor: not for those that follow.
     pub(crate) fn drain_run(&self, run: u64) {
         when(self.cown().regardless(), move |cell| cell.drain_run(run));
@@ -595,10 +600,8 @@ impl<A: Actor> Addr<A> {
     /// Leaves a directive that is answered even by an actor that has ended.
     pub(crate) fn leave(&self, directive: Directive) {
         let front = self.cown().front();
-        front.leave(directive);
-        self.cown().alert();
-        if !front.is_told() {
-            return;
+        if front.leave(directive) {
+            return self.cown().alert();
         }
         if self.home().is_cancelled() {
             // Nothing attends to an actor whose pump is gone.
@@ -625,24 +628,11 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     }
     if last.front().is_suspended() {
         // Nobody is left to tell it to go on.
-        last.front().leave(Directive::Resume);
+        let _ = last.front().leave(Directive::Resume);
         last.alert();
     }
-    say_farewell(last);
-}
-
-/// Ends the actor behind all that was sent to it, unless somebody has its address again by then: it can make one
-/// itself, and a weak address can be upgraded.
-fn say_farewell<A: Actor>(last: Cown<Cell<A>>) {
-    when(last.into_regardless(), |held| {
-        let (cell, cown) = held.into_parts();
-        match cown.farewell() {
-            Farewell::Revoked => {}
-            Farewell::Last(cown) | Farewell::Again(cown) if cown.is_closed() => drop(cown),
-            Farewell::Again(cown) => say_farewell(cown),
-            Farewell::Last(cown) => cell.end_unreachable(cown.front()),
-        }
-    });
+    // Unless somebody has its address again by then: it can make one itself, and a weak address can be upgraded.
+    last.say_farewell();
 }
 
 impl<A: Actor> Clone for Addr<A> {

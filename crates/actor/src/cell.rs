@@ -6,7 +6,6 @@ mod supervised;
 use std::any::type_name;
 use std::mem::needs_drop;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 use std::task::Poll;
 
 use coact_core::{
@@ -29,9 +28,10 @@ use crate::{
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {
-    this: WeakAddr<A>,
     /// `None` while a future holds the actor, and once it has ended.
     body: Option<Body<A>>,
+    /// Where the cell is, if the context, which knows that too, is not there.
+    this: Option<WeakAddr<A>>,
     /// What few actors have.
     rest: Option<Box<Mutex<Rest<A>>>>,
     phase: Phase,
@@ -108,9 +108,9 @@ impl<A: Actor> Cell<A> {
         let rest = factory.map(|factory| {
             Box::new(Mutex::new(Rest { factory: Some(factory), limit, ..Rest::default() }))
         });
-        let this = WeakAddr::new(this);
-        let context = Context::new(this.clone(), 0);
-        Self { body: Some(Body { actor, context }), rest, phase: Phase::Starting, turns: 0, this }
+        let context = Context::new(WeakAddr::new(this), 0);
+        let body = Some(Body { actor, context });
+        Self { body, rest, phase: Phase::Starting, turns: 0, this: None }
     }
 
     /// An actor whose supervisor is yet to start it.
@@ -118,7 +118,8 @@ impl<A: Actor> Cell<A> {
         let ward = Some(Ward::default());
         let rest = Rest { factory: Some(make), ward, ..Rest::default() };
         let rest = Some(Box::new(Mutex::new(rest)));
-        Self { body: None, rest, phase: Phase::Down, turns: 0, this: WeakAddr::new(this) }
+        let this = Some(WeakAddr::new(this));
+        Self { body: None, rest, phase: Phase::Down, turns: 0, this }
     }
 
     /// Gives a message to the actor.
@@ -213,19 +214,26 @@ impl<A: Actor> Cell<A> {
         reply.refuse(&reason);
     }
 
-    /// Ends an actor that nobody has the address of any more, from a behaviour: what earlier ones
-    /// have asked for was seen to before this one came.
-    pub(crate) fn end_unreachable(&mut self, front: &Front) {
-        self.leave_supervisor();
-        self.end(front, ExitReason::Normal);
+    pub(crate) fn front(&self) -> &Front {
+        self.this().front()
     }
 
-    pub(crate) fn front(&self) -> &Front {
-        self.this.front()
+    fn this(&self) -> &WeakAddr<A> {
+        match &self.body {
+            Some(body) => body.context.this(),
+            None => self.this.as_ref().expect("a body leaves it behind"),
+        }
+    }
+
+    /// Takes the body out.
+    fn take_body(&mut self) -> Option<Body<A>> {
+        let body = self.body.take()?;
+        self.this.get_or_insert_with(|| body.context.weak());
+        Some(body)
     }
 
     fn subject(&self) -> Subject {
-        Subject::new::<A>(self.this.id())
+        Subject::new::<A>(self.this().id())
     }
 
     fn rest(&mut self) -> &mut Rest<A> {
@@ -244,12 +252,17 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    fn begin(&mut self) {
+    /// Returns false of one that may not begin yet.
+    fn begin(&mut self, front: &Front) -> bool {
         if self.phase == Phase::Starting {
+            if front.is_unborn() {
+                return false;
+            }
             self.phase = Phase::Running;
             self.hook(|actor, context| actor.started(context));
             self.subject().started();
         }
+        true
     }
 
     #[cold]
@@ -323,7 +336,7 @@ impl<A: Actor> Cell<A> {
 
     /// Lets others have the worker, and has the actor attended to again.
     fn come_again(&self) {
-        let this = self.this.clone();
+        let this = self.this().clone();
         when((), move |()| _ = this.alert());
     }
 
@@ -345,7 +358,7 @@ impl<A: Actor> Cell<A> {
             return true;
         }
         let Some(request) = body.context.take_hold() else { return false };
-        let body = self.body.take().expect("seen above");
+        let body = self.take_body().expect("seen above");
         self.rest().hold = Some(Hold::begin(request, body));
         true
     }
@@ -389,7 +402,7 @@ impl<A: Actor> Cell<A> {
         let is_all = loop {
             // A panic was first: what was left meanwhile finds the actor ended.
             self.settle_failure(front);
-            if obeyed >= DIRECTIVES && front.has_directives() && self.this.alert() {
+            if obeyed >= DIRECTIVES && front.has_directives() && self.this().alert() {
                 break false;
             }
             let Some(directive) = front.take_directive() else { break true };
@@ -483,32 +496,45 @@ impl<A: Actor> Cell<A> {
         if self.is_supervised() {
             return self.go_down(front, reason);
         }
-        front.set_end(reason.clone());
-        self.this.close();
-        // ORDERING: SeqCst pairs with the fence in `timers::set`: we find the timer that was set, or the
-        // one that sets it finds the end.
-        fence(Ordering::SeqCst);
-        front.end_begun();
+        front.set_end(&reason);
+        self.this().close();
         front.open_mailbox();
-        let (mut body, rest) = (self.body.take(), self.rest.take());
-        let stash = body.as_mut().map(|body| body.context.take_stash());
-        let is_bare = body.as_ref().is_none_or(|body| body.context.is_bare());
-        if needs_drop::<A>() || !is_bare {
-            let _ = catch(|| in_end_for(&reason, move || drop(body)));
-        }
-        self.bury_all(stash.unwrap_or_default());
+        self.drop_body(&reason);
         self.subject().stopped(&reason);
-        if let Some(rest) = rest {
-            let Rest { ties, factory, again, .. } = rest.into_inner();
-            let _ = catch(move || drop(factory));
-            self.bury_all(again);
-            if !ties.is_empty() {
-                let actor = front.id();
-                self.tell_behind(move || ties.announce_end(actor, &reason));
-            }
+        if let Some(rest) = self.rest.take() {
+            self.finish_rest(front, rest.into_inner(), reason);
         }
-        front.set_told();
-        self.refuse_late(front);
+        if front.set_told() {
+            self.refuse_late(front);
+        }
+    }
+
+    /// Drops the state, and what it has begun and set aside.
+    fn drop_body(&mut self, reason: &ExitReason) {
+        let Some(Body { actor, context }) = self.body.take() else { return };
+        let (this, asked) = context.into_parts();
+        self.this = Some(this);
+        match asked {
+            Some(mut asked) => {
+                let stash = asked.take_stash();
+                let _ = catch(|| in_end_for(reason, move || drop((actor, asked))));
+                self.bury_all(stash);
+            }
+            None if needs_drop::<A>() => _ = catch(|| in_end_for(reason, move || drop(actor))),
+            None => {}
+        }
+    }
+
+    /// Tells others of the end, and drops what else there was.
+    #[cold]
+    fn finish_rest(&mut self, front: &Front, rest: Rest<A>, reason: ExitReason) {
+        let Rest { ties, factory, again, .. } = rest;
+        let _ = catch(move || drop(factory));
+        self.bury_all(again);
+        if !ties.is_empty() {
+            let actor = front.id();
+            self.tell_behind(move || ties.announce_end(actor, &reason));
+        }
     }
 
     /// Drops messages that were set aside by an actor that has ended.
@@ -524,7 +550,7 @@ impl<A: Actor> Cell<A> {
             return self.end(front, reason.clone());
         }
         self.say_farewell(reason.clone());
-        let mut body = self.body.take();
+        let mut body = self.take_body();
         if let Some(body) = &mut body {
             self.handle_again(body.context.take_stash());
         }
@@ -549,9 +575,9 @@ impl<A: Actor> Cell<A> {
         let life = &mut self.rest().life;
         *life = life.wrapping_add(1).max(1);
         let life = *life;
-        let id = self.this.id();
-        self.rest().ties.end_life(id);
-        self.body = Some(Body { actor, context: Context::new(self.this.clone(), life) });
+        let this = self.this().clone();
+        self.rest().ties.end_life(this.id());
+        self.body = Some(Body { actor, context: Context::new(this, life) });
         Ok(())
     }
 
@@ -567,7 +593,18 @@ impl<A: Actor> Cell<A> {
         }
     }
 
+    /// Whether it runs, and nobody, itself included, has asked for anything.
+    #[inline]
+    fn is_plain(&self, front: &Front) -> bool {
+        let has_asked = |body: &Body<A>| !body.context.is_bare();
+        self.phase == Phase::Running
+            && self.rest.is_none()
+            && !front.has_been_directed()
+            && !self.body.as_ref().is_none_or(has_asked)
+    }
+
     /// No message overtakes a directive.
+    #[inline(never)]
     fn heed_at_door(&mut self, front: &Front) -> Door {
         if self.heed(front) { self.door() } else { Door::Shut }
     }
@@ -577,8 +614,10 @@ impl<A: Actor> Attended for Cell<A> {
     type Front = Front;
 
     fn attend(&mut self, front: &Front) -> Door {
-        self.begin();
-        self.heed_at_door(front)
+        if !self.begin(front) {
+            return Door::Shut;
+        }
+        if self.is_plain(front) { Door::Open } else { self.heed_at_door(front) }
     }
 
     fn take_turn(&mut self, front: &Front) -> Door {
@@ -596,11 +635,18 @@ impl<A: Actor> Attended for Cell<A> {
     }
 
     fn end(front: &Front, ending: &Ending) {
-        front.leave(Directive::RuntimeEnds(ending.clone()));
+        // An alert follows in any case.
+        let _ = front.leave(Directive::RuntimeEnds(ending.clone()));
     }
 
     fn number(front: &Front) -> u64 {
         front.id().get()
+    }
+
+    /// Nobody has the actor's address any more. (What its last messages have asked for was seen to before this comes.)
+    fn farewell(&mut self, front: &Front) {
+        self.leave_supervisor();
+        self.end(front, ExitReason::Normal);
     }
 
     fn unreachable(last: Cown<Self>) {
@@ -612,7 +658,7 @@ impl<A: Actor> Attended for Cell<A> {
 impl<A: Actor> Drop for Cell<A> {
     fn drop(&mut self) {
         if self.phase != Phase::Ended {
-            let this = self.this.clone();
+            let this = self.this().clone();
             self.cut_off(this.front());
         }
     }

@@ -44,6 +44,16 @@ struct Wishes<A: Actor> {
     outbox: Outbox,
 }
 
+/// All that an actor has asked for, and set aside; it ends when this is dropped.
+pub(crate) struct Asked<A: Actor>(Box<Mutex<Wishes<A>>>);
+
+impl<A: Actor> Asked<A> {
+    /// What was set aside.
+    pub(crate) fn take_stash(&mut self) -> Letters {
+        self.0.get_mut().stash.take()
+    }
+}
+
 impl<A: Actor> Default for Wishes<A> {
     fn default() -> Self {
         Self {
@@ -64,6 +74,15 @@ impl<A: Actor> Context<A> {
     pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
         let wishes = (life > 0).then(|| Box::new(Mutex::new(Wishes { life, ..Wishes::default() })));
         Self { this, wishes }
+    }
+
+    pub(crate) fn this(&self) -> &WeakAddr<A> {
+        &self.this
+    }
+
+    /// The address, and what the actor has asked for, if anything.
+    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<Asked<A>>) {
+        (self.this, self.wishes.map(Asked))
     }
 
     /// Which of the actor's states this belongs to. What was begun for another one is of no concern.

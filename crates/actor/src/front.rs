@@ -1,13 +1,15 @@
 //! What everybody who has an actor's address can see of it, whatever the actor is doing.
 
+mod signs;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use coact_sync::shim::atomic::{AtomicU64, Ordering, fence};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
+use self::signs::{End, Signs};
 use crate::begun::Begun;
 use crate::directive::Directive;
 use crate::mailbox::{Count, Queue};
@@ -16,21 +18,9 @@ use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.
 pub struct Front {
-    /// The actor's number, with [`ENTANGLED`], [`ENDED`] and [`TOLD`].
-    identity: AtomicU64,
+    signs: Signs,
     control: OnceBox<Control>,
 }
-
-/// The bit of an actor's number that says that it is entangled.
-const ENTANGLED: u64 = 1 << 63;
-
-/// The bit that says that it has ended, for no other reason than that nobody needs it any more.
-const ENDED: u64 = 1 << 62;
-
-/// The bit that says that its end is told: a monitor that comes from now on need not wait for the actor.
-const TOLD: u64 = 1 << 61;
-
-static NORMAL: ExitReason = ExitReason::Normal;
 
 /// What most actors never need.
 #[derive(Default)]
@@ -39,7 +29,7 @@ pub(crate) struct Control {
     directives: Mutex<VecDeque<Directive>>,
     /// Whether the actor was told to let messages wait, and not yet to go on.
     suspended: AtomicBool,
-    /// Why the actor has ended, if it is not [`NORMAL`].
+    /// Why the actor has ended, if the [signs](Signs) do not say it.
     end: OnceLock<ExitReason>,
     /// The mailbox, if it was given settings.
     queue: OnceLock<Arc<Queue>>,
@@ -60,39 +50,55 @@ impl Control {
 
 impl Front {
     pub(crate) fn new(id: ActorId) -> Self {
-        Self { identity: AtomicU64::new(id.get()), control: OnceBox::new() }
+        Self { signs: Signs::new(id), control: OnceBox::new() }
+    }
+
+    /// That of an actor which is not to begin before [`be_born`](Self::be_born).
+    pub(crate) fn unborn(id: ActorId) -> Self {
+        Self { signs: Signs::unborn(id), control: OnceBox::new() }
+    }
+
+    /// The actor may begin. It must be alerted after this.
+    pub(crate) fn be_born(&self) {
+        self.signs.be_born();
+    }
+
+    /// Whether the actor may not begin yet.
+    pub(crate) fn is_unborn(&self) -> bool {
+        self.signs.are_unborn()
     }
 
     #[inline]
     pub(crate) fn id(&self) -> ActorId {
-        // ORDERING: Relaxed. The number is constant.
-        let number = self.identity.load(Ordering::Relaxed) & !(ENTANGLED | ENDED | TOLD);
-        ActorId::from_number(number).expect("made from an identity")
+        self.signs.id()
     }
 
     /// Other cowns may hold up what waits for the actor: it is in a group, or behaviours other than
     /// messages are queued for it. It stays so for good.
     #[inline]
     pub(crate) fn entangle(&self) {
-        // ORDERING: Relaxed, both. Whoever finds something behind such a behaviour in the queue is
-        // ordered after this by the queue.
-        if self.identity.load(Ordering::Relaxed) & ENTANGLED == 0 {
-            self.identity.fetch_or(ENTANGLED, Ordering::Relaxed);
-        }
+        self.signs.entangle();
     }
 
     /// Whether other cowns may hold up what waits for the actor by now.
     pub(crate) fn is_entangled(&self) -> bool {
-        // ORDERING: Relaxed. See `entangle`.
-        self.identity.load(Ordering::Relaxed) & ENTANGLED != 0
+        self.signs.are_entangled()
     }
 
     fn control(&self) -> &Control {
         self.control.get_or_init(Box::default)
     }
 
-    /// Leaves a directive. The actor must be alerted after this.
-    pub(crate) fn leave(&self, directive: Directive) {
+    /// Leaves a directive. Returns whether the actor sees it, when it is alerted after this; if not, its end is told, and
+    /// who has left the directive is to answer it.
+    #[must_use]
+    pub(crate) fn leave(&self, directive: Directive) -> bool {
+        // Most actors get no other directive, ever, and need no block for this one.
+        if matches!(directive, Directive::Stop(ExitReason::Shutdown))
+            && self.control.get().is_none()
+        {
+            return self.signs.leave_stop();
+        }
         let control = self.control();
         let mut directives = control.directives.lock();
         // Under the lock, so that of two who disagree the same one is the last here and there.
@@ -103,6 +109,8 @@ impl Front {
             _ => {}
         }
         directives.push_back(directive);
+        drop(directives);
+        self.signs.leave()
     }
 
     /// Whether the last of those who could tell was to let messages wait.
@@ -114,17 +122,31 @@ impl Front {
 
     /// Leaves a directive that comes before those that wait. The actor must be alerted after this.
     pub(crate) fn leave_first(&self, directive: Directive) {
-        self.control().directives.lock().push_front(directive);
+        let mut directives = self.control().directives.lock();
+        if self.signs.take_stop() {
+            directives.push_front(Directive::Stop(ExitReason::Shutdown));
+        }
+        directives.push_front(directive);
     }
 
     /// The directive that has waited longest.
     pub(crate) fn take_directive(&self) -> Option<Directive> {
+        // It was left before there was a block, so before all others.
+        if self.signs.take_stop() {
+            return Some(Directive::Stop(ExitReason::Shutdown));
+        }
         self.control.get()?.directives.lock().pop_front()
+    }
+
+    /// Whether there may ever have been one: a look without a lock.
+    pub(crate) fn has_been_directed(&self) -> bool {
+        self.signs.has_stop() || self.control.get().is_some()
     }
 
     /// Whether some wait.
     pub(crate) fn has_directives(&self) -> bool {
-        self.control.get().is_some_and(|control| !control.directives.lock().is_empty())
+        let has_others = |control: &Control| !control.directives.lock().is_empty();
+        self.signs.has_stop() || self.control.get().is_some_and(has_others)
     }
 
     /// How many messages of others senders handle beside their own, if the actor runs on its callers.
@@ -137,9 +159,8 @@ impl Front {
     #[inline]
     pub(crate) fn calls_alone(&self) -> Option<u32> {
         let control = self.control.get()?;
-        // ORDERING: Relaxed. A hint: a message that comes after the end is dropped, as one that was on its way.
-        let is_ended = self.identity.load(Ordering::Relaxed) & ENDED != 0;
-        if is_ended || control.end.get().is_some() || control.queue.get().is_some() {
+        // (A hint: a message that comes after the end is dropped, as one that was on its way.)
+        if self.signs.may_have_ended() || control.queue.get().is_some() {
             return None;
         }
         control.caller_batch()
@@ -156,39 +177,27 @@ impl Front {
 
     /// Why the actor has ended, if it has.
     pub(crate) fn end(&self) -> Option<&ExitReason> {
-        // ORDERING: Acquire pairs with `set_end`, as reading the reason does.
-        if self.identity.load(Ordering::Acquire) & ENDED != 0 {
-            return Some(&NORMAL);
-        }
-        self.control.get()?.end.get()
+        Some(match self.signs.ended()? {
+            End::For(reason) => reason,
+            End::Other => self.control().end.get().expect("put there before the end was said"),
+        })
     }
 
-    pub(crate) fn set_end(&self, reason: ExitReason) {
-        if reason == NORMAL {
-            // Most actors end so, and without ever having needed a block.
-            // ORDERING: Release pairs with `end`.
-            self.identity.fetch_or(ENDED, Ordering::Release);
-        } else {
+    /// The actor has ended: so does what others have [begun](Self::begun) that was to end with it.
+    pub(crate) fn set_end(&self, reason: &ExitReason) {
+        if !matches!(reason, ExitReason::Normal | ExitReason::Shutdown | ExitReason::Killed) {
             // An actor ends once.
-            let _ = self.control().end.set(reason);
+            let _ = self.control().end.set(reason.clone());
+        }
+        if self.signs.end(reason) {
+            self.begun().end();
         }
     }
 
-    /// The end has been told to all who wanted to know of it. To be followed by a look for those who have come since.
-    pub(crate) fn set_told(&self) {
-        // ORDERING: Release pairs with the acquire in `is_told`: what is told later comes behind that.
-        self.identity.fetch_or(TOLD, Ordering::Release);
-        // ORDERING: SeqCst pairs with the fence in `is_told`.
-        fence(Ordering::SeqCst);
-    }
-
-    /// Whether that is so. To be asked by those who have left a directive: if not, the actor sees it.
-    pub(crate) fn is_told(&self) -> bool {
-        // ORDERING: SeqCst pairs with the fence in `set_told`: the look that follows that sees the directive, or we see
-        // the bit.
-        fence(Ordering::SeqCst);
-        // ORDERING: Acquire, see `set_told`.
-        self.identity.load(Ordering::Acquire) & TOLD != 0
+    /// The end has been told to all who wanted to know of it. Returns whether directives were left: there may be others
+    /// who have come since.
+    pub(crate) fn set_told(&self) -> bool {
+        self.signs.tell()
     }
 
     /// The mailbox, if it was given settings.
@@ -208,16 +217,15 @@ impl Front {
         }
     }
 
-    /// What ends with the actor.
+    /// What ends with the actor. Who begins something there says so afterwards: [`has_begun`](Self::has_begun).
     pub(crate) fn begun(&self) -> &Arc<Begun> {
         self.control().begun.get_or_init(Arc::default)
     }
 
-    /// The actor has ended: so does what ends with it. To be called after [`set_end`](Self::set_end).
-    pub(crate) fn end_begun(&self) {
-        // ORDERING: see `timers::set`: it looks for the end once it has begun something.
-        if let Some(begun) = self.control.get().and_then(|control| control.begun.get()) {
-            begun.end();
+    /// Something was begun that ends with the actor: at once, if the actor has ended.
+    pub(crate) fn has_begun(&self) {
+        if self.signs.begin() {
+            self.begun().end();
         }
     }
 

@@ -1,11 +1,10 @@
 //! The right, and the duty, to answer a message.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use std::thread;
 
-use coact_core::{Promise, Resolver, is_cancelling, once_caught, thread_companion};
+use coact_core::{Promise, Resolver, is_cancelling, once_caught, scoped, with_scoped};
 
 use crate::ask::flatten;
 use crate::cycle::Wait;
@@ -182,30 +181,14 @@ fn why_dropped() -> AskError {
     if is_cancelling() {
         return AskError::Cancelled;
     }
-    match thread_companion::<Endings>().0.borrow().last() {
-        Some(reason) => AskError::Stopped(reason.clone()),
-        None => AskError::NoReply,
-    }
+    let reason = scoped(|reason| reason.and_then(|reason| reason.downcast_ref().cloned()));
+    reason.map_or(AskError::NoReply, AskError::Stopped)
 }
 
-/// Why the actors have ended whose states are dropped by this thread right now, the last one within
-/// the others.
-#[derive(Default)]
-struct Endings(RefCell<Vec<ExitReason>>);
-
 /// Does something in which parts of an actor are dropped that ends. The replies that are in them fail for
-/// that reason. Panics are caught by the caller.
+/// that reason.
 pub(crate) fn in_end_for<R>(reason: &ExitReason, work: impl FnOnce() -> R) -> R {
-    struct Leave<'a>(&'a Endings);
-    impl Drop for Leave<'_> {
-        fn drop(&mut self) {
-            self.0.0.borrow_mut().pop();
-        }
-    }
-    let endings = thread_companion::<Endings>();
-    endings.0.borrow_mut().push(reason.clone());
-    let _leave = Leave(&endings);
-    work()
+    with_scoped(reason, work)
 }
 
 impl<R: Send + 'static> fmt::Debug for Reply<R> {

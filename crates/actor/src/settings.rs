@@ -11,7 +11,7 @@ use coact_core::{Group, Home, WeakCown};
 use crate::cell::Cell;
 use crate::front::Front;
 use crate::host::Host;
-use crate::mailbox::{Mailbox, Queue};
+use crate::mailbox::Mailbox;
 use crate::registry::Tenancy;
 use crate::{Actor, ActorId, Addr, NameTaken, Registry};
 
@@ -99,27 +99,39 @@ impl Settings {
         let current = self.current();
         let Self { host, group, mailbox, bound_to, .. } = self;
         let Claim { id, tenancy } = claim;
-        let front = Front::new(id);
-        if let Some(queue) = mailbox.as_ref().and_then(Queue::new) {
-            front.set_queue(queue);
-        }
-        let address = match group {
+        let prepare = |address: &Addr<A>| {
+            if let Some(mailbox) = mailbox {
+                address.set_mailbox(&mailbox);
+            }
+            if let Some(tenancy) = tenancy {
+                tenancy.settle(address);
+            }
+        };
+        match group {
             Some(group) => {
                 assert_in_reach::<A>(&group, bound_to);
-                front.entangle();
-                Addr::new(group.attended(front, make_cell))
+                make_in_group(&group, id, make_cell, prepare)
             }
-            None => host.take_place::<A>(current).settle(front, make_cell),
-        };
-        if mailbox.is_some_and(|mailbox| mailbox.concerns_senders()) {
-            address.cown().mark(true);
+            None => host.take_place::<A>(current).settle(id, make_cell, prepare),
         }
-        if let Some(tenancy) = tenancy {
-            tenancy.settle(&address);
-        }
-        address.begin();
-        address
     }
+}
+
+/// The group may attend to the actor before it is prepared, and waits for that.
+fn make_in_group<A: Actor>(
+    group: &Group,
+    id: ActorId,
+    make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+    prepare: impl FnOnce(&Addr<A>),
+) -> Addr<A> {
+    let front = Front::unborn(id);
+    front.entangle();
+    group.attended_at_once(front, make_cell, |cown| {
+        let address = Addr::new(cown);
+        prepare(&address);
+        address.cown().front().be_born();
+        address
+    })
 }
 
 /// A group decides where its members run, and an actor that is bound to a thread cannot follow.

@@ -5,10 +5,10 @@ use std::fmt;
 use coact_core::{Anchored, Home};
 
 use crate::cell::{Cell, Factory};
-use crate::host::Host;
+use crate::host::{Host, Place};
 use crate::settings::{Claim, Settings, settings_methods};
 use crate::supervise::Intensity;
-use crate::{Actor, Addr, NameTaken, SendActor};
+use crate::{Actor, ActorId, Addr, NameTaken, SendActor};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///
@@ -33,7 +33,8 @@ use crate::{Actor, Addr, NameTaken, SendActor};
 /// assert_eq!(greeter.ask(Greet("Ann")).wait().as_deref(), Ok("Hello, Ann!"));
 /// ```
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
-    actor(state).spawn()
+    let make = |this| Cell::new(Anchored::free(state), this, None, None);
+    Place::at(Home::current()).settle(ActorId::next(), make, |_| ())
 }
 
 /// An actor that is about to be spawned.

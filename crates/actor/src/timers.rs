@@ -1,7 +1,6 @@
 //! Messages that come later, and again and again.
 
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use coact_core::{Home, Timer, when};
@@ -162,12 +161,7 @@ where
 fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<Begun>) -> Timer) -> Timer {
     let front = of.front();
     let timer = set(front.begun());
-    // ORDERING: SeqCst pairs with the fence in `Cell::finish`: the actor's end finds the timer, or we
-    // find the end.
-    fence(Ordering::SeqCst);
-    if front.end().is_some() {
-        front.end_begun();
-    }
+    front.has_begun();
     timer
 }
 

@@ -62,6 +62,6 @@ pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, Stuck, Within, blocking, spawn_future,
 };
-pub use sched::context::{Principal, is_cancelling, on_behalf_of, principal};
+pub use sched::context::{Principal, is_cancelling, on_behalf_of, principal, scoped, with_scoped};
 pub use thread::{may_block, thread_companion};
 pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

@@ -3,10 +3,10 @@
 
 #[cfg(not(all(test, loom)))]
 pub(crate) use coact_sync::shim::process::{
-    AtomicBool, AtomicU32, AtomicUsize, Mutex, Ordering, fence,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Mutex, Ordering, fence,
 };
 #[cfg(all(test, loom))]
 pub(crate) use coact_sync::shim::{
-    atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence},
+    atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence},
     sync::Mutex,
 };

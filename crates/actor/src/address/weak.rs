@@ -92,9 +92,7 @@ impl<A: Actor> WeakAddr<A> {
 
     /// For the actor itself, at its end.
     pub(crate) fn close(&self) {
-        if let Some(address) = self.upgrade() {
-            address.cown().close();
-        }
+        self.0.close();
     }
 }
 

@@ -87,7 +87,7 @@ fn refuse_behind<A: Actor>(address: Option<&Addr<A>>, front: &Front, directive: 
 impl<A: Actor> Cell<A> {
     /// See [`tell_behind`]; for the actor's host.
     pub(super) fn tell_behind(&self, tell: impl FnOnce() + Send + 'static) {
-        match self.this.upgrade() {
+        match self.this().upgrade() {
             Some(address) => tell_behind(&address, false, tell),
             None => drop(catch(tell)),
         }
@@ -96,13 +96,13 @@ impl<A: Actor> Cell<A> {
     /// Answers those who have come while the end was told.
     pub(super) fn refuse_late(&self, front: &Front) {
         if front.has_directives() {
-            self.this.upgrade().iter().for_each(refuse_late);
+            self.this().upgrade().iter().for_each(refuse_late);
         }
     }
 
     /// See [`refuse_behind`].
     pub(super) fn refuse_behind(&self, front: &Front, directive: Directive) {
-        refuse_behind(self.this.upgrade().as_ref(), front, directive);
+        refuse_behind(self.this().upgrade().as_ref(), front, directive);
     }
 
     /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a
@@ -114,7 +114,7 @@ impl<A: Actor> Cell<A> {
             if ward.is_some_and(|ward| ward.has_supervisor_in(ending)) {
                 return;
             }
-            if let Some(supervisor) = (&self.this as &dyn Any).downcast_ref::<WeakAddr<Overseer>>()
+            if let Some(supervisor) = (self.this() as &dyn Any).downcast_ref::<WeakAddr<Overseer>>()
                 && supervisor.send(Leave::with_runtime()).is_ok()
             {
                 return;

@@ -48,7 +48,8 @@ impl<A: Actor> Cell<A> {
     /// Of linked actors that have ended while this one was down: behind what its hook has asked for.
     fn hear_of_exits(&mut self, front: &Front) {
         for (from, reason) in self.rest().ties.take_exits() {
-            front.leave(Directive::Exit { from, reason });
+            // The actor lives.
+            let _ = front.leave(Directive::Exit { from, reason });
         }
     }
 
@@ -56,7 +57,7 @@ impl<A: Actor> Cell<A> {
     #[cold]
     pub(super) fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
         self.phase = Phase::Down;
-        let mut body = self.body.take();
+        let mut body = self.take_body();
         if let Some(body) = &mut body {
             self.handle_again(body.context.take_stash());
         }

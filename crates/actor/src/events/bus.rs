@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, Counts, DeadLetter, LateReply,
-    MessageDropped,
+    MessageDropped, note_topic_of,
 };
 use crate::Topic;
 
@@ -28,6 +28,7 @@ pub(crate) struct Bus {
 
 impl Bus {
     pub(super) fn topic<E: Clone + Send + 'static>(&self) -> Topic<E> {
+        note_topic_of(TypeId::of::<E>());
         let own: [&dyn Any; 7] = [
             &self.started,
             &self.stopped,

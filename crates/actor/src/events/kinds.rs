@@ -1,7 +1,7 @@
 //! What the runtime itself tells, and how often it did.
 
-use std::any::type_name;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::any::{TypeId, type_name};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use coact_core::Home;
 
@@ -169,6 +169,24 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
+/// Whether anybody in the process has ever asked for the beginnings or ends of actors: they come too often to look for
+/// each one's subscribers.
+static ARE_LIVES_WATCHED: AtomicBool = AtomicBool::new(false);
+
+#[inline]
+fn are_lives_watched() -> bool {
+    // ORDERING: Relaxed. Who is to see a subscription has learnt of it by other means, and of this before it.
+    ARE_LIVES_WATCHED.load(Ordering::Relaxed)
+}
+
+/// The topic of these events was asked for.
+pub(super) fn note_topic_of(event: TypeId) {
+    if [TypeId::of::<ActorStarted>(), TypeId::of::<ActorStopped>()].contains(&event) {
+        // ORDERING: Relaxed, as above.
+        ARE_LIVES_WATCHED.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Who something is told of: its type is but a name here, so that the telling exists only once.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject {
@@ -191,12 +209,28 @@ impl Subject {
         bus.dead_letters.publish_with(event);
     }
 
+    #[inline]
     pub(crate) fn started(self) {
+        if are_lives_watched() {
+            self.tell_start();
+        }
+    }
+
+    #[cold]
+    fn tell_start(self) {
         let Self { actor, actor_type } = self;
         Hub::here().bus.started.publish_with(|| ActorStarted { actor, actor_type });
     }
 
+    #[inline]
     pub(crate) fn stopped(self, reason: &ExitReason) {
+        if are_lives_watched() {
+            self.tell_end(reason);
+        }
+    }
+
+    #[cold]
+    fn tell_end(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
         let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
         Hub::here().bus.stopped.publish_with(event);

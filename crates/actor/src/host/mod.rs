@@ -11,7 +11,7 @@ use coact_core::{Cown, Home, WeakCown};
 
 use crate::cell::Cell;
 use crate::front::Front;
-use crate::{Actor, Addr};
+use crate::{Actor, ActorId, Addr};
 
 pub use local::PumpActors;
 pub(crate) use pool::{Hosts, Lease};
@@ -198,23 +198,29 @@ impl Host {
 }
 
 impl Place {
-    /// Makes the actor there.
+    /// Makes the actor there, which begins when `prepare` is through.
     pub(crate) fn settle<A: Actor>(
         self,
-        front: Front,
+        id: ActorId,
         make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+        prepare: impl FnOnce(&Addr<A>),
     ) -> Addr<A> {
-        let address = Addr::new(Cown::attended(self.home, front, make_cell));
-        if let Some(lease) = self.lease {
-            address.on_down(move |_| drop(lease));
-        }
-        if let Some(batch) = self.caller_batch {
-            address.run_on_callers(batch);
-        }
-        address
+        let Self { home, lease, caller_batch } = self;
+        Cown::attended_at_once(home, Front::new(id), make_cell, |cown| {
+            let address = Addr::new(cown);
+            if let Some(lease) = lease {
+                address.on_down(move |_| drop(lease));
+            }
+            if let Some(batch) = caller_batch {
+                address.run_on_callers(batch);
+            }
+            prepare(&address);
+            address
+        })
     }
 
-    fn at(home: Home) -> Self {
+    /// That of an actor with no other host than a runtime.
+    pub(crate) fn at(home: Home) -> Self {
         Self { home, lease: None, caller_batch: None }
     }
 }

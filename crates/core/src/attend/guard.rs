@@ -8,7 +8,7 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::live::{self, Entry};
+use super::live::{self, Listed};
 use super::{Attended, Door, Ending};
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Mode, Task, TaskPtr, TaskVTable};
@@ -25,7 +25,7 @@ use crate::runtime::{Home, RuntimeId};
 #[repr(C)]
 pub(crate) struct Guard {
     task: Task,
-    entry: Entry,
+    listed: Listed,
     /// The request for which the token was left here; the token holder's alone. In a member of a group,
     /// for which the token is left with the leader, the next one in the leader's list of alerts.
     pub(super) head: *mut Slot,
@@ -117,6 +117,7 @@ impl<T: Attended> Block<T> {
         leader: Option<NonNull<CownHeader>>,
         front: T::Front,
         make_state: impl FnOnce(WeakCown<T>) -> T,
+        complete: impl FnOnce(NonNull<CownHeader>),
     ) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT);
         let task = Task { vtable: &Self::VTABLE };
@@ -134,19 +135,18 @@ impl<T: Attended> Block<T> {
                 header.as_mut().join(leader);
             }
             // From now on others may look at the header, and find a cown without handles.
-            let entry = live::insert(header, runtime);
-            cown.cast::<Guard>().sub(1).write(Guard { task, entry, head: null_mut() });
-            let all_handles = WeakCown::<T>::of_stillborn(header);
-            let state = make_state(all_handles.clone());
+            let listed = live::insert(header, runtime);
+            cown.cast::<Guard>().sub(1).write(Guard { task, listed, head: null_mut() });
+            let all_handles = WeakCown::<T>::from_header(header);
+            let state = make_state(WeakCown::from_header(header));
             CownBox::<T>::state(header).write(state);
+            complete(header);
             all_handles.bring_to_life();
             header
         }
     }
 
     unsafe fn free(cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word. The leader of its group, if it is in one, is still alive.
-        live::remove(unsafe { (*of(cown).as_ptr()).entry });
         // SAFETY: by the caller's word; made by `allocate`.
         let free = move || unsafe {
             let block = cown.byte_sub(Self::offset());
@@ -163,14 +163,15 @@ impl<T: Attended> Block<T> {
 }
 
 /// A new cown with one handle, a front and a guard; a member of the leader's group, if one is given
-/// (with a count for it).
+/// (with a count for it). `complete` gets it before there is a handle.
 pub(crate) fn allocate<T: Attended>(
     runtime: RuntimeId,
     leader: Option<NonNull<CownHeader>>,
     front: T::Front,
     make_state: impl FnOnce(WeakCown<T>) -> T,
+    complete: impl FnOnce(NonNull<CownHeader>),
 ) -> NonNull<CownHeader> {
-    Block::<T>::allocate(runtime, leader, front, make_state)
+    Block::<T>::allocate(runtime, leader, front, make_state, complete)
 }
 
 /// The guard of a cown.
@@ -206,6 +207,15 @@ pub(crate) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
     unsafe { kind.unwrap_unchecked() }
 }
 
+/// Leaves the token of a cown in its guard, with the head of its queue.
+///
+/// # Safety
+/// The cown is attended to, in no group, and its token the caller's.
+pub(super) unsafe fn leave_token(cown: NonNull<CownHeader>, head: NonNull<Slot>) {
+    // SAFETY: by the caller's word.
+    unsafe { (*of(cown).as_ptr()).head = head.as_ptr() };
+}
+
 /// What comes behind a member in its leader's list of alerts.
 ///
 /// # Safety
@@ -233,10 +243,19 @@ pub(super) unsafe fn front<T: Attended>(cown: NonNull<CownHeader>) -> NonNull<T:
     unsafe { cown.byte_sub(Block::<T>::offset()) }.cast()
 }
 
+/// Takes a cown out of the table of those that are attended to: from here on nobody finds it any more.
+///
+/// # Safety
+/// The cown is attended to, nothing else of it is left, and this is called once.
+pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    live::remove(unsafe { (*of(cown).as_ptr()).listed });
+}
+
 /// Drops the front of an attended cown and frees its block.
 ///
 /// # Safety
-/// The cown is attended to, and nothing else of it is left.
+/// The cown is attended to, nothing else of it is left, and it is not [listed](unlist).
 pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
     // SAFETY: by the caller's word.
     unsafe { (kind(cown).free)(cown) };

@@ -1,39 +1,83 @@
 //! All cowns that are attended to: how the end of a runtime finds what lives in it.
 //!
-//! One table for the whole process, in shards, each with a lock. A cown is put into the shard of the
-//! thread that makes it, and taken out when its block is freed: two short locks that hardly ever
-//! meet. The table owns nothing. It notes the runtime beside each cown, so that a search skips those
-//! of other runtimes without touching them; once a cown that is attended to has been moved, no note
-//! can be trusted any more, and searches look at the cowns themselves.
+//! One table for the whole process; it owns nothing. A thread has some entries of it at hand, for the cowns that it makes,
+//! and keeps those of the cowns that it frees. The table notes the runtime beside each cown, so that a search skips those
+//! of other runtimes without touching them; once a cown that is attended to has been moved, no note can be trusted any
+//! more, and searches look at the cowns themselves.
+//!
+//! Entries are used again, and not given back: 16 bytes for each of the most cowns that were there at a time.
 
+use std::cell::RefCell;
 use std::ptr::NonNull;
 
-use coact_sync::CachePadded;
-
-pub(crate) use super::table::{Entry, Living};
-use super::table::{Shard, Table};
+pub(crate) use super::table::Living;
+use super::table::{BATCH, Entry, Table};
 use crate::cown::header::CownHeader;
 use crate::runtime::{Home, RuntimeId};
-use crate::statics::{AtomicBool, Mutex};
 
-/// More than threads that make actors at the same time.
-const SHARDS: usize = 64;
+/// Where a cown stands in the table.
+pub(super) type Listed = &'static Entry;
 
-static TABLE: Table<SHARDS> = Table {
-    shards: [const { CachePadded::new(Mutex::new(Shard::new())) }; SHARDS],
-    moved: AtomicBool::new(false),
-};
+static TABLE: Table = Table::new();
+
+thread_local! {
+    static SPARE: Spare = const { Spare(RefCell::new(Vec::new())) };
+}
+
+/// The entries that a thread has at hand.
+struct Spare(RefCell<Vec<&'static Entry>>);
+
+impl Spare {
+    #[inline]
+    fn take(&self) -> &'static Entry {
+        let mut entries = self.0.borrow_mut();
+        if entries.is_empty() {
+            TABLE.take_spare(&mut entries);
+        }
+        entries.pop().expect("at least one was taken")
+    }
+
+    #[inline]
+    fn give(&self, entry: &'static Entry) {
+        let mut entries = self.0.borrow_mut();
+        entries.push(entry);
+        if entries.len() > 2 * BATCH {
+            TABLE.give_spare(entries.drain(BATCH..));
+        }
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        TABLE.give_spare(self.0.take().into_iter());
+    }
+}
+
+/// One for a thread that is at its end, and has none at hand.
+#[cold]
+fn take_one() -> &'static Entry {
+    let mut entries = Vec::new();
+    TABLE.take_spare(&mut entries);
+    let entry = entries.pop().expect("at least one was taken");
+    TABLE.give_spare(entries.into_iter());
+    entry
+}
 
 /// Puts a fresh cown into the table.
 #[inline]
-pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Entry {
-    TABLE.insert(cown, home)
+pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
+    let entry = SPARE.try_with(Spare::take).unwrap_or_else(|_| take_one());
+    entry.fill(cown, home);
+    entry
 }
 
 /// Takes a cown out, before its block is freed.
 #[inline]
-pub(super) fn remove(entry: Entry) {
-    TABLE.remove(entry);
+pub(super) fn remove(entry: Listed) {
+    TABLE.empty(entry);
+    if SPARE.try_with(|spare| spare.give(entry)).is_err() {
+        TABLE.give_spare([entry].into_iter());
+    }
 }
 
 /// A cown that is attended to is about to be moved.

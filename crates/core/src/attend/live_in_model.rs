@@ -1,16 +1,16 @@
-//! The twin of `live.rs` for models: in most of them no runtime ends, and the table's locks would only add
-//! to the order. A model that ends one [asks](use_table) for a table of its own.
+//! The twin of `live.rs` for models: in most of them no runtime ends, and the table would only add to the order. A model
+//! that ends one [asks](use_table) for a table of its own.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use coact_sync::CachePadded;
-
-pub(crate) use super::table::{Entry, Living};
-use super::table::{Shard, Table};
+pub(crate) use super::table::Living;
+use super::table::{Entry, Table};
 use crate::cown::header::CownHeader;
 use crate::runtime::{Home, RuntimeId};
-use crate::statics::{AtomicBool, Mutex};
+
+/// Where a cown stands in the table, if there is one.
+pub(super) type Listed = Option<&'static Entry>;
 
 thread_local! {
     /// Of the system's thread, on which all threads of a model run.
@@ -18,10 +18,7 @@ thread_local! {
 }
 
 ::loom::lazy_static! {
-    static ref TABLE: Table<1> = Table {
-        shards: [CachePadded::new(Mutex::new(Shard::new()))],
-        moved: AtomicBool::new(false),
-    };
+    static ref TABLE: Table = Table::new();
 }
 
 /// Has the cowns of this model found.
@@ -31,13 +28,20 @@ pub(super) fn use_table() {
     let _ = TABLE.find(&[]);
 }
 
-pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Entry {
-    if USED.get() { TABLE.insert(cown, home) } else { Entry::default() }
+pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
+    USED.get().then(|| {
+        let mut entries = Vec::new();
+        TABLE.take_spare(&mut entries);
+        let entry = entries.pop().expect("at least one was taken");
+        TABLE.give_spare(entries.into_iter());
+        entry.fill(cown, home);
+        entry
+    })
 }
 
-pub(super) fn remove(entry: Entry) {
-    if USED.get() {
-        TABLE.remove(entry);
+pub(super) fn remove(entry: Listed) {
+    if let Some(entry) = entry {
+        TABLE.empty(entry);
     }
 }
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::{Attended, Door};
+use super::{Attended, Door, live};
 use crate::behaviour::when::when;
-use crate::cown::farewell::Farewell;
-use crate::cown::handle::Cown;
+use crate::cown::handle::{Cown, WeakCown};
 use crate::panic::Broken;
 use crate::runtime::Home;
 use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
@@ -20,6 +19,14 @@ const CALL: u8 = 100;
 struct State {
     log: Log,
     opens_after: usize,
+    /// Whether it closes its cown when nobody is left.
+    closes: Option<WeakCown<State>>,
+}
+
+impl State {
+    fn new(opens_after: usize) -> Self {
+        State { log: Log::default(), opens_after, closes: None }
+    }
 }
 
 /// Orders that were given; what an alert is to make visible.
@@ -33,6 +40,11 @@ impl Attended for State {
         if orders.load(Ordering::Relaxed) >= self.opens_after { Door::Open } else { Door::Shut }
     }
 
+    fn farewell(&mut self, _: &Arc<Orders>) {
+        self.log.push(END);
+        self.closes.iter().for_each(WeakCown::close);
+    }
+
     fn cancel(&mut self, _: &Arc<Orders>) {}
 
     fn failed(&mut self, _: &Arc<Orders>, _: &Broken) {}
@@ -40,7 +52,7 @@ impl Attended for State {
 
 fn attended(opens_after: usize) -> Cown<State> {
     let orders = Arc::new(Orders::new(0));
-    Cown::attended(Home::current(), orders, |_| State { log: Log::default(), opens_after })
+    Cown::attended(Home::current(), orders, |_| State::new(opens_after))
 }
 
 /// Gives an order, which the next call must see.
@@ -226,7 +238,7 @@ const END: u8 = 200;
 /// Drops a handle; the last one says farewell.
 fn leave(cown: Cown<State>) {
     if let Some(last) = cown.drop_unless_last() {
-        say_farewell(last);
+        last.say_farewell();
     }
 }
 
@@ -238,15 +250,10 @@ fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
     run_ready();
 }
 
-fn say_farewell(last: Cown<State>) {
-    when(last.into_regardless(), |held| {
-        let (state, cown) = held.into_parts();
-        match cown.farewell() {
-            Farewell::Last(_cown) => state.log.push(END),
-            Farewell::Again(cown) => say_farewell(cown),
-            Farewell::Revoked => {}
-        }
-    });
+/// A state that closes its cown at the farewell, by which it is dropped at once.
+fn mortal() -> Cown<State> {
+    let orders = Arc::new(Orders::new(0));
+    Cown::attended(Home::current(), orders, |this| State { closes: Some(this), ..State::new(0) })
 }
 
 /// The last handle goes, and a behaviour that stands before its farewell gives a new one to another thread, which
@@ -299,6 +306,81 @@ fn a_farewell_against_upgrade() {
         });
         leave_beside(cown, other);
         assert_eq!(Arc::strong_count(&orders), 1, "the front is dropped with the block");
+    });
+}
+
+/// The last handle goes, and the state ends with the farewell, while another thread alerts it by a weak handle, spawns
+/// with it, and lets it go: the state is dropped once, behind what was spawned before the end.
+///
+/// Fails if the request of the farewell destroys a state that has something behind it, or a handle left.
+#[test]
+fn an_end_against_a_handle_that_comes_and_goes() {
+    check(|| {
+        let cown = mortal();
+        let orders = Arc::clone(cown.front());
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || {
+            if let Some(cown) = weak.upgrade() {
+                order(&cown);
+                when(cown.regardless(), |state| state.log.push(1));
+                leave(cown);
+                run_ready();
+            }
+        });
+        leave_beside(cown, other);
+        assert_eq!(Arc::strong_count(&orders), 1, "the state is left, or its front");
+    });
+}
+
+/// A state is to be called before all else, and its maker is not through, while another thread, which has the handle
+/// already, alerts it and spawns: the call comes first, and the last one sees what was ordered.
+///
+/// Fails if the first request is left out.
+#[test]
+fn a_birth_against_a_behaviour() {
+    check(|| {
+        let orders = Arc::new(Orders::new(0));
+        let make = |_| State::new(0);
+        let (cown, other) =
+            Cown::attended_at_once(Home::current(), Arc::clone(&orders), make, |cown| {
+                let other = cown.clone();
+                let other = thread::spawn(move || {
+                    push(&other, 1);
+                    order(&other);
+                    drop(other);
+                    run_ready();
+                });
+                (cown, other)
+            });
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        let log = written(cown);
+        assert_eq!((log[0], count(&log, 1)), (CALL, 1), "{log:?}");
+        assert!((1..=2).contains(&count(&log, CALL)), "{log:?}");
+    });
+}
+
+/// A runtime is searched for what lives in it while a state is made, and ends: it is found or not, and its block is not
+/// looked at any more when it is freed.
+///
+/// Fails without either barrier, and if who goes does not wait for a search.
+#[test]
+fn a_search_against_an_end() {
+    check(|| {
+        live::use_table();
+        let home = Home::current();
+        let other = thread::spawn(|| {
+            let cown = mortal();
+            leave(cown);
+            run_ready();
+        });
+        for living in live::find(&[home]) {
+            living.alert();
+        }
+        run_ready();
+        other.join().unwrap();
+        run_ready();
     });
 }
 

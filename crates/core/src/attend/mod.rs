@@ -21,7 +21,7 @@
 //!     PARKED:  the token is ours:
 //!              schedule the guard's task   the guard's task (has the token)
 //!     neither: append an empty request     ALERT, PARKED: clear; attend
-//!                                            open: grant again
+//!                                            open: pass over an empty request; grant again
 //!                                            shut: ALERT clear? set PARKED, leave the token
 //!                                                  ALERT set?   from the start
 //!                                            reserved: ALERT clear? the state takes its turn
@@ -34,11 +34,18 @@
 //! the exchange that clears it, which is an acquire: what it left for the state is seen by the call
 //! that follows. One that finds PARKED has the token.
 //!
+//! *A state that is to be called before all else* is made in the middle of this: with ALERT set and an empty request in
+//! the queue, and its maker has the token (`birth.rs`). *One that nobody reaches any more* ends behind all that was
+//! spawned on it (`farewell.rs`).
+//!
 //! *There is one token.* PARKED is set by the guard's task, which gives the token up with it; of the
 //! alerts after that, one finds PARKED without ALERT, and takes it.
 
+mod birth;
 mod ending;
+mod farewell;
 pub(crate) mod guard;
+mod knock;
 #[cfg_attr(all(test, loom), path = "live_in_model.rs")]
 pub(crate) mod live;
 mod survey;
@@ -60,7 +67,7 @@ use crate::cown::set::{Regardless, RegardlessHeld};
 use crate::group::alert as group;
 use crate::panic::{Broken, catch, drop_quietly};
 use crate::runtime::{Home, RuntimeId};
-use crate::sched::{Successor, context, guest, schedule, schedule_last, shared};
+use crate::sched::{Successor, at_work_in, schedule, schedule_last, shared};
 use crate::sim;
 pub use ending::Ending;
 pub(crate) use ending::{cut_off, end_in_order, moved};
@@ -91,7 +98,7 @@ pub trait Attended: Send + Sized + 'static {
 
     /// Called in the place of [`attend`](Self::attend) once the runtime is past its shutdown's
     /// deadline: to drop what the state waits for. Afterwards the door is open, for behaviours that
-    /// are dropped in their turn; or, if the state has [closed](Cown::close) its cown and they come
+    /// are dropped in their turn; or, if the state has [closed](WeakCown::close) its cown and they come
     /// [regardless](Cown::regardless), that run.
     fn cancel(&mut self, front: &Self::Front);
 
@@ -100,7 +107,7 @@ pub trait Attended: Send + Sized + 'static {
     fn failed(&mut self, front: &Self::Front, why: &Broken);
 
     /// The runtime is about to end, and waits for the state to come to its own end, in which it
-    /// [closes](Cown::close) the cown. Called without the state, on the thread that ends the runtime;
+    /// [closes](WeakCown::close) the cown. Called without the state, on the thread that ends the runtime;
     /// an alert follows.
     fn end(front: &Self::Front, ending: &Ending) {
         let _ = (front, ending);
@@ -113,8 +120,15 @@ pub trait Attended: Send + Sized + 'static {
         0
     }
 
+    /// The last handle is gone, and all that was spawned with any has run: called once, as [`attend`](Self::attend) is, if
+    /// that handle was to [say farewell](Cown::say_farewell). Who [closes](WeakCown::close) the cown in here is dropped
+    /// right away.
+    fn farewell(&mut self, front: &Self::Front) {
+        let _ = front;
+    }
+
     /// The runtime had a handle for a moment, and all others have gone meanwhile: for owners that
-    /// [say farewell](Cown::drop_unless_last) to the state.
+    /// [say farewell](Cown::say_farewell) to the state.
     fn unreachable(last: Cown<Self>) {
         drop(last);
     }
@@ -137,15 +151,16 @@ pub enum Door {
 
 impl<T: Attended> Cown<T> {
     /// Makes a cown whose state is attended to, with a front that handles can see. The state is made
-    /// with a weak handle of its own cown, which cannot be upgraded before this returns.
+    /// with a weak handle of its own cown, which cannot be upgraded before this returns. It is attended to
+    /// when it is first alerted; see [`attended_at_once`](Self::attended_at_once).
     ///
-    /// Costs 24 bytes and the front on top of a plain cown.
+    /// Costs 24 bytes and the front on top of a plain cown, and 16 bytes in a table.
     pub fn attended(
         home: Home,
         front: T::Front,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> Self {
-        let header = guard::allocate(home.0, None, front, make_state);
+        let header = guard::allocate(home.0, None, front, make_state, |_| ());
         // SAFETY: a fresh cown of `T`, with one handle.
         unsafe { Self::from_header(header) }
     }
@@ -158,11 +173,7 @@ impl<T: Attended> Cown<T> {
     pub fn alert(&self) {
         self.assert_attended();
         let home = self.header().home();
-        if context::worker().is_some() {
-            return self.alert_inside(home);
-        }
-        sim::point();
-        guest::visit(home, || self.alert_inside(home));
+        at_work_in(home, || self.alert_inside(home));
     }
 
     fn alert_inside(&self, home: RuntimeId) {
@@ -188,10 +199,14 @@ impl<T: Attended> Cown<T> {
         }
     }
 
-    /// A behaviour before which the state is attended to.
+    /// A request before which the state is attended to.
     #[inline(never)]
     fn knock(&self) {
-        when(Regardless(self), |_| {});
+        if self.header().is_grouped() {
+            return when(Regardless(self), |_| {});
+        }
+        // SAFETY: alive by this handle.
+        unsafe { knock::append(self.header_ptr()) };
     }
 
     /// What handles see of the cown.
@@ -212,17 +227,6 @@ impl<T: Attended> Cown<T> {
     /// The same by value: the behaviour takes the handle along.
     pub fn into_regardless(self) -> RegardlessHeld<T> {
         RegardlessHeld(self)
-    }
-
-    /// Closes the cown for good: behaviours that name it are refused ([`Broken::Closed`]), unless
-    /// they come [regardless](Self::regardless). For the state itself, whose end this is.
-    pub fn close(&self) {
-        // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
-        // us sees the other.
-        let before = self.header().flags.fetch_or(Flags::CLOSED, Ordering::AcqRel);
-        if before & (Flags::CLOSED | Flags::PARKED) == Flags::PARKED {
-            self.alert();
-        }
     }
 
     /// Whether the cown is closed. A hint, unless a behaviour on this cown asks.
@@ -258,6 +262,23 @@ impl<T: Attended> WeakCown<T> {
         unsafe {
             assert!(header.as_ref().has(Flags::ATTENDED), "not made by `Cown::attended`");
             guard::front::<T>(header).as_ref()
+        }
+    }
+
+    /// Closes the cown for good: behaviours that name it are refused ([`Broken::Closed`]), unless
+    /// they come [regardless](Cown::regardless). For the state itself, whose end this is.
+    pub fn close(&self) {
+        // SAFETY: a weak handle keeps the block alive.
+        let flags = unsafe { &self.header_ptr().as_ref().flags };
+        // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
+        // us sees the other.
+        let before = flags.fetch_or(Flags::CLOSED, Ordering::AcqRel);
+        if before & (Flags::CLOSED | Flags::PARKED) == Flags::PARKED {
+            // Where no handle is left, the door is not left shut.
+            if let Some(handle) = self.upgrade() {
+                handle.alert();
+                give_back(handle);
+            }
         }
     }
 }
@@ -298,9 +319,8 @@ pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
     }
     // SAFETY: only cowns that are attended to are alerted; and with the token we are alone.
     unsafe {
-        let guard = guard::of(cown);
-        (*guard.as_ptr()).head = head.as_ptr();
-        ready.ready(guard.cast(), cown.as_ref().home_of_queue());
+        guard::leave_token(cown, head);
+        ready.ready(guard::task_of(cown), cown.as_ref().home_of_queue());
     }
 }
 
@@ -366,9 +386,14 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
             // SAFETY: the token is passed on.
             unsafe {
                 let head = NonNull::new_unchecked((*guard.as_ptr()).head);
-                grant(cown, head, &mut successor);
+                return match knock::pass_over(cown, head, context.home) {
+                    Ok(next) => next,
+                    Err(head) => {
+                        grant(cown, head, &mut successor);
+                        successor.take()
+                    }
+                };
             }
-            return successor.take();
         }
         if park(header) {
             return None;
@@ -497,7 +522,7 @@ unsafe fn fail<T: Attended>(cown: NonNull<CownHeader>, why: &Broken) {
         let state = &mut *CownBox::<T>::state(cown);
         let front = guard::front::<T>(cown).as_ref();
         drop_quietly(|| state.failed(front, why));
-        match ManuallyDrop::new(WeakCown::<T>::of_stillborn(cown)).upgrade() {
+        match ManuallyDrop::new(WeakCown::<T>::from_header(cown)).upgrade() {
             Some(handle) => {
                 handle.alert();
                 give_back(handle);

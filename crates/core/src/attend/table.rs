@@ -1,45 +1,124 @@
 //! The table of all cowns that are attended to: what `live.rs` has in a static, and models run.
+//!
+//! Actors come and go all the time, and are searched for when a runtime ends. So to come and to go costs plain stores in
+//! an entry that nobody else writes, and searchers pay: they say that they search, with a [heavy](asym::heavy) barrier,
+//! and who goes looks for that behind a [light](asym::light) one.
+//!
+//! ```text
+//!   one that goes                         one that searches (has the lock)
+//!   entry: empty                          searching: set
+//!   asym::light()                         asym::heavy()
+//!   searching?  no:  the block is freed   entry?  empty: skipped
+//!               yes: wait for the lock            else:  its cown is looked at
+//!                                         searching: clear
+//! ```
+//!
+//! *Nobody looks at a block that is freed.* By the two barriers, the searcher finds the entry empty, or the one that goes
+//! sees that it searches, and waits for its end before it frees the block. If it sees that nobody searches any more, it
+//! has acquired the end of the search.
 
-use std::ptr::{NonNull, without_provenance_mut};
+use std::ptr::{NonNull, null_mut};
 
-use coact_sync::CachePadded;
+use coact_sync::asym;
 
 use super::guard;
 use crate::cown::header::{CownHeader, Flags};
 use crate::runtime::{Home, RuntimeId};
-use crate::sched::context;
-use crate::statics::{AtomicBool, Mutex, Ordering};
+use crate::statics::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
 
-/// An empty shard is given back if it had room for more than this.
-const KEPT: usize = 1024;
+/// How many entries are made at a time, and how many a thread takes.
+const ROW: usize = if cfg!(loom) { 2 } else { 256 };
+pub(super) const BATCH: usize = ROW / 4;
 
-/// A table whose entries are spread over several locks.
-pub(super) struct Table<const SHARDS: usize> {
-    pub(super) shards: [CachePadded<Mutex<Shard>>; SHARDS],
-    /// Whether a cown that is attended to was ever moved to another runtime.
-    pub(super) moved: AtomicBool,
-}
-
-/// Where a cown stands in the table.
-#[derive(Clone, Copy, Default)]
+/// Where a cown stands. Entries are made in rows, which stay.
 pub(crate) struct Entry {
-    shard: u32,
-    index: u32,
+    /// Null if none does.
+    cown: AtomicPtr<CownHeader>,
+    /// The cown's runtime when it came.
+    home: AtomicU32,
 }
 
-impl<const SHARDS: usize> Table<SHARDS> {
-    /// Puts a fresh cown into the shard of this thread.
-    #[inline]
-    pub(super) fn insert(&self, cown: NonNull<CownHeader>, home: RuntimeId) -> Entry {
-        let shard = context::thread() as usize % SHARDS;
-        let index = self.shards[shard].lock().insert(cown, home);
-        Entry { shard: shard as u32, index }
+impl Entry {
+    fn new() -> Self {
+        Self { cown: AtomicPtr::new(null_mut()), home: AtomicU32::new(0) }
     }
 
-    /// Takes a cown out, before its block is freed.
+    /// Puts a fresh cown into an entry that nobody else uses.
     #[inline]
-    pub(super) fn remove(&self, entry: Entry) {
-        self.shards[entry.shard as usize].lock().remove(entry.index as usize);
+    pub(super) fn fill(&self, cown: NonNull<CownHeader>, home: RuntimeId) {
+        // ORDERING: Relaxed; published with the cown. Release pairs with the acquire in `find`: the header is there.
+        self.home.store(home.get().into(), Ordering::Relaxed);
+        self.cown.store(cown.as_ptr(), Ordering::Release);
+    }
+}
+
+pub(super) struct Table {
+    /// Whoever searches has the lock.
+    rows: Mutex<Vec<&'static [Entry]>>,
+    /// Entries without a cown that no thread has taken.
+    spare: Mutex<Vec<&'static Entry>>,
+    /// Whether somebody searches.
+    searching: AtomicBool,
+    /// Whether a cown that is attended to was ever moved to another runtime.
+    moved: AtomicBool,
+}
+
+impl Table {
+    #[cfg(not(all(test, loom)))]
+    pub(super) const fn new() -> Self {
+        Self {
+            rows: Mutex::new(Vec::new()),
+            spare: Mutex::new(Vec::new()),
+            searching: AtomicBool::new(false),
+            moved: AtomicBool::new(false),
+        }
+    }
+
+    /// A model's atomics are not constant.
+    #[cfg(all(test, loom))]
+    pub(super) fn new() -> Self {
+        Self {
+            rows: Mutex::new(Vec::new()),
+            spare: Mutex::new(Vec::new()),
+            searching: AtomicBool::new(false),
+            moved: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes some entries out of which cowns can make theirs.
+    #[cold]
+    pub(super) fn take_spare(&self, entries: &mut Vec<&'static Entry>) {
+        let mut spare = self.spare.lock();
+        if spare.is_empty() {
+            let row: &'static [Entry] = Vec::from_iter((0..ROW).map(|_| Entry::new())).leak();
+            self.rows.lock().push(row);
+            spare.extend(row);
+        }
+        let left = spare.len().saturating_sub(BATCH.max(1));
+        entries.extend(spare.drain(left..));
+    }
+
+    /// Gives entries back.
+    #[cold]
+    pub(super) fn give_spare(&self, entries: impl Iterator<Item = &'static Entry>) {
+        self.spare.lock().extend(entries);
+    }
+
+    /// Empties a cown's entry, before its block is freed.
+    #[inline]
+    pub(super) fn empty(&self, entry: &Entry) {
+        // ORDERING: Relaxed. The barrier orders it before the look; see the module.
+        entry.cown.store(null_mut(), Ordering::Relaxed);
+        asym::light();
+        // ORDERING: Acquire pairs with the release at the end of `find`.
+        if self.searching.load(Ordering::Acquire) {
+            self.wait_for_search();
+        }
+    }
+
+    #[cold]
+    fn wait_for_search(&self) {
+        drop(self.rows.lock());
     }
 
     /// A cown that is attended to is about to be moved.
@@ -51,77 +130,34 @@ impl<const SHARDS: usize> Table<SHARDS> {
 
     /// The cowns of some runtimes whose state has not ended. Each is kept alive by what this returns.
     pub(super) fn find(&self, homes: &[Home]) -> Vec<Living> {
-        // ORDERING: Relaxed, as in `note_move`. What it leads to is guarded by the shards' locks.
+        let rows = self.rows.lock();
+        // ORDERING: Relaxed. The barrier orders it before the looks at entries.
+        self.searching.store(true, Ordering::Relaxed);
+        asym::heavy();
+        // ORDERING: Relaxed, as in `note_move`.
         let moved = self.moved.load(Ordering::Relaxed);
         let is_of = |home| homes.contains(&Home(home));
         let mut found = Vec::new();
-        for shard in &self.shards {
-            let shard = shard.lock();
-            for (home, cown) in shard.homes.iter().zip(&shard.cowns) {
-                if *home == RuntimeId::NONE || !(moved || is_of(*home)) {
-                    continue;
-                }
-                // SAFETY: it stands in the table, so its block, and the leader of its group, are not freed
-                // before the lock is. Others' cowns are only looked at: a handle of theirs could be the last
-                // one for a moment, and their runtime would not know of its farewell.
-                unsafe {
-                    let cown = NonNull::new_unchecked(*cown);
-                    let header = cown.as_ref();
-                    if is_of(header.home()) && !header.has(Flags::CLOSED) && header.counts.retain()
-                    {
-                        found.push(Living(cown));
-                    }
-                }
+        for entry in rows.iter().copied().flatten() {
+            // ORDERING: Acquire pairs with the release in `fill`. Relaxed, the home: that of this cown, or of a later
+            // one in its place, if it is gone.
+            let cown = NonNull::new(entry.cown.load(Ordering::Acquire));
+            let home = entry.home.load(Ordering::Relaxed);
+            let Some(cown) = cown.filter(|_| moved || is_of(RuntimeId::from_raw(home as u16)))
+            else {
+                continue;
+            };
+            // SAFETY: its block, and the leader of its group, are not freed before the search has ended. Others' cowns
+            // are only looked at: a handle of theirs could be the last one for a moment, and their runtime would not
+            // know of its farewell.
+            let header = unsafe { cown.as_ref() };
+            if is_of(header.home()) && !header.has(Flags::CLOSED) && header.counts.retain() {
+                found.push(Living(cown));
             }
         }
+        // ORDERING: Release pairs with the acquire in `empty`: who sees it may free what was looked at.
+        self.searching.store(false, Ordering::Release);
         found
-    }
-}
-
-/// Two arrays, so that a search runs over the small one.
-pub(super) struct Shard {
-    /// [`RuntimeId::NONE`] in a free entry.
-    homes: Vec<RuntimeId>,
-    /// In a free entry, the number of the next one, as an address.
-    cowns: Vec<*mut CownHeader>,
-    free: usize,
-    used: usize,
-}
-
-/// The end of the list of free entries.
-const NOWHERE: usize = usize::MAX;
-
-// SAFETY: the pointers are followed under the lock of the shard only, where their cowns are alive.
-unsafe impl Send for Shard {}
-
-impl Shard {
-    pub(super) const fn new() -> Self {
-        Self { homes: Vec::new(), cowns: Vec::new(), free: NOWHERE, used: 0 }
-    }
-
-    fn insert(&mut self, cown: NonNull<CownHeader>, home: RuntimeId) -> u32 {
-        self.used += 1;
-        let index = self.free;
-        if index == NOWHERE {
-            self.homes.push(home);
-            self.cowns.push(cown.as_ptr());
-            return u32::try_from(self.cowns.len() - 1).expect("memory ends before the numbers do");
-        }
-        self.free = self.cowns[index].addr();
-        self.homes[index] = home;
-        self.cowns[index] = cown.as_ptr();
-        index as u32
-    }
-
-    fn remove(&mut self, index: usize) {
-        self.used -= 1;
-        if self.used == 0 && self.cowns.len() > KEPT {
-            *self = Self::new();
-            return;
-        }
-        self.homes[index] = RuntimeId::NONE;
-        self.cowns[index] = without_provenance_mut(self.free);
-        self.free = index;
     }
 }
 

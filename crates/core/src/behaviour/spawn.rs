@@ -21,7 +21,7 @@ use crate::group::spawn as group;
 use crate::panic::{Broken, drop_quietly};
 use crate::runtime::{self, RuntimeId};
 use crate::sched::shared::{self, Phase};
-use crate::sched::{context, guest, schedule};
+use crate::sched::{at_work_in, context, guest, schedule};
 use crate::sim;
 
 /// Requests of the usual number of cowns lie on the stack.
@@ -336,18 +336,13 @@ where
         // SAFETY: as above; the member is of the leader's group, and the body for it.
         return unsafe { group::spawn_placed(leader, member, body) };
     }
-    let spawn = || {
+    at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate(member, body);
         let place = Place::of(Single::slot(node));
         // SAFETY: the node is ours, and the set's handle keeps the cown alive.
         unsafe { Single::spawn(node) };
         Some(place)
-    };
-    if context::worker().is_some() {
-        return spawn();
-    }
-    sim::point();
-    guest::visit(header.home(), spawn)
+    })
 }
 
 #[inline(never)]

@@ -64,9 +64,9 @@ impl Counts {
         Self(AtomicU64::new(SOLE))
     }
 
-    /// No strong handle yet.
+    /// No strong handle yet, and beside the weak count of them all another one: the state is made with a weak handle.
     pub(crate) fn stillborn() -> Self {
-        Self(AtomicU64::new(ONE_WEAK))
+        Self(AtomicU64::new(2 * ONE_WEAK))
     }
 
     /// The first strong handle of a cown without any.

@@ -248,18 +248,19 @@ impl<T: Send + 'static> WeakCown<T> {
         self.header
     }
 
-    /// The weak count that all strong handles together own, of a cown that has no state yet.
+    /// The handle to which a weak count was left: one of the two that a cown is made with, the first for all strong handles
+    /// together, the other for the state.
     ///
     /// # Safety
-    /// The header is fresh, of a `T`, and this is called once.
-    pub(crate) unsafe fn of_stillborn(header: NonNull<CownHeader>) -> Self {
+    /// The cown is of `T`, and a weak count of it was left to this, or this is forgotten while there is one.
+    pub(crate) unsafe fn from_header(header: NonNull<CownHeader>) -> Self {
         Self { header, state: PhantomData }
     }
 
-    /// Turns that count into the cown's first strong handle, which is the caller's.
+    /// Turns one of these two into the cown's first strong handle, which is the caller's.
     ///
     /// # Safety
-    /// This is what [`of_stillborn`](Self::of_stillborn) gave, and the state is written.
+    /// The cown is fresh, this is one of the two that it was made with, and the state is written.
     pub(crate) unsafe fn bring_to_life(self) {
         let this = ManuallyDrop::new(self);
         // SAFETY: our count keeps the block alive.
@@ -452,12 +453,35 @@ unsafe fn dispose_of_last(task: TaskPtr) {
     unsafe { Leader::release(Single::dismantle(task.cast::<LastInGroup>())) };
 }
 
+/// Gives a handle up, in a behaviour that holds the cown. Returns whether it was the last one of a cown that is closed,
+/// and nothing stands behind the behaviour: so nothing ever will, and the state is the caller's to
+/// [destroy](destroy). Else the cown goes its usual way.
+///
+/// # Safety
+/// The slot is that of the behaviour.
+pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull<Slot>) -> bool {
+    let cown = ManuallyDrop::new(handle).header;
+    // SAFETY: the behaviour keeps the cown alive.
+    let header = unsafe { cown.as_ref() };
+    if !header.counts.remove() {
+        return false;
+    }
+    // ORDERING: Relaxed. Requests are appended by those who have a handle, and they have given it up before us.
+    let is_alone = header.tail.load(Ordering::Relaxed) == slot.as_ptr();
+    if !header.has(Flags::CLOSED) || !is_alone {
+        // SAFETY: this was the last handle.
+        unsafe { retire::<T>(cown) };
+        return false;
+    }
+    true
+}
+
 /// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten
 /// instead: no thread is left that may touch it.
 ///
 /// # Safety
 /// No handle and no behaviour can reach the state any more.
-unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
+pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the handles' weak count keeps the block alive.
     if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
         let Some(_depth) = Depth::enter() else {

@@ -97,6 +97,10 @@ impl<T> CownBox<T> {
             let header = cown.as_ref();
             let (attended, packed) = (header.has(Flags::ATTENDED), header.has(Flags::PACKED));
             let leader = cown.as_ref().leader();
+            if attended {
+                // Until then a search may look at the header.
+                guard::unlist(cown);
+            }
             cown.as_mut().end();
             if attended {
                 guard::free(cown);

@@ -74,7 +74,7 @@ use leader::Leader;
 /// assert_eq!(both.wait(), Ok((5, 3)));
 /// ```
 pub struct Group {
-    leader: NonNull<Leader>,
+    pub(crate) leader: NonNull<Leader>,
 }
 
 // SAFETY: the handle gives access to nothing but counts and constants of the leader.
@@ -119,7 +119,7 @@ impl Group {
         // SAFETY: the leader is alive, and counts the member. The cown is fresh, with one handle.
         unsafe {
             let leader = Leader::retain(self.leader);
-            Cown::from_header(guard::allocate(home, Some(leader), front, make_state))
+            Cown::from_header(guard::allocate(home, Some(leader), front, make_state, |_| ()))
         }
     }
 

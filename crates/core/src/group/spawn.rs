@@ -17,8 +17,7 @@ use crate::behaviour::task::RunContext;
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
-use crate::sched::{context, guest, schedule};
-use crate::sim;
+use crate::sched::{at_work_in, schedule};
 
 /// Spawns a behaviour on one member, held exclusively.
 ///
@@ -96,14 +95,10 @@ where
 /// # Safety
 /// As there; the leader is alive in any case.
 unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: by the caller's word.
-    let spawn = || unsafe { spawn_request(leader, slot) };
-    if context::worker().is_some() {
-        return spawn();
-    }
-    sim::point();
     // SAFETY: alive, by the caller's word.
-    guest::visit(unsafe { leader.as_ref() }.home_of_queue(), spawn);
+    let home = unsafe { leader.as_ref() }.home_of_queue();
+    // SAFETY: by the caller's word.
+    at_work_in(home, || unsafe { spawn_request(leader, slot) });
 }
 
 /// Puts the one request of a behaviour on members of one group into the queue.

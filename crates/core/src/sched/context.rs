@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::ptr::null;
+use std::ptr::{NonNull, null};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +21,33 @@ thread_local! {
     static THREAD: Cell<u64> = const { Cell::new(0) };
     static CANCELLING: Cell<bool> = const { Cell::new(false) };
     static PRINCIPAL: RefCell<Option<Principal>> = const { RefCell::new(None) };
+    static SCOPED: Cell<Option<Scoped>> = const { Cell::new(None) };
+}
+
+/// What [`with_scoped`] was given, as long as that runs.
+type Scoped = NonNull<dyn Any>;
+
+/// Does something, for the time of which [`scoped`] shows this value on this thread: for layers above, in the place of a
+/// thread-local variable, which simulated threads would share. One within another hides that. No cost but that of two
+/// stores, and none of it fails in the destructor of a thread-local variable.
+pub fn with_scoped<R>(value: &dyn Any, work: impl FnOnce() -> R) -> R {
+    struct Leave(Option<Scoped>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            SCOPED.set(self.0);
+        }
+    }
+    // SAFETY: only the lifetime of the reference changes, which `Leave` ends before the value's does.
+    let value =
+        unsafe { std::mem::transmute::<NonNull<dyn Any + '_>, Scoped>(NonNull::from(value)) };
+    let _leave = Leave(SCOPED.replace(Some(value)));
+    work()
+}
+
+/// Looks at the value of the innermost [`with_scoped`] that runs on this thread, if there is one.
+pub fn scoped<R>(look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
+    // SAFETY: its `with_scoped` is still running, on this very stack, below this call.
+    look(SCOPED.get().map(|value| unsafe { value.as_ref() }))
 }
 
 /// On whose behalf something runs; known to a layer above.
@@ -229,6 +256,7 @@ pub(crate) struct Snapshot {
     cancelling: bool,
     companions: thread::Companions,
     principal: Option<Principal>,
+    scoped: Option<Scoped>,
     destructors: Destructors,
 }
 
@@ -244,6 +272,7 @@ impl Snapshot {
             cancelling: false,
             companions: Vec::new(),
             principal: None,
+            scoped: None,
             destructors: Destructors::default(),
         }
     }
@@ -258,6 +287,7 @@ impl Snapshot {
             cancelling: CANCELLING.replace(self.cancelling),
             companions: thread::swap(self.companions),
             principal: PRINCIPAL.replace(self.principal.clone()),
+            scoped: SCOPED.replace(self.scoped),
             destructors: self.destructors.swap_in(),
         }
     }

@@ -21,6 +21,7 @@ pub(crate) mod worker;
 pub(crate) use self::loom::{schedule, schedule as schedule_last};
 use crate::behaviour::task::{Ready, TaskPtr};
 use crate::runtime::RuntimeId;
+use crate::sim;
 
 /// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
 #[cfg(not(all(test, loom)))]
@@ -39,6 +40,17 @@ pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
         Some(worker) if worker.id() == home => worker.push_aged(task),
         _ => shared::submit(task, home),
     }
+}
+
+/// Does something that makes work for a runtime: as one of its workers, or as its [guest], so that it is not taken for
+/// idle meanwhile.
+#[inline]
+pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
+    if context::worker().is_some() {
+        return work();
+    }
+    sim::point();
+    guest::visit(home, work)
 }
 
 /// Keeps the first task that a finished behaviour makes ready on its own runtime, to be run next on

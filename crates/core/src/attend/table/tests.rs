@@ -1,35 +1,55 @@
-//! The shard by itself: it follows no pointer.
+//! The table by itself: it follows no pointer of a cown that is not of a runtime asked for.
 
-use super::{KEPT, NOWHERE, Shard};
-use crate::cown::header::CownHeader;
-use crate::runtime::RuntimeId;
 use std::ptr::NonNull;
 
-/// The table follows no pointer by itself.
+use super::{BATCH, Entry, ROW, Table};
+use crate::cown::header::CownHeader;
+use crate::runtime::RuntimeId;
+
+/// A cown that is not there.
 fn cown(number: usize) -> NonNull<CownHeader> {
     NonNull::new(std::ptr::without_provenance_mut((number + 1) * 64)).unwrap()
 }
 
-#[test]
-fn free_entries_are_used_again() {
-    let mut shard = Shard::new();
-    let home = RuntimeId::from_raw(7);
-    let entries: Vec<_> = (0..4).map(|number| shard.insert(cown(number), home)).collect();
-    assert_eq!(entries, [0, 1, 2, 3]);
-    shard.remove(1);
-    shard.remove(3);
-    assert_eq!(shard.homes[1], RuntimeId::NONE);
-    assert_eq!([shard.insert(cown(8), home), shard.insert(cown(9), home)], [3, 1]);
-    assert_eq!(shard.insert(cown(10), home), 4);
-    assert_eq!(shard.cowns[1], cown(9).as_ptr());
+fn take(table: &Table) -> Vec<&'static Entry> {
+    let mut entries = Vec::new();
+    table.take_spare(&mut entries);
+    entries
+}
+
+fn rows(table: &Table) -> usize {
+    table.rows.lock().len()
 }
 
 #[test]
-fn a_large_table_is_given_back_when_it_is_empty() {
-    let mut shard = Shard::new();
-    let home = RuntimeId::from_raw(1);
-    let entries: Vec<_> = (0..=KEPT).map(|number| shard.insert(cown(number), home)).collect();
-    entries.into_iter().for_each(|entry| shard.remove(entry as usize));
-    assert_eq!((shard.cowns.capacity(), shard.homes.capacity(), shard.free), (0, 0, NOWHERE));
-    assert_eq!(shard.insert(cown(1), home), 0);
+fn entries_are_used_again() {
+    let table = Table::new();
+    let home = RuntimeId::from_raw(7);
+    for round in 0..3 {
+        let mut taken: Vec<_> = (0..ROW / BATCH).flat_map(|_| take(&table)).collect();
+        assert_eq!((taken.len(), rows(&table)), (ROW, 1), "round {round}");
+        for (number, entry) in taken.iter().enumerate() {
+            entry.fill(cown(number), home);
+        }
+        taken.iter().for_each(|entry| table.empty(entry));
+        table.give_spare(taken.drain(..));
+    }
+}
+
+#[test]
+fn no_entry_is_given_to_two() {
+    let table = Table::new();
+    let mut taken: Vec<_> = (0..3 * ROW / BATCH).flat_map(|_| take(&table)).collect();
+    assert_eq!(rows(&table), 3);
+    taken.sort_unstable_by_key(|entry| std::ptr::from_ref(*entry).addr());
+    assert!(taken.windows(2).all(|two| !std::ptr::eq(two[0], two[1])));
+}
+
+#[test]
+fn cowns_of_other_runtimes_are_not_touched() {
+    let table = Table::new();
+    for (number, entry) in take(&table).into_iter().enumerate() {
+        entry.fill(cown(number), RuntimeId::from_raw(7));
+    }
+    assert!(table.find(&[crate::runtime::Home(RuntimeId::from_raw(8))]).is_empty());
 }
