@@ -65,7 +65,8 @@ impl<R: Send + 'static> Promise<R> {
         promise
     }
 
-    /// Blocks the calling thread until the value is there.
+    /// Blocks the calling thread until the value is there. It looks for the value for some microseconds before it is
+    /// parked, unless it has done so in vain.
     ///
     /// # Errors
     /// [`Broken`] says why there is no value.
@@ -106,7 +107,10 @@ impl<R: Send + 'static> Promise<R> {
         if sim::block_until(&sim::awaited(self.cell(), what), &|| self.0.is_ready()) {
             return self.0.try_take().expect("it is ready");
         }
-        wait::block_on(self)
+        match wait::look_for(|| self.0.try_take()) {
+            Some(result) => result,
+            None => wait::block_on(self),
+        }
     }
 
     /// Like [`wait`](Self::wait), for so long at the most.
@@ -133,7 +137,8 @@ impl<R: Send + 'static> Promise<R> {
             sim::block_until(&awaited, &|| self.0.is_ready() || is_over());
             return self.0.try_take().ok_or(self);
         }
-        wait::block_on_timeout(&mut self, timeout).ok_or(self)
+        let found = wait::look_for(|| self.0.try_take());
+        found.or_else(|| wait::block_on_timeout(&mut self, timeout)).ok_or(self)
     }
 
     /// The value, if it is there; the promise, if not.
