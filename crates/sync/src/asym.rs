@@ -122,6 +122,7 @@ mod backend {
     use std::thread;
     use std::time::Duration;
 
+    use crate::CachePadded;
     use crate::shim::process::{AtomicU8, Ordering, compiler_fence, fence};
 
     const UNDECIDED: u8 = 0;
@@ -138,7 +139,9 @@ mod backend {
     /// moment that call returned, before the store was issued; and a thread that still reads
     /// UNDECIDED uses the stronger fence, or takes part in the decision. For a thread that still reads
     /// ASYMMETRIC when it has become SETTLING, see "When the call is taken away".
-    static MODE: AtomicU8 = AtomicU8::new(UNDECIDED);
+    ///
+    /// On a line of its own, which stays with each processor: it is read all the time.
+    static MODE: CachePadded<AtomicU8> = CachePadded::new(AtomicU8::new(UNDECIDED));
 
     #[inline]
     pub(super) fn init() -> bool {
