@@ -2,10 +2,11 @@
 //!
 //! Every repetition runs in a fresh process and its result is checked; the repetitions of the implementations of a
 //! workload are interleaved. [`harness`] is what all workloads share, [`workloads`] is our side of each, [`peers`]
-//! finds the programs that do the same with something else, [`instructions`] counts instead of measuring, [`report`] and [`compare`] read what was measured, and [`cli`]
-//! is the tool.
+//! finds the programs that do the same with something else, [`instructions`] and [`coherence`] count instead of
+//! measuring, [`report`] and [`compare`] read what was measured, and [`cli`] is the tool.
 
 pub mod cli;
+pub mod coherence;
 pub mod compare;
 pub mod harness;
 pub mod instructions;

@@ -1,16 +1,13 @@
 //! `instructions`: counts, and the table that they are judged by.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::jobs::in_order;
 use crate::instructions::count::Counter;
 use crate::instructions::table::{self, BUILD, TOLERANCE, Verdict};
 use crate::instructions::{Case, Count, Table, callgrind, cases};
@@ -49,13 +46,10 @@ pub struct Instructions {
     jobs: Option<NonZeroUsize>,
 }
 
-/// A case, and its count or why there is none.
-type Counted = (Case, anyhow::Result<Count>);
-
 impl Instructions {
     /// Counts what is asked for, prints a table, and writes or judges.
     pub fn count(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let cases = cases::named(&self.names)?;
+        let cases = cases::named(cases::ALL, &self.names)?;
         if self.list {
             cases.iter().try_for_each(|case| writeln!(out, "{case}"))?;
             return Ok(());
@@ -106,32 +100,24 @@ impl Instructions {
             .with_context(|| format!("cannot make {}", folder.display()))?;
         let program = std::env::current_exe().context("cannot find this program")?;
         let counter = Counter::new(program, folder);
-        let jobs = self.jobs.or(std::thread::available_parallelism().ok()).map_or(1, usize::from);
         writeln!(
             out,
             "{:<28} {:>12} {:>8}   {:>12} {:>8} {:>8}",
             "case", "instructions", "atomics", "table", "atomics", "change"
         )?;
-        let bar = bar(cases.len());
-        let next = AtomicUsize::new(0);
-        let (send, counted) = mpsc::channel::<(usize, Counted)>();
-        std::thread::scope(|scope| {
-            for _ in 0..jobs.min(cases.len()) {
-                let (send, counter, next) = (send.clone(), &counter, &next);
-                scope.spawn(move || {
-                    // ORDERING: Relaxed. Each number is taken once, and nothing else goes with it.
-                    while let Some((index, case)) = at(cases, next.fetch_add(1, Ordering::Relaxed))
-                    {
-                        // The receiver is gone if the table cannot be printed: then nothing more is wanted.
-                        if send.send((index, (*case, counter.count(case)))).is_err() {
-                            break;
-                        }
-                    }
-                });
-            }
-            drop(send);
-            collect(counted, known, &bar, out)
-        })
+        let mut counts = Vec::new();
+        in_order(
+            cases,
+            self.jobs,
+            |_, case| counter.count(case),
+            |case, count| {
+                let (case, count) = (case.to_string(), count?);
+                writeln!(out, "{}", line(&case, count, known))?;
+                counts.push((case, count));
+                Ok(())
+            },
+        )?;
+        Ok(counts)
     }
 
     fn accept(
@@ -199,41 +185,6 @@ impl Instructions {
 /// Where the committed table is: beside the tool's sources.
 fn committed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.txt")
-}
-
-fn at(cases: &[Case], index: usize) -> Option<(usize, &Case)> {
-    cases.get(index).map(|case| (index, case))
-}
-
-/// A line on standard error; none where that is not a terminal.
-fn bar(cases: usize) -> ProgressBar {
-    let target = ProgressDrawTarget::stderr_with_hz(4);
-    let bar = ProgressBar::with_draw_target(Some(cases as u64), target);
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  about {eta} left");
-    bar.set_style(style.expect("the template is right"));
-    bar.tick();
-    bar
-}
-
-/// Prints each case when all before it are there; gives all counts, in the order of the cases.
-fn collect(
-    counted: mpsc::Receiver<(usize, Counted)>,
-    known: &Table,
-    bar: &ProgressBar,
-    out: &mut impl Write,
-) -> anyhow::Result<Vec<(String, Count)>> {
-    let (mut early, mut counts) = (HashMap::new(), Vec::new());
-    for (index, one) in counted {
-        bar.inc(1);
-        early.insert(index, one);
-        while let Some((case, count)) = early.remove(&counts.len()) {
-            let (case, count) = (case.to_string(), count?);
-            bar.suspend(|| writeln!(out, "{}", line(&case, count, known)))?;
-            counts.push((case, count));
-        }
-    }
-    bar.finish_and_clear();
-    Ok(counts)
 }
 
 fn line(case: &str, now: Count, known: &Table) -> String {

@@ -1,17 +1,20 @@
 //! Commands and options, and what each command does.
 
 mod choice;
+mod coherence;
 mod compare;
 mod instructions;
+mod jobs;
 mod list;
 mod report;
 mod run;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::coherence::traced;
 use crate::harness::program::{self, Offer};
 use crate::workloads;
 
@@ -27,6 +30,7 @@ Examples:
   coact-bench report figures.json --out page        page/index.html, with drawings and tables
   coact-bench compare old.json new.json             what became faster, what slower
   coact-bench instructions                          instructions an operation, beside the committed table
+  coact-bench coherence                             cache-line transfers an operation, on up to 64 cores
   coact-bench lines                                 how long our Savina programs are, beside the paper's";
 
 /// Measures the coact runtime beside its peers. Each repetition runs in a fresh process and checks its result.
@@ -51,16 +55,25 @@ enum Command {
     /// Counts instructions and atomic read-modify-writes an operation, and compares them with a table.
     #[command(after_help = instructions::EXAMPLES)]
     Instructions(instructions::Instructions),
+    /// Counts cache-line transfers an operation on machines with more cores than this one.
+    #[command(after_help = coherence::EXAMPLES)]
+    Coherence(coherence::Coherence),
     /// Counts the lines of our Savina programs as the paper counts its own.
     Lines,
     /// Speaks as a peer's program does; the tool starts itself with this.
     #[command(hide = true)]
     Program(Program),
+    /// The same, traced from its beginning.
+    #[command(hide = true)]
+    Traced(Program),
 }
 
 #[derive(Args)]
 struct Program {
     words: Vec<String>,
+    /// Stops itself first, for whoever traces it.
+    #[arg(long)]
+    stopped: bool,
 }
 
 /// Does what the command line says; returns how the program ends.
@@ -72,10 +85,10 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report.write(out),
         Command::Compare(compare) => compare.print(out),
         Command::Instructions(instructions) => instructions.count(out),
+        Command::Coherence(coherence) => coherence.count(out),
         Command::Lines => list::lines(out),
-        Command::Program(Program { words }) => {
-            program::answer("coact", &Offer::of(&workloads::all()), &words, out)
-        }
+        Command::Program(program) => program.answer(out),
+        Command::Traced(Program { words, .. }) => traced::begin(&words),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -85,6 +98,16 @@ pub fn main() -> ExitCode {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+impl Program {
+    fn answer(&self, out: &mut impl Write) -> anyhow::Result<()> {
+        let offers = Offer::of(&workloads::all());
+        if self.stopped {
+            traced::stop()?;
+        }
+        program::answer("coact", &offers, &self.words, out)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+
+use crate::harness::Workload;
+use crate::workloads;
 
 /// One way to do one workload, and the two scales of which the difference is counted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,7 +60,8 @@ pub const ALL: &[Case] = &[
     case("actor-lives", "coact-stopped", (5_000, 25_000)),
 ];
 
-const fn case(
+/// A case, with its small and its large size in millionths of the full one.
+pub const fn case(
     workload: &'static str,
     implementation: &'static str,
     millionths: (u32, u32),
@@ -70,6 +74,15 @@ impl Case {
     pub fn scales(&self) -> [f64; 2] {
         [self.millionths.0, self.millionths.1].map(|scale| f64::from(scale) / 1e6)
     }
+
+    /// What it is a way to do.
+    ///
+    /// # Errors
+    /// There is no such workload.
+    pub fn workload(&self) -> anyhow::Result<&'static dyn Workload> {
+        let mut all = workloads::all().into_iter();
+        all.find(|workload| workload.name() == self.workload).context("there is no such workload")
+    }
 }
 
 impl fmt::Display for Case {
@@ -78,14 +91,14 @@ impl fmt::Display for Case {
     }
 }
 
-/// Those that are named, as workloads or as cases; all if none is.
+/// Those of all that are named, as workloads or as cases; all if none is.
 ///
 /// ```
 /// use coact_bench::instructions::cases;
 ///
 /// let named = |names: &[&str]| {
 ///     let names: Vec<String> = names.iter().copied().map(str::to_owned).collect();
-///     cases::named(&names).map(|cases| cases.iter().map(ToString::to_string).collect::<Vec<_>>())
+///     cases::named(cases::ALL, &names).map(|cases| cases.iter().map(ToString::to_string).collect::<Vec<_>>())
 /// };
 /// assert_eq!(named(&["here-one"]).unwrap(), ["here-one/coact", "here-one/coact-behaviour"]);
 /// assert_eq!(named(&["here-one/coact"]).unwrap(), ["here-one/coact"]);
@@ -94,36 +107,38 @@ impl fmt::Display for Case {
 ///
 /// # Errors
 /// A name that none has.
-pub fn named(names: &[String]) -> anyhow::Result<Vec<Case>> {
+pub fn named(all: &[Case], names: &[String]) -> anyhow::Result<Vec<Case>> {
     let is_named = |case: &Case, name: &String| *name == case.workload || *name == case.to_string();
     for name in names {
-        if !ALL.iter().any(|case| is_named(case, name)) {
-            bail!(
-                "nothing that is counted is called {name:?}; `coact-bench instructions --list` names all"
-            );
+        if !all.iter().any(|case| is_named(case, name)) {
+            bail!("nothing that is counted is called {name:?}; `--list` names all");
         }
     }
     let is_wanted =
         |case: &&Case| names.is_empty() || names.iter().any(|name| is_named(case, name));
-    Ok(ALL.iter().filter(is_wanted).copied().collect())
+    Ok(all.iter().filter(is_wanted).copied().collect())
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
-    use super::ALL;
-    use crate::workloads;
+    use super::{ALL, Case};
+    use crate::coherence;
 
     #[test]
     fn every_case_is_an_implementation_of_a_workload_and_grows() {
+        for all in [ALL, coherence::cases::ALL] {
+            all_are_known(all);
+        }
+    }
+
+    fn all_are_known(cases: &[Case]) {
         let mut names = HashSet::new();
-        for case in ALL {
-            let known = workloads::all().into_iter().any(|workload| {
-                workload.name() == case.workload
-                    && workload.implementations().iter().any(|i| i.name == case.implementation)
-            });
-            assert!(known, "there is no {case}");
+        for case in cases {
+            let workload = case.workload().expect("there is such a workload");
+            let mut ways = workload.implementations().iter();
+            assert!(ways.any(|way| way.name == case.implementation), "there is no {case}");
             assert!(names.insert(case.to_string()), "{case} is there twice");
             let [small, large] = case.scales();
             assert!(0.0 < small && small < large, "{case}");

@@ -9,8 +9,7 @@ use anyhow::{Context, bail};
 use super::callgrind::{self, Profile};
 use super::cases::Case;
 use super::code::Code;
-use crate::harness::{Setup, Workload};
-use crate::workloads;
+use crate::harness::Setup;
 
 /// What an operation of a case takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,13 +57,12 @@ impl Counter {
 
     fn run(&self, case: &Case, size: &str, scale: f64) -> anyhow::Result<Taken> {
         let setup = Setup { scale, workers: 1 };
-        let workload = workload(case)?;
         let file =
             self.folder.join(format!("{}-{}.{size}.callgrind", case.workload, case.implementation));
         let scale = format!("scale={scale}");
         let words = ["program", "run", case.workload, case.implementation, "workers=1", &scale];
         let (profile, answer) = callgrind::run(&self.program, &words, &file)?;
-        workload.check(&setup, &answer.measured())?;
+        case.workload()?.check(&setup, &answer.measured())?;
         let atomics = if Code::IS_KNOWN { Some(self.atomics(&profile)?) } else { None };
         Ok(Taken { operations: answer.operations, instructions: profile.instructions(), atomics })
     }
@@ -89,11 +87,6 @@ impl Counter {
         }
         Ok(sum)
     }
-}
-
-fn workload(case: &Case) -> anyhow::Result<&'static dyn Workload> {
-    let mut all = workloads::all().into_iter();
-    all.find(|workload| workload.name() == case.workload).context("there is no such workload")
 }
 
 fn difference(small: &Taken, large: &Taken) -> anyhow::Result<Count> {

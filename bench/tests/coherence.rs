@@ -1,0 +1,53 @@
+//! Traces small programs, where that is permitted.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::path::Path;
+
+use coact_bench::coherence::costs::NANOSECOND;
+use coact_bench::coherence::traced::{self, Machine, Run};
+use coact_bench::harness::program::Answer;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_coact-bench");
+
+/// Runs a tiny case on a machine with this number of cores; `None` where programs may not be traced.
+fn run(workload: &str, cores: usize, is_checked: bool) -> Option<Run> {
+    let workers = format!("workers={cores}");
+    let words = ["run", workload, "coact", &workers, "scale=0.00001"];
+    traced::stay_on_a_core(0).expect("there is a core");
+    let machine = match Machine::start(Path::new(PROGRAM), &words, cores, 50 * NANOSECOND) {
+        Ok(machine) => machine,
+        Err(error) => {
+            eprintln!("not tested: {error:#}");
+            return None;
+        }
+    };
+    let machine = if is_checked { machine.checked() } else { machine };
+    Some(machine.run().expect("the program runs to its end"))
+}
+
+fn answer(run: &Run) -> Answer {
+    Answer::read(run.printed.trim()).expect("it is an answer")
+}
+
+#[test]
+fn a_program_runs_to_its_end_and_tells_its_result() {
+    let Some(run) = run("cown-pairs", 3, false) else { return };
+    assert_eq!(answer(&run).operations, 80);
+    assert!(!run.tally.moved.is_empty(), "three cores share something");
+}
+
+#[test]
+fn one_core_has_every_line_and_each_run_is_the_same() {
+    let (Some(one), Some(other)) = (run("one-cown", 1, false), run("one-cown", 1, false)) else {
+        return;
+    };
+    assert!(one.tally.moved.is_empty());
+    assert_eq!(answer(&one).elapsed_ns, answer(&other).elapsed_ns);
+}
+
+/// Every instruction that is done here is also done by the processor, with the same outcome.
+#[test]
+fn instructions_do_what_the_processor_does() {
+    run("one-cown", 1, true);
+}
