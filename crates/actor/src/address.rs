@@ -622,6 +622,8 @@ impl<A: Actor> Drop for Addr<A> {
 }
 
 /// Nobody has the actor's address any more: it ends after the messages that it has.
+#[cold]
+#[inline(never)]
 fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     if last.is_closed() {
         return;

@@ -30,23 +30,20 @@ type Scoped = NonNull<dyn Any>;
 /// Does something, for the time of which [`scoped`] shows this value on this thread: for layers above, in the place of a
 /// thread-local variable, which simulated threads would share. One within another hides that. No cost but that of two
 /// stores, and none of it fails in the destructor of a thread-local variable.
-pub fn with_scoped<R>(value: &dyn Any, work: impl FnOnce() -> R) -> R {
+pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> R {
     struct Leave(Option<Scoped>);
     impl Drop for Leave {
         fn drop(&mut self) {
             SCOPED.set(self.0);
         }
     }
-    // SAFETY: only the lifetime of the reference changes, which `Leave` ends before the value's does.
-    let value =
-        unsafe { std::mem::transmute::<NonNull<dyn Any + '_>, Scoped>(NonNull::from(value)) };
-    let _leave = Leave(SCOPED.replace(Some(value)));
+    let _leave = Leave(SCOPED.replace(Some(NonNull::from(value))));
     work()
 }
 
 /// Looks at the value of the innermost [`with_scoped`] that runs on this thread, if there is one.
 pub fn scoped<R>(look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
-    // SAFETY: its `with_scoped` is still running, on this very stack, below this call.
+    // SAFETY: its `with_scoped`, which borrows the value, is still running: on this very stack, below this call.
     look(SCOPED.get().map(|value| unsafe { value.as_ref() }))
 }
 
