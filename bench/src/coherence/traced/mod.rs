@@ -16,4 +16,4 @@ mod tracee;
 
 pub use files::Files;
 pub use machine::{Machine, Run};
-pub use tracee::{begin, stay_on_a_core, stop};
+pub use tracee::{begin, has_fixed_addresses, stay_on_a_core, stop};

@@ -51,6 +51,12 @@ pub fn begin(words: &[String]) -> anyhow::Result<()> {
     Err(Command::new(program).args(["program", "--stopped"]).args(words).exec().into())
 }
 
+/// Whether the system lets a program lie at the same addresses each time; where it does not, runs differ a little.
+pub fn has_fixed_addresses() -> bool {
+    let set = |persona| personality::set(persona | Persona::ADDR_NO_RANDOMIZE);
+    personality::get().and_then(|before| set(before).and_then(|_| personality::set(before))).is_ok()
+}
+
 /// The second half: stops where the steps are to begin.
 ///
 /// # Errors
