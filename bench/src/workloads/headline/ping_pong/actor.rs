@@ -9,6 +9,7 @@ use crate::workloads::runtime;
 #[derive(Actor)]
 struct Player {
     partner: Option<Addr<Player>>,
+    served: bool,
     handled: u64,
     awaited: u64,
     done: Finish,
@@ -22,10 +23,12 @@ impl Player {
     }
 
     #[message]
-    fn serve(&mut self, balls: u64, hops: u64) {
+    fn serve(&mut self, balls: u64, hops: u64, context: &mut Context<Self>) {
         for _ in 0..balls {
             self.hit(hops - 1);
         }
+        self.served = true;
+        self.end_if_done(context);
     }
 
     /// A ball that is to be sent so many times more.
@@ -35,7 +38,12 @@ impl Player {
         if hops > 0 {
             self.hit(hops - 1);
         }
-        if self.handled == self.awaited {
+        self.end_if_done(context);
+    }
+
+    /// (It may have handled all balls that it awaits before it is told to serve.)
+    fn end_if_done(&self, context: &mut Context<Self>) {
+        if self.served && self.handled == self.awaited {
             self.done.part(self.handled);
             // The two have each other's address; nothing else would end them.
             context.stop();
@@ -80,7 +88,8 @@ fn run(setup: &Setup, size: Size, start: impl FnOnce(Finish) + Send + 'static) -
 fn play(size: Size, done: &Finish, groups: impl Fn(usize) -> (Option<Group>, Option<Group>)) {
     let player = |partner, group: Option<Group>| {
         let awaited = size.messages_each();
-        let player = actor(Player { partner, handled: 0, awaited, done: done.clone() });
+        let player =
+            actor(Player { partner, served: false, handled: 0, awaited, done: done.clone() });
         match group {
             Some(group) => player.in_group(&group).spawn(),
             None => player.spawn(),
