@@ -9,8 +9,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Attended, give_back, guard};
-use crate::attend::knock;
+use super::{Attended, give_back, guard, knock};
 use crate::behaviour::single::Single;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::{CownHeader, Flags};

@@ -36,15 +36,7 @@ impl<T: Attended> Cown<T> {
 }
 
 fn request<T: Attended>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const {
-        &TaskVTable {
-            run: run::<T>,
-            link: single::link,
-            in_group: None,
-            name: type_name::<T>,
-            attended: None,
-        }
-    };
+    let vtable = const { &TaskVTable::new(run::<T>, single::link, type_name::<T>) };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 

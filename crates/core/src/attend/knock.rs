@@ -9,8 +9,7 @@ use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable};
 use crate::cown::header::{CownHeader, Member};
 use crate::runtime::RuntimeId;
 
-static VTABLE: TaskVTable =
-    TaskVTable { run, link: single::link, in_group: None, name: || "a call", attended: None };
+static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");
 
 /// An empty request, to be put into the queue of a cown that is in no group.
 pub(super) fn allocate(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {

@@ -28,7 +28,7 @@ use crate::statics::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
 
 /// How many entries are made at a time, and how many a thread takes.
 const ROW: usize = if cfg!(loom) { 2 } else { 256 };
-pub(super) const BATCH: usize = ROW / 4;
+pub(super) const BATCH: usize = ROW.div_ceil(4);
 
 /// Where a cown stands. Entries are made in rows, which stay.
 pub(crate) struct Entry {
@@ -94,7 +94,7 @@ impl Table {
             self.rows.lock().push(row);
             spare.extend(row);
         }
-        let left = spare.len().saturating_sub(BATCH.max(1));
+        let left = spare.len().saturating_sub(BATCH);
         entries.extend(spare.drain(left..));
     }
 

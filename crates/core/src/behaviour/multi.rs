@@ -236,8 +236,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable =
-        TaskVTable { run: Self::run, link, in_group: None, name: type_name::<F>, attended: None };
+    const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
     const VTABLE_IN_GROUP: TaskVTable = TaskVTable {
         run: Self::run_in_group,

@@ -62,8 +62,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable =
-        TaskVTable { run: Self::run, link, in_group: None, name: type_name::<F>, attended: None };
+    const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
 
     /// Spawns a behaviour on two cowns.
     ///

@@ -212,8 +212,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    pub(crate) const VTABLE: TaskVTable =
-        TaskVTable { run: Self::run, link, in_group: None, name: type_name::<F>, attended: None };
+    pub(crate) const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
 
     const VTABLE_IN_GROUP: TaskVTable = TaskVTable {
         run: Self::run_in_group,

@@ -93,6 +93,17 @@ pub(crate) struct TaskVTable {
     pub(crate) attended: Option<&'static Kind>,
 }
 
+impl TaskVTable {
+    /// The functions of a task that holds no group, and not a cown that is attended to.
+    pub(crate) const fn new(
+        run: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr>,
+        link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
+        name: fn() -> &'static str,
+    ) -> Self {
+        Self { run, link, in_group: None, name, attended: None }
+    }
+}
+
 /// The two halves of a task that holds a group: what its holder runs, and what is left of it.
 #[derive(Clone, Copy)]
 pub(crate) struct InGroup {

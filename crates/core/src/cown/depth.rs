@@ -187,13 +187,7 @@ struct Aside<F> {
 }
 
 impl<F: FnOnce()> Aside<F> {
-    const VTABLE: TaskVTable = TaskVTable {
-        run: Self::run,
-        link: Self::link,
-        in_group: None,
-        name: type_name::<F>,
-        attended: None,
-    };
+    const VTABLE: TaskVTable = TaskVTable::new(Self::run, Self::link, type_name::<F>);
 
     #[cold]
     fn allocate(destructor: F) -> TaskPtr {

@@ -348,30 +348,15 @@ unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// The request that drops a cown's state.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const {
-        &TaskVTable {
-            run: run_destroy::<T>,
-            link: single::link,
-            in_group: None,
-            name: type_name::<T>,
-            attended: None,
-        }
-    };
+    let vtable = const { &TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>) };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 
 /// The same for a request that is put aside, and never queued.
 #[cold]
 fn request_put_aside<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const {
-        &TaskVTable {
-            run: run_destroy::<T>,
-            link: single::link_unqueued,
-            in_group: None,
-            name: type_name::<T>,
-            attended: None,
-        }
-    };
+    let vtable =
+        const { &TaskVTable::new(run_destroy::<T>, single::link_unqueued, type_name::<T>) };
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 

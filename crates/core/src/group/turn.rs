@@ -20,13 +20,8 @@ use crate::sched::{Successor, schedule_last};
 use crate::sim;
 
 /// The functions of the group as a task: it goes on where its holder has left it.
-pub(super) const VTABLE: TaskVTable = TaskVTable {
-    run: go_on,
-    link: link_of_group,
-    in_group: None,
-    name: || "the behaviours of a group",
-    attended: None,
-};
+pub(super) const VTABLE: TaskVTable =
+    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group");
 
 /// The request that holds a group, with the task that it belongs to.
 ///

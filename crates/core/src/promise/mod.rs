@@ -137,6 +137,9 @@ impl<R: Send + 'static> Promise<R> {
             sim::block_until(&awaited, &|| self.0.is_ready() || is_over());
             return self.0.try_take().ok_or(self);
         }
+        if timeout.is_zero() {
+            return Err(self);
+        }
         let found = wait::look_for(|| self.0.try_take());
         found.or_else(|| wait::block_on_timeout(&mut self, timeout)).ok_or(self)
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// threads to park one and to wake it.
 const LOOKS: u32 = 128;
 
-/// A thread whose looks were in vain looks for longer than a moment in one of so many waits.
+/// A thread whose looks were in vain looks for longer than a moment in one of this many waits.
 const TRIES: u32 = 16;
 
 thread_local! {

@@ -195,8 +195,7 @@ struct WokenFuture {
 struct Woken<F>(PhantomData<F>);
 
 impl<F> Woken<F> {
-    const VTABLE: TaskVTable =
-        TaskVTable { run, link, in_group: None, name: type_name::<F>, attended: None };
+    const VTABLE: TaskVTable = TaskVTable::new(run, link, type_name::<F>);
 }
 
 fn submit(runnable: Runnable, home: RuntimeId, vtable: &'static TaskVTable) {

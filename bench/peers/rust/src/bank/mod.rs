@@ -1,7 +1,7 @@
 //! Transfers between two accounts of a bank, under ordered locks.
 
 mod mutex;
-mod tokio;
+pub mod tokio;
 
 use coact_bench::harness::program::Given;
 use coact_bench::workloads::micro::bank::Size;

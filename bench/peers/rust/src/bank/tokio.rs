@@ -32,7 +32,8 @@ pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     Ok(Measured { result, ..measured })
 }
 
-async fn lock_both(
+/// The two accounts' guards, in the order asked for.
+pub async fn lock_both(
     accounts: &[Mutex<Account>],
     first: usize,
     second: usize,

@@ -4,8 +4,9 @@
 use coact_bench::harness::Measured;
 use coact_bench::harness::program::Given;
 use coact_bench::workloads::micro::bank::{Account, Transfer, digest};
-use coact_bench::workloads::micro::front::{Size, drive};
+use coact_bench::workloads::micro::front::{Size, drive, handle};
 
+use crate::bank::tokio::lock_both;
 use crate::way::Way;
 
 const BOTH: &[&str] = &["tokio-front", "tokio-front-skewed"];
@@ -23,12 +24,6 @@ fn size(given: &Given) -> anyhow::Result<Size> {
         tasks: given.number("tasks")?,
         requests: given.number("requests")?,
     })
-}
-
-fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
-    from.pay(amount);
-    to.receive(amount);
-    to.balance()
 }
 
 fn mutex(given: &Given) -> anyhow::Result<Measured> {
@@ -55,9 +50,7 @@ fn tokio(given: &Given) -> anyhow::Result<Measured> {
         (0..size.accounts).map(|_| Mutex::default()).collect::<Vec<_>>().leak();
     let measured =
         drive(given.workers()?, size, move |Transfer { from, to, amount }| async move {
-            let low = bank[from.min(to)].lock().await;
-            let high = bank[from.max(to)].lock().await;
-            let (mut payer, mut receiver) = if from < to { (low, high) } else { (high, low) };
+            let (mut payer, mut receiver) = lock_both(bank, from, to).await;
             handle(&mut payer, &mut receiver, amount)
         })?;
     let result = digest(bank.iter().map(|account| *account.blocking_lock()));

@@ -40,8 +40,7 @@ impl Size {
 
     /// The numbers of the transfers that this thread makes.
     fn share_of(self, thread: u64) -> Range<u64> {
-        let bound = |thread| self.transfers * thread / self.threads;
-        bound(thread)..bound(thread + 1)
+        share(self.transfers, self.threads, thread)
     }
 
     fn parameters(self) -> Vec<(&'static str, u64)> {
@@ -58,6 +57,12 @@ impl Size {
         }
         digest(accounts)
     }
+}
+
+/// The numbers of the parts of the work that fall to this one of equal workers.
+pub(super) fn share(work: u64, workers: u64, worker: u64) -> Range<u64> {
+    let bound = |worker| work * worker / workers;
+    bound(worker)..bound(worker + 1)
 }
 
 /// One order to move money.

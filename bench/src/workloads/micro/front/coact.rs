@@ -4,17 +4,11 @@ use std::sync::Arc;
 
 use coact::prelude::{Cown, ask, ask_here};
 
-use super::{Account, Size, Transfer, digest, drive};
+use super::{Account, Size, Transfer, digest, drive, handle};
 use crate::harness::{Measured, Setup};
 use crate::workloads::runtime;
 
 type Accounts = Arc<[Cown<Account>]>;
-
-fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
-    from.pay(amount);
-    to.receive(amount);
-    to.balance()
-}
 
 /// The task does it itself, unless another one is at it.
 pub fn here(setup: &Setup, size: Size) -> Measured {

@@ -9,13 +9,13 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::time::Instant;
 
-use super::bank::{Account, Transfer, digest};
+use super::bank::{Account, Transfer, digest, share};
 use crate::harness::latency::Latencies;
 use crate::harness::random::mix;
 use crate::harness::workload::{Mismatch, expect};
 use crate::harness::{Implementation, Measured, Setup, Workload};
 
-/// Of so many requests one is for any account, the others for one of those that everybody wants.
+/// Of this many requests one is for any account, the others for one of those that everybody wants.
 const SKEW: u64 = 5;
 
 /// How many accounts, tasks, and requests of all tasks.
@@ -53,8 +53,7 @@ impl Size {
 
     /// The numbers of the requests of a task.
     fn share_of(self, task: u64) -> Range<u64> {
-        let bound = |task| self.requests * task / self.tasks;
-        bound(task)..bound(task + 1)
+        share(self.requests, self.tasks, task)
     }
 
     /// The same number is the same request, whoever makes it.
@@ -75,7 +74,14 @@ impl Size {
     }
 }
 
-/// Has all requests handled by tasks of a tokio runtime with so many threads; the result is yet to come.
+/// What a request asks for: the receiver's new balance.
+pub fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
+    from.pay(amount);
+    to.receive(amount);
+    to.balance()
+}
+
+/// Has all requests handled by tasks of a tokio runtime with this many threads; the result is yet to come.
 ///
 /// # Errors
 /// The runtime could not be started.

@@ -28,7 +28,7 @@ unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     NonNull::from(unsafe { &task.cast::<Letter>().as_ref().link })
 }
 
-static VTABLE: TaskVTable = TaskVTable { run, link, in_group: None, name: || "", attended: None };
+static VTABLE: TaskVTable = TaskVTable::new(run, link, || "");
 
 fn push(inbox: &Inbox, number: usize) {
     let letter = Letter {

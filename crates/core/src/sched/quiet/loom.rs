@@ -104,8 +104,7 @@ impl Token {
     }
 }
 
-static VTABLE: TaskVTable =
-    TaskVTable { run, link, in_group: None, name: || "token", attended: None };
+static VTABLE: TaskVTable = TaskVTable::new(run, link, || "token");
 
 unsafe fn run(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     unreachable!("it is sent on")

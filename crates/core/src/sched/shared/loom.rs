@@ -194,13 +194,7 @@ struct Noted {
 
 impl Noted {
     fn task() -> (TaskPtr, Arc<Mutex<Option<Mode>>>) {
-        static VTABLE: TaskVTable = TaskVTable {
-            run: Noted::run,
-            link: Noted::link,
-            in_group: None,
-            name: || "noted",
-            attended: None,
-        };
+        static VTABLE: TaskVTable = TaskVTable::new(Noted::run, Noted::link, || "noted");
         let ran_as = Arc::new(Mutex::new(None));
         let task = Task { vtable: &VTABLE };
         let noted =

@@ -18,10 +18,8 @@ unsafe fn link(_: TaskPtr) -> NonNull<AtomicPtr<()>> {
     unreachable!("nothing is queued in this model")
 }
 
-static FIRST: TaskVTable =
-    TaskVTable { run, link, in_group: None, name: || "first", attended: None };
-static SECOND: TaskVTable =
-    TaskVTable { run, link, in_group: None, name: || "second", attended: None };
+static FIRST: TaskVTable = TaskVTable::new(run, link, || "first");
+static SECOND: TaskVTable = TaskVTable::new(run, link, || "second");
 
 /// What is seen is the task of the turn with which it is seen.
 ///
