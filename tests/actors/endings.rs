@@ -305,14 +305,41 @@ fn a_held_actor_ends_and_asks_of_it_fail() {
         (address, held.wait(), behind.wait(), report)
     };
     // Half of the time is left for its end.
-    let (address, held, behind, _) = program(Duration::from_millis(100));
+    let (address, held, behind, report) = program(Duration::from_millis(100));
     assert_ended(&address, Way::Ordered);
+    // The handler that was waiting, and the message behind it.
+    assert_eq!(report.runtimes[0].1.abandoned, 2, "{report}");
     let stopped = AskError::Stopped(ExitReason::Shutdown);
     assert_eq!((held.err(), behind.err()), (Some(stopped.clone()), Some(stopped)));
     let (address, held, behind, report) = program(Duration::ZERO);
     assert_ended(&address, Way::CutOff);
     assert_eq!((held.err(), behind.err()), (Some(AskError::Cancelled), Some(AskError::Cancelled)));
-    assert!(!report.is_complete());
+    assert_eq!(report.runtimes[0].1.abandoned, 2, "{report}");
+}
+
+#[test]
+fn futures_of_actors_that_a_shutdown_has_cut_off_are_counted() {
+    // Past the deadline the behaviour that brings its output is dropped as well.
+    for (time, abandoned) in [(Duration::from_millis(100), 1), (Duration::ZERO, 2)] {
+        let system = system();
+        let address = system.spawn(Diary::new().0);
+        address.ask(SpawnForEver).wait().unwrap();
+        let report = system.shutdown(time);
+        assert_eq!(report.runtimes[0].1.abandoned, abandoned, "{time:?}: {report}");
+    }
+}
+
+/// Has a future run beside the actor that never ends.
+struct SpawnForEver;
+
+impl Message for SpawnForEver {
+    type Reply = ();
+}
+
+impl Handler<SpawnForEver> for Diary {
+    fn handle(&mut self, _: SpawnForEver, context: &mut Context<Self>) {
+        context.spawn(std::future::pending::<()>(), |_, (), _| unreachable!("it never ends"));
+    }
 }
 
 /// Holds the actor until it is made to let go.

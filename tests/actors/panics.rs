@@ -1,10 +1,11 @@
 //! Asks whose reply a panic drops on its way: they fail with its message, once it was caught.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Once, mpsc};
 use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -264,4 +265,51 @@ fn an_ask_that_fails_so_is_told_in_any_schedule() {
         assert!(["one", "two"].iter().all(|name| told.contains(&(*name).to_owned())), "{told:?}");
     };
     Sim::new().allow_faults(true).check(program);
+}
+
+thread_local! {
+    /// Where this thread has panicked last.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The file in which the call panics, by its panic's location.
+fn place_of<R>(call: impl FnOnce() -> R) -> String {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let place = info.location().map(|place| place.file().to_owned());
+            PLACE.with(|last| *last.borrow_mut() = place);
+            before(info);
+        }));
+    });
+    PLACE.take();
+    assert!(catch_unwind(AssertUnwindSafe(call)).is_err(), "it was to panic");
+    PLACE.take().expect("the hook was called")
+}
+
+#[test]
+fn a_call_that_panics_points_at_its_caller() {
+    let (address, _) = Diary::spawn();
+    let _first = actor(Diary::new().0).named("of a caller").spawn();
+    let zero = Duration::ZERO;
+    let places = [
+        place_of(|| actor(Diary::new().0).named("of a caller").spawn()),
+        place_of(|| address.send_every(zero, || Bomb)),
+        place_of(|| address.send_every_with_fixed_delay(zero, || Bomb)),
+        place_of_in_handler(|| {
+            let full = actor(Diary::new().0).mailbox(Mailbox::bounded(1).wait()).spawn();
+            full.suspend().unwrap();
+            full.send(Bomb).unwrap();
+            drop(full.recipient::<Bomb>().send_blocking(Bomb));
+        }),
+    ];
+    for (at, place) in places.iter().enumerate() {
+        assert!(place.ends_with("panics.rs"), "{at}: {place}");
+    }
+}
+
+/// The same inside of a behaviour.
+fn place_of_in_handler(call: impl FnOnce() + Send + 'static) -> String {
+    ask(Cown::new(()), |_| place_of(call)).wait().unwrap()
 }

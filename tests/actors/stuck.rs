@@ -34,7 +34,8 @@ impl Receive<Question> for Asker {
 }
 
 /// Of a behaviour.
-const HELD: &str = " waits for an actor that is held or suspended";
+const HELD: &str =
+    " waits for an actor that is held or suspended, or for what was made outside of the simulation";
 
 /// The report on a program that ends in a deadlock, which is the same when the run is replayed.
 #[track_caller]

@@ -132,7 +132,7 @@ pub trait Message: Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` does not handle `{M}`",
     label = "`{M}` cannot be sent to this actor",
-    note = "write `impl Handler<{M}> for {Self}`, or mark a method `#[message]` in an `impl` block under `#[handlers]`"
+    note = "write `impl Handler<{M}> for {Self}`, or, for a message that is to be named after a method, mark that `#[message]` in an `impl` block under `#[handlers]`"
 )]
 pub trait Handler<M: Message>: Actor {
     /// Takes the message and answers it.
@@ -177,7 +177,7 @@ pub trait Handler<M: Message>: Actor {
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` does not handle `{M}`",
     label = "`{M}` cannot be sent to this actor",
-    note = "write `impl Handler<{M}> for {Self}`, or mark a method `#[message]` in an `impl` block under `#[handlers]`",
+    note = "write `impl Handler<{M}> for {Self}`, or, for a message that is to be named after a method, mark that `#[message]` in an `impl` block under `#[handlers]`",
     note = "or `impl Receive<{M}> for {Self}`, to answer later"
 )]
 pub trait Receive<M: Message>: Actor {
@@ -214,7 +214,7 @@ impl<A: Handler<M>, M: Message> Receive<M> for A {
 #[diagnostic::on_unimplemented(
     message = "the actor `{A}` does not handle `{Self}`",
     label = "`{Self}` cannot be sent to this actor",
-    note = "write `impl Handler<{Self}> for {A}`, or mark a method `#[message]` in an `impl` block under `#[handlers]`",
+    note = "write `impl Handler<{Self}> for {A}`, or, for a message that is to be named after a method, mark that `#[message]` in an `impl` block under `#[handlers]`",
     note = "or `impl Receive<{Self}> for {A}`, to answer later"
 )]
 pub trait MessageTo<A: Actor>: Message {

@@ -437,6 +437,9 @@ impl<A: Actor> Addr<A> {
     /// Waits for the actor's end; the promise brings the reason. One that is dropped costs the actor nothing
     /// in the long run: some of those are forgotten with each that comes.
     ///
+    /// The address keeps the actor alive: `spawn(state).ended().wait()` keeps its one until the end of the statement, and so
+    /// waits for an actor that ends by itself, not for one that would end with its last address.
+    ///
     /// When it is kept, all messages that were sent before the actor had ended, and that it has not handled, are
     /// [counted](Self::dead_letters). (A call of `send` that the end overtakes may add one later.) Not so if
     /// behaviours over the actor were ever spawned, or if it is in a group: other cowns may hold up the messages then,

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use coact_core::{Timer, catch};
+use coact_core::{Home, Timer, catch};
 use parking_lot::Mutex;
 
 use crate::watch::Watch;
@@ -148,6 +148,14 @@ impl Drop for Place {
     }
 }
 
+/// A future of an actor is dropped before its end. If that is since the runtime ends, its report counts it.
+pub(crate) fn note_cut_off() {
+    let home = Home::current();
+    if home.is_ending() || home.is_cancelled() {
+        home.count_abandoned();
+    }
+}
+
 /// A future that belongs to a state of an actor.
 pub(crate) struct Attached<F> {
     /// `None` once it has ended.
@@ -184,7 +192,10 @@ impl<F: Future> Future for Attached<F> {
         let this = &mut *self;
         let has_ended = this.register(context.waker());
         let Some(future) = this.future.as_mut().filter(|_| !has_ended) else {
-            this.future = None;
+            if let Some(future) = this.future.take() {
+                note_cut_off();
+                drop(future);
+            }
             return Poll::Ready(None);
         };
         future.as_mut().poll(context).map(|output| {

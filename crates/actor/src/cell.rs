@@ -14,6 +14,7 @@ use coact_core::{
 use parking_lot::Mutex;
 
 pub(crate) use self::ending::refuse_late;
+use crate::begun::note_cut_off;
 use crate::directive::{Directive, Tie};
 use crate::events::Subject;
 use crate::front::Front;
@@ -448,6 +449,7 @@ impl<A: Actor> Cell<A> {
     /// The same for an actor that ends: what the future was to answer fails for that reason.
     fn end_hold_for(&mut self, reason: &ExitReason) {
         if self.has_rest().is_some_and(|rest| rest.hold.is_some()) {
+            note_cut_off();
             in_end_for(reason, || self.end_hold());
         }
     }

@@ -124,7 +124,9 @@ impl<A: Actor> Context<A> {
 
     /// Asks another actor, and has the answer brought back to this one, as a message is: the closure
     /// gets the actor when it has its turn. Meanwhile the actor takes other messages, so this can
-    /// never deadlock. If this actor ends or is restarted first, the closure is dropped.
+    /// never deadlock. If this actor ends or is restarted first, the closure is not called. It is dropped when the other
+    /// one answers, or drops the [`Reply`]; and an answer that is on its way keeps this actor alive. For a limit, use
+    /// [`ask_timeout`](Self::ask_timeout).
     ///
     /// **Cost.** That of a message there and one back.
     pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)

@@ -108,7 +108,7 @@ impl<M> std::error::Error for SendError<M> {}
 #[non_exhaustive]
 pub enum AskError {
     /// The actor had ended when it was asked, or ended before it took the message, or while it still had
-    /// the [`Reply`](crate::Reply).
+    /// the [`Reply`](crate::Reply) in its state or in a future that held it.
     Stopped(ExitReason),
     /// The actor's mailbox was full.
     Full,
@@ -118,7 +118,8 @@ pub enum AskError {
     Panicked(Arc<str>),
     /// The time was over. The answer, should it still come, is dropped and counted.
     Timeout(Duration),
-    /// The actor dropped the [`Reply`](crate::Reply) without an answer.
+    /// The [`Reply`](crate::Reply) was dropped without an answer: by the actor, or with something that it had begun, as a
+    /// future beside it, when it ended or was restarted.
     NoReply,
     /// The answer could never have come: the actor that asked is held until it does, and the one
     /// that is to answer waits, by way of others perhaps, for the one that asked.

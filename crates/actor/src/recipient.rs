@@ -220,7 +220,7 @@ impl<M: Message> Recipient<M> {
     /// If it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), SendError<M>> {
-        waiting::block_on(self.send_async(message))
+        waiting::block_on(waiting::SEND, self.send_async(message))
     }
 
     pub(crate) fn reserve(&self, alone: bool) -> Option<Reserve<M>> {

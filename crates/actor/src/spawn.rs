@@ -159,7 +159,10 @@ impl<A: Actor> Spawn<A> {
     /// [group](Self::in_group) runs elsewhere.
     #[track_caller]
     pub fn spawn(self) -> Addr<A> {
-        self.try_spawn().unwrap_or_else(|taken| panic!("{taken}; `try_spawn` returns that"))
+        match self.try_spawn() {
+            Ok(address) => address,
+            Err(taken) => panic!("{taken}; `try_spawn` returns that"),
+        }
     }
 
     /// As [`spawn`](Self::spawn).

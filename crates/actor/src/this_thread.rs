@@ -24,7 +24,8 @@
 //!
 //! Behaviours, handlers and futures run on whatever worker is free, so "this thread" means nothing
 //! there, and to wait would stop other work: all functions here but [`id`] panic then. Use
-//! [`Context::address`](crate::Context::address) instead.
+//! [`Context::address`](crate::Context::address) instead. (Those on blocking threads may wait, so nothing panics there;
+//! the thread is any of the pool.)
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
@@ -110,8 +111,8 @@ pub fn answer<M: Message>(handle: impl FnOnce(M) -> M::Reply) {
 fn assert_plain(what: &str) {
     assert!(
         may_block(),
-        "{what} is for plain threads: inside of a behaviour, a handler or a future it would block a \
-         worker, or cowns that are held; use `Context::address` and handle the message"
+        "{what} is for plain threads: a behaviour, a handler or a future runs on whatever worker is free, and \
+         must not wait there; use `Context::address` and handle the message"
     );
 }
 

@@ -48,6 +48,9 @@ impl<A: Actor> Addr<A> {
     /// the actor has ended. The timer does not keep the actor alive; it belongs to the runtime that the
     /// actor is in now, which is not idle as long as the timer runs. A restart leaves it alone.
     ///
+    /// The messages keep their rate, whatever the actor does: they wait in the mailbox of one that is slow (and are
+    /// left out while a bounded one is full). See [`send_every_with_fixed_delay`](Self::send_every_with_fixed_delay).
+    ///
     /// # Panics
     /// If the period is zero.
     #[track_caller]
@@ -56,6 +59,7 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
+        check("period", period);
         let (home, to) = (self.home(), self.downgrade());
         set(&to, |begun| again(begun, home, to.clone(), period, message))
     }
@@ -73,6 +77,7 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
+        check("delay", delay);
         let (home, to) = (self.home(), self.downgrade());
         set(&to, |begun| spaced(begun, home, to.clone(), delay, message))
     }
@@ -100,6 +105,7 @@ impl<A: Actor> Context<A> {
         M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
+        check("period", period);
         let to = self.weak();
         again(self.begun(), Home::current(), to, period, message)
     }
@@ -115,9 +121,16 @@ impl<A: Actor> Context<A> {
         M: MessageTo<A>,
         F: Fn() -> M + Send + Sync + 'static,
     {
+        check("delay", delay);
         let to = self.weak();
         spaced(self.begun(), Home::current(), to, delay, message)
     }
+}
+
+/// Panics at the caller, and not in the closure that sets the timer.
+#[track_caller]
+fn check(what: &str, time: Duration) {
+    assert!(!time.is_zero(), "a timer with a {what} of zero would never stop firing");
 }
 
 fn later<A: Actor, M: MessageTo<A>>(
@@ -135,7 +148,6 @@ fn later<A: Actor, M: MessageTo<A>>(
     })
 }
 
-#[track_caller]
 fn again<A, M, F>(
     begun: &Arc<Begun>,
     home: Home,
@@ -165,7 +177,6 @@ fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<Begun>) -> Timer) -> Ti
     timer
 }
 
-#[track_caller]
 fn spaced<A, M, F>(
     begun: &Arc<Begun>,
     home: Home,

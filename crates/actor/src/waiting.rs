@@ -144,27 +144,31 @@ pub(crate) async fn ask_within<M: Message>(
     }
 }
 
-/// Blocks the calling thread until a send is done.
+/// Blocks the calling thread until a send is done. What it is told are the call, and what to do instead.
 ///
 /// # Panics
 /// If it would have to wait in a behaviour, a handler or a future.
 #[track_caller]
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>((call, instead): (&str, &str), future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
+    if let Poll::Ready(done) = future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+        return done;
+    }
+    assert!(
+        may_block(),
+        "{call} would wait for room inside of a behaviour, a handler or a future, which may hold what takes up \
+         the room: {instead}"
+    );
     park::block_on(
-        ("`send_blocking`", "use `send`, or `send_async` in a future"),
+        (call, instead),
         |f| f.write_str("its send"),
-        |context| {
-            let polled = future.as_mut().poll(context);
-            assert!(
-                polled.is_ready() || may_block(),
-                "`send_blocking` would wait for room inside of a behaviour, a handler or a future, which may \
-             hold what takes up the room: use `send`, or `send_async` in a future"
-            );
-            polled
-        },
+        |context| future.as_mut().poll(context),
     )
 }
+
+/// A call that waits for room, and what to do instead where it must not.
+pub(crate) const SEND: (&str, &str) =
+    ("`send_blocking`", "use `send`, or `send_async` in a future");
 
 /// Those who are told when something changes that they wait for.
 #[derive(Default)]

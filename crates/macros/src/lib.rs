@@ -188,8 +188,8 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// * Beside the actor, the future has what was moved into it, and nothing of the actor's; the actor
 ///   goes on with other messages. The macro adds `+ Send + use<..>` to the return type, so a body
 ///   that borrows from `self` does not compile.
-/// * A future that holds the actor may use all of it, and messages wait meanwhile. If what it waits
-///   for needs this actor in turn, both wait for ever; hence the word that has to be written.
+/// * A future that holds the actor may use all of it, and messages wait meanwhile; hence the word that has to be
+///   written. An ask in it whose answer needs this actor in turn fails, with the circle (`AskError::Cycle`).
 ///
 /// ```
 /// use coact::prelude::*;

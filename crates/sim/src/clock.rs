@@ -9,7 +9,8 @@ use std::time::Duration;
 /// tested in no time, and the same in every run.
 ///
 /// ```
-/// use coact_sim::VirtualClock;
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::VirtualClock;
 /// use std::time::Duration;
 ///
 /// let mut clock = VirtualClock::new();

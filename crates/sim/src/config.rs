@@ -12,7 +12,8 @@ use crate::{Explorer, Schedule, Seed};
 /// `Replay`, which is set by a variable of its own, does not parse.
 ///
 /// ```
-/// use coact_sim::{Bounds, Method};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Bounds, Method};
 ///
 /// assert_eq!("random".parse(), Ok(Method::Random));
 /// assert_eq!("pct:2".parse(), Ok(Method::Pct { depth: 2 }));
@@ -144,7 +145,8 @@ impl std::error::Error for MethodParseError {}
 /// The settings of an exploration.
 ///
 /// ```
-/// use coact_sim::{Config, Method, Strategy};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Config, Method, Strategy};
 ///
 /// let config = Config::new().method(Method::Pct { depth: 2 }).runs(200).with_env()?;
 /// let mut explorer = config.explorer();

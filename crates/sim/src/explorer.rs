@@ -11,7 +11,8 @@ use crate::{Config, Divergence, Failure, Recorder, Schedule, Strategy, TaskId};
 /// [`explore`](Self::explore).
 ///
 /// ```
-/// use coact_sim::{Config, Strategy, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Config, Strategy, TaskId};
 ///
 /// let mut explorer = Config::new().runs(2).explorer();
 /// while explorer.begin_run() {

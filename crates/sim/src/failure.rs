@@ -17,7 +17,8 @@ use crate::{Config, Divergence, Method, Schedule, Seed};
 /// [`schedule`](Self::schedule) has it for [`Method::Replay`].
 ///
 /// ```
-/// use coact_sim::{Config, Method, Strategy};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Config, Method, Strategy};
 ///
 /// let mut explorer = Config::new().method(Method::Pct { depth: 2 }).explorer();
 /// explorer.begin_run();

@@ -33,7 +33,8 @@
 //! lost update, and the failure says how to see it again.
 //!
 //! ```
-//! use coact_sim::{Bounds, Config, Explorer, Method, Strategy, TaskId};
+//! # mod coact { pub use coact_sim as sim; }
+//! use coact::sim::{Bounds, Config, Explorer, Method, Strategy, TaskId};
 //!
 //! /// Runs the two tasks under `explorer` and returns the counter's final value.
 //! fn racy_counter(explorer: &mut Explorer) -> u32 {

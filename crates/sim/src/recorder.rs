@@ -5,7 +5,8 @@ use crate::{Choice, Divergence, Schedule, Strategy, TaskId};
 /// A strategy whose choices are kept: those of the current run, or of the last one.
 ///
 /// ```
-/// use coact_sim::{Fifo, Recorder, Strategy, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Fifo, Recorder, Strategy, TaskId};
 ///
 /// let mut recorder = Recorder::new(Fifo::new());
 /// assert!(recorder.begin_run());

@@ -22,7 +22,8 @@ pub use codec::ScheduleParseError;
 /// schedules are a few switches between long stretches of one task.
 ///
 /// ```
-/// use coact_sim::{Choice, Schedule, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Choice, Schedule, TaskId};
 ///
 /// let schedule: Schedule = [0, 0, 0, 1, 0].map(|task| Choice::Task(TaskId(task))).into_iter().collect();
 /// assert_eq!(schedule.to_string(), "coact1-0g401hqvj4r0");

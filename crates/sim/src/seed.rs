@@ -12,7 +12,8 @@ use crate::prng::split_mix;
 /// Prints as hexadecimal; parses decimal, or hexadecimal after `0x`.
 ///
 /// ```
-/// use coact_sim::Seed;
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::Seed;
 ///
 /// assert_eq!("0x2a".parse(), Ok(Seed::new(42)));
 /// assert_eq!("42".parse(), Ok(Seed::new(42)));

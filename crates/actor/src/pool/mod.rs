@@ -296,7 +296,7 @@ impl<A: SendActor> Pool<A> {
     where
         M: MessageTo<A>,
     {
-        waiting::block_on(self.send_async(message))
+        waiting::block_on(waiting::SEND, self.send_async(message))
     }
 
     /// Sends a message to the member for a key: see

@@ -22,6 +22,9 @@ type Found<A> = Result<Addr<A>, LookupError>;
 /// Awaited, or [waited](Self::wait) for on a plain thread, it gives the address, or
 /// [`LookupError::OtherType`] if the name goes to an actor of another type. Dropping it ends the
 /// waiting. The actor may have ended by the time that one looks.
+///
+/// It waits for as long as it takes, even if the runtime is shut down meanwhile: for an end, use
+/// [`wait_timeout`](Self::wait_timeout).
 #[must_use = "it does nothing unless it is awaited or waited for"]
 pub struct Whereis<A: Actor> {
     found: Promise<Found<A>>,

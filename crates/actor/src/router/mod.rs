@@ -186,7 +186,7 @@ impl<M: Message> Router<M> {
     /// If it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), RouteError<M>> {
-        waiting::block_on(self.send_async(message))
+        waiting::block_on(waiting::SEND, self.send_async(message))
     }
 
     /// Sends a message to all routees; returns to how many. The last one gets the message itself,

@@ -226,7 +226,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// If it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn publish_blocking(&self, message: M) -> Published {
-        waiting::block_on(self.publish_async(message))
+        let instead = "use `publish`, or `publish_async` in a future";
+        waiting::block_on(("`publish_blocking`", instead), self.publish_async(message))
     }
 
     fn deliver_to_all(&self, message: M, patient: bool, mut note: impl FnMut(Delivery)) {

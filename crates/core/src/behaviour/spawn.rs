@@ -101,8 +101,8 @@ impl fmt::Display for Refusal {
             }
             Refusal::Full { position } => write!(
                 f,
-                "member {position} of the set takes no more behaviours for now: so many wait as it is bounded \
-                 to (`try_when` tells)"
+                "member {position} of the set takes no more behaviours for now, since its mailbox is full \
+                 (`try_when` returns that)"
             ),
             Refusal::Closed => f.write_str("the runtime that the cowns belong to is shut down"),
         }

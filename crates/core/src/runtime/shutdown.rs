@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// How many behaviours, futures and jobs were dropped without having run to their end; the messages among them
-    /// that came to actors which the shutdown had told to stop. (What stands in a queue behind a behaviour that is stuck
+    /// How many behaviours, futures, jobs and timers were dropped without having run to their end; among them messages
+    /// that came to actors which the shutdown had told to stop, and handlers of theirs that were waiting. (What stands in a queue behind a behaviour that is stuck
     /// is dropped when that ends, and not counted here. What an actor would have done beside its messages, as obeying a
     /// directive, counts as a behaviour.)
     pub abandoned: usize,

@@ -1,38 +1,44 @@
 //! Who sleeps, who searches, and who must be woken. README.md, "Sleeping", has the argument why no
 //! wake-up is lost.
 
-use coact_sync::asym;
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Mutex;
+use coact_sync::{CachePadded, asym};
+
+/// This many may search, however few are at work: one that is about to find something, and one for what comes then.
+const SEARCHERS: usize = 2;
 
 /// The sleepers of one runtime.
 pub(crate) struct Idle {
-    /// How many sleep, and whether they are watched over.
-    asleep: Asleep,
+    /// How many sleep, and whether they are watched over. On a line of its own: every worker looks at it with each task
+    /// that it puts aside, and those who search must not disturb that.
+    asleep: CachePadded<Asleep>,
     /// How many workers look for work, or were woken to look.
     searching: AtomicUsize,
     sleepers: Mutex<Vec<usize>>,
+    /// How many workers there are.
+    workers: usize,
 }
 
 impl Idle {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
-            asleep: Asleep(AtomicUsize::new(0)),
+            asleep: CachePadded::new(Asleep(AtomicUsize::new(0))),
             searching: AtomicUsize::new(0),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
+            workers,
         }
     }
 
     /// Called after a task was left where a searching worker would find it. Returns a worker that
     /// must be woken, if one sleeps and none searches already.
     ///
-    /// The caller has put a barrier (light for a worker's own queue) between leaving the task and
-    /// this.
+    /// The caller has put a fence between leaving the task in an inbox and this. (Who asks for a watcher need not be
+    /// exact.)
     #[inline]
     pub(crate) fn choose_sleeper(&self) -> Option<usize> {
-        // ORDERING: Relaxed, both. The caller's barrier pairs with the heavy one in `fall_asleep`,
-        // and with the fence in `found_work`: either we see the sleeper, or that it searches no
-        // more, or it sees the task.
+        // ORDERING: Relaxed, both. The caller's fence pairs with those in `fall_asleep` and in `found_work`: either we
+        // see the sleeper, or that it searches no more, or it sees the task.
         if self.asleep.is_none() || self.searching.load(Ordering::Relaxed) != 0 {
             return None;
         }
@@ -42,7 +48,8 @@ impl Idle {
     /// Whether some worker has nothing to do: then those who have much should share it.
     #[inline]
     pub(crate) fn is_hungry(&self) -> bool {
-        // ORDERING: Relaxed, both. As in `choose_sleeper`.
+        // ORDERING: Relaxed, both. Hints: who misses one that falls asleep this moment shares when it asks again, or is
+        // seen by the watcher.
         !self.asleep.is_none() || self.searching.load(Ordering::Relaxed) != 0
     }
 
@@ -95,9 +102,13 @@ impl Idle {
         self.sleeping() == workers || !self.start_watching()
     }
 
-    pub(crate) fn start_searching(&self) {
+    /// One more searches. Returns whether that makes a crowd: as many others as are at work do already. Each that
+    /// searches reads what those at work write, and so disturbs them, and more would not find more.
+    pub(crate) fn start_searching(&self) -> bool {
         // ORDERING: Relaxed. A pusher that misses it wakes one worker too many.
-        self.searching.fetch_add(1, Ordering::Relaxed);
+        let others = self.searching.fetch_add(1, Ordering::Relaxed);
+        let at_work = self.workers.saturating_sub(others + self.asleep.about());
+        others >= at_work.max(SEARCHERS)
     }
 
     /// Ends a search that found something. Returns whether it was the last: then there may be more
@@ -123,9 +134,9 @@ impl Idle {
         // ORDERING: Relaxed. The barrier below orders both.
         self.searching.fetch_sub(1, Ordering::Relaxed);
         drop(sleepers);
-        // Pairs with the pushers' barriers: a task whose pusher did not see us asleep (or saw us
-        // searching) is visible to the look that follows.
-        asym::heavy();
+        // ORDERING: SeqCst pairs with the pushers' fences: a task in an inbox whose pusher did not see us asleep (or
+        // saw us searching) is visible to the look that follows. And with that in `Shared::end_outstanding`.
+        fence(Ordering::SeqCst);
     }
 
     /// Wakes up by itself, and searches again. Returns false if a waker came first: it has counted
@@ -196,13 +207,43 @@ impl Asleep {
     /// Whether nobody sleeps.
     #[inline]
     fn is_none(&self) -> bool {
-        // ORDERING: Relaxed, as above.
-        self.0.load(Ordering::Relaxed) & !Self::WATCHED == 0
+        self.about() == 0
+    }
+
+    /// How many sleep, or did a moment ago.
+    #[inline]
+    fn about(&self) -> usize {
+        // ORDERING: Relaxed. For a choice that may be wrong.
+        self.0.load(Ordering::Relaxed) & !Self::WATCHED
     }
 
     fn count(&self) -> usize {
         // ORDERING: Acquire pairs with the release in `join`.
         self.0.load(Ordering::Acquire) & !Self::WATCHED
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Idle;
+
+    #[test]
+    fn no_more_search_than_are_at_work_but_two() {
+        let idle = Idle::new(8);
+        let is_crowd: Vec<bool> = (0..8).map(|_| idle.start_searching()).collect();
+        // The fifth finds four searching and four at work, itself among them.
+        assert_eq!(is_crowd, [false, false, false, false, true, true, true, true]);
+        (4..8).for_each(|worker| idle.fall_asleep(worker));
+        // Two have found work; one of these comes back to two that search and two at work.
+        assert!(!idle.found_work() && !idle.found_work());
+        assert!(idle.start_searching());
+    }
+
+    #[test]
+    fn two_workers_are_no_crowd() {
+        let idle = Idle::new(2);
+        assert!(!idle.start_searching());
+        assert!(!idle.start_searching());
     }
 }
 

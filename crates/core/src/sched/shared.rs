@@ -6,9 +6,9 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::AtomicPtr as StdAtomicPtr;
 use std::time::{Duration, Instant};
 
+use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::{Condvar, Mutex};
-use coact_sync::{CachePadded, asym};
 use parking::{Parker, Unparker};
 
 use super::context::{Cancelling, Entered};
@@ -210,19 +210,10 @@ impl Shared {
         &self.context
     }
 
-    /// Whether a worker that has just left a task in its own queue should share what it has.
-    #[inline]
-    pub(crate) fn is_hungry(&self) -> bool {
-        // Pairs with the heavy barrier in `Idle::fall_asleep`: we see the one who falls asleep, or
-        // it sees the task.
-        asym::light();
-        self.idle.is_hungry()
-    }
-
     /// Called after tasks were left in an inbox: wakes a worker, if one sleeps and none searches.
     pub(crate) fn notify_of_inbox(&self) {
         // ORDERING: SeqCst, for the store-load order between the push and the look at the sleepers;
-        // pairs with the heavy barrier in `Idle::fall_asleep`.
+        // pairs with the fence in `Idle::fall_asleep`.
         fence(Ordering::SeqCst);
         if let Some(worker) = self.idle.choose_sleeper() {
             self.unpark(worker);
@@ -234,7 +225,7 @@ impl Shared {
     /// meanwhile has left it to the searcher to see that it is run. `Idle::found_work` has put the
     /// fence before this look that pairs with the one in `notify_of_inbox`.
     pub(crate) fn notify_of_rest(&self) {
-        if self.workers.iter().any(|worker| !worker.inbox.is_empty()) {
+        if self.has_tasks_in_inboxes() {
             self.notify_of_inbox();
         }
     }
@@ -251,7 +242,12 @@ impl Shared {
 
     /// Whether some queue has a task that any worker may take.
     pub(crate) fn has_tasks(&self) -> bool {
-        self.workers.iter().any(|worker| worker.local.len() > 0 || !worker.inbox.is_empty())
+        self.workers.iter().any(|worker| worker.local.len() > 0) || self.has_tasks_in_inboxes()
+    }
+
+    /// Whether there is one where somebody has to look for it.
+    pub(super) fn has_tasks_in_inboxes(&self) -> bool {
+        self.workers.iter().any(|worker| !worker.inbox.is_empty())
     }
 
     /// Leaves a ready task from a thread that is no worker of this runtime.
@@ -310,7 +306,7 @@ impl Shared {
     /// promise's next behaviour for instance, is left to the outermost such call of this stack.
     pub(crate) fn cancel_inboxes(&self) {
         Emptying::once(self.id, || {
-            while self.workers.iter().any(|worker| !worker.inbox.is_empty()) {
+            while self.has_tasks_in_inboxes() {
                 for worker in &self.workers {
                     for task in worker.inbox.take_all() {
                         // SAFETY: ready, and taken by us alone.
@@ -348,9 +344,9 @@ impl Shared {
         // ORDERING: Release pairs with the acquire in `has_nothing_outstanding`: what was submitted
         // before is seen.
         if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
-            // Pairs with the heavy barrier in `Idle::fall_asleep`: we see the last worker asleep, or it
-            // sees that nothing is outstanding, and one of us tells.
-            asym::light();
+            // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: we see the last worker asleep, or it sees
+            // that nothing is outstanding, and one of us tells.
+            fence(Ordering::SeqCst);
             self.tell_if_idle();
         }
     }

@@ -255,7 +255,7 @@ impl Worker {
         if self.shared.workers.len() == 1 {
             // It never is; so do not ask with each task.
             self.unshared.set(0);
-        } else if self.shared.is_hungry() {
+        } else if self.shared.idle.is_hungry() {
             self.share();
         }
     }
@@ -439,9 +439,10 @@ impl Worker {
     /// Looks for work everywhere, then sleeps, until there is some. `None` once the runtime stops.
     #[cold]
     fn search(&self) -> Option<TaskPtr> {
-        self.shared.idle.start_searching();
+        let mut in_a_crowd = self.shared.idle.start_searching();
         loop {
-            if let Some(task) = self.look_for_a_while() {
+            let found = if in_a_crowd { self.look_once() } else { self.look_for_a_while() };
+            if let Some(task) = found {
                 if self.shared.idle.found_work() {
                     self.shared.notify_of_rest();
                 }
@@ -456,23 +457,29 @@ impl Worker {
             if self.shared.phase() == Phase::Stopped {
                 return None;
             }
-            self.sleep();
+            self.sleep(in_a_crowd);
+            in_a_crowd = false;
         }
     }
 
-    /// Looks for tasks that others share; in the end, takes them from those that are stuck.
-    fn look_for_a_while(&self) -> Option<TaskPtr> {
+    /// Looks for tasks that others share.
+    fn look_once(&self) -> Option<TaskPtr> {
         // The watcher may have come with tasks of its own.
-        if let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
+        self.own(|tasks| tasks.aged.pop_front()).or_else(|| self.look_into_inboxes())
+    }
+
+    /// The same again and again; in the end, takes tasks from workers that are stuck.
+    fn look_for_a_while(&self) -> Option<TaskPtr> {
+        if let Some(task) = self.look_once() {
             return Some(task);
         }
         self.note_ticks();
         for round in 0..SEARCH_ROUNDS {
-            if let Some(task) = self.look_into_inboxes() {
-                return Some(task);
-            }
             for _ in 0..=round.min(16) {
                 coact_sync::shim::hint::spin_loop();
+            }
+            if let Some(task) = self.look_into_inboxes() {
+                return Some(task);
             }
         }
         self.help_stuck(false)
@@ -536,12 +543,15 @@ impl Worker {
         std::mem::replace(seen, ticks) == ticks
     }
 
-    /// Sleeps until woken, by a task or since the runtime stops; returns counted as searching.
-    fn sleep(&self) {
+    /// Sleeps until woken, by a task or since the runtime stops; returns counted as searching. What is in other
+    /// workers' queues is left to those who search, if there is a crowd of them.
+    fn sleep(&self, in_a_crowd: bool) {
         coact_sync::pool::flush_thread();
-        let idle = &self.shared.idle;
+        let (shared, idle) = (self.shared, &self.shared.idle);
         idle.fall_asleep(self.index);
-        if self.shared.has_tasks() || self.shared.phase() == Phase::Stopped {
+        let is_there_more =
+            if in_a_crowd { shared.has_tasks_in_inboxes() } else { shared.has_tasks() };
+        if is_there_more || shared.phase() == Phase::Stopped {
             return self.wake_up();
         }
         self.shared.tell_if_idle();

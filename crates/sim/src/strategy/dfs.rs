@@ -81,7 +81,8 @@ impl Default for Bounds {
 /// [`end_run`](Strategy::end_run), and ends the search.
 ///
 /// ```
-/// use coact_sim::{Bounds, Dfs, Strategy};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Bounds, Dfs, Strategy};
 ///
 /// let mut dfs = Dfs::new(Bounds::new());
 /// let mut rolls = Vec::new();

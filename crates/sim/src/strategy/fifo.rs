@@ -12,7 +12,8 @@ use crate::TaskId;
 /// interleaving.
 ///
 /// ```
-/// use coact_sim::{Fifo, Strategy, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Fifo, Strategy, TaskId};
 ///
 /// let mut fifo = Fifo::new();
 /// assert!(fifo.begin_run());

@@ -32,7 +32,8 @@ use crate::{Seed, TaskId};
 /// points. Has no last run.
 ///
 /// ```
-/// use coact_sim::{Pct, Seed, Strategy, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Pct, Seed, Strategy, TaskId};
 ///
 /// let mut pct = Pct::new(Seed::new(7), 1);
 /// pct.begin_run();

@@ -12,7 +12,8 @@ use crate::{Seed, TaskId};
 /// A run's choices depend on the seed, the number of the run and the program only.
 ///
 /// ```
-/// use coact_sim::{Random, Seed, Strategy, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Random, Seed, Strategy, TaskId};
 ///
 /// let tasks = [TaskId(0), TaskId(1), TaskId(2)];
 /// let first_run = |seed| {

@@ -13,7 +13,8 @@ use crate::{Choice, Divergence, Offer, Schedule, TaskId};
 /// [`end_run`](Strategy::end_run) says where.
 ///
 /// ```
-/// use coact_sim::{Divergence, Replay, Schedule, Strategy, TaskId};
+/// # mod coact { pub use coact_sim as sim; }
+/// use coact::sim::{Divergence, Replay, Schedule, Strategy, TaskId};
 ///
 /// // Task 1, then task 0; recorded from a program that has both.
 /// let schedule: Schedule = "coact1-100ff600h4".parse().unwrap();

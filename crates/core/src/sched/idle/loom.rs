@@ -4,7 +4,6 @@
 //! look once more, park. Tasks are a count, reached with the weakest orderings, like the hints that
 //! real workers look at. A lost wake-up shows as a deadlock, which loom reports.
 
-use coact_sync::asym;
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Arc;
 use loom::thread;
@@ -52,8 +51,9 @@ impl<const WORKERS: usize> Pool<WORKERS> {
         while !self.take() {
             self.sleep(worker);
         }
+        // As `Shared::notify_of_rest`.
         if self.idle.found_work() && self.has_tasks() {
-            asym::light();
+            fence(Ordering::SeqCst);
             self.notify();
         }
     }
@@ -74,7 +74,7 @@ impl<const WORKERS: usize> Pool<WORKERS> {
 
 /// A task comes while the only worker falls asleep.
 ///
-/// Fails without the barrier in `fall_asleep`, without that of the pusher, and without the look
+/// Fails without the fence in `fall_asleep`, without that of the pusher, and without the look
 /// after `fall_asleep`.
 #[test]
 fn push_against_fall_asleep() {
@@ -92,7 +92,7 @@ fn push_against_fall_asleep() {
 /// Two tasks come while two workers search, sleep and wake. Each worker takes one, and then is busy
 /// for good: so the first must not leave the second task to a worker that sleeps.
 ///
-/// Fails without the barrier in `found_work`.
+/// Fails without the fence in `found_work`.
 #[test]
 fn push_against_a_search_that_ends() {
     check_bounded(2, || {

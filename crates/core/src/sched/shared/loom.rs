@@ -37,7 +37,7 @@ impl Shared {
 
 /// The last outstanding work ends while the only worker falls asleep: one of the two tells the waiter.
 ///
-/// Fails without the barrier in `end_outstanding`, and without that in `fall_asleep`.
+/// Fails without the fence in `end_outstanding`, and without that in `fall_asleep`.
 #[test]
 fn end_outstanding_against_fall_asleep() {
     check_bounded(3, || {
@@ -87,7 +87,8 @@ fn what_workers_did_is_seen_by_who_waits() {
     check_bounded(3, || {
         let shared = runtime(2);
         let done: [_; 2] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
-        (0..2).for_each(|_| shared.idle.start_searching());
+        shared.idle.start_searching();
+        shared.idle.start_searching();
         let workers = [0, 1].map(|worker| {
             let (shared, done) = (Arc::clone(&shared), Arc::clone(&done[worker]));
             thread::spawn(move || {

@@ -215,7 +215,9 @@ impl Engine<'_> {
                     f.write_str("stands in a queue behind ")?;
                     self.behaviour(f, other)
                 }
-                None => f.write_str("waits for an actor that is held or suspended"),
+                None => f.write_str(
+                    "waits for an actor that is held or suspended, or for what was made outside of the simulation",
+                ),
             }
         })
     }
