@@ -159,8 +159,8 @@ impl Supervisor {
 
 impl Tree {
     /// How many failures of children are answered with restarts within how long (by default 3 within 5 seconds),
-    /// whether one restarts one child or all. When one fails once more, the supervisor gives up: it ends its children and itself, with
-    /// [`ExitReason::TooManyRestarts`], and leaves the rest to its own supervisor.
+    /// whether one restarts one child or all. When one fails once more, the supervisor gives up: it ends its children
+    /// and itself, with [`ExitReason::TooManyRestarts`], and leaves the rest to its own supervisor.
     pub fn intensity(mut self, restarts: u32, within: Duration) -> Self {
         self.nursery.plan.set_intensity(Intensity::new(restarts, within));
         self

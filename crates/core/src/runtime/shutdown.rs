@@ -29,9 +29,9 @@ const LOOK: Duration = Duration::from_millis(1);
 #[non_exhaustive]
 pub struct ShutdownReport {
     /// How many behaviours, futures, jobs and timers were dropped without having run to their end; among them messages
-    /// that came to actors which the shutdown had told to stop, and handlers of theirs that were waiting. (What stands in a queue behind a behaviour that is stuck
-    /// is dropped when that ends, and not counted here. What an actor would have done beside its messages, as obeying a
-    /// directive, counts as a behaviour.)
+    /// that came to actors which the shutdown had told to stop, and handlers of theirs that were waiting. (What stands in
+    /// a queue behind a behaviour that is stuck is dropped when that ends, and not counted here. What an actor would have
+    /// done beside its messages, as obeying a directive, counts as a behaviour.)
     pub abandoned: usize,
     /// How many workers were still in the middle of a behaviour when the wait ended, and other threads in one
     /// that runs [on the spot](crate::when_here). The workers' threads end after it.
