@@ -4,8 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::future::Future;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::sync::{Arc, Once, mpsc};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, Once, mpsc};
 use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -13,8 +13,9 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact::sim::{self, Sim};
 use coact_tests::{Log, PATIENCE, check_with_faults, fail};
+use futures::stream::Stream;
 
-use crate::world::{Bomb, Diary, Do};
+use crate::world::{Bomb, Diary, Do, Note};
 
 /// Takes what it is to do with the reply.
 struct Clerk;
@@ -312,4 +313,64 @@ fn a_call_that_panics_points_at_its_caller() {
 /// The same inside of a behaviour.
 fn place_of_in_handler(call: impl FnOnce() + Send + 'static) -> String {
     ask(Cown::new(()), |_| place_of(call)).wait().unwrap()
+}
+
+/// Keeps two values whose destructors panic where one destructor after the other is called: a second panic while the
+/// first one unwinds would end the process.
+#[test]
+fn two_destructors_that_panic_at_one_place_are_caught_each() {
+    fn wait_for_ever<const FEED: bool>(never: &Addr<Diary>, context: &mut Context<Diary>) {
+        if FEED {
+            let (stream, each, end) = (Shaky("stream"), Shaky("each"), Shaky("end"));
+            context.feed(Endless(stream)).on_end(move |_, _, _| drop(end)).each(move |()| {
+                let _ = &each;
+                Note("never")
+            });
+        } else {
+            for _ in 0..3 {
+                let shaky = Shaky("ask");
+                context.ask_await(never, Note("never"), PATIENCE, move |_, _, _| drop(shaky));
+            }
+        }
+    }
+    check_with_faults(|_| {
+        let topic = Topic::<()>::new();
+        let all: Arc<Mutex<Vec<Subscription>>> = Arc::default();
+        for _ in 0..3 {
+            let (shaky, them) = (Shaky("subscriber"), Arc::clone(&all));
+            let one = topic.subscribe_fn(move |()| {
+                let _ = &shaky;
+                let them = std::mem::take(&mut *them.lock().unwrap());
+                drop(them);
+            });
+            all.lock().unwrap().push(one);
+        }
+        topic.publish(());
+        let never = spawn(Diary::new().0);
+        never.suspend().unwrap();
+        for wait in [wait_for_ever::<false>, wait_for_ever::<true>] {
+            for end in [Addr::kill, Addr::stop, Addr::restart] {
+                let waits = actor(Diary::new().0).restartable(|| Diary::new().0).spawn();
+                let never = never.clone();
+                let begin =
+                    move |_: &mut Diary, context: &mut Context<Diary>| wait(&never, context);
+                waits.ask(Do(begin)).wait().unwrap();
+                end(&waits).unwrap();
+                let _ = waits.kill();
+                waits.ended().wait().unwrap();
+            }
+        }
+        never.kill().unwrap();
+    });
+}
+
+/// A stream without items.
+struct Endless(#[expect(dead_code, reason = "it is dropped with it")] Shaky);
+
+impl Stream for Endless {
+    type Item = ();
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut task::Context<'_>) -> Poll<Option<()>> {
+        Poll::Pending
+    }
 }

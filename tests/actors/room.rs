@@ -1,5 +1,10 @@
 //! Waiting for room: at one mailbox, at the first of several, beside the actor and holding it; and circles.
 
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{self, Wake};
 use std::time::Duration;
 
 use coact::prelude::*;
@@ -504,4 +509,46 @@ fn a_plain_thread_publishes_with_patience() {
     sink.drain().unwrap();
     assert!(sink.ended().wait_timeout(PATIENCE).is_ok());
     assert_eq!(log.take(), (0..100).collect::<Vec<_>>());
+}
+
+/// Counts the tasks that somebody could still wake.
+struct Task(Arc<AtomicUsize>);
+
+impl Task {
+    fn new(count: &Arc<AtomicUsize>) -> Arc<Self> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self(Arc::clone(count)))
+    }
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn who_has_given_up_waiting_at_a_router_is_forgotten() {
+    let (full, _) = sink(1);
+    full.suspend().unwrap();
+    full.send(Item(0)).unwrap();
+    let router = Router::new(Routing::RoundRobin);
+    router.add(full.recipient());
+    let tasks = Arc::default();
+    for _ in 0..1_000 {
+        let waker = Task::new(&tasks).into();
+        let mut context = task::Context::from_waker(&waker);
+        let mut send = pin!(router.send_async(Item(1)));
+        // Polled twice: it has one place all the same.
+        assert!(send.as_mut().poll(&mut context).is_pending());
+        assert!(send.as_mut().poll(&mut context).is_pending());
+    }
+    // That of a wait for room itself may be there until the next one comes.
+    let left = tasks.load(Ordering::Relaxed);
+    assert!(left <= 1, "{left} tasks are kept");
+    full.kill().unwrap();
 }

@@ -138,7 +138,10 @@ fn a_full_mailbox() {
 fn threads_that_wait_for_messages_and_ends() {
     let report = report(|| {
         let keeper = spawn(Keeper::default());
-        drop(sim::thread(this_thread::receive::<Question>)); // receives
+        drop(sim::thread(|| {
+            let _own = this_thread::recipient::<Question>();
+            let _question: Question = this_thread::receive(); // receives
+        }));
         let _ = keeper.ended().wait(); // waits for its end
     });
     let main = [&at("waits for its end"), " for the end of actor `actors::stuck::Keeper`"];

@@ -244,3 +244,21 @@ fn the_end_of_a_simulated_thread_is_an_end_too() {
         assert_eq!(ask.wait(), Err(AskError::Stopped(ExitReason::Normal)));
     });
 }
+
+#[test]
+fn a_thread_whose_recipient_nobody_has_does_not_wait_for_ever() {
+    let alone = thread::spawn(this_thread::receive::<Number>).join();
+    let why = alone.unwrap_err().downcast::<String>().unwrap();
+    assert!(why.contains("nobody has its recipient"), "{why}");
+    // The last message of one who has it no more is received.
+    for _ in 0..500 {
+        let last = thread::spawn(|| {
+            let me = this_thread::recipient::<Number>();
+            let sender = thread::spawn(move || me.send(Number(1)).unwrap());
+            let received = this_thread::receive::<Number>();
+            sender.join().unwrap();
+            received
+        });
+        assert_eq!(last.join().unwrap(), Number(1));
+    }
+}

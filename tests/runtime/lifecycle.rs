@@ -1,10 +1,14 @@
 //! Runtimes side by side, quiescence, and shutdown.
 
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::mem;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::task::Wake;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use coact::Home;
 use coact::prelude::*;
 use coact_tests::{Faults, Journal, Log, Meeting, PATIENCE, panic_of, runtime};
 
@@ -290,6 +294,95 @@ fn a_drop_does_not_wait_for_what_is_stuck() {
     drop(runtime);
     assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
     drop(release);
+}
+
+/// Does not come back from its destructor, nor when it is woken, before the test is over.
+struct Stuck(Mutex<mpsc::Receiver<()>>);
+
+impl Stuck {
+    /// One, and what lets it go.
+    fn new() -> (Self, mpsc::Sender<()>) {
+        let (release, gate) = mpsc::channel();
+        (Self(Mutex::new(gate)), release)
+    }
+
+    fn wait(&self) {
+        let _ = self.0.lock().unwrap().recv_timeout(PATIENCE);
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        self.wait();
+    }
+}
+
+impl Wake for Stuck {
+    fn wake(self: Arc<Self>) {
+        self.wait();
+    }
+}
+
+thread_local! {
+    static LOCAL: RefCell<Option<Stuck>> = const { RefCell::new(None) };
+}
+
+/// Nor for destructors and wakers, whichever thread they would be on.
+#[test]
+fn a_shutdown_does_not_wait_for_destructors_that_are_stuck() {
+    let put = |stuck| LOCAL.with_borrow_mut(|local| *local = Some(stuck));
+    type Leave = fn(Stuck, fn(Stuck));
+    let leave: [(&str, Leave); 7] = [
+        ("a thread-local of a worker", |stuck, put| {
+            ask(Cown::new(()), move |_| put(stuck)).wait().unwrap();
+        }),
+        ("a thread-local of a blocking thread", |stuck, put| {
+            blocking(move || put(stuck)).wait().unwrap();
+        }),
+        ("what a pending timer owns", |stuck, _| {
+            after(PATIENCE, (), move |()| drop(stuck));
+        }),
+        ("what a queued job owns", |stuck, _| {
+            let (begun, has_begun) = mpsc::channel();
+            let first = blocking(move || {
+                begun.send(()).unwrap();
+                thread::park_timeout(Duration::from_millis(300));
+            });
+            has_begun.recv().unwrap();
+            drop((first, blocking(move || drop(stuck))));
+        }),
+        ("who is woken when the runtime gives up", |stuck, _| {
+            mem::forget(Home::current().on_cancel(Arc::new(stuck).into()));
+            mem::forget(Home::current().hold_open());
+        }),
+        ("the same, in a runtime that is done", |stuck, _| {
+            mem::forget(Home::current().on_cancel(Arc::new(stuck).into()));
+        }),
+        ("what a task owns that awaits a sleep", |stuck, _| {
+            drop(spawn_future(async move {
+                let _stuck = stuck;
+                let _ = sleep(PATIENCE).await;
+            }));
+        }),
+    ];
+    for (what, leave) in leave {
+        for drops in [false, true] {
+            let runtime = Runtime::builder().workers(1).max_blocking(1).build().unwrap();
+            let (stuck, release) = Stuck::new();
+            {
+                let _entered = runtime.enter();
+                leave(stuck, put);
+            }
+            let start = Instant::now();
+            if drops {
+                drop(runtime);
+            } else {
+                runtime.shutdown(Duration::from_millis(50));
+            }
+            assert!(start.elapsed() < SHORTLY, "{what}: {:?}", start.elapsed());
+            drop(release);
+        }
+    }
 }
 
 /// Nor for what never comes back: a guard that holds the runtime open, an answer from elsewhere.

@@ -1,14 +1,17 @@
 //! Whatever owns the next one of its kind, a hundred thousand times over, is dropped on a small stack.
 
 use std::any::Any;
-use std::sync::Mutex;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::{Attended, Batch, Broken, Door, Home};
-use coact_tests::{Faults, Log, runtime};
+use coact::{Attended, Batch, Broken, Door, Home, OnCancel, Resolver, Sleep};
+use coact_tests::{Faults, Log, PATIENCE, runtime};
 
 const DEEP: usize = 100_000;
 
@@ -264,5 +267,53 @@ fn batches_whose_behaviours_own_the_next() {
     drop_a_chain(move |counted, next: Option<Batch>| {
         let cown: &Cown<()> = cowns.get_or_init(|| Cown::new(()));
         batch().when(cown, move |()| drop((counted, next)))
+    });
+}
+
+/// What a task that waits is woken by, which owns the task, and with it whatever that waits for.
+struct Owner<T>(#[expect(dead_code)] Counted, #[allow(dead_code)] Mutex<Option<T>>);
+
+impl<T: Send> Wake for Owner<T> {
+    fn wake(self: Arc<Self>) {}
+}
+
+fn owner<T: Send + 'static>(counted: Counted, next: Option<T>) -> Waker {
+    Arc::new(Owner(counted, Mutex::new(next))).into()
+}
+
+/// Polls it once, and leaves the waker there.
+fn wait_with<F: Future + Unpin>(mut future: F, waker: &Waker) -> F {
+    assert!(Pin::new(&mut future).poll(&mut Context::from_waker(waker)).is_pending());
+    future
+}
+
+#[test]
+fn wakers_that_own_the_next() {
+    struct Promised(#[expect(dead_code)] Promise<()>, #[expect(dead_code)] Resolver<()>);
+    drop_a_chain(|counted, next: Option<Promised>| {
+        let (resolver, promise) = Promise::channel();
+        Promised(wait_with(promise, &owner(counted, next)), resolver)
+    });
+    struct Sleeping(#[expect(dead_code)] Sleep);
+    drop_a_chain(|counted, next: Option<Sleeping>| {
+        Sleeping(wait_with(sleep(PATIENCE), &owner(counted, next)))
+    });
+    struct Watching(#[expect(dead_code)] OnCancel);
+    drop_a_chain(|counted, next: Option<Watching>| {
+        Watching(Home::current().on_cancel(owner(counted, next)))
+    });
+}
+
+/// The guard of a timer is what its owner makes of it.
+#[test]
+fn timers_that_own_the_guard_of_the_next() {
+    struct Guard(Timer);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.cancel();
+        }
+    }
+    drop_a_chain(|counted, next: Option<Guard>| {
+        Guard(after(PATIENCE, (), move |()| drop((counted, next))))
     });
 }

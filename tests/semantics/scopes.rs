@@ -2,10 +2,11 @@
 //! are done.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 
 use coact::prelude::*;
+use coact::sim::{Config, Sim};
 use coact_tests::{
     Faults, Journal, Log, Nervous, PATIENCE, check, check_with_faults, fail, panic_of, runtime,
 };
@@ -271,4 +272,20 @@ fn a_payload_whose_destructor_waits_for_the_panic_of_another_behaviour() {
     }));
     assert_eq!(coact_tests::message_of(&*caught.unwrap_err()), "first");
     assert_eq!(heard.take(), [true], "it has heard of the other one's end");
+}
+
+/// A cown that has left its simulation refuses all that is spawned on it: nobody waits for that.
+#[test]
+fn what_a_simulation_leaves_behind_blocks_nobody() {
+    let left = Arc::new(Mutex::new(None));
+    let leave = Arc::clone(&left);
+    Sim::new()
+        .config(Config::new().runs(1))
+        .check(move || *leave.lock().unwrap() = Some(Cown::new(1)));
+    let cown = left.lock().unwrap().take().unwrap();
+    let refused = "was spawned outside of its simulation";
+    let why = panic_of(|| scope(|s| s.when(&cown, |n| *n += 1)));
+    assert!(why.starts_with("in a scope, the runtime was shut down"), "{why}");
+    assert!(panic_of(|| when(&cown, |n| *n += 1)).contains(refused));
+    assert!(panic_of(|| ask(&cown, |n| *n)).contains(refused));
 }

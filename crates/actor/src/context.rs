@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::address::Inside;
 use crate::begun::{Begun, BegunByState};
+use crate::caught::Caught;
 use crate::directive::{Directive, Tie};
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
@@ -33,7 +34,7 @@ pub struct Context<A: Actor> {
 
 struct Wishes<A: Actor> {
     stop: Option<ExitReason>,
-    holds: VecDeque<HoldRequest<A>>,
+    holds: VecDeque<Caught<HoldRequest<A>>>,
     stash: Stash,
     feeds: Feeds,
     quiet: Quiet<A>,
@@ -400,7 +401,7 @@ impl<A: Actor> Context<A> {
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
         reply.held_by(&self.this);
-        self.wish(|wishes| wishes.holds.push_back(hold::request(reply, body)));
+        self.wish(|wishes| wishes.holds.push_back(Caught::new(hold::request(reply, body))));
     }
 
     /// Links this actor with another one: when either ends for a reason that is not
@@ -537,7 +538,7 @@ impl<A: Actor> Context<A> {
     }
 
     pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
-        self.wishes.as_mut()?.get_mut().holds.pop_front()
+        self.wishes.as_mut()?.get_mut().holds.pop_front().map(Caught::into_inner)
     }
 }
 

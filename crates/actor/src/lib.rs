@@ -15,6 +15,7 @@ mod address;
 mod any;
 mod ask;
 mod begun;
+mod caught;
 mod cell;
 mod context;
 mod cycle;

@@ -12,6 +12,7 @@ use coact_core::spawn_future;
 use parking_lot::Mutex;
 
 use crate::ActorId;
+use crate::caught::Caught;
 
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -28,7 +29,7 @@ struct Line(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<Caught<Job>>,
     is_driven: bool,
 }
 
@@ -39,7 +40,7 @@ impl Outbox {
         let line = self.lines.entry(to).or_default();
         let is_driven = {
             let mut state = line.0.lock();
-            state.jobs.push_back(Box::pin(job));
+            state.jobs.push_back(Caught::new(Box::pin(job)));
             std::mem::replace(&mut state.is_driven, true)
         };
         if !is_driven {
@@ -67,6 +68,6 @@ impl Line {
         let mut state = self.0.lock();
         let next = state.jobs.pop_front();
         state.is_driven = next.is_some();
-        next
+        next.map(Caught::into_inner)
     }
 }

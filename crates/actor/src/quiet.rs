@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use coact_core::{Timer, after};
 
+use crate::caught::Caught;
 use crate::{Actor, Context, Message, Receive, Reply, WeakAddr};
 
 /// How often a period is looked at: the timeout is late by one part in so many at most.
@@ -68,7 +69,7 @@ struct Watch<A: Actor> {
     quiet: u32,
     /// The turns that the last look saw.
     seen: Option<u32>,
-    then: Action<A>,
+    then: Caught<Action<A>>,
     timer: Timer,
 }
 
@@ -173,6 +174,7 @@ impl<A: Actor> Context<A> {
         let needed = u32::try_from(needed).unwrap_or(LOOKS + 1);
         let version = self.unwatch(which);
         let timer = look_later(self.weak(), self.life(), which, version, interval);
+        let then = Caught::new(then);
         let watch = Watch { interval, needed, quiet: 0, seen: None, then, timer };
         self.slot(which).watch = Some(watch);
     }
@@ -221,7 +223,7 @@ fn look_later<A: Actor>(
 fn look<A: Actor>(actor: &mut A, context: &mut Context<A>, turns: u32, which: Which, version: u64) {
     let Some(mut watch) = context.take_watch(which, version) else { return };
     if watch.look(turns) {
-        (watch.then)(actor, context);
+        (*watch.then)(actor, context);
     }
     watch.timer = look_later(context.weak(), context.life(), which, version, watch.interval);
     let slot = context.slot(which);

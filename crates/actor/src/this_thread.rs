@@ -32,6 +32,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use coact_core::{Promise, Resolver, catch, may_block, thread_companion};
@@ -60,7 +61,8 @@ pub fn recipient<M: Message>() -> Recipient<M> {
 /// sent, the ask fails: see [`answer`] and [`receive_with_reply`].
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future.
+/// Inside of a behaviour, a handler or a future; and if nobody has this thread's recipient for such messages, so that none
+/// can come.
 #[track_caller]
 pub fn receive<M: Message>() -> M {
     receive_with_reply().0
@@ -128,7 +130,14 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Letter<M>> {
             return Some(letter);
         }
         match timeout {
-            None => drop(woken.wait_for(Some(&what))),
+            None => {
+                assert!(
+                    inbox.can_get_more(),
+                    "this thread would wait for ever for {what}: nobody has its recipient \
+                     (`this_thread::recipient`)"
+                );
+                drop(woken.wait_for(Some(&what)));
+            }
             // Only this thread takes letters out: if it was woken there is one.
             Some(timeout) => {
                 drop(woken.wait_timeout(timeout));
@@ -196,6 +205,17 @@ impl<M: Message> Default for State<M> {
 }
 
 impl<M: Message> Inbox<M> {
+    /// Whether there is a message, or somebody who could send one: who has it beside this thread, which has it twice, here
+    /// and in its identity.
+    fn can_get_more(self: &Arc<Self>) -> bool {
+        if Arc::strong_count(self) > 2 {
+            return true;
+        }
+        // ORDERING: Acquire pairs with the release of who has given it up, perhaps after a last message.
+        fence(Ordering::Acquire);
+        !self.state.lock().letters.is_empty()
+    }
+
     fn take(&self) -> Option<Letter<M>> {
         self.state.lock().letters.pop_front()
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use coact_core::{Home, Sleep, may_block, sleep};
 use parking_lot::Mutex;
+use slab::Slab;
 
 use crate::mailbox::{Reserve, Slot};
 use crate::{ActorId, Ask, AskCycle, AskError, Message, SendError, park};
@@ -172,32 +173,48 @@ pub(crate) const SEND: (&str, &str) =
 
 /// Those who are told when something changes that they wait for.
 #[derive(Default)]
-pub(crate) struct Changes(Mutex<(u64, Vec<Waker>)>);
+pub(crate) struct Changes(Mutex<Watched>);
+
+#[derive(Default)]
+struct Watched {
+    /// How often there was a change.
+    changes: u64,
+    /// Those who are to be told of the next one, each in the place that it has until it is gone.
+    waiting: Slab<Option<Waker>>,
+}
 
 impl Changes {
     /// Tells those who wait now.
     pub(crate) fn tell(&self) {
-        let wakers = {
-            let mut state = self.0.lock();
-            state.0 += 1;
-            std::mem::take(&mut state.1)
+        let wakers: Vec<Waker> = {
+            let mut watched = self.0.lock();
+            watched.changes += 1;
+            watched.waiting.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
         };
         wakers.into_iter().for_each(|waker| drop(coact_core::catch(|| waker.wake())));
     }
 
     /// How often there was a change.
     fn count(&self) -> u64 {
-        self.0.lock().0
+        self.0.lock().changes
     }
 
-    /// The same; the next change is told.
-    fn watch(&self, context: &TaskContext<'_>) -> u64 {
+    /// The same; the next change is told. The caller keeps its `place`, and [leaves](Self::leave) it in the end.
+    fn watch(&self, place: &mut Option<usize>, context: &TaskContext<'_>) -> u64 {
+        // Made and dropped without the lock: a waker is foreign.
         let waker = context.waker().clone();
-        let mut state = self.0.lock();
-        if !state.1.iter().any(|other| other.will_wake(&waker)) {
-            state.1.push(waker);
-        }
-        state.0
+        let mut watched = self.0.lock();
+        let number = *place.get_or_insert_with(|| watched.waiting.insert(None));
+        let before = watched.waiting[number].replace(waker);
+        let changes = watched.changes;
+        drop(watched);
+        drop(before);
+        changes
+    }
+
+    fn leave(&self, place: usize) {
+        let waker = self.0.lock().waiting.remove(place);
+        drop(waker);
     }
 }
 
@@ -216,7 +233,7 @@ pub(crate) type Candidate<M> = Box<dyn FnOnce(bool) -> Option<Reserve<M>> + Send
 pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Reserve<M>> {
     // Read before the candidates are: a change that comes between is seen at the first poll.
     let seen = of.changes().count();
-    let mut race = Race { of, alone, seen, pending: Vec::new(), circle: None };
+    let mut race = Race { of, alone, seen, place: None, pending: Vec::new(), circle: None };
     race.refresh();
     if race.pending.is_empty() {
         return None;
@@ -224,11 +241,13 @@ pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Re
     Some(Box::pin(async move { poll_fn(|context| race.poll(context)).await }))
 }
 
-struct Race<M: Message, C> {
+struct Race<M: Message, C: Candidates<M>> {
     of: C,
     alone: bool,
     /// How many changes were seen.
     seen: u64,
+    /// Where it stands among those who are told of the next.
+    place: Option<usize>,
     pending: Vec<(ActorId, Reserve<M>)>,
     circle: Option<Arc<AskCycle>>,
 }
@@ -249,7 +268,7 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
         &mut self,
         context: &mut TaskContext<'_>,
     ) -> Poll<Result<Box<dyn Slot<M>>, Arc<AskCycle>>> {
-        let now = self.of.changes().watch(context);
+        let now = self.of.changes().watch(&mut self.place, context);
         if self.seen != now {
             self.refresh();
         }
@@ -269,6 +288,14 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
             Some(circle) if self.pending.is_empty() => Poll::Ready(Err(Arc::clone(circle))),
             None if self.pending.is_empty() => Poll::Ready(Ok(Box::new(Nobody))),
             _ => Poll::Pending,
+        }
+    }
+}
+
+impl<M: Message, C: Candidates<M>> Drop for Race<M, C> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            self.of.changes().leave(place);
         }
     }
 }

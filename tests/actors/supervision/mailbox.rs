@@ -65,7 +65,7 @@ fn assert_all_once(senders: &[Letters], log: Vec<(usize, usize)>) {
             log.iter().filter(|(sender, _)| *sender == from).map(|(_, number)| *number).collect();
         assert_eq!(came, (0..letters.len()).collect::<Vec<_>>(), "of sender {from}");
     }
-    assert_eq!(log.len(), senders.iter().map(Vec::len).sum());
+    assert_eq!(log.len(), senders.iter().map(Vec::len).sum::<usize>());
 }
 
 fn deadly(senders: &[Letters]) -> u64 {

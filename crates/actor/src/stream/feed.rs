@@ -12,6 +12,7 @@ use coact_core::{Broken, Credits, Promise, Resolver, catch, spawn_future};
 use futures_core::Stream;
 use parking_lot::Mutex;
 
+use crate::caught::Caught;
 use crate::{Actor, Addr, Context, ExitReason, Message, Receive, WeakAddr};
 
 /// Why no more items of a stream come.
@@ -102,7 +103,7 @@ impl<A: Actor> Context<A> {
         S: Stream + Send + 'static,
         S::Item: Send + 'static,
     {
-        let hooks = Hooks { on_start: None, on_end: Box::new(fail_with_stream) };
+        let hooks = Hooks { on_start: None, on_end: Caught::new(Box::new(fail_with_stream)) };
         Feed { context: self, stream, window: 1, keeps_alive: true, hooks }
     }
 }
@@ -129,8 +130,8 @@ type OnStart<A> = Box<dyn FnOnce(&mut A, &mut Context<A>) + Send>;
 type OnEnd<A> = Box<dyn FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send>;
 
 struct Hooks<A: Actor> {
-    on_start: Option<OnStart<A>>,
-    on_end: OnEnd<A>,
+    on_start: Option<Caught<OnStart<A>>>,
+    on_end: Caught<OnEnd<A>>,
 }
 
 impl<A, S> Feed<'_, A, S>
@@ -159,7 +160,7 @@ where
 
     /// Called, as a message is, before the first item.
     pub fn on_start(mut self, hook: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) -> Self {
-        self.hooks.on_start = Some(Box::new(hook));
+        self.hooks.on_start = Some(Caught::new(Box::new(hook)));
         self
     }
 
@@ -169,7 +170,7 @@ where
         mut self,
         hook: impl FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send + 'static,
     ) -> Self {
-        self.hooks.on_end = Box::new(hook);
+        self.hooks.on_end = Caught::new(Box::new(hook));
         self
     }
 
@@ -185,7 +186,8 @@ where
         let (resolver, stopped) = Promise::channel();
         let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
         context.feeds().0.insert(number, attached.clone());
-        let source = Source { stream: Box::pin(stream), message };
+        let source =
+            Source { stream: Caught::new(Box::pin(stream)), message: Caught::new(message) };
         let keep = keeps_alive.then(|| context.address());
         let reader = Reader { actor: context.weak(), _keep: keep, number };
         drop(spawn_future(reader.run(source, hooks, Credits::new(window), stopped)));
@@ -280,8 +282,8 @@ impl Drop for Feeds {
 
 /// A stream, and what makes messages of its items.
 struct Source<S, F> {
-    stream: Pin<Box<S>>,
-    message: F,
+    stream: Caught<Pin<Box<S>>>,
+    message: Caught<F>,
 }
 
 impl<S, F, M> Source<S, F>
@@ -292,7 +294,7 @@ where
     /// A panic is the end.
     fn poll(&mut self, context: &mut TaskContext<'_>) -> Poll<Result<M, StreamEnd>> {
         let Self { stream, message } = self;
-        match catch(|| stream.as_mut().poll_next(context).map(|item| item.map(message))) {
+        match catch(|| stream.as_mut().poll_next(context).map(|item| item.map(&mut **message))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(Some(message))) => Poll::Ready(Ok(message)),
             Ok(Poll::Ready(None)) => Poll::Ready(Err(StreamEnd::Finished)),
@@ -324,14 +326,14 @@ impl<A: Actor> Reader<A> {
     {
         let Hooks { on_start, on_end } = hooks;
         if let Some(on_start) = on_start {
-            self.tell(on_start);
+            self.tell(on_start.into_inner());
         }
         let end = self.read(&mut source, &credits, &mut stopped).await;
         // Its destructor is foreign, and comes before the end is told.
-        let _ = catch(move || drop(source));
+        drop(source);
         drop(stopped);
         if let Some(end) = end {
-            self.tell_end(end, on_end);
+            self.tell_end(end, on_end.into_inner());
         }
     }
 

@@ -17,6 +17,7 @@ use std::task::Poll;
 use coact_core::{Deep, catch};
 use parking_lot::RwLock;
 
+use crate::caught::Caught;
 use crate::events::{self, DropCause};
 use crate::waiting;
 use crate::watch::Watch;
@@ -88,7 +89,7 @@ struct Subscriber<M: 'static> {
     /// Which paths of a [`TopicTree`] it is interested in.
     pattern: Option<Pattern>,
     /// May own another topic.
-    deliver: Deep<Deliver<M>>,
+    deliver: Caught<Deep<Deliver<M>>>,
 }
 
 /// Takes a message; with the subscriber's number, it may do so later.
@@ -238,8 +239,6 @@ impl<M: Clone + Send + 'static> Topic<M> {
             let next = || if is_last { message.take() } else { message.clone() };
             note(self.deliver_one(subscriber, patient, next));
         }
-        // Closures of some who have left meanwhile may go with it.
-        let _ = catch(move || drop(subscribers));
     }
 
     fn publish_where(
@@ -259,8 +258,6 @@ impl<M: Clone + Send + 'static> Topic<M> {
             let next = || if is_last { message.take() } else { message.clone() };
             taken += usize::from(self.deliver(subscriber, next));
         }
-        // Closures of some who have left meanwhile may go with it.
-        let _ = catch(move || drop(subscribers));
         taken
     }
 
@@ -304,7 +301,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 
     fn enter_as(&self, id: u64, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
-        let subscriber = Arc::new(Subscriber { id, pattern, deliver: Deep::new(deliver) });
+        let subscriber =
+            Arc::new(Subscriber { id, pattern, deliver: Caught::new(Deep::new(deliver)) });
         self.0.change(|all| _ = all.insert(id, subscriber));
         let topic: Arc<dyn Leave> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)

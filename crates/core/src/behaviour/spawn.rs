@@ -576,6 +576,8 @@ where
             drop_quietly(move || drop(closure));
             drop_quietly(move || completion.failed(Broken::Full { position }));
         }
-        Err(_) => unreachable!("the set was found to be spawnable before"),
+        Err((refusal, ..)) => {
+            panic!("a handle of the set says something else than before (`AsCown`): {refusal}")
+        }
     }
 }

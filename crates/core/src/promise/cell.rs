@@ -313,7 +313,7 @@ impl<R> Consumer<R> {
     /// come meanwhile, or is about to.
     fn offer(&self, waiter: Waiter<R>) -> Result<(), Waiter<R>> {
         match self.withdraw() {
-            Ok(before) => drop(before),
+            Ok(before) => before.into_iter().for_each(drop_waiter),
             Err(ProducerCame) => return Err(waiter),
         }
         let shared = self.shared();
@@ -365,7 +365,9 @@ impl<R> Consumer<R> {
         self.0 = None;
         // SAFETY: the producer has left.
         let value = (before == READY).then(|| unsafe { Shared::take_over(this) });
-        drop(waiter);
+        if let Ok(Some(waiter)) = waiter {
+            drop_waiter(waiter);
+        }
         value
     }
 
@@ -381,6 +383,13 @@ impl<R> Drop for Consumer<R> {
             drop_value(value);
         }
     }
+}
+
+/// Drops a waiter that is told no more. Its task may own the next promise, and that one a waiter.
+#[inline(never)]
+fn drop_waiter<R>(waiter: Waiter<R>) {
+    // SAFETY: a waker is `'static`, and so is a closure.
+    unsafe { depth::run_destructor(move || drop(waiter)) };
 }
 
 /// Drops a value that nobody wants. It may own the next promise, whose value nobody wants then.

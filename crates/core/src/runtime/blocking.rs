@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use coact_sync::shim::sync::{Condvar, Mutex};
@@ -12,6 +12,7 @@ use slab::Slab;
 
 use super::handle::call_hook;
 use super::host::Host;
+use super::thread::Thread;
 use super::{Config, Stuck, current_id};
 use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{self, Broken, drop_quietly};
@@ -121,7 +122,7 @@ struct State {
     /// Somebody cancels jobs, and sees to those that come meanwhile.
     cancelling: bool,
     /// Of the threads that run, and of some that have ended.
-    handles: Vec<JoinHandle<()>>,
+    handles: Vec<Thread>,
 }
 
 /// What a thread of the pool is in.
@@ -197,7 +198,7 @@ impl BlockingPool {
         if let (Host::Blocking, Some(bytes)) = (shared.config.host, shared.config.stack_size) {
             thread = thread.stack_size(bytes);
         }
-        let error = match thread.spawn(move || shared.blocking.host(shared, number)) {
+        let error = match Thread::start(thread, move || shared.blocking.host(shared, number)) {
             Ok(handle) => return self.keep(handle),
             Err(error) => error,
         };
@@ -211,9 +212,9 @@ impl BlockingPool {
         self.end_if_deserted(shared);
     }
 
-    fn keep(&self, handle: JoinHandle<()>) {
+    fn keep(&self, handle: Thread) {
         let mut state = self.state.lock();
-        state.handles.retain(|handle| !handle.is_finished());
+        state.handles.retain(|handle| !handle.has_returned());
         state.handles.push(handle);
     }
 
@@ -231,15 +232,11 @@ impl BlockingPool {
     /// Whether all threads of a stopped pool have ended but those that are in a job.
     pub(crate) fn has_ended_but_stuck(&self) -> bool {
         let mut state = self.state.lock();
-        // They have ended, or are about to: nothing of the user's runs between their last look and that.
-        let ended = state.handles.extract_if(.., |handle| handle.is_finished()).collect::<Vec<_>>();
+        let ended = state.handles.extract_if(.., |handle| handle.is_over()).collect::<Vec<_>>();
         let running = state.running.len();
         let rest = state.threads == running && state.handles.len() <= running;
         drop(state);
-        for handle in ended {
-            // Jobs' panics are caught, so there is nothing to be told.
-            let _ = handle.join();
-        }
+        ended.into_iter().for_each(Thread::join_if_over);
         rest
     }
 

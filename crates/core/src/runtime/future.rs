@@ -16,6 +16,7 @@ use slab::Slab;
 
 use super::{RuntimeId, count_abandoned, current_id};
 use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
+use crate::cown::depth;
 use crate::panic::{self, Broken};
 use crate::promise::{Promise, Resolver};
 use crate::sched::schedule;
@@ -170,9 +171,16 @@ impl Futures {
     }
 
     pub(crate) fn remove(&self, number: usize) {
-        // The waker may be the last to know the task: it is dropped without the lock.
+        // The waker may be the last to know the task, which may own the next one: it is dropped without the lock.
         let waker = self.0.lock().remove(number);
-        drop(waker);
+        if let Some(waker) = waker {
+            // SAFETY: a waker is `'static`.
+            unsafe { depth::run_destructor(move || drop(waker)) };
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
     }
 
     /// Wakes them all: a runtime that is past its deadline drops what it wakes.

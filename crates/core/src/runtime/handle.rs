@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::sync::OnceLock;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use coact_sync::asym;
@@ -12,7 +12,8 @@ use parking::Parker;
 
 use super::home::Home;
 use super::outside::Claim;
-use super::shutdown::ShutdownReport;
+use super::shutdown::{self, ShutdownReport};
+use super::thread::Thread;
 use super::{BuildError, Builder, Config, EnterGuard, RuntimeId};
 use crate::attend;
 use crate::panic::drop_quietly;
@@ -38,7 +39,7 @@ use crate::sim;
 /// A process can make 65,535 runtimes in its life. Each that has ended keeps about 2 KiB.
 pub struct Runtime {
     pub(super) shared: &'static Shared,
-    pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
+    pub(super) threads: Mutex<Vec<Thread>>,
     claim: Option<Claim>,
 }
 
@@ -110,7 +111,7 @@ impl Runtime {
         let Some(watchdog) = shared.watchdog() else { return Ok(()) };
         *shared.alive.lock() += 1;
         let name = format!("{}-watchdog", shared.config.name);
-        let started = thread::Builder::new().name(name).spawn(move || {
+        let started = Thread::start(thread::Builder::new().name(name), move || {
             watchdog.run(shared);
             shared.count_out();
         });
@@ -262,7 +263,7 @@ impl Runtime {
     pub fn cancel(&self) {
         if self.shared.phase() == Phase::Running {
             self.shared.set_phase(Phase::Cancelling);
-            self.shared.cancel_hidden();
+            shutdown::cancel_hidden(self.shared);
         }
     }
 
@@ -348,17 +349,13 @@ impl fmt::Debug for Runtime {
     }
 }
 
-fn start_worker(
-    shared: &'static Shared,
-    index: usize,
-    parker: Parker,
-) -> io::Result<JoinHandle<()>> {
+fn start_worker(shared: &'static Shared, index: usize, parker: Parker) -> io::Result<Thread> {
     let config = &shared.config;
     let mut thread = thread::Builder::new().name(format!("{}-{index}", config.name));
     if let Some(bytes) = config.stack_size {
         thread = thread.stack_size(bytes);
     }
-    thread.spawn(move || {
+    Thread::start(thread, move || {
         if config.pin {
             pin_to_core(index);
         }

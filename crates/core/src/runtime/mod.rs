@@ -11,6 +11,7 @@ pub(crate) mod host;
 mod outside;
 pub(crate) mod pump;
 mod shutdown;
+pub(crate) mod thread;
 mod within;
 
 use std::fmt;

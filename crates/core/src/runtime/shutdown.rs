@@ -5,13 +5,19 @@
 //! which is waited for as long as it goes on, up to [`CANCEL_GRACE`]. A thread that is still in a body
 //! then is left alone and named in the report; it drops what it has and ends when the body does, and the
 //! last thread of a runtime to end drops what is left behind (`Shared::count_out`).
+//!
+//! Destructors and wakers are the user's, too, and may not come back. So what is dropped and woken here is so on a thread
+//! of its own (`apart`), and threads are joined when the destructors of their thread-locals have run (`Thread`).
 
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Runtime;
 use super::blocking::BlockingPool;
+use super::thread::Thread;
 use crate::sched::shared::{Phase, Shared};
 use crate::sim;
 
@@ -106,13 +112,18 @@ impl Runtime {
             // It was shut down, and is dropped: who was left alone then is not waited for now.
             return report(shared, guests);
         }
-        if !self.end_in_order(deadline) {
+        let in_order = self.end_in_order(deadline);
+        if !in_order {
             shared.set_phase(Phase::Cancelling);
-            shared.cancel_hidden();
+            cancel_hidden(shared);
             (stuck, guests) = cancel(shared);
         }
         shared.close();
-        shared.cancel_hidden();
+        if in_order && !shared.has_hidden() {
+            shared.cancel_hidden();
+        } else {
+            cancel_hidden(shared);
+        }
         if let Some(watchdog) = shared.watchdog() {
             watchdog.stop();
         }
@@ -121,8 +132,15 @@ impl Runtime {
             return report_of_simulated(shared);
         }
         self.join(&stuck);
-        shared.cancel_queues();
-        BlockingPool::cancel_tasks(shared);
+        let cancel_queues = |shared: &'static Shared| {
+            shared.cancel_queues();
+            BlockingPool::cancel_tasks(shared);
+        };
+        if in_order {
+            cancel_queues(shared)
+        } else {
+            apart(shared, cancel_queues)
+        }
         report(shared, guests)
     }
 
@@ -132,7 +150,7 @@ impl Runtime {
         let shared = self.shared;
         if shared.phase() != Phase::Stopped {
             shared.set_phase(Phase::Cancelling);
-            shared.cancel_hidden();
+            cancel_hidden(shared);
             shared.close();
         }
         if let Some(watchdog) = shared.watchdog() {
@@ -158,21 +176,14 @@ impl Runtime {
         while !shared.others_have_ended() && Instant::now() < soon {
             shared.wait_for_change(LOOK);
         }
+        // Those that have counted themselves out are about to end, unless the destructor of a user's
+        // thread-local keeps them.
         let all_ended = !shared.is_alive();
+        let soon = if all_ended { Instant::now() + STANDSTILL } else { Instant::now() };
         let threads = std::mem::take(&mut *self.threads.lock());
-        for thread in threads {
-            // One that has counted itself out is about to end, unless the destructor of a user's
-            // thread-local keeps it.
-            while all_ended && !thread.is_finished() && Instant::now() < until {
-                std::thread::yield_now();
-            }
-            if thread.is_finished() {
-                // Its hooks' panics were reported there.
-                let _ = thread.join();
-            }
-        }
+        threads.into_iter().for_each(|thread| thread.join_until(soon));
         if let Some(watchdog) = shared.watchdog().filter(|_| all_ended) {
-            watchdog.join();
+            watchdog.join_until(soon);
         }
         join_helpers(shared);
     }
@@ -197,19 +208,61 @@ fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
         shared.wait_idle_for(STANDSTILL);
         return (Vec::new(), 0);
     }
+    if wait_while_it_goes_on(shared, || shared.is_at_rest()) {
+        (Vec::new(), 0)
+    } else {
+        (shared.awake(), shared.guests())
+    }
+}
+
+/// Waits until something is done, as long as anything happens; returns whether it was.
+fn wait_while_it_goes_on(shared: &Shared, is_done: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     let (mut progress, mut since) = (shared.progress(), start);
-    while !shared.is_at_rest() {
+    while !is_done() {
         let (now, seen) = (Instant::now(), shared.progress());
         if seen != progress {
             (progress, since) = (seen, now);
         }
         if now - since >= STANDSTILL || now - start >= CANCEL_GRACE {
-            return (shared.awake(), shared.guests());
+            return false;
         }
         shared.wait_for_change(LOOK);
     }
-    (Vec::new(), 0)
+    true
+}
+
+/// Drops what no queue shows.
+pub(super) fn cancel_hidden(shared: &'static Shared) {
+    apart(shared, Shared::cancel_hidden);
+}
+
+/// Does something that drops and wakes what is the user's, which may not come back. So a thread of its own does it, which
+/// is waited for as long as it gets on.
+fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
+    if shared.config.simulated {
+        return work(shared);
+    }
+    let settings = thread::Builder::new().name(format!("{}-end", shared.config.name));
+    let is_done = Arc::new(AtomicBool::new(false));
+    let done = Arc::clone(&is_done);
+    let started = Thread::start(settings, move || {
+        work(shared);
+        // ORDERING: Release pairs with the acquire below: who sees it sees what was dropped.
+        done.store(true, Ordering::Release);
+        shared.tell();
+    });
+    match started {
+        Ok(thread) => {
+            // ORDERING: Acquire, see above.
+            wait_while_it_goes_on(shared, || is_done.load(Ordering::Acquire));
+            thread.join_until(Instant::now() + STANDSTILL);
+        }
+        Err(error) => {
+            tracing::error!("could not start a thread for the end of a runtime: {error}");
+            work(shared);
+        }
+    }
 }
 
 /// So many other threads were stuck at the deadline.

@@ -461,6 +461,11 @@ impl Shared {
         }
     }
 
+    /// Whether there is something to be dropped or woken once no work is left.
+    pub(crate) fn has_hidden(&self) -> bool {
+        !(self.timers.is_empty() && self.blocking.is_at_rest() && self.futures.is_empty())
+    }
+
     /// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures; and has
     /// what is attended to come to its end.
     pub(crate) fn cancel_hidden(&self) {

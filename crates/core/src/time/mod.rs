@@ -10,16 +10,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
 use crate::behaviour::body::{Completion, Forget};
 use crate::behaviour::spawn::{self, assert_spawnable};
+use crate::cown::depth;
 use crate::cown::set::CownSet;
 use crate::panic::{Broken, drop_quietly};
 use crate::promise::{Promise, Resolver};
+use crate::runtime::thread::Thread;
 use crate::runtime::{Home, RuntimeId};
 use crate::sched::context::{self, Cancelling};
 use crate::sched::shared::{self, Shared};
@@ -441,7 +443,7 @@ struct State {
     places: HashMap<u64, Place>,
     next_number: u64,
     driver: Driver,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
 }
 
 /// Where a timer is.
@@ -530,7 +532,7 @@ impl Timers {
     fn start_driver(&'static self, state: &mut State) -> io::Result<()> {
         let config = &shared::get(self.runtime).config;
         let thread = thread::Builder::new().name(format!("{}-timer", config.name));
-        state.thread = Some(thread.spawn(|| self.drive())?);
+        state.thread = Some(Thread::start(thread, || self.drive())?);
         state.driver = Driver::Until(0);
         Ok(())
     }
@@ -545,23 +547,26 @@ impl Timers {
                 Some(Place::Waiting(key)) => state.wheel.cancel(key),
             }
         };
-        drop_quietly(move || drop(entry));
+        // What it was to do may own the guard of the next timer.
+        // SAFETY: an entry is `'static`.
+        unsafe { depth::run_destructor(move || drop_quietly(move || drop(entry))) };
         shared::get(self.runtime).end_outstanding();
         true
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state.lock().places.is_empty()
+    }
+
     /// Whether the thread that served the timers, which have been cancelled, has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.state.lock().thread.as_ref().is_none_or(JoinHandle::is_finished)
+        self.state.lock().thread.as_ref().is_none_or(Thread::is_over)
     }
 
     /// Waits for that thread no longer: it ends by itself.
     pub(crate) fn detach(&self) {
         let thread = self.state.lock().thread.take();
-        if let Some(thread) = thread.filter(JoinHandle::is_finished) {
-            // Timers' panics are caught, so there is nothing to be told.
-            let _ = thread.join();
-        }
+        thread.into_iter().for_each(Thread::join_if_over);
     }
 
     /// Gives back the memory of a stopped runtime's timers.

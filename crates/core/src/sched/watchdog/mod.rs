@@ -18,7 +18,7 @@ mod stall;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use coact_sync::shim::sync::{Condvar, Mutex};
@@ -26,6 +26,7 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use super::local::LocalQueue;
 use super::shared::{Phase, Shared};
 use crate::panic::{self, Fault};
+use crate::runtime::thread::Thread;
 use crate::runtime::{Config, Stuck};
 use spare::Spare;
 use stall::{Sightings, Stall};
@@ -47,7 +48,7 @@ pub(crate) struct Watchdog {
     stopped: Mutex<bool>,
     stop: Condvar,
     /// Of the spares that run, and of some that have ended.
-    handles: Mutex<Vec<(JoinHandle<()>, Weak<Spare>)>>,
+    handles: Mutex<Vec<(Thread, Weak<Spare>)>>,
 }
 
 impl Watchdog {
@@ -82,10 +83,9 @@ impl Watchdog {
     }
 
     /// Waits for the ends of spares that have counted themselves out of the runtime.
-    pub(crate) fn join(&self) {
+    pub(crate) fn join_until(&self, until: Instant) {
         for (spare, _) in std::mem::take(&mut *self.handles.lock()) {
-            // Its tasks' panics were caught, so there is nothing to be told.
-            let _ = spare.join();
+            spare.join_until(until);
         }
     }
 
@@ -98,10 +98,10 @@ impl Watchdog {
     /// The spares that have not ended, and what they are in.
     pub(crate) fn stuck_spares(&self) -> Vec<Stuck> {
         let handles = self.handles.lock();
-        let stuck = handles.iter().filter(|(handle, _)| !handle.is_finished());
+        let stuck = handles.iter().filter(|(handle, _)| !handle.has_returned());
         stuck
             .map(|(handle, spare)| Stuck {
-                thread: handle.thread().name().unwrap_or_default().to_owned(),
+                thread: handle.name().to_owned(),
                 work: spare.upgrade().and_then(|spare| spare.mark.look()).map(|at| (at.name)()),
             })
             .collect()
@@ -206,7 +206,7 @@ impl<'a> Rounds<'a> {
         // ORDERING: Relaxed. A figure.
         self.watchdog.spares.fetch_add(1, Ordering::Relaxed);
         let (runs, seen) = (Arc::clone(&spare), Arc::downgrade(&spare));
-        let started = thread.spawn(move || {
+        let started = Thread::start(thread, move || {
             if let Some(watchdog) = shared.watchdog() {
                 runs.run(shared, watchdog);
             }
@@ -217,7 +217,7 @@ impl<'a> Rounds<'a> {
                 self.started += 1;
                 self.spares.push((spare, Sightings::default()));
                 let mut handles = self.watchdog.handles.lock();
-                handles.retain(|(handle, _)| !handle.is_finished());
+                handles.retain(|(handle, _)| !handle.has_returned());
                 handles.push((handle, seen));
             }
             Err(error) => {

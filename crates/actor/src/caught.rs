@@ -1,0 +1,45 @@
+//! Values of the user's whose destructors may panic, each for itself.
+
+use std::ops::{Deref, DerefMut};
+
+use coact_core::catch;
+
+/// A value of the user's. A panic of its destructor is reported and goes no further: so several may be dropped one after
+/// the other, and while something else unwinds, where a second panic would end the process.
+pub(crate) struct Caught<T>(Option<T>);
+
+impl<T> Caught<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    pub(crate) fn into_inner(mut self) -> T {
+        self.0.take().expect(TAKEN)
+    }
+}
+
+const TAKEN: &str = "it is taken out once, at its end";
+
+impl<T> Deref for Caught<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect(TAKEN)
+    }
+}
+
+impl<T> DerefMut for Caught<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect(TAKEN)
+    }
+}
+
+impl<T> Drop for Caught<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            let _ = catch(move || drop(value));
+        }
+    }
+}
