@@ -365,6 +365,19 @@ fn a_shutdown_does_not_wait_for_destructors_that_are_stuck() {
             }));
         }),
     ];
+    // A pump has the timer, and the one who is woken.
+    for (what, leave) in [leave[2], leave[4], leave[5]] {
+        let pump = Runtime::builder().build_pumped().unwrap();
+        let (stuck, release) = Stuck::new();
+        {
+            let _entered = pump.enter();
+            leave(stuck, put);
+        }
+        let start = Instant::now();
+        pump.shutdown(Duration::from_millis(50));
+        assert!(start.elapsed() < SHORTLY, "{what}, on a pump: {:?}", start.elapsed());
+        drop(release);
+    }
     for (what, leave) in leave {
         for drops in [false, true] {
             let runtime = Runtime::builder().workers(1).max_blocking(1).build().unwrap();

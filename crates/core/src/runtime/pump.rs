@@ -260,11 +260,11 @@ impl Pump {
         if shared.phase() != Phase::Stopped {
             let _cancelling = Cancelling::enter();
             shared.set_phase(Phase::Cancelling);
-            shared.cancel_hidden();
+            shutdown::cancel_hidden_of_pump(shared);
             // The tasks of a runtime that is past its deadline run without their bodies.
             self.pump_until_idle(Some(STANDSTILL), &[]);
             shared.close();
-            shared.cancel_hidden();
+            shutdown::cancel_hidden_of_pump(shared);
             shared.blocking.end_if_deserted(shared);
             shutdown::join_helpers(shared);
             while self.pump_pending() > 0 {}

@@ -237,6 +237,12 @@ pub(super) fn cancel_hidden(shared: &'static Shared) {
     apart(shared, Shared::cancel_hidden);
 }
 
+/// The same for a pump, by its thread.
+pub(super) fn cancel_hidden_of_pump(shared: &'static Shared) {
+    apart(shared, Shared::drop_hidden);
+    shared.cut_off();
+}
+
 /// Does something that drops and wakes what is the user's, which may not come back. So a thread of its own does it, which
 /// is waited for as long as it gets on.
 fn apart(shared: &'static Shared, work: fn(&'static Shared)) {

@@ -469,11 +469,23 @@ impl Shared {
     /// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures; and has
     /// what is attended to come to its end.
     pub(crate) fn cancel_hidden(&self) {
+        self.drop_hidden();
+        self.cut_off();
+    }
+
+    /// The first half of [`cancel_hidden`](Self::cancel_hidden): any thread may do it.
+    pub(crate) fn drop_hidden(&self) {
         let _cancelling = Cancelling::enter();
         let _entered = Entered::new(self.id);
         self.timers.cancel_all(self);
         self.blocking.cancel_all(self);
         self.futures.wake_all();
+    }
+
+    /// The second: of a pump only its own thread can, which has the states.
+    pub(crate) fn cut_off(&self) {
+        let _cancelling = Cancelling::enter();
+        let _entered = Entered::new(self.id);
         attend::cut_off(Home(self.id));
     }
 }
