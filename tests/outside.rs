@@ -130,12 +130,12 @@ fn handles_are_used_from_everywhere() {
         let timer = every(Duration::from_secs(3600), (&cown, &actor), |_| ());
         assert!(timer.cancel());
         actor.send_later(Duration::from_millis(1), Say("later"));
+        // It needs the only room that there is.
+        system.wait_idle();
         let timer = actor.send_every(Duration::from_secs(3600), || Say("never"));
         assert!(timer.cancel());
         assert_eq!(actor.ask(Say("asked")).timeout(PATIENCE).wait(), Ok(()));
         actor.ask(Say("forwarded")).wait().unwrap();
-        // The message that comes later needs room, too.
-        system.wait_idle();
         // What happens to an actor is told where it lives.
         actor.suspend().unwrap();
         (0..2).for_each(|_| drop(actor.send(Say("too many"))));

@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::hint;
+use std::num::NonZero;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -43,9 +45,7 @@ impl Looking {
 /// Looks for a value that may come any moment, without giving the processor away: for microseconds, and less where that
 /// has been in vain. Where there is one processor only, nothing comes meanwhile.
 pub(super) fn look_for<R>(mut take: impl FnMut() -> Option<R>) -> Option<R> {
-    static IS_ALONE: OnceLock<bool> = OnceLock::new();
-    let is_alone = || thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
-    if *IS_ALONE.get_or_init(is_alone) {
+    if processors() == 1 {
         return None;
     }
     LOOKING.with(|looking| {
@@ -56,6 +56,20 @@ pub(super) fn look_for<R>(mut take: impl FnMut() -> Option<R>) -> Option<R> {
         looking.end(found.is_some());
         found
     })
+}
+
+/// How many processors there are, as far as that is known; asked for once.
+fn processors() -> usize {
+    static KNOWN: AtomicUsize = AtomicUsize::new(0);
+    // ORDERING: Relaxed, both. Everybody finds the same figure.
+    match KNOWN.load(Ordering::Relaxed) {
+        0 => {
+            let found = thread::available_parallelism().map_or(usize::MAX, NonZero::get);
+            KNOWN.store(found, Ordering::Relaxed);
+            found
+        }
+        known => known,
+    }
 }
 
 struct Unpark(Thread);
