@@ -1,4 +1,5 @@
-//! The table by itself: it follows no pointer of a cown that is not of a runtime asked for.
+//! The table by itself: it follows no pointer of a cown that is not of a runtime asked for. Tables stay for good, as their
+//! rows do.
 
 use std::ptr::NonNull;
 
@@ -23,33 +24,33 @@ fn rows(table: &Table) -> usize {
 
 #[test]
 fn entries_are_used_again() {
-    let table = Table::new();
+    static TABLE: Table = Table::new();
     let home = RuntimeId::from_raw(7);
     for round in 0..3 {
-        let mut taken: Vec<_> = (0..ROW / BATCH).flat_map(|_| take(&table)).collect();
-        assert_eq!((taken.len(), rows(&table)), (ROW, 1), "round {round}");
+        let mut taken: Vec<_> = (0..ROW / BATCH).flat_map(|_| take(&TABLE)).collect();
+        assert_eq!((taken.len(), rows(&TABLE)), (ROW, 1), "round {round}");
         for (number, entry) in taken.iter().enumerate() {
             entry.fill(cown(number), home);
         }
-        taken.iter().for_each(|entry| table.empty(entry));
-        table.give_spare(taken.drain(..));
+        taken.iter().for_each(|entry| TABLE.empty(entry));
+        TABLE.give_spare(taken.drain(..));
     }
 }
 
 #[test]
 fn no_entry_is_given_to_two() {
-    let table = Table::new();
-    let mut taken: Vec<_> = (0..3 * ROW / BATCH).flat_map(|_| take(&table)).collect();
-    assert_eq!(rows(&table), 3);
+    static TABLE: Table = Table::new();
+    let mut taken: Vec<_> = (0..3 * ROW / BATCH).flat_map(|_| take(&TABLE)).collect();
+    assert_eq!(rows(&TABLE), 3);
     taken.sort_unstable_by_key(|entry| std::ptr::from_ref(*entry).addr());
     assert!(taken.windows(2).all(|two| !std::ptr::eq(two[0], two[1])));
 }
 
 #[test]
 fn cowns_of_other_runtimes_are_not_touched() {
-    let table = Table::new();
-    for (number, entry) in take(&table).into_iter().enumerate() {
+    static TABLE: Table = Table::new();
+    for (number, entry) in take(&TABLE).into_iter().enumerate() {
         entry.fill(cown(number), RuntimeId::from_raw(7));
     }
-    assert!(table.find(&[crate::runtime::Home(RuntimeId::from_raw(8))]).is_empty());
+    assert!(TABLE.find(&[crate::runtime::Home(RuntimeId::from_raw(8))]).is_empty());
 }
