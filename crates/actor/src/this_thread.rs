@@ -61,8 +61,8 @@ pub fn recipient<M: Message>() -> Recipient<M> {
 /// sent, the ask fails: see [`answer`] and [`receive_with_reply`].
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future; and if nobody has this thread's recipient for such messages, so that none
-/// can come.
+/// Inside of a behaviour, a handler or a future; and if this thread's recipient for such messages does not exist any
+/// more, or never did, so that no message can come.
 #[track_caller]
 pub fn receive<M: Message>() -> M {
     receive_with_reply().0
@@ -133,7 +133,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Letter<M>> {
             None => {
                 assert!(
                     inbox.can_get_more(),
-                    "this thread would wait for ever for {what}: nobody has its recipient \
+                    "this thread would wait forever for {what}: nobody has its recipient \
                      (`this_thread::recipient`)"
                 );
                 drop(woken.wait_for(Some(&what)));
@@ -205,13 +205,13 @@ impl<M: Message> Default for State<M> {
 }
 
 impl<M: Message> Inbox<M> {
-    /// Whether there is a message, or somebody who could send one: who has it beside this thread, which has it twice, here
-    /// and in its identity.
+    /// Whether there is a message, or a recipient that one could be sent to. This thread has two references itself: the
+    /// caller's, and that of its identity.
     fn can_get_more(self: &Arc<Self>) -> bool {
         if Arc::strong_count(self) > 2 {
             return true;
         }
-        // ORDERING: Acquire pairs with the release of who has given it up, perhaps after a last message.
+        // ORDERING: Acquire pairs with the release of the last recipient's drop, perhaps after a last message.
         fence(Ordering::Acquire);
         !self.state.lock().letters.is_empty()
     }

@@ -261,8 +261,9 @@ fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
     match started {
         Ok(thread) => {
             // ORDERING: Acquire, see above.
-            wait_while_it_goes_on(shared, || is_done.load(Ordering::Acquire));
-            thread.join_until(Instant::now() + STANDSTILL);
+            if wait_while_it_goes_on(shared, || is_done.load(Ordering::Acquire)) {
+                thread.join_until(Instant::now() + STANDSTILL);
+            }
         }
         Err(error) => {
             tracing::error!("could not start a thread for the end of a runtime: {error}");

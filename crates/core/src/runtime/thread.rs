@@ -1,4 +1,4 @@
-//! Threads of a runtime, of which is known when the last of the user's code on them has returned.
+//! Threads of a runtime that tell when the last of the user's code on them has returned.
 
 use std::cell::Cell;
 use std::io;

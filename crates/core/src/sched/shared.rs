@@ -245,7 +245,7 @@ impl Shared {
         self.workers.iter().any(|worker| worker.local.len() > 0) || self.has_tasks_in_inboxes()
     }
 
-    /// Whether there is one where somebody has to look for it.
+    /// Whether an inbox has one: it runs only if a worker looks there.
     pub(super) fn has_tasks_in_inboxes(&self) -> bool {
         self.workers.iter().any(|worker| !worker.inbox.is_empty())
     }

@@ -271,7 +271,7 @@ pub(crate) fn now() -> Option<u64> {
 /// Takes a task that is ready.
 pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
     let Some(engine) = engine() else {
-        // Without its body: nobody is to wait for it, or for the cowns that it holds.
+        // Without its body, so that its cowns are released and its promise is resolved.
         // SAFETY: ready, and given to us.
         unsafe { home.cancel(task) };
         // What a failed run has left in the test's own hands must not hide its report.

@@ -53,6 +53,7 @@ impl<const WORKERS: usize> Pool<WORKERS> {
         }
         // As `Shared::notify_of_rest`.
         if self.idle.found_work() && self.has_tasks() {
+            // ORDERING: SeqCst pairs with the fence in `fall_asleep`, as in `Shared::notify_of_inbox`.
             fence(Ordering::SeqCst);
             self.notify();
         }
