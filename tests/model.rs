@@ -6,6 +6,7 @@
 
 use std::array;
 use std::sync::{Arc, LazyLock};
+use std::thread;
 
 use coact::Path;
 use coact::prelude::*;
@@ -38,9 +39,9 @@ static FAULTS: LazyLock<Log<Fault>> = LazyLock::new(Log::new);
 /// How the behaviours panic that a program says must.
 const PANIC: &str = "the program says so";
 
-/// Runs a program until no work is left.
+/// Runs a program until no work is left. Its cowns end with the last of their behaviours, whose bodies have handles.
 fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
-    let run = runtime.run(|| {
+    let recorder = runtime.run(|| {
         let run = Run {
             program: Arc::new(program.clone()),
             recorder: Recorder::new(),
@@ -52,10 +53,10 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
             let run = &run;
             move || run.interpret(Spawner::Thread(thread), ops)
         }));
-        run
+        run.recorder
     });
     assert!(FAULTS.is_empty(), "{program}\n{:?}", FAULTS.take());
-    run.recorder.finish()
+    recorder.finish()
 }
 
 /// Runs a program in deterministic mode, on one schedule.
@@ -370,8 +371,40 @@ fn random_programs_take_every_way() {
             assert_allowed(&program.current(), seed).unwrap();
         }
     }
-    let rare: Vec<_> = Path::ALL.iter().filter(|path| path.count() < 20).collect();
+    let others = Path::ALL.iter().filter(|path| **path != Path::HereAfterAll);
+    let rare: Vec<_> = others.filter(|path| path.count() < 20).collect();
     assert!(rare.is_empty(), "hardly ever taken: {rare:?}");
+}
+
+/// The way that is left: threads which meet at two cowns, until one has waited for the other twenty times, do
+/// not do anything twice, or not at all, or at the same time.
+#[test]
+fn threads_that_meet_at_cowns_get_them_after_all() {
+    if thread::available_parallelism().is_ok_and(|processors| processors.get() == 1) {
+        return;
+    }
+    let _entered = RUNTIMES[0].enter();
+    let cowns = [Cown::new(0_u64), Cown::new(0)];
+    let until = Path::HereAfterAll.count() + 20;
+    let meet = |turned: bool| {
+        let [a, b] = if turned { [&cowns[1], &cowns[0]] } else { [&cowns[0], &cowns[1]] };
+        (0_u64..)
+            .take_while(|_| Path::HereAfterAll.count() < until)
+            .map(|_| {
+                when_here((a, b), |(a, b)| {
+                    assert_eq!(a, b, "nobody is between the two");
+                    *a += 1;
+                    *b += 1;
+                });
+            })
+            .count() as u64
+    };
+    let spawned = thread::scope(|scope| {
+        let other = scope.spawn(|| meet(true));
+        meet(false) + other.join().expect("nothing panics in there")
+    });
+    let [a, b] = &cowns;
+    assert_eq!(ask((a, b), |(a, b)| (*a, *b)).wait(), Ok((spawned, spawned)));
 }
 
 /// A program in which every feature occurs, over and over: the traces differ from run to run.

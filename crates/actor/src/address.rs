@@ -6,6 +6,7 @@ mod weak;
 use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here, when};
@@ -76,20 +77,36 @@ impl<A: Actor> Addr<A> {
     /// if the actor has ended, or has another state by then.
     #[inline]
     pub(crate) fn call_by_value(
-        mut self,
+        self,
         life: u32,
         work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
     ) {
-        let cown = self.cown.take().expect("taken at the end only");
-        let queue = if cown.is_plain() { None } else { cown.front().queue().cloned() };
-        queue.iter().for_each(|queue| queue.begin_behaviour());
-        when(cown.into_regardless(), move |held| {
+        let queue = if self.cown().is_plain() { None } else { self.announce_for_long() };
+        when(self.into_cown().into_regardless(), move |held| {
             let (cell, cown) = held.into_parts();
             // The last address says farewell, even if the work panics.
             let _own = Addr::new(cown);
             cell.call_in(life, work);
         });
-        queue.iter().for_each(|queue| queue.end_behaviour());
+        if let Some(queue) = queue {
+            queue.end_behaviour();
+        }
+    }
+
+    /// As [`begin_alone`](Self::begin_alone), where the address is given away before it is over: returns what is to
+    /// be told then.
+    #[cold]
+    #[inline(never)]
+    fn announce_for_long(&self) -> Option<Arc<Queue>> {
+        let queue = self.cown().front().queue().cloned();
+        queue.iter().for_each(|queue| queue.begin_behaviour());
+        queue
+    }
+
+    /// Without a farewell.
+    #[inline]
+    fn into_cown(self) -> Cown<Cell<A>> {
+        ManuallyDrop::new(self).cown.take().expect("taken at the end only")
     }
 
     /// Sends a message. Returns at once; the actor handles it when its turn has come.

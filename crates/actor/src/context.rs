@@ -10,6 +10,7 @@ use coact_core::{Promise, spawn_future};
 use parking_lot::Mutex;
 
 use crate::address::Inside;
+use crate::ask::flatten;
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
 use crate::directive::{Directive, Tie};
@@ -138,7 +139,7 @@ impl<A: Actor> Context<A> {
     {
         let (this, life) = (self.address(), self.life());
         let reply = Reply::calling(move |answer| {
-            this.call_by_value(life, move |actor, context| then(actor, answer, context));
+            this.call_by_value(life, move |actor, context| then(actor, flatten(answer), context));
         });
         // A message that is not delivered fails its reply, which tells the closure.
         drop(of.send_with_reply(message, reply));

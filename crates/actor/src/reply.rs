@@ -1,12 +1,12 @@
 //! The right, and the duty, to answer a message.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
-use coact_core::{Promise, Resolver, is_cancelling, once_caught, scoped, with_scoped};
+use coact_core::{Broken, Promise, Resolver, is_cancelling, once_caught, scoped, with_scoped};
 
-use crate::ask::flatten;
 use crate::cycle::Wait;
 use crate::events;
 use crate::{Actor, Addr, AskError, ExitReason, MessageTo, SendError, WeakAddr};
@@ -47,7 +47,16 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 pub struct Reply<R: Send + 'static> {
     resolver: Option<Resolver<Answer<R>>>,
     /// Of an ask that holds its actor.
-    wait: Option<Arc<Wait>>,
+    wait: Option<Tracked>,
+}
+
+/// The wait of an ask that holds its actor; it is answered when this is dropped.
+struct Tracked(Arc<Wait>);
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        self.0.answered();
+    }
 }
 
 impl<R: Send + 'static> Reply<R> {
@@ -65,11 +74,19 @@ impl<R: Send + 'static> Reply<R> {
         (Self { resolver: Some(resolver), wait: None }, promise)
     }
 
-    /// A reply that hands the answer to a closure.
+    /// A reply that hands the answer, or that it is [broken](crate::ask::flatten), to a closure.
     #[inline]
-    pub(crate) fn calling(closure: impl FnOnce(Answer<R>) + Send + 'static) -> Self {
-        let resolver = Resolver::calling(|answer| closure(flatten(answer)));
-        Self { resolver: Some(resolver), wait: None }
+    pub(crate) fn calling(
+        closure: impl FnOnce(Result<Answer<R>, Broken>) + Send + 'static,
+    ) -> Self {
+        Self { resolver: Some(Resolver::calling(closure)), wait: None }
+    }
+
+    /// What the answer goes to, and what is to know that it has come.
+    #[inline]
+    fn into_parts(self) -> (Option<Resolver<Answer<R>>>, Option<Tracked>) {
+        let mut this = ManuallyDrop::new(self);
+        (this.resolver.take(), this.wait.take())
     }
 
     /// Answers.
@@ -77,8 +94,9 @@ impl<R: Send + 'static> Reply<R> {
     /// An answer that comes after the [timeout](crate::Ask::timeout) of its ask is dropped, and told
     /// as a [`LateReply`](crate::LateReply).
     #[inline]
-    pub fn send(mut self, answer: R) {
-        if let Some(resolver) = self.resolver.take()
+    pub fn send(self, answer: R) {
+        let (resolver, _answered) = self.into_parts();
+        if let Some(resolver) = resolver
             && !resolver.resolve_in_time(Ok(answer))
         {
             events::late_reply::<R>();
@@ -86,8 +104,9 @@ impl<R: Send + 'static> Reply<R> {
     }
 
     /// Says that there will be no answer, and why.
-    pub fn fail(mut self, why: AskError) {
-        if let Some(resolver) = self.resolver.take() {
+    pub fn fail(self, why: AskError) {
+        let (resolver, _answered) = self.into_parts();
+        if let Some(resolver) = resolver {
             resolver.resolve(Err(why));
         }
     }
@@ -107,8 +126,8 @@ impl<R: Send + 'static> Reply<R> {
         A: Actor,
         M: MessageTo<A, Reply = R>,
     {
-        if let Some(wait) = &self.wait {
-            wait.delegated(to);
+        if let Some(tracked) = &self.wait {
+            tracked.0.delegated(to);
         }
         to.send_with_reply(message, self)
     }
@@ -116,27 +135,27 @@ impl<R: Send + 'static> Reply<R> {
     /// Makes it the reply of an ask that holds its actor.
     pub(crate) fn tracked(self, wait: &Arc<Wait>) -> Self {
         let mut this = self;
-        this.wait = Some(Arc::clone(wait));
+        this.wait = Some(Tracked(Arc::clone(wait)));
         this
     }
 
     /// The wait of a tracked reply.
     #[inline]
     pub(crate) fn wait(&self) -> Option<Arc<Wait>> {
-        self.wait.clone()
+        self.wait.as_ref().map(|tracked| Arc::clone(&tracked.0))
     }
 
     /// A handler gets the message now. Returns whether it is still to be handled.
     #[inline]
     pub(crate) fn take_up(&self) -> bool {
         self.resolver.iter().for_each(Resolver::is_kept_back);
-        self.wait.as_ref().is_none_or(|wait| wait.begin())
+        self.wait.as_ref().is_none_or(|tracked| tracked.0.begin())
     }
 
     /// The answer is given to a future that holds an actor.
     pub(crate) fn held_by<A: Actor>(&self, actor: &WeakAddr<A>) {
-        if let Some(wait) = &self.wait {
-            wait.held_by(actor);
+        if let Some(tracked) = &self.wait {
+            tracked.0.held_by(actor);
         }
     }
 
@@ -156,9 +175,7 @@ impl<R: Send + 'static> Reply<R> {
 impl<R: Send + 'static> Drop for Reply<R> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(wait) = &self.wait {
-            wait.answered();
-        }
+        drop(self.wait.take());
         if let Some(resolver) = self.resolver.take() {
             fail_dropped(resolver);
         }

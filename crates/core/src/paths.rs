@@ -19,8 +19,13 @@ pub enum Path {
     HereOne,
     /// A behaviour on two.
     HereTwo,
+    /// A thread has found cowns taken, and has got them after all.
+    HereAfterAll,
     /// The only handle of a cown was dropped, and nothing was queued on it.
     SoleHandle,
+    /// A behaviour on one cown was the last thing that stood in the queue of a cown without handles, and has dropped the
+    /// state.
+    EndedAtOnce,
     /// A worker has taken the task that was to run next, without a look at the others.
     Next,
     /// A worker has put the task that was to run next beside another one, where there was room.
@@ -31,14 +36,16 @@ pub enum Path {
 
 impl Path {
     /// All of them.
-    pub const ALL: [Path; 10] = [
+    pub const ALL: [Path; 12] = [
         Path::SingleFree,
         Path::SinglePassedOn,
         Path::PairFree,
         Path::PairQueued,
         Path::HereOne,
         Path::HereTwo,
+        Path::HereAfterAll,
         Path::SoleHandle,
+        Path::EndedAtOnce,
         Path::Next,
         Path::PutAside,
         Path::Fresh,

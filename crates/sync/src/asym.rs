@@ -72,6 +72,10 @@
 //! *Temporally Bounding TSO for Fence-Free Asymmetric Synchronization*, ASPLOS 2015, build on the same.)
 //! A `heavy` that is asked for meanwhile sleeps as well; after that both sides are fences.
 //!
+//! A frequent side that does not read the mode, but a word of its own in which the rare side says what there is to look
+//! out for, fences included, is told there, by the first rare side that finds the mode no longer *asymmetric*, which then
+//! waits as well ([`wait_out`]). (The gate of a worker's queue is one.)
+//!
 //! # Where it is symmetric
 //!
 //! Both sides are `SeqCst` fences where membarrier is missing: kernels before 4.14, sandboxes whose
@@ -114,6 +118,14 @@ pub fn light() {
 #[inline]
 pub fn heavy() {
     backend::heavy();
+}
+
+/// Waits until each [`light`] that may have relied on a call which is refused now is over, where a rare side finds that
+/// something else than the mode has told its frequent side so far: a word of its own, which says whether fences are
+/// needed. See "When the call is taken away".
+#[cold]
+pub fn wait_out() {
+    backend::wait_out();
 }
 
 /// Linux: membarrier, if the kernel lets us.
@@ -217,12 +229,16 @@ mod backend {
         let (from, to) = (ASYMMETRIC, SETTLING);
         // Nobody goes back; who fails finds it settling, or settled.
         let _ = MODE.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+        wait_out();
+        MODE.store(SYMMETRIC, Ordering::Relaxed);
+    }
+
+    pub(super) fn wait_out() {
         // ORDERING: SeqCst: the change is done before the grace begins.
         fence(Ordering::SeqCst);
-        // It is the passing of time that is waited for, and it happens once in the life of a process.
+        // It is the passing of time that is waited for, and it happens once in the life of a process, or of a queue.
         #[allow(clippy::disallowed_methods)]
         thread::sleep(GRACE);
-        MODE.store(SYMMETRIC, Ordering::Relaxed);
     }
 
     fn membarrier(command: libc::c_int) -> bool {
@@ -256,6 +272,9 @@ mod backend {
         // ORDERING: SeqCst, partner is the fence in `light`.
         fence(Ordering::SeqCst);
     }
+
+    /// Nobody has relied on anything but fences.
+    pub(super) fn wait_out() {}
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! * [`pool`]: recycles small blocks, so that the runtime's figures do not hang on the allocator
 //!   of the program it runs in.
 //! * [`backoff`]: bounded waits for another thread's next step.
+//! * [`patience`]: how long it is worth looking for what may come.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
 //! **Invariant:** this crate knows no runtime, no cown and no behaviour. While it holds a lock it
@@ -13,6 +14,7 @@
 
 pub mod asym;
 pub mod backoff;
+pub mod patience;
 pub mod pool;
 pub mod prefetch;
 pub mod shim;

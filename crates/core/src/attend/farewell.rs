@@ -13,8 +13,9 @@ use crate::behaviour::single::{self, Single};
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, TaskVTable};
 use crate::behaviour::when::when;
 use crate::cown::farewell::Farewell;
-use crate::cown::handle::{Cown, destroy, drop_last};
+use crate::cown::handle::{Cown, destroy};
 use crate::cown::header::{CownHeader, Member};
+use crate::cown::last::drop_last;
 use crate::sched::at_work_in;
 
 impl<T: Attended> Cown<T> {
@@ -66,7 +67,7 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
             destroy::<T>(cown);
             return None;
         }
-        let successor = release_to_next(slot, cown, context.home);
+        let successor = release_to_next::<false>(slot, cown, &context.home);
         Single::dismantle(node);
         successor
     }

@@ -65,7 +65,7 @@ unsafe fn leave(task: TaskPtr, cown: NonNull<CownHeader>, home: RuntimeId) -> Op
     let node = task.cast::<Single<()>>();
     // SAFETY: by the caller's word; the node is ours alone once it has left the queue.
     unsafe {
-        let successor = release_to_next(Single::slot(node), cown, home);
+        let successor = release_to_next::<false>(Single::slot(node), cown, &home);
         Single::dismantle(node);
         successor
     }

@@ -15,6 +15,7 @@ use crate::behaviour::steps;
 use crate::behaviour::task::TaskPtr;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::header::{CownHeader, Flags, WAITER};
+use crate::cown::last::Last;
 use crate::cown::set::Regardless;
 use crate::group::alert as group;
 use crate::runtime::RuntimeId;
@@ -315,8 +316,9 @@ unsafe fn successor(cown: NonNull<CownHeader>, slot: NonNull<Slot>) -> Option<No
     steps::wait_for(|| {
         // ORDERING: Acquire, both, as in `leave`; a successor that has swapped itself in is about
         // to link itself.
+        let tail = tail.load(Ordering::Acquire);
         let next = NonNull::new(slot.next.load(Ordering::Acquire));
-        let is_last = || std::ptr::eq(tail.load(Ordering::Acquire), slot);
-        (next.is_some() || is_last()).then_some(next)
+        let is_last = std::ptr::eq(tail, slot) || Last::of_tail(tail).is_some();
+        (next.is_some() || is_last).then_some(next)
     })
 }

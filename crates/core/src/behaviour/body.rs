@@ -14,6 +14,8 @@ use crate::sim::Spawned;
 /// What happens to a behaviour's result once its cowns are released.
 pub(crate) trait Completion: Send {
     type Value;
+    /// Whether nothing happens to a result that was made.
+    const FORGETS: bool = false;
     /// The closure is about to be called; the cowns are held.
     #[inline(always)]
     fn begins(&mut self) {}
@@ -31,6 +33,7 @@ pub(crate) struct Forget;
 
 impl Completion for Forget {
     type Value = ();
+    const FORGETS: bool = true;
     #[inline]
     fn done(self, (): ()) {}
     fn failed(self, _: Broken) {}
@@ -66,6 +69,27 @@ impl<C: Completion> Ended<C> {
             }
             Ended::Failed(completion, why) => drop_quietly(move || completion.failed(why)),
         }
+    }
+}
+
+/// A body that has panicked, of which nobody knows yet.
+pub(crate) struct Panicked<C> {
+    completion: C,
+    payload: Payload,
+}
+
+impl<C: Completion> Panicked<C> {
+    /// Tells of the panic, and fails the cowns that the behaviour, with this closure, has held exclusively.
+    ///
+    /// # Safety
+    /// They are held still, by the behaviour that the members are of.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn tell<F>(self, members: &Cursor<'_>, home: RuntimeId) -> Ended<C> {
+        let why = panic::caught(self.payload, type_name::<F>(), home);
+        // SAFETY: by the caller's word.
+        unsafe { members.fail(&why) };
+        Ended::Failed(self.completion, why)
     }
 }
 
@@ -105,35 +129,31 @@ where
         }
         let body = Body { shape, closure, completion, spawned };
         // SAFETY: by the caller's word.
-        match unsafe { body.call(|| members.clone(), context) } {
+        match unsafe { body.call(&mut members.clone()) } {
             Ok((completion, value)) => Ended::Done(completion, value),
-            Err(failed) => failed,
+            // SAFETY: as above.
+            Err(panicked) => unsafe { panicked.tell::<F>(&members, context.home) },
         }
     }
 
-    /// Calls the closure with its cowns, of which none is poisoned or closed. Catches a panic, and poisons what was held
-    /// exclusively.
+    /// Calls the closure with its cowns, of which none is poisoned or closed. Catches a panic.
     ///
     /// # Safety
-    /// As [`execute`](Self::execute); each of the cursors runs over the members.
+    /// As [`execute`](Self::execute).
     #[inline(always)]
-    pub(crate) unsafe fn call<'m>(
+    pub(crate) unsafe fn call(
         self,
-        members: impl Fn() -> Cursor<'m>,
-        context: &RunContext,
-    ) -> Result<(C, C::Value), Ended<C>> {
+        members: &mut Cursor<'_>,
+    ) -> Result<(C, C::Value), Panicked<C>> {
         let Body { shape, closure, mut completion, spawned } = self;
         completion.begins();
         spawned.begins();
         // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
         // the access for every lifetime.
-        let call = || closure(unsafe { S::access(shape, &mut members()) });
+        let call = || closure(unsafe { S::access(shape, members) });
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(value) => Ok((completion, value)),
-            Err(payload) => {
-                // SAFETY: still held.
-                Err(unsafe { panicked::<F, C>(completion, payload, &members(), context.home) })
-            }
+            Err(payload) => Err(Panicked { completion, payload }),
         }
     }
 
@@ -166,23 +186,6 @@ unsafe fn refuse_late(members: Cursor<'_>, home: RuntimeId) -> Option<Broken> {
     // It comes too late for what it was to do, and only says so.
     count_abandoned(home);
     None
-}
-
-/// Tells a body's panic, and fails the cowns that it has held exclusively.
-///
-/// # Safety
-/// They are held still, by the behaviour that the members are of.
-#[cold]
-unsafe fn panicked<F, C: Completion>(
-    completion: C,
-    payload: Payload,
-    members: &Cursor<'_>,
-    home: RuntimeId,
-) -> Ended<C> {
-    let why = panic::caught(payload, type_name::<F>(), home);
-    // SAFETY: by the caller's word.
-    unsafe { members.fail(&why) };
-    Ended::Failed(completion, why)
 }
 
 /// Drops a closure that is not to run.

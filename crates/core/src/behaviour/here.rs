@@ -3,6 +3,7 @@
 use std::mem::size_of;
 use std::ptr::{NonNull, null};
 
+use coact_sync::patience::Patience;
 use smallvec::SmallVec;
 
 use super::body::{Body, Completion, Ended, Forget};
@@ -34,7 +35,9 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// right away. What the caller gives for it is its own time.
 ///
 /// **Cost.** With free cowns, two atomic operations a cown and no allocation: about what locking
-/// and unlocking a mutex for each costs. With a busy cown, that attempt on top of `when`.
+/// and unlocking a mutex for each costs. With a busy cown, that attempt on top of `when`; a thread that is no worker
+/// first tries again for some microseconds (for one or two cowns, and less where that has been in vain), since a worker
+/// would have to be woken.
 ///
 /// If one of the cowns belongs to a [`Pump`](crate::Pump), it runs at once on that pump's thread only,
 /// and is spawned elsewhere.
@@ -61,7 +64,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    match try_here(set, closure, Forget, &mut schedule) {
+    match try_here_for_a_while(set, closure, Forget) {
         None => true,
         Some((set, closure, Forget)) => spawn_instead(set, closure),
     }
@@ -95,7 +98,7 @@ where
     R: Send + 'static,
 {
     let mut result = None;
-    match try_here(set, closure, Keep(&mut result), &mut schedule) {
+    match try_here_for_a_while(set, closure, Keep(&mut result)) {
         None => Answer::ready(result.expect("a behaviour that has ended has told how")),
         Some((set, closure, _)) => Answer::pending(crate::ask(set, closure)),
     }
@@ -219,6 +222,58 @@ where
     place.at_work(|| claim_and_run(set, members, place.home, closure, completion, ready))
 }
 
+/// The same; if the cowns are taken, as long as they may come free any moment.
+#[inline]
+fn try_here_for_a_while<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let (set, closure, completion) = try_here(set, closure, completion, &mut schedule)?;
+    if is_worth_waiting(&set) {
+        return keep_trying(set, closure, completion);
+    }
+    Some((set, closure, completion))
+}
+
+/// Whether the cowns of a set may be held by other threads like this one, for a moment: then it is cheaper to wait for
+/// them than to wake a worker. Not for a worker, which has other things to do, and not inside of a behaviour, which may hold
+/// them itself.
+#[inline]
+fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
+    let is_outside = context::worker().is_none() && context::nested_bodies() == 0;
+    // Nobody waits in a model.
+    is_outside && !cfg!(loom) && !sim::is_inside() && !matches!(Few::of(set), Few::No)
+}
+
+thread_local! {
+    static PATIENCE: Patience = const { Patience::new() };
+}
+
+/// Tries again whenever the cowns look free.
+#[cold]
+#[inline(never)]
+fn keep_trying<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let mut rest = Some((set, closure, completion));
+    let mut attempt = || {
+        let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::of(set).look_free());
+        if look_free {
+            let (set, closure, completion) = rest.take()?;
+            rest = try_here(set, closure, completion, &mut schedule);
+        }
+        rest.is_none().then(|| Path::HereAfterAll.take())
+    };
+    // In the destructor of a thread-local variable nobody waits.
+    let _ = PATIENCE.try_with(|patience| patience.look_for(&mut attempt));
+    rest
+}
+
 /// The members of a set that is always one or two cowns, held exclusively, if they are in no group.
 #[derive(Clone, Copy)]
 enum Few {
@@ -239,6 +294,17 @@ impl Few {
             return if is_grouped { Few::No } else { Few::One(member) };
         }
         pair::members(set).map_or(Few::No, Few::Two)
+    }
+
+    /// Whether nothing stands in their queues; a hint.
+    fn look_free(self) -> bool {
+        // SAFETY: the set's handles keep the cowns alive, which are in no group.
+        let is_free = |member: Member| unsafe { !member.header().is_in_use(false) };
+        match self {
+            Few::One(member) => is_free(member),
+            Few::Two(members) => members.into_iter().all(is_free),
+            Few::No => false,
+        }
     }
 
     /// Where a behaviour on them runs; a hint while that may be moved.
@@ -507,16 +573,15 @@ unsafe fn run_held<'m, S, F, C>(
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    let run = RunContext::new(home, Mode::Run);
     // SAFETY: by the caller's word.
     let ended = unsafe {
         if are_sound {
-            match on_this_stack(home, || body.call(&members, &run)) {
+            on_this_stack(home, || match body.call(&mut members()) {
                 Ok((completion, value)) => Ended::Done(completion, value),
-                Err(failed) => failed,
-            }
+                Err(panicked) => panicked.tell::<F>(&members(), home),
+            })
         } else {
-            execute_here(body, members(), &run)
+            execute_here(body, members(), &RunContext::new(home, Mode::Run))
         }
     };
     give_back();

@@ -10,7 +10,7 @@ use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
 use super::append::{Request, append_two};
-use super::body::{Body, Completion, Ended, take};
+use super::body::{Body, Completion, Ended, Panicked, take};
 use super::claim;
 use super::multi::{Multi, MultiSlot, link};
 use super::release::release_exclusive;
@@ -118,15 +118,37 @@ where
             if may_be_refused(node.cast()) || context.mode() == Mode::Cancel {
                 return Self::run_with_care(node, body, context);
             }
-            match body.call(|| cursor(node.cast()), context) {
+            match body.call(&mut cursor(node.cast())) {
                 Ok((completion, value)) => {
                     let successor = release(node.cast(), context.home);
-                    pool::dealloc(node.cast(), Pair::<Body<S, F, C>>::LAYOUT);
+                    let layout = Pair::<Body<S, F, C>>::LAYOUT;
+                    if C::FORGETS {
+                        return pool::dealloc_and_return(node.cast(), layout, successor);
+                    }
+                    pool::dealloc(node.cast(), layout);
                     Ended::Done(completion, value).deliver();
                     successor
                 }
-                Err(failed) => Self::end(node, failed, context),
+                Err(panicked) => Self::end_panicked(node, panicked, context),
             }
+        }
+    }
+
+    /// What comes after a body that has panicked.
+    ///
+    /// # Safety
+    /// As [`end`](Self::end).
+    #[cold]
+    #[inline(never)]
+    unsafe fn end_panicked(
+        node: NonNull<Pair<Body<S, F, C>>>,
+        panicked: Panicked<C>,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let ended = panicked.tell::<F>(&cursor(node.cast()), context.home);
+            Self::end(node, ended, context)
         }
     }
 

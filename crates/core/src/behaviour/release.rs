@@ -10,6 +10,7 @@ use super::slot::Slot;
 use super::steps;
 use super::task::{Ready, TaskPtr};
 use crate::cown::header::CownHeader;
+use crate::cown::last::Last;
 use crate::paths::Path;
 use crate::runtime::RuntimeId;
 use crate::sched::Successor;
@@ -28,14 +29,9 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
     if let Some(next) = NonNull::new(slot.next.load(Ordering::Acquire)) {
         return Some(next);
     }
-    // ORDERING: Release publishes the state that this holder wrote to whoever finds the queue
-    // empty (acquire in `swap_tail`, `take_free` and `is_idle`). Relaxed on failure: the successor
-    // is read through `next`.
-    let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
-    if header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).is_ok() {
-        return None;
-    }
-    Some(wait_for_link(slot))
+    let tail = try_leave_last(header, head).err()?;
+    // SAFETY: the caller has the token, and the request is not the last.
+    Some(unsafe { wait_for_successor(header, slot, tail) })
 }
 
 /// Takes the head out of its queue, if nothing stands behind it. Returns false if something does, and nothing is done.
@@ -44,11 +40,19 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
 /// As [`leave`]; after `true` the cown may be gone.
 #[inline(always)]
 pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bool {
-    // ORDERING: as in `leave`, but for the look at the successor, which only says that there is one.
-    let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+    // ORDERING: Relaxed. It only says that there is a successor.
     // SAFETY: a queued request is live.
     unsafe { head.as_ref() }.next.load(Ordering::Relaxed).is_null()
-        && header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).is_ok()
+        && try_leave_last(header, head).is_ok()
+}
+
+/// Takes the head out if it is the last, and the queue does not end for good with it. Else returns the tail.
+#[inline(always)]
+fn try_leave_last(header: &CownHeader, head: NonNull<Slot>) -> Result<(), *mut Slot> {
+    // ORDERING: Release publishes the state that this holder wrote to whoever finds the queue
+    // empty (acquire in `swap_tail`, `take_free`, `is_idle` and `leave_to_the_last`). Acquire on failure: see `next_or_end`.
+    let (ok, failed) = (Ordering::Release, Ordering::Acquire);
+    header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).map(drop)
 }
 
 /// What stands behind a request that is not the last of its queue.
@@ -67,6 +71,36 @@ pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
 fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
     // ORDERING: Acquire, as in `leave`.
     steps::wait_for(|| NonNull::new(slot.next.load(Ordering::Acquire)))
+}
+
+/// What stands behind the head of a queue that has this tail.
+///
+/// # Safety
+/// The caller has the token; the tail is the cown's, and not the head.
+#[cold]
+unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: *mut Slot) -> NonNull<Slot> {
+    match next_or_end(head, tail) {
+        Next::Request(next) => next,
+        // SAFETY: the mark is the cown's.
+        Next::End(last) => unsafe { last.request(NonNull::from(header)) },
+    }
+}
+
+/// What comes after the head of a queue that is not empty without it.
+enum Next {
+    Request(NonNull<Slot>),
+    /// No request: the state is to be dropped.
+    End(&'static Last),
+}
+
+/// Waits for whoever has swapped itself in behind the head, and is about to link itself; unless the tail, which the caller
+/// has acquired, is the mark of the end: then what there is is linked.
+#[inline]
+fn next_or_end(head: &Slot, tail: *mut Slot) -> Next {
+    let Some(last) = Last::of_tail(tail) else { return Next::Request(wait_for_link(head)) };
+    // ORDERING: Acquire, as in `leave`. The acquire of the tail pairs with the release of the one who has left the mark, in
+    // `leave_to_the_last`, and so comes after all links.
+    NonNull::new(head.next.load(Ordering::Acquire)).map_or(Next::End(last), Next::Request)
 }
 
 /// Ends a behaviour's hold on one cown, and grants it to what stands behind.
@@ -108,27 +142,63 @@ pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Rea
     }
 }
 
-/// The same for a one-cown behaviour; returns the task that is to follow it, of its own runtime.
+/// The same for a one-cown behaviour; returns the task that is to follow it, of its own runtime. A cown that ends with
+/// this behaviour ends here, if `AT_END`, and else by the task.
 ///
 /// # Safety
-/// As [`release_exclusive`], of this cown.
+/// As [`release_exclusive`], of this cown. If `AT_END`, nothing else is held, and foreign code may run.
 #[inline(always)]
-pub(crate) unsafe fn release_to_next(
+pub(crate) unsafe fn release_to_next<const AT_END: bool>(
     slot: NonNull<Slot>,
     cown: NonNull<CownHeader>,
-    home: RuntimeId,
+    home: &RuntimeId,
 ) -> Option<TaskPtr> {
     // SAFETY: as there.
     unsafe {
-        let next = leave(cown.as_ref(), slot)?;
         let header = cown.as_ref();
+        // ORDERING: Acquire, as in `leave`.
+        let Some(next) = NonNull::new(slot.as_ref().next.load(Ordering::Acquire)) else {
+            // ORDERING: Acquire, as in `try_leave_last`, from which this saves an exchange in vain where the cown ends.
+            let mut tail = header.tail.load(Ordering::Acquire);
+            if std::ptr::eq(tail, slot.as_ptr()) {
+                tail = try_leave_last(header, slot).err()?;
+            }
+            return release_last::<AT_END>(slot, tail, cown, *home);
+        };
         if next.as_ref().member().is_single()
             && !header.wants_attention()
-            && header.home_of_queue() == home
+            && header.home_of_queue() == *home
         {
             Path::SinglePassedOn.take();
             return Some(single_task(next));
         }
+        pass_on_to_any(cown, next, *home)
+    }
+}
+
+/// The same where the successor is about to link itself, or the cown ends. The tail is that of the queue, and not the
+/// request.
+///
+/// # Safety
+/// As [`release_to_next`].
+#[inline(never)]
+unsafe fn release_last<const AT_END: bool>(
+    slot: NonNull<Slot>,
+    tail: *mut Slot,
+    cown: NonNull<CownHeader>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let next = match next_or_end(slot.as_ref(), tail) {
+            Next::End(last) if AT_END => {
+                Path::EndedAtOnce.take();
+                last.end(cown);
+                return None;
+            }
+            Next::End(last) => last.request(cown),
+            Next::Request(next) => next,
+        };
         pass_on_to_any(cown, next, home)
     }
 }

@@ -13,7 +13,7 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::append::append_begun;
-use super::body::{Body, Completion, Ended, take};
+use super::body::{Body, Completion, Ended, Panicked, take};
 use super::grant::grant;
 use super::release::{release_exclusive, release_to_next};
 use super::slot::Slot;
@@ -308,15 +308,40 @@ where
                 return Self::run_with_care(node, context);
             }
             let body = take(&mut (*node.as_ptr()).body);
-            match body.call(|| Cursor::single(&*slot.as_ref().member_ptr()), context) {
+            match body.call(&mut Cursor::single(&member)) {
                 Ok((completion, value)) => {
-                    let successor = release_to_next(slot, member.header_ptr(), context.home);
-                    pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
+                    let (cown, layout) = (member.header_ptr(), Single::<Body<S, F, C>>::LAYOUT);
+                    if C::FORGETS {
+                        let successor = release_to_next::<true>(slot, cown, &context.home);
+                        return pool::dealloc_and_return(node.cast(), layout, successor);
+                    }
+                    // Whoever waits for the result need not wait for the state's destructor.
+                    let successor = release_to_next::<false>(slot, cown, &context.home);
+                    pool::dealloc(node.cast(), layout);
                     Ended::Done(completion, value).deliver();
                     successor
                 }
-                Err(failed) => Self::end(node, failed, context),
+                Err(panicked) => Self::end_panicked(node, panicked, context),
             }
+        }
+    }
+
+    /// What comes after a body that has panicked.
+    ///
+    /// # Safety
+    /// As [`end`](Self::end).
+    #[cold]
+    #[inline(never)]
+    unsafe fn end_panicked(
+        node: NonNull<Single<Body<S, F, C>>>,
+        panicked: Panicked<C>,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let member = Single::slot(node).as_ref().member();
+            let ended = panicked.tell::<F>(&Cursor::single(&member), context.home);
+            Self::end(node, ended, context)
         }
     }
 

@@ -1,6 +1,5 @@
 //! Handles of cowns: what users hold, clone, compare and drop.
 
-use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -10,18 +9,10 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::depth::{self, Depth};
-use super::header::{CownHeader, Flags, Member};
+use super::header::{CownHeader, Flags};
+use super::last::{is_idle, request_put_aside, retire};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
-use crate::attend;
-use crate::behaviour::body::{Ended, Forget};
-use crate::behaviour::single::{self, Single};
-use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
-use crate::group::alert;
-use crate::group::leader::Leader;
-use crate::group::spawn as group;
-use crate::group::turn::{self, Anchor};
 use crate::panic::drop_quietly;
 use crate::paths::Path;
 use crate::runtime;
@@ -283,19 +274,6 @@ fn is_plain_and_idle(header: &CownHeader) -> bool {
         && header.readers.load(Ordering::Acquire) == 0
 }
 
-/// Whether nothing is queued on, and nobody reads, a cown without handles; if it is in a group, then
-/// in the whole group.
-fn is_idle(header: &CownHeader) -> bool {
-    if header.is_grouped() && alert::is_noticed(header) {
-        return false;
-    }
-    let header = header.queue();
-    // ORDERING: Acquire, both: pair with the releases in `leave` and `drop_reader`, so that the
-    // last behaviours' work comes before what is done with the state now. The queue first: a
-    // reader is counted before it leaves it.
-    header.tail.load(Ordering::Acquire).is_null() && header.readers.load(Ordering::Acquire) == 0
-}
-
 impl<T: Send + 'static> Clone for Cown<T> {
     #[inline]
     fn clone(&self) -> Self {
@@ -318,147 +296,6 @@ impl<T: Send + 'static> Drop for Cown<T> {
             unsafe { retire::<T>(self.header) };
         }
     }
-}
-
-/// Drops the state of a cown whose last handle is gone: now, or behind what is queued on it. So
-/// requests need not count as handles, and no behaviour pays for keeping its cowns alive.
-///
-/// # Safety
-/// The last handle is gone, and this is called once.
-unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the handles' weak count keeps the block alive.
-    let header = unsafe { cown.as_ref() };
-    if is_idle(header) && header.is_within_reach() {
-        // SAFETY: without handles the queue stays empty: the state is ours.
-        return unsafe { destroy::<T>(cown) };
-    }
-    if header.flags(Flags::ATTENDED | Flags::CLOSED) == Flags::ATTENDED {
-        // SAFETY: the handles' weak count, up to the end of the last request.
-        unsafe { attend::alert_last(cown) };
-    }
-    // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
-    unsafe {
-        match cown.as_ref().leader() {
-            None => Single::spawn(last_request::<T>(cown)),
-            Some(leader) => group::spawn_request(leader, last_request_in_group::<T>(cown, leader)),
-        }
-    }
-}
-
-/// The request that drops a cown's state.
-#[cold]
-fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable = const { &TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>) };
-    Single::allocate(Member::exclusive(cown), vtable, ())
-}
-
-/// The same for a request that is put aside, and never queued.
-#[cold]
-fn request_put_aside<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    let vtable =
-        const { &TaskVTable::new(run_destroy::<T>, single::link_unqueued, type_name::<T>) };
-    Single::allocate(Member::exclusive(cown), vtable, ())
-}
-
-/// Runs the last request of a cown.
-///
-/// # Safety
-/// The task is a [`last_request`], or was put aside, and holds the cown.
-unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
-    let node = task.cast::<Single<()>>();
-    // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
-    // need not be left.
-    unsafe {
-        let cown = Single::slot(node).as_ref().member().header_ptr();
-        Single::dismantle(node);
-        destroy::<T>(cown);
-    }
-    None
-}
-
-/// The last request of a member, with the leader of its group.
-type LastInGroup = Single<NonNull<CownHeader>>;
-
-/// The request that drops the state of a member of a group. Others may come behind it.
-#[cold]
-fn last_request_in_group<T: Send + 'static>(
-    cown: NonNull<CownHeader>,
-    leader: NonNull<CownHeader>,
-) -> NonNull<Slot> {
-    let vtable = const {
-        let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
-        &TaskVTable {
-            run: run_destroy_in_group::<T>,
-            link: single::link_in_group,
-            in_group: Some(in_group),
-            name: type_name::<T>,
-            attended: None,
-        }
-    };
-    Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))
-}
-
-/// Runs the last request of a member of a group, and what it leaves in the ring.
-///
-/// # Safety
-/// The task is a [`last_request_in_group`], and holds the group.
-unsafe fn run_destroy_in_group<T: Send + 'static>(
-    task: TaskPtr,
-    context: &RunContext,
-) -> Option<TaskPtr> {
-    let slot = Single::slot(task.cast::<LastInGroup>());
-    // SAFETY: the request is the head of the queue; the cown is alive until the body has run.
-    unsafe {
-        let leader = slot.as_ref().member().queue_ptr();
-        turn::run(leader, Anchor::new(slot, task, dispose_of_last), context, || {
-            destroy_in_group::<T>(task, context);
-            Ended::Done(Forget, ())
-        })
-    }
-}
-
-/// The body of the last request of a member of a group.
-///
-/// # Safety
-/// As for every [`InGroup::body`].
-unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
-    // SAFETY: the cown keeps the leader alive until it is gone; from then on our own count does, up to
-    // `dispose_of_last`. No other request will be for the cown.
-    unsafe {
-        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member();
-        Leader::retain(member.queue_ptr().cast());
-        destroy::<T>(member.header_ptr());
-    }
-}
-
-/// # Safety
-/// The task is a [`last_request_in_group`] that has run and left its queue.
-unsafe fn dispose_of_last(task: TaskPtr) {
-    // SAFETY: the node is ours alone. The leader is alive by the count that we give up here.
-    unsafe { Leader::release(Single::dismantle(task.cast::<LastInGroup>())) };
-}
-
-/// Gives a handle up, in a behaviour that holds the cown. Returns whether it was the last one of a cown that is closed,
-/// and nothing stands behind the behaviour: so nothing ever will, and the state is the caller's to
-/// [destroy](destroy). Else the cown goes its usual way.
-///
-/// # Safety
-/// The slot is that of the behaviour.
-pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull<Slot>) -> bool {
-    let cown = ManuallyDrop::new(handle).header;
-    // SAFETY: the behaviour keeps the cown alive.
-    let header = unsafe { cown.as_ref() };
-    if !header.counts.remove() {
-        return false;
-    }
-    // ORDERING: Relaxed. Requests are appended by those who have a handle, and they have given it up before us.
-    let is_alone = header.tail.load(Ordering::Relaxed) == slot.as_ptr();
-    if !header.has(Flags::CLOSED) || !is_alone {
-        // SAFETY: this was the last handle.
-        unsafe { retire::<T>(cown) };
-        return false;
-    }
-    true
 }
 
 /// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten

@@ -95,6 +95,11 @@ impl<T> CownBox<T> {
         // guard knows. A member gives its count of the leader up.
         unsafe {
             let header = cown.as_ref();
+            let flags = header.flags(Flags::ATTENDED | Flags::PACKED | Flags::GROUPED);
+            if flags == 0 {
+                cown.as_mut().end();
+                return pool::dealloc(cown.cast(), Self::LINE);
+            }
             let (attended, packed) = (header.has(Flags::ATTENDED), header.has(Flags::PACKED));
             let leader = cown.as_ref().leader();
             if attended {

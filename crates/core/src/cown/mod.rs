@@ -9,6 +9,7 @@ pub(crate) mod farewell;
 pub(crate) mod handle;
 pub(crate) mod header;
 pub(crate) mod iter;
+pub(crate) mod last;
 pub(crate) mod layout;
 mod pin;
 pub(crate) mod set;

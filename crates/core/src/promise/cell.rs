@@ -152,6 +152,7 @@ impl<R> Shared<R> {
 
 impl<R> Producer<R> {
     /// Gives the value, and tells the waiter. Returns false if it had given up.
+    #[inline]
     pub(super) fn complete(self, value: Value<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
         // SAFETY: whatever this points to begins with its state, and is alive by this end.
@@ -163,6 +164,16 @@ impl<R> Producer<R> {
             unsafe { ((*head.as_ptr()).call)(head, value) };
             return true;
         }
+        // SAFETY: there is another end.
+        unsafe { Self::complete_shared(this, value) }
+    }
+
+    /// The same where there is a consumer, or was.
+    ///
+    /// # Safety
+    /// The cell is alive by this end, which is given up.
+    #[inline(never)]
+    unsafe fn complete_shared(this: NonNull<Shared<R>>, value: Value<R>) -> bool {
         // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
         let shared = unsafe { this.as_ref() };
         // SAFETY: the value is the producer's until `READY`.

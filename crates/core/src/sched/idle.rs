@@ -10,8 +10,8 @@ const SEARCHERS: usize = 2;
 
 /// The sleepers of one runtime.
 pub(crate) struct Idle {
-    /// How many sleep, and whether they are watched over. On a line of its own: every worker looks at it with each task
-    /// that it puts aside, and those who search must not disturb that.
+    /// How many sleep, and whether they are watched over. On a line of its own: every worker looks at it now and then,
+    /// and those who search must not disturb that.
     asleep: CachePadded<Asleep>,
     /// How many workers look for work, or were woken to look.
     searching: AtomicUsize,
@@ -68,25 +68,17 @@ impl Idle {
         Some(worker)
     }
 
-    /// Whether a task that was put aside for later might need a watcher.
-    #[inline]
-    pub(crate) fn lacks_watcher(&self) -> bool {
-        // A hint: there is a watcher, or nobody slept, when this worker had found work (`misses_watcher`), and a
-        // watcher stays while somebody is awake.
-        self.asleep.lacks_watcher()
-    }
-
     /// Becomes the watcher, if there is none.
     pub(crate) fn start_watching(&self) -> bool {
         self.asleep.watch()
     }
 
-    /// The same, exactly, for a worker that has got up: it appoints one, or the one that there is has
+    /// Whether a worker that has got up is to appoint a watcher: if not, the one that there is has
     /// seen that somebody is awake.
     pub(crate) fn misses_watcher(&self) -> bool {
         // Pairs with the heavy barrier in `end_watch`.
         asym::light();
-        self.lacks_watcher()
+        self.asleep.lacks_watcher()
     }
 
     pub(crate) fn stop_watching(&self) {
@@ -168,7 +160,7 @@ impl Idle {
 }
 
 /// How many workers of a runtime sleep, and whether one of them watches over tasks that wait behind a long behaviour
-/// (`Worker::sleep`): in one word, since every task that is put aside asks for both.
+/// (`Worker::sleep`): in one word, since who has got up asks for both at once.
 struct Asleep(AtomicUsize);
 
 impl Asleep {

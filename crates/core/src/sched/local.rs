@@ -6,13 +6,15 @@
 //! another one, even while the worker is deep in a long behaviour, and pushing and popping still
 //! costs about a nanosecond. README.md, "The local queue", has the argument.
 
+mod gate;
+
 use std::collections::VecDeque;
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::asym;
-use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use coact_sync::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
+use self::gate::Gate;
 use crate::behaviour::task::{Task, TaskPtr};
 
 /// The tasks themselves.
@@ -41,14 +43,11 @@ impl Tasks {
 }
 
 pub(crate) struct LocalQueue {
-    /// The owner is inside.
-    busy: AtomicBool,
-    /// A thief is inside, or about to be.
-    claimed: AtomicBool,
+    gate: Gate,
     /// How many tasks thieves may look for, beside `next`. Written by whoever is inside.
     len: AtomicUsize,
-    /// The task that runs next, or null. Written by whoever is inside; so the owner, who changes nothing else most of the
-    /// time, is in and out with a few instructions.
+    /// The task that runs next, or null. Emptied by whoever is inside; filled by the owner, who need not come in for that:
+    /// so it changes nothing else most of the time, and is done with a few instructions.
     next: AtomicPtr<Task>,
     tasks: UnsafeCell<Tasks>,
 }
@@ -60,13 +59,9 @@ unsafe impl Send for LocalQueue {}
 unsafe impl Sync for LocalQueue {}
 
 impl LocalQueue {
-    /// How often a thief looks whether the owner has come out.
-    const PATIENCE: u32 = if cfg!(loom) { 2 } else { 100 };
-
     pub(crate) fn new() -> Self {
         Self {
-            busy: AtomicBool::new(false),
-            claimed: AtomicBool::new(false),
+            gate: Gate::new(),
             len: AtomicUsize::new(0),
             next: AtomicPtr::new(null_mut()),
             tasks: UnsafeCell::new(Tasks::default()),
@@ -79,35 +74,36 @@ impl LocalQueue {
     /// Only one thread ever calls this, the owner, and `work` does not call it again.
     #[inline]
     pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
-        self.enter();
+        self.gate.enter();
         let result = self.tasks.with_mut(|tasks| {
             // SAFETY: the owner is inside, and so no thief is (README.md, "The local queue").
             let tasks = unsafe { &mut *tasks };
-            self.look_at_next(tasks);
+            // ORDERING: Relaxed, both. Whoever is inside is alone with the word, but for the owner, who is here.
+            tasks.next = NonNull::new(self.next.load(Ordering::Relaxed));
             let result = work(tasks);
-            self.publish(tasks);
+            let next = tasks.next.take().map_or(null_mut(), NonNull::as_ptr);
+            self.next.store(next, Ordering::Relaxed);
+            self.publish_len(tasks);
             result
         });
-        self.leave();
+        self.gate.leave();
         result
     }
 
-    /// Puts a task into `next`; gives it back if one is there, or a thief in the way.
+    /// Puts a task into `next`; gives it back if one is there. Thieves do not matter: they leave an empty word alone.
     ///
     /// # Safety
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_put_next(&self, task: TaskPtr) -> Result<(), TaskPtr> {
-        if !self.try_enter() {
+        // ORDERING: Relaxed. Nobody else fills the word: empty it stays so, and what is taken out of it meanwhile only
+        // sends us the longer way.
+        if !self.next.load(Ordering::Relaxed).is_null() {
             return Err(task);
         }
-        // ORDERING: Relaxed, both. Whoever is inside is alone with the word; `leave` publishes it.
-        let is_free = self.next.load(Ordering::Relaxed).is_null();
-        if is_free {
-            self.next.store(task.as_ptr(), Ordering::Relaxed);
-        }
-        self.leave();
-        if is_free { Ok(()) } else { Err(task) }
+        // ORDERING: Release pairs with the acquire in `take_next_away`: a thief sees the task as it was made.
+        self.next.store(task.as_ptr(), Ordering::Release);
+        Ok(())
     }
 
     /// Puts a task into `next`, and the one that is there among the fresh ones; gives it back if none is there, if
@@ -117,16 +113,17 @@ impl LocalQueue {
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_put_before(&self, task: TaskPtr) -> Result<(), TaskPtr> {
-        if !self.try_enter() {
+        if !self.gate.try_enter() {
             return Err(task);
         }
-        // ORDERING: Relaxed, both, as in `try_put_next`.
+        // ORDERING: Relaxed, both. Whoever is inside is alone with what is in the word.
         let before = NonNull::new(self.next.load(Ordering::Relaxed));
         let has_put = before.is_some_and(|before| self.try_put_aside(before));
         if has_put {
             self.next.store(task.as_ptr(), Ordering::Relaxed);
         }
-        self.leave();
+        // A thief sees the task behind this.
+        self.gate.leave();
         if has_put { Ok(()) } else { Err(task) }
     }
 
@@ -151,13 +148,13 @@ impl LocalQueue {
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_take_next(&self) -> Option<TaskPtr> {
-        if !self.try_enter() {
+        if !self.gate.try_enter() {
             return None;
         }
-        // ORDERING: Relaxed, both, as in `try_put_next`.
+        // ORDERING: Relaxed, both, as in `try_put_before`.
         let next = self.next.load(Ordering::Relaxed);
         self.next.store(null_mut(), Ordering::Relaxed);
-        self.leave();
+        self.gate.leave();
         NonNull::new(next)
     }
 
@@ -167,11 +164,11 @@ impl LocalQueue {
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_take_fresh(&self) -> Option<TaskPtr> {
-        if !self.try_enter() {
+        if !self.gate.try_enter() {
             return None;
         }
         let task = self.tasks.with_mut(|tasks| {
-            // ORDERING: Relaxed, as in `try_put_next`.
+            // ORDERING: Relaxed, as in `try_put_before`.
             if !self.next.load(Ordering::Relaxed).is_null() {
                 return None;
             }
@@ -180,64 +177,24 @@ impl LocalQueue {
             self.len.store(self.len.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
             Some(task)
         });
-        self.leave();
+        self.gate.leave();
         task
     }
 
-    #[inline]
-    fn enter(&self) {
-        while !self.try_enter() {
-            self.wait_for_thief();
-        }
-    }
-
-    /// The owner comes in, unless a thief is inside, or about to be.
-    #[inline(always)]
-    fn try_enter(&self) -> bool {
-        // ORDERING: Relaxed. The barrier orders it before the load. It pairs with the heavy one in
-        // `steal`: either we see the claim, or the thief sees us inside.
-        self.busy.store(true, Ordering::Relaxed);
-        asym::light();
-        // ORDERING: Acquire pairs with the release at the end of `steal`.
-        let is_claimed = self.claimed.load(Ordering::Acquire);
-        if is_claimed {
-            self.leave();
-        }
-        !is_claimed
-    }
-
-    #[inline(always)]
-    fn leave(&self) {
-        // ORDERING: Release pairs with the acquire in `owner_is_outside`: a thief that finds the owner outside sees the
-        // tasks as the owner left them when it was inside the last time.
-        self.busy.store(false, Ordering::Release);
-    }
-
-    #[cold]
-    fn wait_for_thief(&self) {
-        // A thief is inside for as long as a heavy barrier takes, and a few moves. It may be
-        // preempted, so the wait must not hold the processor; but it is too short to nap.
-        // ORDERING: Relaxed. `enter` looks again, with acquire.
-        while self.claimed.load(Ordering::Relaxed) {
-            coact_sync::shim::thread::yield_now();
-        }
-    }
-
-    /// Completes the tasks for whoever is inside.
-    #[inline]
-    fn look_at_next(&self, tasks: &mut Tasks) {
-        // ORDERING: Relaxed. Whoever is inside is alone with the word.
-        tasks.next = NonNull::new(self.next.load(Ordering::Relaxed));
+    /// What runs next, for a thief who is inside.
+    fn take_next_away(&self) -> Option<TaskPtr> {
+        // ORDERING: Acquire pairs with the release in `try_put_next`. Relaxed for the store: the owner, who alone fills
+        // the word, does so when it finds it empty, or is inside.
+        let next = NonNull::new(self.next.load(Ordering::Acquire))?;
+        self.next.store(null_mut(), Ordering::Relaxed);
+        Some(next)
     }
 
     /// Updates what can be seen from outside.
     #[inline]
-    fn publish(&self, tasks: &mut Tasks) {
-        // ORDERING: Relaxed, both. For those outside they are hints (a worker about to sleep puts a heavy barrier
-        // before it looks); whoever comes in next finds them as the tasks.
+    fn publish_len(&self, tasks: &Tasks) {
+        // ORDERING: Relaxed. For those outside it is a hint.
         self.len.store(tasks.fresh.len() + tasks.aged.len(), Ordering::Relaxed);
-        let next = tasks.next.take().map_or(null_mut(), NonNull::as_ptr);
-        self.next.store(next, Ordering::Relaxed);
     }
 
     /// How many tasks there are, beside the one that runs next; a hint.
@@ -254,41 +211,18 @@ impl LocalQueue {
     /// Takes half of the tasks (rounded up), oldest first, and `next` too if the owner seems stuck
     /// in a behaviour. Takes nothing if another thief, or the owner, is in the way.
     pub(crate) fn steal(&self, with_next: bool, loot: &mut Vec<TaskPtr>) {
-        // ORDERING: Acquire pairs with the release of the thief before (as the barrier would).
-        let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-        if self.claimed.compare_exchange(false, true, ok, failed).is_err() {
-            return;
-        }
-        // Pairs with the light barrier in `enter`: from here on the owner sees the claim.
-        asym::heavy();
-        if self.owner_is_outside() {
+        self.gate.try_break_in(|| {
             self.tasks.with_mut(|tasks| {
                 // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the
                 // claim before it can come in again.
                 let tasks = unsafe { &mut *tasks };
-                self.look_at_next(tasks);
                 tasks.take_half(loot);
-                if with_next {
-                    loot.extend(tasks.next.take());
-                }
-                self.publish(tasks);
+                self.publish_len(tasks);
             });
-        }
-        // ORDERING: Release pairs with the acquires of the owner and of the next thief.
-        self.claimed.store(false, Ordering::Release);
-    }
-
-    /// Waits a moment for the owner to come out. It is inside for a few instructions at a time,
-    /// unless it is preempted there: then we rather go elsewhere.
-    fn owner_is_outside(&self) -> bool {
-        for _ in 0..Self::PATIENCE {
-            // ORDERING: Acquire pairs with the releases in `leave`.
-            if !self.busy.load(Ordering::Acquire) {
-                return true;
+            if with_next {
+                loot.extend(self.take_next_away());
             }
-            coact_sync::shim::hint::spin_loop();
-        }
-        false
+        });
     }
 }
 

@@ -92,10 +92,8 @@ impl Worker {
     #[inline]
     pub(crate) fn push(&self, task: TaskPtr) {
         // SAFETY: as in `own`.
-        match unsafe { self.me.local.try_put_next(task) } {
-            Ok(()) if !self.shared.idle.lacks_watcher() => {}
-            Ok(()) => self.appoint_watcher(),
-            Err(task) => self.push_before(task),
+        if let Err(task) = unsafe { self.me.local.try_put_next(task) } {
+            self.push_before(task);
         }
     }
 
@@ -108,9 +106,6 @@ impl Worker {
             Err(task) => self.push_slowly(task),
         }
         self.share_some();
-        if self.shared.idle.lacks_watcher() {
-            self.appoint_watcher();
-        }
     }
 
     /// The same where a thief is in the way, or there is no room.
@@ -309,22 +304,26 @@ impl Worker {
 
     /// Runs a task, and those that follow it on the same cown, up to the throughput. Returns how
     /// many it has run.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run_chain<const MARKED: bool>(&self, task: TaskPtr) -> u32 {
-        let mut next = task;
-        let mut left = self.throughput;
-        loop {
-            left -= 1;
+        match self.run_one::<MARKED>(task) {
+            None => 1,
+            Some(successor) => self.run_successors::<MARKED>(successor),
+        }
+    }
+
+    /// The same of one that has a successor, which is given.
+    #[inline(never)]
+    fn run_successors<const MARKED: bool>(&self, successor: TaskPtr) -> u32 {
+        let mut next = successor;
+        for ran in 1..self.throughput {
             match self.run_one::<MARKED>(next) {
-                None => break,
-                Some(successor) if left > 0 => next = successor,
-                Some(successor) => {
-                    self.push_aged(successor);
-                    break;
-                }
+                None => return ran + 1,
+                Some(successor) => next = successor,
             }
         }
-        self.throughput - left
+        self.push_aged(next);
+        self.throughput
     }
 
     /// Runs a task; returns the one that it would best be followed by.
@@ -402,7 +401,8 @@ impl Worker {
             1 if round.is_multiple_of(STUCK_EVERY) => self.help_stuck(true),
             _ => None,
         };
-        if elsewhere.is_some() {
+        // Nobody but this thread adds to the queue.
+        if elsewhere.is_some() || self.me.local.len() == 0 {
             return elsewhere;
         }
         let (task, more) = self.own(|tasks| {

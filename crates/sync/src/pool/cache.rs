@@ -107,6 +107,18 @@ pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     }
 }
 
+/// Takes the block back if there is room for it at hand, and says whether it has.
+///
+/// # Safety
+///
+/// As [`super::dealloc`].
+#[inline(always)]
+pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
+    let Some(class) = SizeClass::of(layout) else { return false };
+    // SAFETY: the caller gives up a block of this class: at least 8 bytes, aligned to 8.
+    with_cache(|cache| unsafe { cache.rack(class).loaded.push(block.cast()) })
+}
+
 pub(super) fn flush_thread() {
     if is_active() {
         flush(BATCH);

@@ -125,6 +125,43 @@ pub unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     unsafe { backend::dealloc(block, layout) }
 }
 
+/// [`dealloc`] as the last thing before something is returned: the rare way, to other threads, is a call in the tail, which
+/// needs no registers to be saved.
+///
+/// ```
+/// use coact_sync::pool;
+/// use std::alloc::Layout;
+///
+/// let layout = Layout::new::<[u64; 4]>();
+/// let block = pool::alloc(layout);
+/// // SAFETY: it goes back once, with the same layout, and was not used.
+/// assert_eq!(unsafe { pool::dealloc_and_return(block, layout, 7) }, 7);
+/// ```
+///
+/// # Safety
+///
+/// As [`dealloc`].
+#[inline(always)]
+pub unsafe fn dealloc_and_return<R>(block: NonNull<u8>, layout: Layout, result: R) -> R {
+    // SAFETY: by the caller's word.
+    if unsafe { backend::try_dealloc(block, layout) } {
+        return result;
+    }
+    // SAFETY: as above; it was not taken.
+    unsafe { dealloc_elsewhere(block, layout, result) }
+}
+
+/// # Safety
+///
+/// As [`dealloc`].
+#[cold]
+#[inline(never)]
+unsafe fn dealloc_elsewhere<R>(block: NonNull<u8>, layout: Layout, result: R) -> R {
+    // SAFETY: by the caller's word.
+    unsafe { backend::dealloc(block, layout) };
+    result
+}
+
 /// Hands this thread's free blocks to the depots, where other threads find them.
 ///
 /// For a thread that sleeps for long, and before [`stats`] or [`trim`] in a test.

@@ -143,17 +143,20 @@ impl Span {
     /// different threads (pairs of cowns, say), which would otherwise contend for their neighbours'
     /// lines. A batch is a few KiB long, so its order costs a streaming user nothing.
     pub(super) fn link(self) -> Option<NonNull<Block>> {
-        let stride = CACHE_LINE.div_ceil(self.size);
+        let stride = CACHE_LINE.div_ceil(self.size).min(self.count);
         let mut next = None;
         for first in (0..stride).rev() {
-            for index in (first..self.count).step_by(stride).rev() {
-                // SAFETY: `carve` cut `count` blocks of `size` bytes off the slab for us alone;
+            // From the last of these to the first: a step is an addition.
+            let count = (self.count - first).div_ceil(stride);
+            // A stride behind the last of these, which may be behind the slab: nothing is read or written there.
+            let mut block =
+                self.first.as_ptr().wrapping_byte_add((first + count * stride) * self.size);
+            for _ in 0..count {
+                block = block.wrapping_byte_sub(stride * self.size);
+                // SAFETY: `carve` cut `count` blocks of `size` bytes off the slab for us alone, of which this is one;
                 // each is large enough and aligned for a link, since classes are multiples of 8.
-                unsafe {
-                    let block = self.first.byte_add(index * self.size);
-                    block.write(Block { next });
-                    next = Some(block);
-                }
+                unsafe { block.write(Block { next }) };
+                next = NonNull::new(block);
             }
         }
         next

@@ -29,6 +29,15 @@ pub(super) fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
     Some(alloc(layout))
 }
 
+/// # Safety
+///
+/// As [`super::dealloc`].
+pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
+    // SAFETY: by the caller's word.
+    unsafe { dealloc(block, layout) };
+    true
+}
+
 pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
     // Relaxed: statistics, read at quiescence.
     BLOCKS.fetch_add(1, Ordering::Relaxed);

@@ -81,6 +81,27 @@ fn last_drop_against_the_last_behaviour() {
     });
 }
 
+/// As above, behind a second behaviour that is linked to the first while that one leaves the queue.
+///
+/// Fails with a `Relaxed` exchange in `leave_to_the_last`, and with `Relaxed` looks at the tail in `release.rs`.
+#[test]
+fn last_drop_behind_a_behaviour_that_is_linked() {
+    check(|| {
+        let (cown, drops) = state();
+        push(&cown, 1);
+        let task = take_ready().expect("the cown was free");
+        let other = thread::spawn(move || {
+            task.run();
+            run_ready();
+        });
+        push(&cown, 2);
+        drop(cown);
+        run_ready();
+        other.join().unwrap();
+        assert_dropped_once(&drops);
+    });
+}
+
 /// As above with a reader, which is counted and not queued while it runs.
 #[test]
 fn last_drop_against_the_last_reader() {

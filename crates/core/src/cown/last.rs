@@ -1,0 +1,269 @@
+//! The end of a cown: its last handle is gone, and somebody drops its state. That is whoever drops the handle, if nothing
+//! is queued on the cown. Else it is left to what stands last in the queue, by a mark in the place of the tail: there is
+//! nobody any more who could put something behind it. behaviour/README.md, "The end of a cown", has the argument.
+
+use std::any::type_name;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use coact_sync::shim::atomic::Ordering;
+
+use super::handle::{Cown, destroy};
+use super::header::{CownHeader, Flags, Member};
+use crate::attend;
+use crate::behaviour::body::{Ended, Forget};
+use crate::behaviour::grant::grant;
+use crate::behaviour::single::{self, Single};
+use crate::behaviour::slot::Slot;
+use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
+use crate::group::alert;
+use crate::group::leader::Leader;
+use crate::group::spawn as group;
+use crate::group::turn::{self, Anchor};
+use crate::sched::schedule;
+use crate::sim;
+
+/// How the state of a cown without handles is dropped; there is one for each type. Its address, [marked](Self::MARK), is
+/// the tail of a queue that ends for good.
+pub(crate) struct Last {
+    /// Of the request that does it where that has to wait for something else.
+    request: TaskVTable,
+    /// # Safety
+    /// No handle and no behaviour can reach the state any more.
+    destroy: unsafe fn(NonNull<CownHeader>),
+}
+
+impl Last {
+    /// The bit of a tail that is not that of a request.
+    const MARK: usize = 1;
+
+    fn of<T: Send + 'static>() -> &'static Self {
+        const {
+            &Self {
+                request: TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>),
+                destroy: destroy::<T>,
+            }
+        }
+    }
+
+    fn as_tail(&'static self) -> *mut Slot {
+        let this = std::ptr::from_ref(self).cast_mut();
+        this.map_addr(|addr| addr | Self::MARK).cast()
+    }
+
+    /// What a tail says of the cown's end.
+    #[inline]
+    pub(crate) fn of_tail(tail: *mut Slot) -> Option<&'static Self> {
+        let is_marked = tail.addr() & Self::MARK != 0;
+        // SAFETY: requests are aligned, so it is what `as_tail` has made.
+        is_marked.then(|| unsafe { &*tail.map_addr(|addr| addr & !Self::MARK).cast() })
+    }
+
+    /// The request that drops the state. It stands in no queue: nothing comes behind it.
+    ///
+    /// # Safety
+    /// The cown is one of this type.
+    pub(crate) unsafe fn request(&'static self, cown: NonNull<CownHeader>) -> NonNull<Slot> {
+        Single::slot(Single::allocate(Member::exclusive(cown), &self.request, ()))
+    }
+
+    /// Drops the state.
+    ///
+    /// # Safety
+    /// As [`request`](Self::request); the caller has the cown exclusively, and its request was the last in the queue. The
+    /// cown is gone after this.
+    pub(crate) unsafe fn end(&self, cown: NonNull<CownHeader>) {
+        // SAFETY: by the caller's word.
+        unsafe { (self.destroy)(cown) };
+    }
+}
+
+/// Whether nothing is queued on, and nobody reads, a cown without handles; if it is in a group, then
+/// in the whole group.
+pub(super) fn is_idle(header: &CownHeader) -> bool {
+    if header.is_grouped() && alert::is_noticed(header) {
+        return false;
+    }
+    let header = header.queue();
+    // ORDERING: Acquire, both: pair with the releases in `leave` and `drop_reader`, so that the
+    // last behaviours' work comes before what is done with the state now. The queue first: a
+    // reader is counted before it leaves it.
+    header.tail.load(Ordering::Acquire).is_null() && header.readers.load(Ordering::Acquire) == 0
+}
+
+/// Drops the state of a cown whose last handle is gone: now, or behind what is queued on it. So
+/// requests need not count as handles, and no behaviour pays for keeping its cowns alive.
+///
+/// # Safety
+/// The last handle is gone, and this is called once.
+pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the handles' weak count keeps the block alive.
+    let header = unsafe { cown.as_ref() };
+    let is_reached_by_others = header.has(Flags::ATTENDED | Flags::GROUPED);
+    if !is_reached_by_others && header.is_in_use(false) {
+        // SAFETY: by the caller's word.
+        return unsafe { leave_to_the_last(cown, Last::of::<T>()) };
+    }
+    if is_idle(header) && header.is_within_reach() {
+        // SAFETY: without handles the queue stays empty: the state is ours.
+        return unsafe { destroy::<T>(cown) };
+    }
+    if !is_reached_by_others {
+        // SAFETY: by the caller's word.
+        return unsafe { leave_to_the_last(cown, Last::of::<T>()) };
+    }
+    // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
+    unsafe {
+        if header.flags(Flags::ATTENDED | Flags::CLOSED) == Flags::ATTENDED {
+            attend::alert_last(cown);
+        }
+        match cown.as_ref().leader() {
+            None => Single::spawn(last_request::<T>(cown)),
+            Some(leader) => group::spawn_request(leader, last_request_in_group::<T>(cown, leader)),
+        }
+    }
+}
+
+/// Leaves the end to what stands last in the queue; drops the state if nothing does.
+///
+/// # Safety
+/// As [`retire`], of a cown of this type which nobody reaches without a handle.
+unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
+    // SAFETY: the handles' weak count keeps the block alive.
+    let header = unsafe { cown.as_ref() };
+    // ORDERING: AcqRel. Release: what was appended by way of the handles that are gone, which we have acquired with their
+    // count, is linked (acquire in `try_leave_last`). Acquire pairs with the release in `leave`, as in
+    // `swap_tail`: the state as its last holder has left it.
+    if !header.tail.swap(last.as_tail(), Ordering::AcqRel).is_null() {
+        // Whoever takes that out of the queue sees the mark. The cown may be gone.
+        return;
+    }
+    sim::point();
+    // The queue was empty: so we have the token, and nothing else will come.
+    // ORDERING: Acquire, as in `is_idle`.
+    // SAFETY: nobody but readers that run reaches the state.
+    unsafe {
+        if header.readers.load(Ordering::Acquire) == 0 && header.is_within_reach() {
+            last.end(cown);
+        } else {
+            grant(cown, last.request(cown), &mut schedule);
+        }
+    }
+}
+
+/// The request that drops the state of a cown which others may reach without a handle: they may come behind it.
+#[cold]
+fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
+    Single::allocate(Member::exclusive(cown), &Last::of::<T>().request, ())
+}
+
+/// The same for a request that is put aside, and never queued.
+#[cold]
+pub(super) fn request_put_aside<T: Send + 'static>(
+    cown: NonNull<CownHeader>,
+) -> NonNull<Single<()>> {
+    let vtable =
+        const { &TaskVTable::new(run_destroy::<T>, single::link_unqueued, type_name::<T>) };
+    Single::allocate(Member::exclusive(cown), vtable, ())
+}
+
+/// Runs the last request of a cown.
+///
+/// # Safety
+/// The task is a [`last_request`], or was put aside, and holds the cown.
+unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
+    let node = task.cast::<Single<()>>();
+    // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
+    // need not be left.
+    unsafe {
+        let cown = Single::slot(node).as_ref().member().header_ptr();
+        Single::dismantle(node);
+        destroy::<T>(cown);
+    }
+    None
+}
+
+/// The last request of a member, with the leader of its group.
+type LastInGroup = Single<NonNull<CownHeader>>;
+
+/// The request that drops the state of a member of a group. Others may come behind it.
+#[cold]
+fn last_request_in_group<T: Send + 'static>(
+    cown: NonNull<CownHeader>,
+    leader: NonNull<CownHeader>,
+) -> NonNull<Slot> {
+    let vtable = const {
+        let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
+        &TaskVTable {
+            run: run_destroy_in_group::<T>,
+            link: single::link_in_group,
+            in_group: Some(in_group),
+            name: type_name::<T>,
+            attended: None,
+        }
+    };
+    Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))
+}
+
+/// Runs the last request of a member of a group, and what it leaves in the ring.
+///
+/// # Safety
+/// The task is a [`last_request_in_group`], and holds the group.
+unsafe fn run_destroy_in_group<T: Send + 'static>(
+    task: TaskPtr,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    let slot = Single::slot(task.cast::<LastInGroup>());
+    // SAFETY: the request is the head of the queue; the cown is alive until the body has run.
+    unsafe {
+        let leader = slot.as_ref().member().queue_ptr();
+        turn::run(leader, Anchor::new(slot, task, dispose_of_last), context, || {
+            destroy_in_group::<T>(task, context);
+            Ended::Done(Forget, ())
+        })
+    }
+}
+
+/// The body of the last request of a member of a group.
+///
+/// # Safety
+/// As for every [`InGroup::body`].
+unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
+    // SAFETY: the cown keeps the leader alive until it is gone; from then on our own count does, up to
+    // `dispose_of_last`. No other request will be for the cown.
+    unsafe {
+        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member();
+        Leader::retain(member.queue_ptr().cast());
+        destroy::<T>(member.header_ptr());
+    }
+}
+
+/// # Safety
+/// The task is a [`last_request_in_group`] that has run and left its queue.
+unsafe fn dispose_of_last(task: TaskPtr) {
+    // SAFETY: the node is ours alone. The leader is alive by the count that we give up here.
+    unsafe { Leader::release(Single::dismantle(task.cast::<LastInGroup>())) };
+}
+
+/// Gives a handle up, in a behaviour that holds the cown. Returns whether it was the last one of a cown that is closed,
+/// and nothing stands behind the behaviour: so nothing ever will, and the state is the caller's to
+/// [destroy](destroy). Else the cown goes its usual way.
+///
+/// # Safety
+/// The slot is that of the behaviour.
+pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull<Slot>) -> bool {
+    let cown = ManuallyDrop::new(handle).header_ptr();
+    // SAFETY: the behaviour keeps the cown alive.
+    let header = unsafe { cown.as_ref() };
+    if !header.counts.remove() {
+        return false;
+    }
+    // ORDERING: Relaxed. Requests are appended by those who have a handle, and they have given it up before us.
+    let is_alone = header.tail.load(Ordering::Relaxed) == slot.as_ptr();
+    if !header.has(Flags::CLOSED) || !is_alone {
+        // SAFETY: this was the last handle.
+        unsafe { retire::<T>(cown) };
+        return false;
+    }
+    true
+}
