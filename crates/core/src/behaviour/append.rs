@@ -9,7 +9,7 @@ use super::slot::Slot;
 use super::steps;
 use super::task::Ready;
 use crate::cown::header::{CownHeader, Member};
-use crate::sched::Deferring;
+use crate::sched::{Deferring, schedule};
 use crate::sim;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
@@ -126,6 +126,20 @@ impl Request {
     fn same_cown(a: &Request, b: &Request) -> bool {
         a.header == b.header
     }
+
+    /// Ties the request to what stands before it, if anything does.
+    ///
+    /// # Safety
+    /// As [`attach`].
+    #[inline(always)]
+    unsafe fn try_link(&self) -> bool {
+        let is_behind = !self.previous.is_null();
+        if is_behind {
+            // SAFETY: `previous` is what our exchange took out of the tail.
+            unsafe { link(self.previous, self.slot) };
+        }
+        is_behind
+    }
 }
 
 /// Appends all requests in one atomic step, and grants those whose queue was empty. Tasks that
@@ -160,12 +174,12 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
     deferring.finish();
 }
 
-/// Appends the two requests of one behaviour in one atomic step, as [`append_all`] does.
+/// Appends the two requests of one behaviour in one atomic step, as [`append_all`] does, and schedules what becomes ready.
 ///
 /// # Safety
 /// As there; the cowns are distinct, and in no group.
 #[inline]
-pub(crate) unsafe fn append_two(requests: [Request; 2], ready: &mut impl Ready) {
+pub(crate) unsafe fn append_two(requests: [Request; 2]) {
     let [mut low, mut high] = requests;
     if low.rank() > high.rank() {
         std::mem::swap(&mut low, &mut high);
@@ -175,13 +189,30 @@ pub(crate) unsafe fn append_two(requests: [Request; 2], ready: &mut impl Ready) 
         swap_in(std::slice::from_mut(&mut low));
         swap_in(std::slice::from_mut(&mut high));
         sim::point();
-        let mut deferring = Deferring::new(ready);
         low.slot.as_ref().end_step();
         high.slot.as_ref().end_step();
         sim::point();
-        attach(&low, &mut deferring);
-        attach(&high, &mut deferring);
-        deferring.finish();
+        // The links first: once both stand in their queues, foreign code may run. A request with nothing before it is
+        // ours until it is granted.
+        let (low_is_free, high_is_free) = (!low.try_link(), !high.try_link());
+        if low_is_free || high_is_free {
+            grant_free([(low, low_is_free), (high, high_is_free)]);
+        }
+    }
+}
+
+/// Grants those of two requests whose queue was empty.
+///
+/// # Safety
+/// The caller has the tokens of these, and the requests are queued.
+#[cold]
+#[inline(never)]
+unsafe fn grant_free(requests: [(Request, bool); 2]) {
+    for (request, is_free) in requests {
+        if is_free {
+            // SAFETY: the token is ours; the request, which is not granted yet, keeps the cown alive.
+            unsafe { grant(request.header, request.slot, &mut schedule) };
+        }
     }
 }
 
@@ -229,12 +260,11 @@ unsafe fn wait_for_place(previous: *mut Slot) {
 /// `first` is the first request of a segment that [`swap_in`] has put into its queue.
 #[inline]
 unsafe fn attach(first: &Request, ready: &mut impl Ready) {
-    if first.previous.is_null() {
-        // SAFETY: the queue was empty, so we have the token, and the segment keeps the cown alive.
-        unsafe { grant(first.header, first.slot, ready) };
-    } else {
-        // SAFETY: `previous` is what our exchange took out of the tail.
-        unsafe { link(first.previous, first.slot) };
+    // SAFETY: by the caller's word. If the queue was empty we have the token, and the segment keeps the cown alive.
+    unsafe {
+        if !first.try_link() {
+            grant(first.header, first.slot, ready);
+        }
     }
 }
 

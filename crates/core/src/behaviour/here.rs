@@ -261,11 +261,13 @@ where
     C: Completion,
 {
     let mut rest = Some((set, closure, completion));
+    // A closure, and so a copy of `try_here` of its own: the first attempt, of which there is one then, is not made a call.
+    let mut ready = |task, home| schedule(task, home);
     let mut attempt = || {
         let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::of(set).look_free());
         if look_free {
             let (set, closure, completion) = rest.take()?;
-            rest = try_here(set, closure, completion, &mut schedule);
+            rest = try_here(set, closure, completion, &mut ready);
         }
         rest.is_none().then(|| Path::HereAfterAll.take())
     };
@@ -576,10 +578,13 @@ unsafe fn run_held<'m, S, F, C>(
     // SAFETY: by the caller's word.
     let ended = unsafe {
         if are_sound {
-            on_this_stack(home, || match body.call(&mut members()) {
-                Ok((completion, value)) => Ended::Done(completion, value),
-                Err(panicked) => panicked.tell::<F>(&members(), home),
-            })
+            match on_this_stack(home, || body.call(&mut members())) {
+                Ok((completion, value)) => {
+                    give_back();
+                    return Ended::Done(completion, value).deliver();
+                }
+                Err(panicked) => on_this_stack(home, || panicked.tell::<F>(&members(), home)),
+            }
         } else {
             execute_here(body, members(), &RunContext::new(home, Mode::Run))
         }

@@ -221,7 +221,7 @@ unsafe fn launch(node: NonNull<Multi>, cowns: [NonNull<CownHeader>; 2]) {
         } else {
             Path::PairQueued.take();
             let [a, b] = slots;
-            append_two([Request::new(a, cowns[0]), Request::new(b, cowns[1])], &mut schedule);
+            append_two([Request::new(a, cowns[0]), Request::new(b, cowns[1])]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The end of a cown: its last handle is gone, and somebody drops its state. That is whoever drops the handle, if nothing
 //! is queued on the cown. Else it is left to what stands last in the queue, by a mark in the place of the tail: there is
-//! nobody any more who could put something behind it. behaviour/README.md, "The end of a cown", has the argument.
+//! nobody any more who could put something behind it. The argument is in `behaviour/README.md`.
 
 use std::any::type_name;
 use std::mem::ManuallyDrop;
