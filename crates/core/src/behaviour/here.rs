@@ -231,27 +231,28 @@ where
     C: Completion,
 {
     let (set, closure, completion) = try_here(set, closure, completion, &mut schedule)?;
-    if is_worth_waiting(&set) {
-        return keep_trying(set, closure, completion);
-    }
-    Some((set, closure, completion))
+    keep_trying(set, closure, completion)
 }
 
 /// Whether the cowns of a set may be held by other threads like this one, for a moment: then it is cheaper to wait for
-/// them than to wake a worker. Not for a worker, which has other things to do, and not inside of a behaviour, which may hold
-/// them itself.
-#[inline]
+/// them than to wake a worker. Not for a worker, which has other things to do, not inside of a behaviour, which may hold
+/// them itself, and not where they may not be used at once at all.
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && context::nested_bodies() == 0;
+    let members = Few::of(set);
     // Nobody waits in a model.
-    is_outside && !cfg!(loom) && !sim::is_inside() && !matches!(Few::of(set), Few::No)
+    is_outside
+        && !cfg!(loom)
+        && !sim::is_inside()
+        && !matches!(members, Few::No)
+        && place_here(set, members).is_some()
 }
 
 thread_local! {
     static PATIENCE: Patience = const { Patience::new() };
 }
 
-/// Tries again whenever the cowns look free.
+/// Tries again whenever the cowns look free, if that is worth it.
 #[cold]
 #[inline(never)]
 fn keep_trying<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
@@ -260,6 +261,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    if !is_worth_waiting(&set) {
+        return Some((set, closure, completion));
+    }
     let mut rest = Some((set, closure, completion));
     // A closure, and so a copy of `try_here` of its own: the first attempt, of which there is one then, is not made a call.
     let mut ready = |task, home| schedule(task, home);
@@ -271,8 +275,7 @@ where
         }
         rest.is_none().then(|| Path::HereAfterAll.take())
     };
-    // In the destructor of a thread-local variable nobody waits.
-    let _ = PATIENCE.try_with(|patience| patience.look_for(&mut attempt));
+    PATIENCE.with(|patience| patience.look_for(&mut attempt));
     rest
 }
 
