@@ -192,8 +192,7 @@ pub(crate) unsafe fn append_two(requests: [Request; 2]) {
         low.slot.as_ref().end_step();
         high.slot.as_ref().end_step();
         sim::point();
-        // The links first: once both stand in their queues, foreign code may run. A request with nothing before it is
-        // ours until it is granted.
+        // The links first, so that there is rarely more to do. A request with nothing before it is ours until it is granted.
         let (low_is_free, high_is_free) = (!low.try_link(), !high.try_link());
         if low_is_free || high_is_free {
             grant_free([(low, low_is_free), (high, high_is_free)]);
@@ -208,12 +207,15 @@ pub(crate) unsafe fn append_two(requests: [Request; 2]) {
 #[cold]
 #[inline(never)]
 unsafe fn grant_free(requests: [(Request, bool); 2]) {
+    let mut ready = schedule;
+    let mut deferring = Deferring::new(&mut ready);
     for (request, is_free) in requests {
         if is_free {
             // SAFETY: the token is ours; the request, which is not granted yet, keeps the cown alive.
-            unsafe { grant(request.header, request.slot, &mut schedule) };
+            unsafe { grant(request.header, request.slot, &mut deferring) };
         }
     }
+    deferring.finish();
 }
 
 /// Chains the requests for one cown, puts them into its queue, and waits until what stands before them has its place.

@@ -170,7 +170,7 @@ pub(super) fn request_put_aside<T: Send + 'static>(
 /// Runs the last request of a cown.
 ///
 /// # Safety
-/// The task is a [`last_request`], or was put aside, and holds the cown.
+/// The task is that of a [`last_request`] or a [`Last::request`], or was put aside, and holds the cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
     // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue

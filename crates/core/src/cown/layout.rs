@@ -97,6 +97,7 @@ impl<T> CownBox<T> {
             let header = cown.as_ref();
             let flags = header.flags(Flags::ATTENDED | Flags::PACKED | Flags::GROUPED);
             if flags == 0 {
+                // As most are.
                 cown.as_mut().end();
                 return pool::dealloc(cown.cast(), Self::LINE);
             }

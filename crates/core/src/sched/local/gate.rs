@@ -1,4 +1,5 @@
-//! The lock of a worker's queue: its owner comes in with two stores and a look, a thief pays for both.
+//! The lock of a worker's queue: its owner comes in with two stores and a look, a thief pays for both. The argument is that
+//! of the scheduler's README, "The local queue".
 
 use coact_sync::asym;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU8, Ordering, fence};
