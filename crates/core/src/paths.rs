@@ -19,12 +19,11 @@ pub enum Path {
     HereOne,
     /// A behaviour on two.
     HereTwo,
-    /// A thread has found cowns taken, and has got them after all.
+    /// A thread has found cowns taken, and has got them on a later attempt.
     HereAfterAll,
     /// The only handle of a cown was dropped, and nothing was queued on it.
     SoleHandle,
-    /// A behaviour on one cown was the last thing that stood in the queue of a cown without handles, and has dropped the
-    /// state.
+    /// A behaviour on one cown, the last request of a cown without handles, has dropped the state.
     EndedAtOnce,
     /// A worker has taken the task that was to run next, without a look at the others.
     Next,

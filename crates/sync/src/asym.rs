@@ -273,7 +273,7 @@ mod backend {
         fence(Ordering::SeqCst);
     }
 
-    /// Nobody has relied on anything but fences.
+    /// Nothing to wait for: every `light` is a fence.
     pub(super) fn wait_out() {}
 }
 

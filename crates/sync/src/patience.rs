@@ -12,8 +12,8 @@ const LOOKS: u32 = 128;
 /// A thread whose looks were in vain looks for longer than a moment in one of this many waits.
 const TRIES: u32 = 16;
 
-/// How far a thread goes with looking: less with each time that it was in vain, down to nothing, and as far as at first
-/// in one of 16. For a thread-local variable, one for each thing that is looked for.
+/// How often a thread polls for something before it gives up: half as often after each failure, down to never, and as
+/// often as at first in one wait of 16. Meant for a thread-local variable, one for each kind of thing.
 ///
 /// ```
 /// use coact_sync::patience::Patience;
@@ -36,13 +36,13 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// As much as there can be.
+    /// Starts with the most polls.
     #[allow(clippy::new_without_default, reason = "it is made in a constant")]
     pub const fn new() -> Self {
         Self { looks: Cell::new(LOOKS), waits: Cell::new(0) }
     }
 
-    /// Looks again and again, without giving the processor away, until there is something, or for microseconds.
+    /// Polls, without yielding the processor, until there is something, or for some microseconds.
     pub fn look_for<R>(&self, mut take: impl FnMut() -> Option<R>) -> Option<R> {
         if processors() == 1 {
             return None;

@@ -14,7 +14,7 @@ use crate::sim::Spawned;
 /// What happens to a behaviour's result once its cowns are released.
 pub(crate) trait Completion: Send {
     type Value;
-    /// Whether nothing happens to a result that was made.
+    /// Whether [`done`](Self::done) does nothing.
     const FORGETS: bool = false;
     /// The closure is about to be called; the cowns are held.
     #[inline(always)]
@@ -72,14 +72,14 @@ impl<C: Completion> Ended<C> {
     }
 }
 
-/// A body that has panicked, of which nobody knows yet.
+/// A body that has panicked; its panic is not reported yet.
 pub(crate) struct Panicked<C> {
     completion: C,
     payload: Payload,
 }
 
 impl<C: Completion> Panicked<C> {
-    /// Tells of the panic, and fails the cowns that the behaviour, with this closure, has held exclusively.
+    /// Reports the panic as that of closure `F`, and poisons the cowns that the behaviour holds exclusively.
     ///
     /// # Safety
     /// They are held still, by the behaviour that the members are of.

@@ -222,7 +222,7 @@ where
     place.at_work(|| claim_and_run(set, members, place.home, closure, completion, ready))
 }
 
-/// The same; if the cowns are taken, as long as they may come free any moment.
+/// As [`try_here`]; if the cowns are taken, tries again for a while.
 #[inline]
 fn try_here_for_a_while<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
@@ -234,13 +234,13 @@ where
     keep_trying(set, closure, completion)
 }
 
-/// Whether the cowns of a set may be held by other threads like this one, for a moment: then it is cheaper to wait for
-/// them than to wake a worker. Not for a worker, which has other things to do, not inside of a behaviour, which may hold
-/// them itself, and not where they may not be used at once at all.
+/// Whether to wait a moment for cowns that are taken, in place of waking a worker: other threads may be running short
+/// behaviours on them, as this one wants to. A worker does not wait, as it has other tasks; nor does a thread inside a
+/// behaviour, which may hold the cowns itself, or one that may not use them at once at all.
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && context::nested_bodies() == 0;
     let members = Few::of(set);
-    // Nobody waits in a model.
+    // A loom model would explore each look.
     is_outside
         && !cfg!(loom)
         && !sim::is_inside()
@@ -265,7 +265,7 @@ where
         return Some((set, closure, completion));
     }
     let mut rest = Some((set, closure, completion));
-    // A closure, and so a copy of `try_here` of its own: the first attempt, of which there is one then, is not made a call.
+    // A closure, for a copy of `try_here` of its own: the first attempt then has one caller, and stays inline.
     let mut ready = |task, home| schedule(task, home);
     let mut attempt = || {
         let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::of(set).look_free());

@@ -46,10 +46,10 @@ pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bo
         && try_leave_last(header, head).is_ok()
 }
 
-/// Takes the head out if it is the last, and the queue does not end for good with it. Else returns the tail.
+/// Empties the queue if the head is its last request and no mark has replaced the tail. Otherwise returns the tail.
 #[inline(always)]
 fn try_leave_last(header: &CownHeader, head: NonNull<Slot>) -> Result<(), *mut Slot> {
-    // ORDERING: Release publishes the state that this holder wrote to whoever finds the queue
+    // ORDERING: Release publishes the state that this holder wrote to the next thread that finds the queue
     // empty (acquire in `swap_tail`, `take_free`, `is_idle` and `leave_to_the_last`). Acquire on failure: see `next_or_end`.
     let (ok, failed) = (Ordering::Release, Ordering::Acquire);
     header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).map(drop)
@@ -73,10 +73,10 @@ fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
     steps::wait_for(|| NonNull::new(slot.next.load(Ordering::Acquire)))
 }
 
-/// What stands behind the head of a queue that has this tail.
+/// The request behind the head, given a tail that is not the head.
 ///
 /// # Safety
-/// The caller has the token; the tail is the cown's, and not the head.
+/// The caller has the token, and read the tail from this cown.
 #[cold]
 unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: *mut Slot) -> NonNull<Slot> {
     match next_or_end(head, tail) {
@@ -86,20 +86,20 @@ unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: *mut Slot) 
     }
 }
 
-/// What comes after the head of a queue that is not empty without it.
+/// What follows the head of a queue.
 enum Next {
     Request(NonNull<Slot>),
-    /// No request: the state is to be dropped.
+    /// No request: the state is dropped.
     End(&'static Last),
 }
 
-/// Waits for whoever has swapped itself in behind the head, and is about to link itself; unless the tail, which the caller
-/// has acquired, is the mark of the end: then what there is is linked.
+/// Finds what follows the head, given a tail (read with acquire) that is not the head. A tail that is a request means that
+/// the successor is about to link itself: this waits for it. A tail that is the mark means that all links are in place.
 #[inline]
 fn next_or_end(head: &Slot, tail: *mut Slot) -> Next {
     let Some(last) = Last::of_tail(tail) else { return Next::Request(wait_for_link(head)) };
-    // ORDERING: Acquire, as in `leave`. The acquire of the tail pairs with the release of the one who has left the mark, in
-    // `leave_to_the_last`, and so comes after all links.
+    // ORDERING: Acquire, as in `leave`. The tail's acquire pairs with the release in `leave_to_the_last`, which follows all
+    // links.
     NonNull::new(head.next.load(Ordering::Acquire)).map_or(Next::End(last), Next::Request)
 }
 
@@ -142,8 +142,8 @@ pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Rea
     }
 }
 
-/// The same for a one-cown behaviour; returns the task that is to follow it, of its own runtime. A cown that ends with
-/// this behaviour ends here, if `AT_END`, and else by the task.
+/// The same for a one-cown behaviour; returns the task that is to follow it, of its own runtime. If the cown
+/// ends with this behaviour, its state is dropped here (`AT_END`) or by the task that is returned.
 ///
 /// # Safety
 /// As [`release_exclusive`], of this cown. If `AT_END`, nothing else is held, and foreign code may run.

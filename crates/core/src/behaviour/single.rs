@@ -315,7 +315,7 @@ where
                         let successor = release_to_next::<true>(slot, cown, &context.home);
                         return pool::dealloc_and_return(node.cast(), layout, successor);
                     }
-                    // Whoever waits for the result need not wait for the state's destructor.
+                    // The result is delivered before the state's destructor runs.
                     let successor = release_to_next::<false>(slot, cown, &context.home);
                     pool::dealloc(node.cast(), layout);
                     Ended::Done(completion, value).deliver();

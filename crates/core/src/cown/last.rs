@@ -1,6 +1,6 @@
-//! The end of a cown: its last handle is gone, and somebody drops its state. That is whoever drops the handle, if nothing
-//! is queued on the cown. Else it is left to what stands last in the queue, by a mark in the place of the tail: there is
-//! nobody any more who could put something behind it. The argument is in `behaviour/README.md`.
+//! The end of a cown. If the cown is idle, dropping its last handle drops the state. If not, the handle replaces the
+//! queue's tail by a mark, and the request that leaves the queue last drops the state: without a handle nothing can be
+//! queued behind it. `behaviour/README.md` has the argument.
 
 use std::any::type_name;
 use std::mem::ManuallyDrop;
@@ -23,10 +23,10 @@ use crate::group::turn::{self, Anchor};
 use crate::sched::schedule;
 use crate::sim;
 
-/// How the state of a cown without handles is dropped; there is one for each type. Its address, [marked](Self::MARK), is
-/// the tail of a queue that ends for good.
+/// Drops the state of a cown that has no handles: one constant for each type of state. Its address with the
+/// [mark](Self::MARK) is the tail of a queue that ends.
 pub(crate) struct Last {
-    /// Of the request that does it where that has to wait for something else.
+    /// For the request that drops the state as a task of its own.
     request: TaskVTable,
     /// # Safety
     /// No handle and no behaviour can reach the state any more.
@@ -34,7 +34,7 @@ pub(crate) struct Last {
 }
 
 impl Last {
-    /// The bit of a tail that is not that of a request.
+    /// Tells a mark from the address of a request, which is aligned.
     const MARK: usize = 1;
 
     fn of<T: Send + 'static>() -> &'static Self {
@@ -51,7 +51,7 @@ impl Last {
         this.map_addr(|addr| addr | Self::MARK).cast()
     }
 
-    /// What a tail says of the cown's end.
+    /// The mark, if the tail is one.
     #[inline]
     pub(crate) fn of_tail(tail: *mut Slot) -> Option<&'static Self> {
         let is_marked = tail.addr() & Self::MARK != 0;
@@ -59,7 +59,7 @@ impl Last {
         is_marked.then(|| unsafe { &*tail.map_addr(|addr| addr & !Self::MARK).cast() })
     }
 
-    /// The request that drops the state. It stands in no queue: nothing comes behind it.
+    /// Makes the request that drops the state. It is in no queue: nothing comes behind it.
     ///
     /// # Safety
     /// The cown is one of this type.
@@ -124,10 +124,10 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     }
 }
 
-/// Leaves the end to what stands last in the queue; drops the state if nothing does.
+/// Leaves the end to the last request in the queue; drops the state if the queue is empty.
 ///
 /// # Safety
-/// As [`retire`], of a cown of this type which nobody reaches without a handle.
+/// As [`retire`]; `last` is that of the state's type, and the cown can only be reached through handles.
 unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
     // SAFETY: the handles' weak count keeps the block alive.
     let header = unsafe { cown.as_ref() };
@@ -135,13 +135,13 @@ unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
     // count, is linked (acquire in `try_leave_last`). Acquire pairs with the release in `leave`, as in
     // `swap_tail`: the state as its last holder has left it.
     if !header.tail.swap(last.as_tail(), Ordering::AcqRel).is_null() {
-        // Whoever takes that out of the queue sees the mark. The cown may be gone.
+        // The last request to leave the queue finds the mark. The cown may be gone already.
         return;
     }
     sim::point();
-    // The queue was empty: so we have the token, and nothing else will come.
+    // The queue was empty, so this thread has the token, and nothing else will be queued.
     // ORDERING: Acquire, as in `is_idle`.
-    // SAFETY: nobody but readers that run reaches the state.
+    // SAFETY: only running readers, if there are any, still reach the state.
     unsafe {
         if header.readers.load(Ordering::Acquire) == 0 && header.is_within_reach() {
             last.end(cown);
@@ -151,7 +151,7 @@ unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
     }
 }
 
-/// The request that drops the state of a cown which others may reach without a handle: they may come behind it.
+/// The request that drops the state of a cown that can be reached without a handle: other requests may follow it.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     Single::allocate(Member::exclusive(cown), &Last::of::<T>().request, ())

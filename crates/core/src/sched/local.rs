@@ -46,8 +46,8 @@ pub(crate) struct LocalQueue {
     gate: Gate,
     /// How many tasks thieves may look for, beside `next`. Written by whoever is inside.
     len: AtomicUsize,
-    /// The task that runs next, or null. Emptied by whoever is inside; filled by the owner, who need not come in for that:
-    /// so it changes nothing else most of the time, and is done with a few instructions.
+    /// The task that runs next, or null. Only the owner fills it, inside or outside; it is emptied from inside only. Most of
+    /// the time the owner changes nothing else.
     next: AtomicPtr<Task>,
     tasks: UnsafeCell<Tasks>,
 }
@@ -78,7 +78,7 @@ impl LocalQueue {
         let result = self.tasks.with_mut(|tasks| {
             // SAFETY: the owner is inside, and so no thief is (README.md, "The local queue").
             let tasks = unsafe { &mut *tasks };
-            // ORDERING: Relaxed, both. Whoever is inside is alone with the word, but for the owner, who is here.
+            // ORDERING: Relaxed, both. From inside, the owner is alone with the word.
             tasks.next = NonNull::new(self.next.load(Ordering::Relaxed));
             let result = work(tasks);
             let next = tasks.next.take().map_or(null_mut(), NonNull::as_ptr);
@@ -90,14 +90,14 @@ impl LocalQueue {
         result
     }
 
-    /// Puts a task into `next`; gives it back if one is there. Thieves do not matter: they leave an empty word alone.
+    /// Puts a task into `next`; returns it if a task is there already. Needs no lock: thieves do not write to an empty word.
     ///
     /// # Safety
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_put_next(&self, task: TaskPtr) -> Result<(), TaskPtr> {
-        // ORDERING: Relaxed. Nobody else fills the word: empty it stays so, and what is taken out of it meanwhile only
-        // sends us the longer way.
+        // ORDERING: Relaxed. Only this thread fills the word, so it stays empty. A stale task, which a thief has taken, is
+        // harmless: the push takes the slow path.
         if !self.next.load(Ordering::Relaxed).is_null() {
             return Err(task);
         }
@@ -116,13 +116,12 @@ impl LocalQueue {
         if !self.gate.try_enter() {
             return Err(task);
         }
-        // ORDERING: Relaxed, both. Whoever is inside is alone with what is in the word.
+        // ORDERING: Relaxed, both. From inside, the owner is alone with the word; `leave` publishes the store.
         let before = NonNull::new(self.next.load(Ordering::Relaxed));
         let has_put = before.is_some_and(|before| self.try_put_aside(before));
         if has_put {
             self.next.store(task.as_ptr(), Ordering::Relaxed);
         }
-        // A thief sees the task behind this.
         self.gate.leave();
         if has_put { Ok(()) } else { Err(task) }
     }
@@ -181,10 +180,10 @@ impl LocalQueue {
         task
     }
 
-    /// What runs next, for a thief who is inside.
+    /// Takes the next task, for a thief that is inside.
     fn take_next_away(&self) -> Option<TaskPtr> {
-        // ORDERING: Acquire pairs with the release in `try_put_next`. Relaxed for the store: the owner, who alone fills
-        // the word, does so when it finds it empty, or is inside.
+        // ORDERING: Acquire pairs with the release in `try_put_next`. Relaxed for the store: the owner overwrites a full
+        // word from inside only, so no store of its can come in between.
         let next = NonNull::new(self.next.load(Ordering::Acquire))?;
         self.next.store(null_mut(), Ordering::Relaxed);
         Some(next)

@@ -401,7 +401,7 @@ impl Worker {
             1 if round.is_multiple_of(STUCK_EVERY) => self.help_stuck(true),
             _ => None,
         };
-        // Nobody but this thread adds to the queue.
+        // Only this thread adds to the queue, so a length of 0 is exact.
         if elsewhere.is_some() || self.me.local.len() == 0 {
             return elsewhere;
         }

@@ -1,5 +1,5 @@
-//! The lock of a worker's queue: its owner comes in with two stores and a look, a thief pays for both. The argument is that
-//! of the scheduler's README, "The local queue".
+//! The biased lock of a worker's queue: the owner enters with two stores and a load, a thief with a system call.
+//! The scheduler's README, "The local queue", has the argument.
 
 use coact_sync::asym;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU8, Ordering, fence};
@@ -13,7 +13,7 @@ const PATIENCE: u32 = if cfg!(loom) { 2 } else { 100 };
 pub(super) struct Gate {
     /// The owner is inside.
     busy: AtomicBool,
-    /// What the owner has to look out for.
+    /// What keeps the owner from entering the short way.
     hindrance: Hindrance,
 }
 
@@ -22,11 +22,12 @@ impl Gate {
         Self { busy: AtomicBool::new(false), hindrance: Hindrance::new() }
     }
 
-    /// The owner comes in, unless a thief is inside, or about to be.
+    /// Enters as the owner, unless a thief is inside or about to be.
     #[inline(always)]
     pub(super) fn try_enter(&self) -> bool {
-        // ORDERING: Relaxed; the barrier orders it before the look. It pairs with that of `claim`: either we see the
-        // thief, or the thief sees us inside. Where nothing hinders, no barrier of ours is needed but for the compiler.
+        // ORDERING: Relaxed; the barrier orders it before the load below, and pairs with the heavy one in `try_break_in`:
+        // either the owner sees the claim, or the thief sees `busy`. With no hindrance the thief's system call serves as
+        // the processor's barrier on this side, too, so only the compiler is restrained.
         self.busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         self.hindrance.is_none() || self.try_enter_with_care()
@@ -35,7 +36,7 @@ impl Gate {
     #[cold]
     #[inline(never)]
     fn try_enter_with_care(&self) -> bool {
-        // ORDERING: SeqCst pairs with the fence of the heavy barrier in `claim`, as above.
+        // ORDERING: SeqCst pairs with the fence in the heavy barrier of `try_break_in`, as above.
         fence(Ordering::SeqCst);
         let is_in = !self.hindrance.is_thief();
         if !is_in {
@@ -44,7 +45,7 @@ impl Gate {
         is_in
     }
 
-    /// The owner comes in.
+    /// Enters as the owner; waits for a thief to leave.
     #[inline]
     pub(super) fn enter(&self) {
         while !self.try_enter() {
@@ -68,13 +69,13 @@ impl Gate {
         }
     }
 
-    /// Does something as a thief, unless another one, or the owner, is in the way.
+    /// Runs `work` inside as a thief, unless another thief or the owner is inside.
     pub(super) fn try_break_in(&self, work: impl FnOnce()) {
         let Some(claim) = self.hindrance.claim() else { return };
         // Pairs with the barrier in `try_enter`: from here on the owner sees the claim.
         asym::heavy();
         if !claim.owner_puts_fences && !asym::is_asymmetric() {
-            // The owner may have relied on a call that is refused by now.
+            // The owner may have entered without a fence, relying on a call that is refused now.
             self.hindrance.require_fences();
             asym::wait_out();
         }
@@ -98,18 +99,19 @@ impl Gate {
     }
 }
 
-/// A thief has claimed the queue.
+/// A thief's claim of the queue.
 struct Claim {
+    /// The owner already puts a fence when it enters.
     owner_puts_fences: bool,
 }
 
-/// Why the owner must take care when it comes in, in one byte, so that one look tells that there is nothing.
+/// Why the owner cannot enter the short way: bits of one byte, so that one load tells that there is no reason.
 struct Hindrance(AtomicU8);
 
 impl Hindrance {
     /// A thief is inside, or about to be.
     const THIEF: u8 = 1;
-    /// The owner needs a fence of its own, since thieves cannot have other processors do one for them. For good.
+    /// The owner must put a fence, since thieves cannot make its processor put one. Never cleared.
     const FENCES: u8 = 1 << 1;
 
     fn new() -> Self {
@@ -127,7 +129,7 @@ impl Hindrance {
         self.0.load(Ordering::Acquire) & Self::THIEF != 0
     }
 
-    /// A thief claims the queue, unless another one has.
+    /// Claims the queue for a thief, unless another one has.
     fn claim(&self) -> Option<Claim> {
         // ORDERING: Acquire pairs with the release of the thief before.
         let before = self.0.fetch_or(Self::THIEF, Ordering::Acquire);
@@ -140,9 +142,9 @@ impl Hindrance {
         self.0.fetch_and(!Self::THIEF, Ordering::Release);
     }
 
-    /// From here on the owner puts a fence.
+    /// Makes the owner put a fence from here on.
     fn require_fences(&self) {
-        // ORDERING: Relaxed. By the one who has the claim, which the owner looks for in the same word.
+        // ORDERING: Relaxed. The caller has the claim, which keeps the owner out; both are in the same word.
         self.0.fetch_or(Self::FENCES, Ordering::Relaxed);
     }
 }
