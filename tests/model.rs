@@ -5,7 +5,7 @@
 //! `PROPTEST_CASES=20000 cargo test -p coact-tests --test model`.
 
 use std::array;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::thread;
 
 use coact::Path;
@@ -16,12 +16,14 @@ use coact_model::{
     Trace, check, checked, clear, outcomes, programs, read, write,
 };
 use coact_tests::{Log, fail, side_by_side};
+use once_cell::sync::Lazy;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// The runtimes on which each program runs. All cases share them: a process can make only so many.
-static RUNTIMES: LazyLock<[Runtime; 3]> = LazyLock::new(|| {
+/// The runtimes on which each program runs. All cases share them: a process can make only so many. (`Lazy`, and not the
+/// standard library's, into which the thread sanitizer does not see.)
+static RUNTIMES: Lazy<[Runtime; 3]> = Lazy::new(|| {
     [1, 2, 4].map(|workers| {
         let hook = |fault: &Fault| match fault {
             Fault::Skipped { .. } => {}
@@ -34,7 +36,7 @@ static RUNTIMES: LazyLock<[Runtime; 3]> = LazyLock::new(|| {
 });
 
 /// What behaviours reported that no program says: their own assertions, first of all.
-static FAULTS: LazyLock<Log<Fault>> = LazyLock::new(Log::new);
+static FAULTS: Lazy<Log<Fault>> = Lazy::new(Log::new);
 
 /// How the behaviours panic that a program says must.
 const PANIC: &str = "the program says so";
