@@ -93,8 +93,8 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// As [`begin_alone`](Self::begin_alone), where the address is given away before it is over: returns what is to
-    /// be told then.
+    /// As [`begin_alone`](Self::begin_alone), for an address that is given away before the end: returns the queue, to be
+    /// told of the end.
     #[cold]
     #[inline(never)]
     fn announce_for_long(&self) -> Option<Arc<Queue>> {
@@ -103,7 +103,7 @@ impl<A: Actor> Addr<A> {
         queue
     }
 
-    /// Without a farewell.
+    /// Takes the cown out: the address's drop does not run.
     #[inline]
     fn into_cown(self) -> Cown<Cell<A>> {
         ManuallyDrop::new(self).cown.take().expect("taken at the end only")

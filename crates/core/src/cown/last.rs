@@ -78,8 +78,8 @@ impl Last {
     }
 }
 
-/// Whether nothing is queued on, and nobody reads, a cown without handles; if it is in a group, then
-/// in the whole group.
+/// Whether a cown without handles has an empty queue and no readers; for a member of a group, whether the whole group
+/// has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
     if header.is_grouped() && alert::is_noticed(header) {
         return false;
@@ -173,7 +173,7 @@ pub(super) fn request_put_aside<T: Send + 'static>(
 /// The task is that of a [`last_request`] or a [`Last::request`], or was put aside, and holds the cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
-    // SAFETY: nobody can come behind this request, so nobody else looks at the node, and the queue
+    // SAFETY: no request can follow this one, so no other thread reads the node, and the queue
     // need not be left.
     unsafe {
         let cown = Single::slot(node).as_ref().member().header_ptr();
