@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::process_time;
+use coact_tests::{Executor, Faults, hosted_runtime, process_time};
 
 #[test]
 #[allow(
@@ -21,6 +21,10 @@ fn an_idle_runtime_uses_no_processor_time() {
         drop(blocking(|| ()));
         cown
     });
+    // So have workers without threads of their own, and the thread that stands in for those.
+    let executor = Executor::new(2);
+    let hosted = hosted_runtime(2, &executor, &Faults::new());
+    hosted.run(|| (0..1000).for_each(|_| when(&Cown::new(()), |_| ())));
     // A timer that is far away, and a future that waits, are no reason to look around either.
     let _entered = runtime.enter();
     let timer = after(Duration::from_secs(3600), &cown, |_| ());

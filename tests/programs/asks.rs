@@ -88,8 +88,18 @@ type Answer = Result<(), AskError>;
 struct Made {
     by: ActorId,
     answer: Answer,
-    /// Who waited for whom just before that, as the actors themselves know it.
-    waiting: BTreeMap<ActorId, ActorId>,
+    /// Who waited for whom when it was made, and just before its answer, as the actors themselves know it.
+    before: BTreeMap<ActorId, Wait>,
+    after: BTreeMap<ActorId, Wait>,
+}
+
+/// What an actor that is held waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Wait {
+    /// As it was asked; it may have passed the question on.
+    of: ActorId,
+    /// Tells the waits of one run apart: an actor may wait for the same one twice.
+    number: usize,
 }
 
 /// What all of one run share.
@@ -109,19 +119,29 @@ mod parking {
     use coact::ActorId;
     use coact_sync::shim::process::Mutex;
 
+    use super::Wait;
+
+    type Waits = BTreeMap<ActorId, Wait>;
+
+    /// The waits of now, and how many have begun.
     #[derive(Default)]
-    pub struct Waiting(Mutex<BTreeMap<ActorId, ActorId>>);
+    pub struct Waiting(Mutex<(Waits, usize)>);
 
     impl Waiting {
-        pub fn begin(&self, by: ActorId, of: ActorId) {
-            self.0.lock().insert(by, of);
+        /// Returns the waits of now, with this one.
+        pub fn begin(&self, by: ActorId, of: ActorId) -> Waits {
+            let (waits, number) = &mut *self.0.lock();
+            *number += 1;
+            waits.insert(by, Wait { of, number: *number });
+            waits.clone()
         }
 
-        pub fn end(&self, by: ActorId) -> BTreeMap<ActorId, ActorId> {
-            let mut waiting = self.0.lock();
-            let before = waiting.clone();
-            waiting.remove(&by);
-            before
+        /// Returns the waits of now, still with the one that ends.
+        pub fn end(&self, by: ActorId) -> Waits {
+            let (waits, _) = &mut *self.0.lock();
+            let after = waits.clone();
+            waits.remove(&by);
+            after
         }
     }
 }
@@ -185,10 +205,10 @@ impl World {
             let _ = sleep(Duration::from_micros(30)).await;
         }
         let to = self.actors[step.question.to].clone();
-        self.waiting.begin(by, to.id());
+        let before = self.waiting.begin(by, to.id());
         let answer = to.ask(Put(step.question, self.clone())).await;
-        let waiting = self.waiting.end(by);
-        self.made.push(Made { by, answer, waiting });
+        let after = self.waiting.end(by);
+        self.made.push(Made { by, answer, before, after });
     }
 }
 
@@ -204,14 +224,16 @@ fn check_circle(made: &Made, all: &[Made]) -> Result<(), String> {
     }
     let failed = |actor| all.iter().any(|other| other.by == actor && other.answer.is_err());
     // Who has stopped waiting between the telling and the hearing was told of another circle, or its own question came
-    // to an end since the one that it asked had stopped waiting.
-    let mut next_has_ended = false;
+    // to an end since the one that it asked had stopped waiting. By then it may wait again: a wait that was not yet
+    // there when the ask was made may be another one than that of the circle.
+    let mut next_may_have_ended = false;
     for ask in others.iter().rev() {
-        let waits = made.waiting.contains_key(&ask.by.id());
-        if !waits && !failed(ask.by.id()) && !next_has_ended {
+        let by = ask.by.id();
+        let wait = made.after.get(&by);
+        if wait.is_none() && !failed(by) && !next_may_have_ended {
             return Err(format!("{:?} does not wait: {made:?}", ask.by));
         }
-        next_has_ended = !waits;
+        next_may_have_ended = wait.is_none() || wait != made.before.get(&by);
     }
     Ok(())
 }

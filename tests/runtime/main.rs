@@ -5,6 +5,7 @@ mod blocking_threads;
 mod builder;
 mod credits;
 mod entering;
+mod executor;
 mod fairness;
 mod families;
 mod futures;

@@ -1,8 +1,7 @@
 //! Cowns that are attended to: the ends of their lives.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 
 use coact::prelude::*;
 use coact::sim::{Config, Sim};
@@ -74,6 +73,52 @@ fn a_panic_without_a_handle_reaches_the_state() {
 #[test]
 fn a_panic_without_a_handle_reaches_a_member_of_a_group() {
     panic_without_a_handle(|state| Group::new().attended((), |_| state));
+}
+
+/// What is done behind all that stands in a cown's queue comes there, whoever leaves it, and fails nothing.
+fn errands_come_in_their_order(make: impl FnOnce(State) -> Cown<State>) {
+    let counts = Arc::new(Counts::default());
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    let _entered = runtime.enter();
+    let cown = make(State(Arc::clone(&counts)));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let note = |what: &'static str| {
+        let seen = Arc::clone(&seen);
+        move || seen.lock().unwrap().push(what)
+    };
+    // In a group these go to the one that holds it, and not through the queue.
+    let (inside, behind) = (note("an errand from inside"), note("behind it"));
+    let own = cown.clone();
+    when(&cown, move |_| {
+        own.when_behind(Box::new(inside));
+        when(&own, move |_| behind());
+    });
+    runtime.wait_idle();
+    let (first, errand, last) = (note("first"), note("an errand"), note("last"));
+    when(&cown, move |_| first());
+    cown.when_behind(Box::new(move || {
+        errand();
+        panic!("on purpose");
+    }));
+    when(&cown, move |_| last());
+    runtime.wait_idle();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        ["an errand from inside", "behind it", "first", "an errand", "last"]
+    );
+    assert_eq!(counts.failed.load(Ordering::Relaxed), 0);
+    assert!(!cown.is_poisoned());
+}
+
+#[test]
+fn errands_keep_their_place() {
+    errands_come_in_their_order(|state| Cown::attended(Home::current(), (), |_| state));
+}
+
+#[test]
+fn errands_keep_their_place_in_a_group() {
+    errands_come_in_their_order(|state| Group::new().attended((), |_| state));
 }
 
 /// State whose door is shut whenever it is asked.

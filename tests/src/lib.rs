@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 
 mod cpu;
+mod executor;
 mod journal;
 mod meeting;
 mod nervous;
@@ -12,8 +13,11 @@ pub mod supervision_model;
 mod workload;
 
 pub use cpu::process_time;
+pub use executor::{Executor, Spawner};
 pub use journal::{Journal, Log};
 pub use meeting::{Meeting, PATIENCE, side_by_side};
 pub use nervous::Nervous;
-pub use program::{Faults, check, check_with_faults, fail, finally, message_of, panic_of, runtime};
+pub use program::{
+    Faults, check, check_with_faults, fail, finally, hosted_runtime, message_of, panic_of, runtime,
+};
 pub use workload::{Bank, Dice};

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 
-use coact::{Fault, Runtime};
+use coact::{Builder, Fault, Runtime};
 
+use crate::executor::Executor;
 use crate::journal::Log;
 
 /// With so many workers each program runs: more than there are cores as well, since then a worker
@@ -49,12 +50,18 @@ pub fn check_with_faults(program: impl Fn(&Faults) + 'static) {
     for workers in WORKERS {
         for _ in 0..REPEATS {
             let faults = Faults::new();
-            let runtime = runtime(workers, &faults);
-            runtime.run(|| program(&faults));
-            for verdict in VERDICTS.take() {
-                verdict();
-            }
+            run(&runtime(workers, &faults), &faults, &program);
         }
+        // And where the workers have no threads of their own.
+        let (executor, faults) = (Executor::new(2), Faults::new());
+        run(&hosted_runtime(workers, &executor, &faults), &faults, &program);
+    }
+}
+
+fn run(runtime: &Runtime, faults: &Faults, program: impl Fn(&Faults)) {
+    runtime.run(|| program(faults));
+    for verdict in VERDICTS.take() {
+        verdict();
     }
 }
 
@@ -68,10 +75,23 @@ pub fn finally(verdict: impl FnOnce() + 'static) {
 /// # Panics
 /// If the operating system refuses the threads.
 pub fn runtime(workers: usize, faults: &Faults) -> Runtime {
+    builder(workers, faults).build().expect("the system has threads")
+}
+
+/// The same on the threads of an executor.
+///
+/// # Panics
+/// As [`runtime`].
+pub fn hosted_runtime(workers: usize, executor: &Executor, faults: &Faults) -> Runtime {
+    let spawner = executor.spawner();
+    let builder = builder(workers, faults).on_executor(move |worker| spawner.spawn(worker));
+    builder.build().expect("the system has threads")
+}
+
+fn builder(workers: usize, faults: &Faults) -> Builder {
     let faults = faults.clone();
     let builder = Runtime::builder().workers(workers).name("test");
-    let builder = builder.panic_hook(move |fault| faults.push(fault.clone()));
-    builder.build().expect("the system has threads")
+    builder.panic_hook(move |fault| faults.push(fault.clone()))
 }
 
 /// Panics, without the message that the hook of the process would print.

@@ -14,8 +14,9 @@ use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
 use crate::directive::{Directive, Tie};
+use crate::front::Front;
 use crate::life::{Monitor, MonitorId, Tell};
-use crate::mailbox::{Letter, Mailbox, Queue, letter};
+use crate::mailbox::{Letter, Queue, letter};
 use crate::router::InFlight;
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
@@ -127,7 +128,7 @@ impl<A: Actor> Addr<A> {
         if !cown.is_plain() {
             return self.send_marked(message);
         }
-        when(cown.regardless(), move |cell| cell.receive_sent(message));
+        when(cown.regardless(), handling(message));
         Ok(())
     }
 
@@ -142,7 +143,7 @@ impl<A: Actor> Addr<A> {
         let Some(batch) = cown.front().calls_alone() else {
             return self.send_elsewhere(message, Reply::unwanted());
         };
-        serve_here(cown.regardless(), batch, move |cell| cell.receive_sent(message));
+        serve_here(cown.regardless(), batch, handling(message));
         Ok(())
     }
 
@@ -520,14 +521,8 @@ impl<A: Actor> Addr<A> {
         self.cown().mark(true);
     }
 
-    /// Gives a new actor a mailbox with settings.
-    pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) {
-        if let Some(queue) = Queue::new(mailbox) {
-            self.cown().front().set_queue(queue);
-        }
-        if mailbox.concerns_senders() {
-            self.cown().mark(true);
-        }
+    pub(crate) fn front(&self) -> &Front {
+        self.cown().front()
     }
 
     /// An address that does not keep the actor alive.
@@ -630,6 +625,14 @@ impl<A: Actor> Addr<A> {
             refuse_late(self);
         }
     }
+}
+
+/// Handles a message that was sent. Both ways on which it comes use this one type, so that its functions exist once.
+#[inline(always)]
+fn handling<A: Actor, M: MessageTo<A>>(
+    message: M,
+) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+    move |cell| cell.receive_sent(message)
 }
 
 impl<A: Actor> Drop for Addr<A> {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use self::signs::{End, Signs};
 use crate::begun::Begun;
 use crate::directive::Directive;
-use crate::mailbox::{Count, Queue};
+use crate::mailbox::{Count, Mailbox, Queue};
 use crate::once::OnceLock;
 use crate::{ActorId, ExitReason};
 
@@ -205,9 +205,13 @@ impl Front {
         self.control.get()?.queue.get()
     }
 
-    pub(crate) fn set_queue(&self, queue: Queue) {
-        // A mailbox is set up once, before anybody sees the front.
-        let _ = self.control().queue.set(Arc::new(queue));
+    /// Gives a new actor a mailbox with settings. Returns whether senders must look at them: the cown is marked then.
+    pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) -> bool {
+        if let Some(queue) = Queue::new(mailbox) {
+            // A mailbox is set up once, before anybody sees the front.
+            let _ = self.control().queue.set(Arc::new(queue));
+        }
+        mailbox.concerns_senders()
     }
 
     /// Nobody waits for room in the mailbox any more.

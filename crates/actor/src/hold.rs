@@ -1,6 +1,7 @@
 //! Futures that hold their actor.
 
 use std::any::type_name;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -61,6 +62,11 @@ impl<A: Actor> Drop for Loan<A> {
 pub(crate) struct Hold<A: Actor> {
     future: HeldFuture<'static, ()>,
     returned: Returned<A>,
+    polling: Polling,
+}
+
+/// How such a future is polled, whatever its actor's type.
+struct Polling {
     waker: Waker,
     holding: Holding,
     /// What a report of the deterministic mode tells of it.
@@ -69,23 +75,32 @@ pub(crate) struct Hold<A: Actor> {
     _busy: Busy,
 }
 
+impl Polling {
+    fn new(holder: AnyAddr, what: fn(&mut fmt::Formatter<'_>) -> fmt::Result) -> Self {
+        let (waker, holding) = (alert(holder.clone()), Holding::new(holder));
+        Self { waker, holding, polled: Polled::new(what), _busy: Home::current().hold_open() }
+    }
+
+    fn poll(&mut self, future: &mut HeldFuture<'static, ()>) -> Poll<()> {
+        let Self { waker, holding, polled, .. } = self;
+        let poll = || future.as_mut().poll(&mut TaskContext::from_waker(waker));
+        polled.polls(|| holding.polls(poll))
+    }
+}
+
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
-        let holder = body.context.weak().any();
-        let (waker, holding) = (alert(holder.clone()), Holding::new(holder));
-        let busy = Home::current().hold_open();
+        let polling = Polling::new(body.context.weak().any(), |f| {
+            write!(f, "the future that holds actor `{}`", type_name::<A>())
+        });
         let returned = Returned::default();
         let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        let polled =
-            Polled::new(|f| write!(f, "the future that holds actor `{}`", type_name::<A>()));
-        Self { future: request(loan), returned, waker, holding, polled, _busy: busy }
+        Self { future: request(loan), returned, polling }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.
     pub(crate) fn poll(&mut self) -> Poll<()> {
-        let Self { future, waker, holding, polled, .. } = self;
-        let poll = || future.as_mut().poll(&mut TaskContext::from_waker(waker));
-        polled.polls(|| holding.polls(poll))
+        self.polling.poll(&mut self.future)
     }
 
     /// Drops the future, ended or not, and takes the state out of it.

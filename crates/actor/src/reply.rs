@@ -1,5 +1,6 @@
 //! The right, and the duty, to answer a message.
 
+use std::any::type_name;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -99,7 +100,7 @@ impl<R: Send + 'static> Reply<R> {
         if let Some(resolver) = resolver
             && !resolver.resolve_in_time(Ok(answer))
         {
-            events::late_reply::<R>();
+            events::late_reply(type_name::<R>());
         }
     }
 

@@ -100,8 +100,8 @@ impl Settings {
         let Self { host, group, mailbox, bound_to, .. } = self;
         let Claim { id, tenancy } = claim;
         let prepare = |address: &Addr<A>| {
-            if let Some(mailbox) = mailbox {
-                address.set_mailbox(&mailbox);
+            if mailbox.is_some_and(|mailbox| address.front().set_mailbox(&mailbox)) {
+                address.cown().mark(true);
             }
             if let Some(tenancy) = tenancy {
                 tenancy.settle(address);

@@ -59,6 +59,7 @@
 //! | choose workers and hooks, wait for the end of all work, shut down | [`Runtime`], [`Builder`] |
 //! | keep state on one thread, that of a user interface or a test | [`Pump`] |
 //! | let behaviours block | [`Builder::on_blocking_threads`] |
+//! | share the threads of tokio, or of another executor | [`Builder::on_executor`] |
 //! | have state with an address, messages and a life | [`Actor`], [`Handler`], [`handlers`], [`spawn`], [`actor`] |
 //! | send, ask, and be answered | [`Addr::send`], [`Addr::ask`], [`Context::ask`], [`Reply`], [`Recipient`] |
 //! | await in a handler | [`Context::detach`], [`Context::hold`]; circles of asks: [`AskCycle`] |
@@ -123,8 +124,8 @@ pub mod prelude {
     // Where, when, and how much of it.
     pub use coact_core::{
         Acquire, BuildError, Builder, Credits, EnterGuard, Home, MoveError, Permit, Pump,
-        PumpHandle, Runtime, ShutdownReport, Timer, after, blocking, every, every_with_fixed_delay,
-        sleep, spawn_future,
+        PumpHandle, Runtime, ShutdownReport, Timer, WorkerFuture, after, blocking, every,
+        every_with_fixed_delay, sleep, spawn_future,
     };
 }
 

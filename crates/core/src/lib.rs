@@ -60,7 +60,7 @@ pub use panic::{Broken, Fault, catch, once_caught};
 pub use promise::{Answer, Promise, Resolver};
 pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
-    ShutdownReport, Stuck, Within, blocking, spawn_future,
+    ShutdownReport, Stuck, Within, WorkerFuture, blocking, spawn_future,
 };
 pub use sched::context::{Principal, is_cancelling, on_behalf_of, principal, scoped, with_scoped};
 pub use thread::{may_block, thread_companion};

@@ -31,11 +31,13 @@ pub enum Path {
     PutAside,
     /// A worker has taken the newest of those that were put aside.
     Fresh,
+    /// What followed a behaviour that had sent to an overloaded cown has given way.
+    GaveWay,
 }
 
 impl Path {
     /// All of them.
-    pub const ALL: [Path; 12] = [
+    pub const ALL: [Path; 13] = [
         Path::SingleFree,
         Path::SinglePassedOn,
         Path::PairFree,
@@ -48,6 +50,7 @@ impl Path {
         Path::Next,
         Path::PutAside,
         Path::Fresh,
+        Path::GaveWay,
     ];
 
     /// How often it was taken in this process.

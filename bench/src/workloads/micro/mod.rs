@@ -66,6 +66,7 @@ pub const ALL: &[&dyn Workload] = &[
     &bank::HereContended,
     &front::Front,
     &front::FrontSkewed,
+    &front::FrontHttp,
     &producers::HereOne,
     &fibonacci::Fibonacci,
     &dining::Dining,

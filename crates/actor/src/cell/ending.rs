@@ -1,26 +1,23 @@
 //! How ends are told, and actors whose runtime ends.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Ending, catch, when};
+use coact_core::{Ending, catch};
 use parking_lot::Mutex;
 
-use super::{Cell, Phase, reason_of_end, refuse, refuse_all};
+use super::erased::AnyStrong;
+use super::manage::{Managed, Phase};
+use super::{reason_of_end, refuse, refuse_all};
 use crate::directive::{Directive, Tie};
 use crate::front::Front;
 use crate::supervise::{Leave, Overseer};
-use crate::{Actor, Addr, ExitReason, WeakAddr};
+use crate::{ExitReason, WeakAddr};
 
 /// Does something once, when it is dropped at the latest.
-struct InAnyCase<F: FnOnce()>(Mutex<Option<F>>);
+struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
-impl<F: FnOnce()> InAnyCase<F> {
-    fn new(work: F) -> Self {
-        Self(Mutex::new(Some(work)))
-    }
-
+impl InAnyCase {
     /// Does it now, unless it is done.
     fn now(&self) {
         let work = self.0.lock().take();
@@ -30,7 +27,7 @@ impl<F: FnOnce()> InAnyCase<F> {
     }
 }
 
-impl<F: FnOnce()> Drop for InAnyCase<F> {
+impl Drop for InAnyCase {
     fn drop(&mut self) {
         self.now();
     }
@@ -40,9 +37,9 @@ impl<F: FnOnce()> Drop for InAnyCase<F> {
 ///
 /// If other cowns may hold these up, it is told at once, since it must not wait for them: by the caller, or, if what tells
 /// is the user's and the caller is not the actor's host, by that.
-fn tell_behind<A: Actor>(address: &Addr<A>, by_host: bool, tell: impl FnOnce() + Send + 'static) {
-    let (tell, front) = (Arc::new(InAnyCase::new(tell)), address.cown().front());
-    let now = |tell: Arc<InAnyCase<_>>| {
+pub(super) fn tell_behind(address: &dyn AnyStrong, by_host: bool, tell: Box<dyn FnOnce() + Send>) {
+    let (tell, front) = (Arc::new(InAnyCase(Mutex::new(Some(tell)))), address.front());
+    let now = |tell: Arc<InAnyCase>| {
         if by_host {
             address.home().after(Duration::ZERO, (), move |()| tell.now());
         } else {
@@ -53,7 +50,7 @@ fn tell_behind<A: Actor>(address: &Addr<A>, by_host: bool, tell: impl FnOnce() +
         return now(tell);
     }
     let behind = Arc::clone(&tell);
-    when(address.cown().regardless(), move |_| behind.now());
+    address.when_behind(Box::new(move || behind.now()));
     // A behaviour that stands before that one has entangled the actor before it was queued, so that is seen now.
     if front.is_entangled() {
         now(tell);
@@ -64,8 +61,8 @@ fn tell_behind<A: Actor>(address: &Addr<A>, by_host: bool, tell: impl FnOnce() +
 ///
 /// The thread that has left it calls this: a behaviour that waits for others may hold the actor.
 #[cold]
-pub(crate) fn refuse_late<A: Actor>(address: &Addr<A>) {
-    let front = address.cown().front();
+pub(crate) fn refuse_late(address: &dyn AnyStrong) {
+    let front = address.front();
     while let Some(directive) = front.take_directive() {
         let _ = catch(|| refuse_behind(Some(address), front, directive));
     }
@@ -73,48 +70,28 @@ pub(crate) fn refuse_late<A: Actor>(address: &Addr<A>) {
 
 /// Answers a directive that has come too late, a monitor behind what the actor has left. (An actor without
 /// addresses has no messages left.)
-fn refuse_behind<A: Actor>(address: Option<&Addr<A>>, front: &Front, directive: Directive) {
+pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, front: &Front, directive: Directive) {
     match (directive, address) {
         (Directive::Tie(Tie::Monitor(monitor)), Some(address)) => {
             let (actor, reason) = (front.id(), reason_of_end(front));
             let by_host = monitor.tell.is_the_users();
-            tell_behind(address, by_host, move || monitor.down(actor, &reason));
+            tell_behind(address, by_host, Box::new(move || monitor.down(actor, &reason)));
         }
         (other, _) => refuse(front, other),
     }
 }
 
-impl<A: Actor> Cell<A> {
-    /// See [`tell_behind`]; for the actor's host.
-    pub(super) fn tell_behind(&self, tell: impl FnOnce() + Send + 'static) {
-        match self.this().upgrade() {
-            Some(address) => tell_behind(&address, false, tell),
-            None => drop(catch(tell)),
-        }
-    }
-
-    /// Answers those who have come while the end was told.
-    pub(super) fn refuse_late(&self, front: &Front) {
-        if front.has_directives() {
-            self.this().upgrade().iter().for_each(refuse_late);
-        }
-    }
-
-    /// See [`refuse_behind`].
-    pub(super) fn refuse_behind(&self, front: &Front, directive: Directive) {
-        refuse_behind(self.this().upgrade().as_ref(), front, directive);
-    }
-
+impl dyn Managed + '_ {
     /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a
     /// child leaves that to its supervisor.
     #[cold]
     pub(super) fn end_with_runtime(&mut self, front: &Front, ending: &Ending) {
         if !ending.is_forced() {
-            let ward = self.has_rest().and_then(|rest| rest.ward.as_ref());
+            let ward = self.core().has_rest().and_then(|rest| rest.ward.as_ref());
             if ward.is_some_and(|ward| ward.has_supervisor_in(ending)) {
                 return;
             }
-            if let Some(supervisor) = (self.this() as &dyn Any).downcast_ref::<WeakAddr<Overseer>>()
+            if let Some(supervisor) = self.address().typed().downcast_ref::<WeakAddr<Overseer>>()
                 && supervisor.send(Leave::with_runtime()).is_ok()
             {
                 return;
@@ -126,11 +103,11 @@ impl<A: Actor> Cell<A> {
     /// The runtime has ended before the actor: it ends without a farewell, and that is told.
     #[cold]
     pub(super) fn cut_off(&mut self, front: &Front) {
-        if self.phase != Phase::Ended {
+        if self.core().phase != Phase::Ended {
             self.apply_ties(front);
             self.end_hold_for(&ExitReason::Killed);
-            self.phase = Phase::Ended;
-            let ward = self.leave_supervisor();
+            self.core().phase = Phase::Ended;
+            let ward = self.core().leave_supervisor();
             self.finish(front, ExitReason::Killed);
             if let Some(ward) = ward {
                 let _ = catch(|| ward.end(front.id()));

@@ -174,7 +174,7 @@ fn count(counter: &AtomicU64) {
 static ARE_LIVES_WATCHED: AtomicBool = AtomicBool::new(false);
 
 #[inline]
-fn are_lives_watched() -> bool {
+pub(crate) fn are_lives_watched() -> bool {
     // ORDERING: Relaxed. Who is to see a subscription has learnt of it by other means, and of this before it.
     ARE_LIVES_WATCHED.load(Ordering::Relaxed)
 }
@@ -264,9 +264,10 @@ pub(crate) fn message_dropped(home: Home, actor: ActorId, message: &'static str,
     bus.dropped.publish_with(|| MessageDropped { message, actor, cause });
 }
 
+/// An answer of this type has come too late.
 #[cold]
-pub(crate) fn late_reply<R>() {
+pub(crate) fn late_reply(reply: &'static str) {
     let bus = &Hub::here().bus;
     count(&bus.counts.late_replies);
-    bus.late.publish_with(|| LateReply { reply: type_name::<R>() });
+    bus.late.publish_with(|| LateReply { reply });
 }

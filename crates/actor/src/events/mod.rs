@@ -15,7 +15,7 @@ pub use kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
     LateReply, MessageDropped,
 };
-pub(crate) use kinds::{Subject, late_reply, message_dropped};
+pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 
 /// The events of the current runtime and its siblings.
 ///

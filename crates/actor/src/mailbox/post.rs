@@ -1,6 +1,6 @@
 //! Sending to actors whose mailbox has settings.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use coact_core::{Permit, serve_here, when};
 
 use super::lanes::Added;
 use super::letter::{Letter, drop_for_room, letter};
-use super::queue::{Gate, Parcel, Queue, Verdict};
+use super::queue::{Admission, Gate, Parcel};
 use super::room::Room;
 use super::ticket::Ticket;
 use super::view::MailboxView;
@@ -208,7 +208,7 @@ impl<A: Actor> Addr<A> {
 
     fn gate_of<M: Message>(&self) -> Option<&Gate> {
         let queue = self.cown().front().queue()?;
-        Some(&queue.gates[queue.lane_of::<M>()])
+        Some(&queue.gates[queue.lane_of(TypeId::of::<M>())])
     }
 
     /// Sends a message, in the lane that is given or in that of its type.
@@ -225,25 +225,28 @@ impl<A: Actor> Addr<A> {
         if self.has_ended() {
             return self.give_back(message, reply);
         }
-        let Some(queue) = self.cown().front().queue() else {
-            self.put(None, message, reply);
-            return Ok(());
-        };
-        let lane = lane.map_or_else(|| queue.lane_of::<M>(), |lane| queue.lane_at(lane));
-        match queue.gates[lane].pass() {
-            Verdict::Enter(permit) => self.enter(queue, lane, permit, message, reply),
-            Verdict::Drop => {
-                queue.gates[lane].dropped.rise();
+        match self.admit(lane, TypeId::of::<M>()) {
+            Admission::Unsorted(permit) => self.put(permit, message, reply),
+            Admission::Sorted(lane, permit) => self.sort(lane, permit, message, reply),
+            Admission::Drop => {
                 let message = drop_for_room(message, reply);
                 events::message_dropped(self.home(), self.id(), message, DropCause::Policy);
             }
-            Verdict::Refuse => {
-                queue.gates[lane].refused.rise();
+            Admission::Refuse => {
                 reply.fail(AskError::Full);
                 return Err(SendError::Full(message));
             }
         }
         Ok(())
+    }
+
+    /// What is to become of a message of this type.
+    #[inline(never)]
+    fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
+        match self.cown().front().queue() {
+            Some(queue) => queue.admit(lane, message),
+            None => Admission::Unsorted(None),
+        }
     }
 
     /// Sends a message that has its credit, or needs none.
@@ -261,8 +264,9 @@ impl<A: Actor> Addr<A> {
         if self.has_ended() || permit.is_none() {
             return self.send_with_reply(message, reply);
         }
-        if let Some(queue) = self.cown().front().queue() {
-            self.enter(queue, queue.lane_of::<M>(), permit, message, reply);
+        match self.cown().front().queue().filter(|queue| queue.sorted.is_some()) {
+            None => self.put(permit, message, reply),
+            Some(queue) => self.sort(queue.lane_of(TypeId::of::<M>()), permit, message, reply),
         }
         Ok(())
     }
@@ -276,28 +280,16 @@ impl<A: Actor> Addr<A> {
         Err(SendError::Stopped(message))
     }
 
+    /// Puts a message into a lane of its own order.
+    #[cold]
+    #[inline(never)]
     #[cfg_attr(feature = "sim", track_caller)]
-    fn enter<M>(
-        &self,
-        queue: &Arc<Queue>,
-        lane: usize,
-        permit: Option<Permit>,
-        message: M,
-        reply: Reply<M::Reply>,
-    ) where
+    fn sort<M>(&self, lane: usize, permit: Option<Permit>, message: M, reply: Reply<M::Reply>)
+    where
         M: MessageTo<A>,
     {
-        match &queue.sorted {
-            None => self.put(permit, message, reply),
-            Some(_) => {
-                let wait = reply.wait().map(|wait| (wait.hops(), wait));
-                let letter = letter::<A, M>(message, reply);
-                self.put_in_lane(queue, lane, Parcel { letter, permit });
-                if let Some((hops, wait)) = wait {
-                    wait.sorted(hops, queue);
-                }
-            }
-        }
+        let wait = reply.wait();
+        self.put_in_lane(lane, Parcel { letter: letter::<A, M>(message, reply), permit }, wait);
     }
 
     /// Puts a message into the queue of the cown.
@@ -309,11 +301,7 @@ impl<A: Actor> Addr<A> {
         let cown = self.cown();
         let batch = cown.front().caller_batch();
         if let Some(wait) = reply.wait() {
-            let letter = letter::<A, M>(message, reply);
-            return match batch {
-                None => self.send_tracked(letter, &wait, permit, None),
-                Some(batch) => self.serve_tracked(batch, letter, &wait, permit),
-            };
+            return self.put_tracked(batch, letter::<A, M>(message, reply), &wait, permit);
         }
         let bring = move |cell: &mut Cell<A>| {
             drop(permit);
@@ -323,6 +311,22 @@ impl<A: Actor> Addr<A> {
             // The actor runs on its callers: at once, if it is idle.
             Some(batch) => _ = serve_here(cown.regardless(), batch, bring),
             None => when(cown.regardless(), bring),
+        }
+    }
+
+    /// The same of a message for which somebody waits who is held.
+    #[cold]
+    #[inline(never)]
+    fn put_tracked(
+        &self,
+        batch: Option<u32>,
+        letter: Box<dyn Letter>,
+        wait: &Arc<Wait>,
+        permit: Option<Permit>,
+    ) {
+        match batch {
+            None => self.send_tracked(letter, wait, permit, None),
+            Some(batch) => self.serve_tracked(batch, letter, wait, permit),
         }
     }
 
@@ -344,8 +348,11 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
-    fn put_in_lane(&self, queue: &Arc<Queue>, lane: usize, parcel: Parcel) {
+    #[inline(never)]
+    fn put_in_lane(&self, lane: usize, parcel: Parcel, wait: Option<Arc<Wait>>) {
+        let Some(queue) = self.cown().front().queue() else { return };
         let Some(sorted) = &queue.sorted else { return };
+        let wait = wait.map(|wait| (wait.hops(), wait));
         let dropped = match sorted.add(lane, parcel) {
             Added::InPlaceOf(oldest) => Some(oldest),
             Added::Ticket(number) => {
@@ -355,5 +362,8 @@ impl<A: Actor> Addr<A> {
             }
         };
         queue.drop_oldest(self.home(), self.id(), lane, dropped);
+        if let Some((hops, wait)) = wait {
+            wait.sorted(hops, queue);
+        }
     }
 }

@@ -41,6 +41,16 @@ pub(super) enum Verdict {
     Drop,
 }
 
+/// What becomes of a message.
+pub(super) enum Admission {
+    /// It goes into the queue of the cown.
+    Unsorted(Option<Permit>),
+    /// It goes into this lane.
+    Sorted(usize, Option<Permit>),
+    Refuse,
+    Drop,
+}
+
 /// Messages that lie in lanes.
 pub(super) struct Sorted {
     /// What tells apart what stands before, and after, a behaviour.
@@ -112,15 +122,32 @@ impl Queue {
         Some((limit.saturating_sub(credits.available()), limit, gate.refused.get()))
     }
 
-    /// The lane of messages of type `M`.
-    pub(super) fn lane_of<M: 'static>(&self) -> usize {
-        let assigned = self.assigned.iter().rev().find(|(of, _)| *of == TypeId::of::<M>());
-        assigned.map_or(self.gates.len() - 1, |(_, lane)| *lane)
+    /// What is to become of a message of this type, in the lane that is given or in that of its type.
+    pub(super) fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
+        let lane = match lane {
+            None => self.lane_of(message),
+            // That which a sender means.
+            Some(lane) => lane.min(self.gates.len() - 1),
+        };
+        let gate = &self.gates[lane];
+        match gate.pass() {
+            Verdict::Enter(permit) if self.sorted.is_some() => Admission::Sorted(lane, permit),
+            Verdict::Enter(permit) => Admission::Unsorted(permit),
+            Verdict::Drop => {
+                gate.dropped.rise();
+                Admission::Drop
+            }
+            Verdict::Refuse => {
+                gate.refused.rise();
+                Admission::Refuse
+            }
+        }
     }
 
-    /// The lane that a sender means.
-    pub(super) fn lane_at(&self, lane: usize) -> usize {
-        lane.min(self.gates.len() - 1)
+    /// The lane of messages of a type.
+    pub(super) fn lane_of(&self, message: TypeId) -> usize {
+        let assigned = self.assigned.iter().rev().find(|(of, _)| *of == message);
+        assigned.map_or(self.gates.len() - 1, |(_, lane)| *lane)
     }
 
     /// How many messages wait in a lane.

@@ -130,6 +130,11 @@ impl Table {
     /// wait for the name that is new.
     pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>, new: Option<&str>) {
         let found = Found { address: Box::new(address.downgrade()), any: address.any() };
+        self.announce_found(found, address, new);
+    }
+
+    /// The same of an actor of any type, whose address is given.
+    fn announce_found(&self, found: Found, address: &dyn Any, new: Option<&str>) {
         let any = found.any.clone();
         let mut spare = Some(found);
         let mut told = Vec::new();
@@ -137,7 +142,7 @@ impl Table {
             let mut entries = self.0.lock();
             let entries = &mut *entries;
             // It may have ended meanwhile, and be forgotten.
-            let Some(entry) = entries.actors.get_mut(&address.id()) else { return };
+            let Some(entry) = entries.actors.get_mut(&any.id()) else { return };
             let was_known = entry.found.is_some();
             if !was_known {
                 entry.found = spare.take();

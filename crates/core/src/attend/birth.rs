@@ -12,7 +12,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::{Attended, give_back, guard, knock};
 use crate::behaviour::single::Single;
 use crate::cown::handle::{Cown, WeakCown};
-use crate::cown::header::{CownHeader, Flags};
+use crate::cown::header::CownHeader;
 use crate::group::{Group, alert};
 use crate::runtime::Home;
 use crate::sched::{at_work_in, schedule};
@@ -50,9 +50,8 @@ unsafe fn put_first_request(cown: NonNull<CownHeader>) {
     // SAFETY: by the caller's word.
     unsafe {
         let header = cown.as_ref();
-        // ORDERING: Relaxed, all. Nobody else knows the cown; published with its first handle.
-        let flags = header.flags.load(Ordering::Relaxed);
-        header.flags.store(flags | Flags::ALERT, Ordering::Relaxed);
+        header.flags.begin_alerted();
+        // ORDERING: Relaxed. Nobody else knows the cown; published with its first handle.
         header.tail.store(slot.as_ptr(), Ordering::Relaxed);
         guard::leave_token(cown, slot);
     }
@@ -102,7 +101,8 @@ impl<T: Attended> Drop for BirthInGroup<T> {
         // It may have been attended to before it was ready, and have shut its door.
         cown.alert();
         if self.is_first {
-            cown.knock();
+            // SAFETY: alive by this handle.
+            unsafe { super::knock(cown.header_ptr()) };
         }
         give_back(cown);
     }

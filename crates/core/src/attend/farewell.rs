@@ -7,11 +7,10 @@ use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use super::{Attended, Door, call_state, end_state};
+use super::{Attended, Door, call_state, end_state, errand};
 use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single};
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, TaskVTable};
-use crate::behaviour::when::when;
 use crate::cown::farewell::Farewell;
 use crate::cown::handle::{Cown, destroy};
 use crate::cown::header::{CownHeader, Member};
@@ -43,11 +42,11 @@ fn request<T: Attended>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
 
 /// The same for a member of a group, which others may come behind in any case.
 fn say_farewell_in_group<T: Attended>(last: Cown<T>) {
-    when(last.into_regardless(), |held| {
-        let (_, last) = held.into_parts();
-        // SAFETY: the behaviour holds the cown.
-        drop(unsafe { part(last, Mode::Run) });
-    });
+    let cown = last.header_ptr();
+    // SAFETY: the errand holds the cown.
+    let errand = move |mode| drop(unsafe { part(last, mode) });
+    // SAFETY: alive by the handle that the errand takes along.
+    unsafe { errand::append(cown, Box::new(errand)) };
 }
 
 /// Runs the request that has the last handle.

@@ -44,11 +44,6 @@ pub(crate) struct Kind {
     /// # Safety
     /// As of `attend`.
     pub(crate) take_turn: unsafe fn(NonNull<CownHeader>) -> Door,
-    /// Has the state attended to.
-    ///
-    /// # Safety
-    /// The caller has a handle.
-    pub(super) alert: unsafe fn(NonNull<CownHeader>),
     /// Tells the state that its runtime ends, and has it attended to.
     ///
     /// # Safety
@@ -75,18 +70,12 @@ pub(crate) struct Kind {
 struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Attended> Block<T> {
-    const VTABLE: TaskVTable = TaskVTable {
-        run: super::run::<T>,
-        link,
-        in_group: None,
-        name: type_name::<T>,
-        attended: Some(&Self::KIND),
-    };
+    const VTABLE: TaskVTable =
+        TaskVTable::new(super::run::<T>, link, type_name::<T>).attended(&Self::KIND);
     const KIND: Kind = Kind {
         failed: super::fail::<T>,
         attend: super::attend::<T>,
         take_turn: super::take_turn::<T>,
-        alert: super::alert::<T>,
         end: super::end::<T>,
         number: super::number::<T>,
         release: super::release::<T>,

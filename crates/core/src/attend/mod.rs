@@ -43,6 +43,7 @@
 
 mod birth;
 mod ending;
+mod errand;
 mod farewell;
 pub(crate) mod guard;
 mod knock;
@@ -54,12 +55,9 @@ mod table;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use crate::behaviour::grant::grant;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::task::{Mode, Ready, RunContext, TaskPtr};
-use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
@@ -172,41 +170,8 @@ impl<T: Attended> Cown<T> {
     /// open.
     pub fn alert(&self) {
         self.assert_attended();
-        let home = self.header().home();
-        at_work_in(home, || self.alert_inside(home));
-    }
-
-    fn alert_inside(&self, home: RuntimeId) {
-        if let Some(leader) = self.header().leader() {
-            // SAFETY: attended to, alive, and a member of the leader's group.
-            if unsafe { group::alert(self.header_ptr(), leader) } {
-                self.knock();
-            }
-            return;
-        }
-        // ORDERING: AcqRel. Release publishes what the caller did to the exchange in `run` that
-        // clears the bit. Acquire pairs with the release in `park`: the token, the state.
-        let before = self.header().flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
-        sim::point();
-        if before & Flags::ALERT != 0 {
-            return;
-        }
-        if before & Flags::PARKED != 0 {
-            // SAFETY: attended to, and the token is ours with the bit that we have seen.
-            schedule(unsafe { guard::task_of(self.header_ptr()) }, home);
-        } else {
-            self.knock();
-        }
-    }
-
-    /// A request before which the state is attended to.
-    #[inline(never)]
-    fn knock(&self) {
-        if self.header().is_grouped() {
-            return when(Regardless(self), |_| {});
-        }
-        // SAFETY: alive by this handle.
-        unsafe { knock::append(self.header_ptr()) };
+        // SAFETY: attended to, and alive by this handle.
+        unsafe { alert(self.header_ptr()) };
     }
 
     /// What handles see of the cown.
@@ -270,15 +235,65 @@ impl<T: Attended> WeakCown<T> {
     pub fn close(&self) {
         // SAFETY: a weak handle keeps the block alive.
         let flags = unsafe { &self.header_ptr().as_ref().flags };
-        // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
-        // us sees the other.
-        let before = flags.fetch_or(Flags::CLOSED, Ordering::AcqRel);
-        if before & (Flags::CLOSED | Flags::PARKED) == Flags::PARKED {
+        if flags.close() == Flags::PARKED {
             // Where no handle is left, the door is not left shut.
             if let Some(handle) = self.upgrade() {
                 handle.alert();
                 give_back(handle);
             }
+        }
+    }
+}
+
+/// Has the state attended to.
+///
+/// # Safety
+/// The cown is attended to, and alive: the caller has a handle.
+pub(super) unsafe fn alert(cown: NonNull<CownHeader>) {
+    // SAFETY: alive.
+    let home = unsafe { cown.as_ref() }.home();
+    // SAFETY: by the caller's word.
+    at_work_in(home, || unsafe { alert_inside(cown, home) });
+}
+
+/// # Safety
+/// As [`alert`].
+unsafe fn alert_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let header = cown.as_ref();
+        if let Some(leader) = header.leader() {
+            // A member of the leader's group.
+            if group::alert(cown, leader) {
+                knock(cown);
+            }
+            return;
+        }
+        let before = header.flags.alert();
+        sim::point();
+        if before & Flags::ALERT != 0 {
+            return;
+        }
+        if before & Flags::PARKED != 0 {
+            // The token is ours with the bit that we have seen.
+            schedule(guard::task_of(cown), home);
+        } else {
+            knock(cown);
+        }
+    }
+}
+
+/// Appends a request before which the state is attended to.
+///
+/// # Safety
+/// The cown is alive.
+unsafe fn knock(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if cown.as_ref().is_grouped() {
+            errand::append(cown, Box::new(|_| ()));
+        } else {
+            knock::append(cown);
         }
     }
 }
@@ -298,9 +313,7 @@ pub(crate) unsafe fn alert_last(cown: NonNull<CownHeader>) {
             group::alert(cown, leader);
             return;
         }
-        // ORDERING: AcqRel, as in `alert_inside`; release also for `is_without_door`.
-        let before = header.flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
-        if before & (Flags::ALERT | Flags::PARKED) == Flags::PARKED {
+        if header.flags.alert() == Flags::PARKED {
             schedule(guard::task_of(cown), header.home());
         }
     }
@@ -369,9 +382,7 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
     for _ in 0..CALLS_IN_A_ROW {
         // SAFETY: the request at the head keeps the cown alive while we have the token.
         let header = unsafe { cown.as_ref() };
-        // ORDERING: AcqRel. Acquire pairs with the release in `alert_inside`. (Release: the next
-        // alert may find the bits as this leaves them, and continues from here.)
-        header.flags.fetch_and(!(Flags::ALERT | Flags::PARKED), Ordering::AcqRel);
+        header.flags.begin_attending();
         sim::point();
         // SAFETY: the token, and no reader: nobody else is at the state.
         let door = unsafe { attend_and_take_turns::<T>(cown, context) };
@@ -451,11 +462,7 @@ pub(crate) fn is_without_door(header: &CownHeader) -> bool {
 /// After `true` the cown may be gone.
 pub(crate) fn park(header: &CownHeader) -> bool {
     sim::point();
-    let quiet =
-        |flags: u8| (flags & (Flags::ALERT | Flags::CLOSED) == 0).then_some(flags | Flags::PARKED);
-    // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
-    // `alert_inside`). Relaxed where nothing is given away.
-    header.flags.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
+    header.flags.park()
 }
 
 /// Calls the state.
@@ -549,13 +556,6 @@ fn give_back<T: Attended>(handle: Cown<T>) {
 unsafe fn handle<T: Attended>(cown: NonNull<CownHeader>) -> ManuallyDrop<Cown<T>> {
     // SAFETY: by the caller's word; it is not given up here.
     ManuallyDrop::new(unsafe { Cown::from_header(cown) })
-}
-
-/// # Safety
-/// As [`handle`].
-unsafe fn alert<T: Attended>(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
-    unsafe { handle::<T>(cown) }.alert();
 }
 
 /// # Safety

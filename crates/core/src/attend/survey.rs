@@ -118,21 +118,17 @@ struct Token {
 impl Token {
     fn take<T: Attended>(cown: &Cown<T>) -> Option<Self> {
         let queue = cown.header().queue();
-        let parked = |flags: u8| {
-            (flags & (Flags::PARKED | Flags::ALERT) == Flags::PARKED)
-                .then_some(flags & !Flags::PARKED)
-        };
         // A hint, which spares those that are not parked the rest.
         if !queue.has(Flags::PARKED) {
             return None;
         }
         let home = queue.home_of_queue();
         let busy = guest::hold_open(home);
-        // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head. We
-        // leave nothing for the state. From here on the bits are as while it is attended to: an alert
+        // We leave nothing for the state. From here on the bits are as while it is attended to: an alert
         // that finds neither of them appends an empty request, and `park` below sees its bit.
-        let (ok, failed) = (Ordering::Acquire, Ordering::Relaxed);
-        queue.flags.fetch_update(ok, failed, parked).ok()?;
+        if !queue.flags.unpark() {
+            return None;
+        }
         let (queue, task) = (cown.queue(), cown.door_keeper());
         Some(Self { queue, task, is_group: cown.header().is_grouped(), home, _busy: busy })
     }

@@ -181,7 +181,7 @@ impl Living {
     /// Has the state attended to.
     pub(crate) fn alert(&self) {
         // SAFETY: as above.
-        unsafe { (guard::kind(self.0).alert)(self.0) };
+        unsafe { super::alert(self.0) };
     }
 }
 

@@ -8,8 +8,8 @@ use super::grant::grant;
 use super::slot::Slot;
 use super::steps;
 use super::task::Ready;
-use crate::cown::header::{CownHeader, Member};
-use crate::sched::{Deferring, schedule};
+use crate::cown::header::{CownHeader, Flags, Member};
+use crate::sched::{self, Deferring, schedule};
 use crate::sim;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
@@ -20,23 +20,24 @@ use crate::sim;
 ///
 /// # Safety
 /// `slot` is a live, unqueued request for `header`, its cown or its group's leader, and the cown is alive: a handle of
-/// it lives until this returns, or the request is the one that ends the cown ([`retire`](crate::cown::handle)). The
+/// it lives until this returns, or the request is the one that ends the cown ([`retire`](crate::cown::last)). The
 /// request lies in a one-cown behaviour.
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     // SAFETY: not queued, so it is the caller's alone; the rest by the caller's word.
     unsafe {
         let member = (*slot.as_ptr()).begin();
-        append_begun(header, slot, member)
+        append_begun::<false>(header, slot, member)
     }
 }
 
-/// The same for a request that was [made](Slot::beginning) to be appended at once.
+/// The same for a request that was [made](Slot::beginning) to be appended at once. Whether it is one that a worker
+/// spawns says whether the caller has anything that can give way.
 ///
 /// # Safety
 /// As [`append_single`]; the member is the request's.
 #[inline(always)]
-pub(crate) unsafe fn append_begun(
+pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     header: &CownHeader,
     slot: NonNull<Slot>,
     member: Member,
@@ -50,10 +51,11 @@ pub(crate) unsafe fn append_begun(
     sim::point();
     // SAFETY: `previous` is what our exchange took out of the tail.
     unsafe {
-        if header.has_steps() {
-            follow_in_turn(slot, member, previous);
-        } else {
-            follow(slot, member, previous);
+        let (steps, overload) = (Flags::STEPPED, if BY_WORKER { Flags::OVERLOADED } else { 0 });
+        match header.flags.get(steps | overload) {
+            0 => follow(slot, member, previous),
+            Flags::STEPPED => follow_in_turn(slot, member, previous),
+            _ => follow_in_overload(header, slot, member, previous),
         }
     }
     false
@@ -82,6 +84,28 @@ unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: *mut Slo
     // SAFETY: by the caller's word.
     unsafe {
         wait_for_place(previous);
+        follow(slot, member, previous);
+    }
+}
+
+/// The same where the cown is overloaded, and whoever sends to it is to give way.
+///
+/// # Safety
+/// As [`link`]; the queue is that of the header.
+#[cold]
+#[inline(never)]
+unsafe fn follow_in_overload(
+    header: &CownHeader,
+    slot: NonNull<Slot>,
+    member: Member,
+    previous: *mut Slot,
+) {
+    sched::give_way(header);
+    // SAFETY: by the caller's word. Not linked yet, so the cown is alive.
+    unsafe {
+        if header.has(Flags::STEPPED) {
+            wait_for_place(previous);
+        }
         follow(slot, member, previous);
     }
 }

@@ -236,7 +236,8 @@ where
 
 /// Whether to wait a moment for cowns that are taken, in place of waking a worker: other threads may be running short
 /// behaviours on them, as this one wants to. A worker does not wait, as it has other tasks; nor does a thread inside a
-/// behaviour, which may hold the cowns itself, or one that may not use them at once at all.
+/// behaviour on the spot, which may hold the cowns itself, or one that may not use them at once at all. (A behaviour on a
+/// blocking thread may look in vain, if it asks for what it holds: some microseconds, and less each time.)
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && context::nested_bodies() == 0;
     let members = Few::of(set);
@@ -268,7 +269,7 @@ where
     // A closure, for a copy of `try_here` of its own: the first attempt then has one caller, and stays inline.
     let mut ready = |task, home| schedule(task, home);
     let mut attempt = || {
-        let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::of(set).look_free());
+        let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::look_free(set));
         if look_free {
             let (set, closure, completion) = rest.take()?;
             rest = try_here(set, closure, completion, &mut ready);
@@ -301,14 +302,14 @@ impl Few {
         pair::members(set).map_or(Few::No, Few::Two)
     }
 
-    /// Whether nothing stands in their queues; a hint.
-    fn look_free(self) -> bool {
-        // SAFETY: the set's handles keep the cowns alive, which are in no group.
+    /// Whether nothing stands in the queues of such a set; a hint. It writes nothing, so that whoever is at work there keeps
+    /// the lines.
+    fn look_free<S: CownSet>(set: &S) -> bool {
+        // SAFETY: the set's handles keep the cowns alive, which have queues of their own.
         let is_free = |member: Member| unsafe { !member.header().is_in_use(false) };
-        match self {
-            Few::One(member) => is_free(member),
-            Few::Two(members) => members.into_iter().all(is_free),
-            Few::No => false,
+        match pair::named(set, |_| ()) {
+            Some(members) => members.into_iter().all(is_free),
+            None => S::SINGLE && is_free(spawn::only_member(set)),
         }
     }
 
@@ -509,7 +510,7 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereOne.take();
-    let is_sound = header.flags(Flags::POISONED | Flags::CLOSED) == 0;
+    let is_sound = header.flags.get(Flags::POISONED | Flags::CLOSED) == 0;
     // SAFETY: the cown of the set is held, until it is released.
     let give_back = || unsafe { release_one(&slot, header, ready) };
     // SAFETY: as above.
@@ -553,7 +554,8 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereTwo.take();
-    let is_sound = headers.map(|header| header.flags(Flags::POISONED | Flags::CLOSED)) == [0, 0];
+    let is_sound =
+        headers.map(|header| header.flags.get(Flags::POISONED | Flags::CLOSED)) == [0, 0];
     // SAFETY: the cowns of the set are held, until they are released.
     let give_back = || unsafe { release_two(&slots, headers, ready) };
     // SAFETY: as above.

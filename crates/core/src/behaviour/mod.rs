@@ -10,6 +10,7 @@ pub(crate) mod here;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod multi;
+pub(crate) mod overload;
 mod pair;
 pub(crate) mod release;
 pub(crate) mod scope;

@@ -238,13 +238,8 @@ where
 {
     const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
-    const VTABLE_IN_GROUP: TaskVTable = TaskVTable {
-        run: Self::run_in_group,
-        link,
-        in_group: Some(Self::HALVES),
-        name: type_name::<F>,
-        attended: None,
-    };
+    const VTABLE_IN_GROUP: TaskVTable =
+        TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
 
     /// Makes the behaviour, which is yet to be [settled](Self::settle), and passes its requests on in
     /// the order of the members, of which there are [`len`](count_members).

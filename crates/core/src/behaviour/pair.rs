@@ -35,15 +35,21 @@ impl<B> Pair<B> {
     const LAYOUT: Layout = Layout::new::<Self>();
 }
 
-/// The two cowns of a set that always names two, if a pair can be made of them.
+/// The two cowns of a set that always names two, if a pair can be made of them: their headers are about to be written.
 #[inline]
 pub(super) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
+    named(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))
+}
+
+/// The same, and each is shown to `see` before it is looked at.
+#[inline(always)]
+pub(super) fn named<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
     if S::EXCLUSIVE != Some(2) {
         return None;
     }
     let (mut found, mut len) = ([None; 2], 0);
     set.visit(&mut Visitor(&mut |member: Member| {
-        prefetch::for_writing(member.header_ptr().as_ptr());
+        see(member);
         found[len] = Some(member);
         len += 1;
     }));
@@ -234,7 +240,7 @@ unsafe fn launch(node: NonNull<Multi>, cowns: [NonNull<CownHeader>; 2]) {
 unsafe fn may_be_refused(node: NonNull<Multi>) -> bool {
     // SAFETY: held, so alive.
     let condition = |slot: NonNull<MultiSlot>| unsafe {
-        slot.cast::<Slot>().as_ref().member().header().flags(Flags::POISONED | Flags::CLOSED)
+        slot.cast::<Slot>().as_ref().member().header().flags.get(Flags::POISONED | Flags::CLOSED)
     };
     // SAFETY: by the caller's word.
     let [a, b] = unsafe { slots(node) };

@@ -13,7 +13,7 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::append::append_begun;
-use super::body::{Body, Completion, Ended, Panicked, take};
+use super::body::{Body, Completion, Ended, Forget, Panicked, take};
 use super::grant::grant;
 use super::release::{release_exclusive, release_to_next};
 use super::slot::Slot;
@@ -25,7 +25,7 @@ use crate::group::turn::{self, Anchor};
 use crate::paths::Path;
 use crate::runtime::RuntimeId;
 use crate::sched::worker::Worker;
-use crate::sched::{Successor, schedule};
+use crate::sched::{Successor, guest, schedule};
 
 /// The front of every one-cown behaviour, whatever its body.
 #[repr(C)]
@@ -82,12 +82,30 @@ impl<B> Single<B> {
     /// # Safety
     /// The node is the caller's alone; it is gone after this.
     pub(crate) unsafe fn dismantle(node: NonNull<Self>) -> B {
-        // SAFETY: alone, and taken once: the node is freed below.
+        // SAFETY: alone, and taken once: the node is freed here.
         unsafe {
-            let body = take(&mut (*node.as_ptr()).body);
-            pool::dealloc(node.cast(), Self::LAYOUT);
+            let body = Self::take_body(node);
+            Self::free(node);
             body
         }
+    }
+
+    /// Takes the body out.
+    ///
+    /// # Safety
+    /// The task has its turn, and this is done once.
+    pub(crate) unsafe fn take_body(node: NonNull<Self>) -> B {
+        // SAFETY: by the caller's word.
+        unsafe { take(&mut (*node.as_ptr()).body) }
+    }
+
+    /// Gives the block back.
+    ///
+    /// # Safety
+    /// The node is the caller's alone, and its body was taken.
+    pub(crate) unsafe fn free(node: NonNull<Self>) {
+        // SAFETY: by the caller's word.
+        unsafe { pool::dealloc(node.cast(), Self::LAYOUT) };
     }
 
     #[inline]
@@ -115,10 +133,23 @@ unsafe fn launch(slot: NonNull<Slot>) {
     // SAFETY: ours alone; the rest by the caller's word.
     unsafe {
         let member = (*slot.as_ptr()).begin();
-        enqueue(slot, member, member.header_ptr(), |task, home| {
+        enqueue::<false>(slot, member, member.header_ptr(), |task, home| {
             schedule(task, home);
             true
         });
+    }
+}
+
+/// As [`launch`], by a thread that is no worker.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+pub(crate) unsafe fn launch_as_guest(slot: NonNull<Slot>) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let home = slot.as_ref().member().header().home();
+        guest::visit(home, || launch(slot));
     }
 }
 
@@ -136,7 +167,7 @@ unsafe fn launch_by(
 ) {
     // SAFETY: by the caller's word.
     unsafe {
-        enqueue(slot, member, cown, |task, home| {
+        enqueue::<true>(slot, member, cown, |task, home| {
             let is_own = home == worker.id();
             if is_own {
                 Path::SingleFree.take();
@@ -153,7 +184,7 @@ unsafe fn launch_by(
 /// # Safety
 /// As [`launch`], of a request that has begun, for this member, whose cown it is.
 #[inline(always)]
-unsafe fn enqueue(
+unsafe fn enqueue<const BY_WORKER: bool>(
     slot: NonNull<Slot>,
     member: Member,
     cown: NonNull<CownHeader>,
@@ -163,7 +194,7 @@ unsafe fn enqueue(
     // while we have the token.
     unsafe {
         let header = cown.as_ref();
-        if !append_begun(header, slot, member) {
+        if !append_begun::<BY_WORKER>(header, slot, member) {
             return;
         }
         if !header.is_plainly_free() || !offer(single_task(slot), header.home_of_queue()) {
@@ -172,15 +203,18 @@ unsafe fn enqueue(
     }
 }
 
-/// Grants a cown of which there is something to be seen to.
+/// Grants a cown of which there is something to be seen to. Its queue was empty, so it is not overloaded any more.
 ///
 /// # Safety
 /// As [`grant`].
 #[cold]
 #[inline(never)]
 unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: by the caller's word.
-    unsafe { grant(cown, slot, &mut schedule) };
+    // SAFETY: by the caller's word; the request that is not granted yet keeps the cown alive.
+    unsafe {
+        cown.as_ref().flags.end_overload();
+        grant(cown, slot, &mut schedule);
+    }
 }
 
 /// A one-cown task links through the `waiter` word of its cown: nobody waits for readers while the
@@ -188,6 +222,12 @@ unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: a one-cown task begins with a `Front`, and, being ready, holds its cown.
     unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member().header().waiter) }
+}
+
+/// The request of a one-cown task.
+unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
+    // SAFETY: a one-cown task begins with a `Front`.
+    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot) }
 }
 
 /// The same for a member of a group: the group is held.
@@ -203,6 +243,26 @@ pub(crate) unsafe fn link_unqueued(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.next).cast() }
 }
 
+/// Runs a task on a member of a group, and what it leaves in the ring: one whose result nobody waits for, of any type.
+///
+/// # Safety
+/// The task is ready, lies in a [`Single`], has halves, and is run once.
+pub(crate) unsafe fn run_forgetting_in_group(
+    task: TaskPtr,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    // SAFETY: by the caller's word; the request of a task that is ready is the head of the leader's queue.
+    unsafe {
+        let slot = NonNull::from(&task.cast::<Front>().as_ref().slot);
+        let leader = slot.as_ref().member().queue_ptr();
+        let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
+        turn::run(leader, Anchor::new(slot, task, halves.dispose), context, || {
+            (halves.body)(task, context);
+            Ended::Done(Forget, ())
+        })
+    }
+}
+
 /// A one-cown behaviour with its body type, which gives it its functions.
 pub(crate) struct SingleBehaviour<S: CownSet, F, C>(Single<Body<S, F, C>>);
 
@@ -212,15 +272,13 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    pub(crate) const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
+    pub(crate) const VTABLE: TaskVTable =
+        TaskVTable::new(Self::run, link, type_name::<F>).on_one(request);
 
-    const VTABLE_IN_GROUP: TaskVTable = TaskVTable {
-        run: Self::run_in_group,
-        link: link_in_group,
-        in_group: Some(Self::HALVES),
-        name: type_name::<F>,
-        attended: None,
-    };
+    const VTABLE_IN_GROUP: TaskVTable =
+        TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, type_name::<F>).in_group(Self::HALVES);
+    const RUN_IN_GROUP: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr> =
+        if C::FORGETS { run_forgetting_in_group } else { Self::run_in_group };
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]
@@ -303,7 +361,7 @@ where
         // successor may write to its `next`, until it is released; then it is ours alone.
         unsafe {
             let member = slot.as_ref().member();
-            let condition = member.header().flags(Flags::POISONED | Flags::CLOSED);
+            let condition = member.header().flags.get(Flags::POISONED | Flags::CLOSED);
             if condition != 0 || context.mode() == Mode::Cancel {
                 return Self::run_with_care(node, context);
             }

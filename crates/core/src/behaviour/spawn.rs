@@ -13,7 +13,7 @@ use super::body::{Body, Completion, Forget};
 use super::claim;
 use super::multi::{Multi, Prepared, count_members};
 use super::pair::{self, PairBehaviour};
-use super::single::{Single, SingleBehaviour};
+use super::single::{self, Single, SingleBehaviour};
 use crate::attend::Place;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
@@ -313,12 +313,9 @@ where
     C: Completion,
 {
     sim::point();
-    // SAFETY: alive, by the set's handle.
-    guest::visit(unsafe { member.header() }.home(), || {
-        let node = SingleBehaviour::allocate(member, body);
-        // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
-        unsafe { Single::spawn(node) };
-    });
+    let node = SingleBehaviour::allocate(member, body);
+    // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
+    unsafe { single::launch_as_guest(Single::slot(node)) };
 }
 
 /// Spawns on one cown, and tells where the behaviour stands in the queue. It stands in none if it is on a

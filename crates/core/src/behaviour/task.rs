@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::process::{AtomicBool, Ordering};
 
+use super::slot::Slot;
 use crate::attend::guard::Kind;
 use crate::runtime::RuntimeId;
 use crate::sched::offer_to_worker;
@@ -84,6 +85,11 @@ pub(crate) struct TaskVTable {
     /// # Safety
     /// The task is ready, and the word is used before the task runs only.
     pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
+    /// For a task that is a behaviour on one cown which is in no group: its request.
+    ///
+    /// # Safety
+    /// The task is ready, and the request is used before it runs only.
+    pub(crate) request: Option<unsafe fn(TaskPtr) -> NonNull<Slot>>,
     /// For a task that holds a group, and nothing else.
     pub(crate) in_group: Option<InGroup>,
     /// What the task is, for people: the type of its closure, state or future. Called on cold paths
@@ -94,13 +100,28 @@ pub(crate) struct TaskVTable {
 }
 
 impl TaskVTable {
-    /// The functions of a task that holds no group, and not a cown that is attended to.
+    /// The functions of a task of which there is nothing else to be known.
     pub(crate) const fn new(
         run: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr>,
         link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
         name: fn() -> &'static str,
     ) -> Self {
-        Self { run, link, in_group: None, name, attended: None }
+        Self { run, link, request: None, in_group: None, name, attended: None }
+    }
+
+    /// The same of a behaviour on one cown, in no group.
+    pub(crate) const fn on_one(self, request: unsafe fn(TaskPtr) -> NonNull<Slot>) -> Self {
+        Self { request: Some(request), ..self }
+    }
+
+    /// The same of a task that holds a group, and nothing else.
+    pub(crate) const fn in_group(self, halves: InGroup) -> Self {
+        Self { in_group: Some(halves), ..self }
+    }
+
+    /// The same of the task of a cown that is attended to.
+    pub(crate) const fn attended(self, kind: &'static Kind) -> Self {
+        Self { attended: Some(kind), ..self }
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         for position in 0..self.left {
             let member = members.advance();
             // SAFETY: held, so alive.
-            let flags = unsafe { member.header() }.flags(Flags::POISONED | Flags::CLOSED);
+            let flags = unsafe { member.header() }.flags.get(Flags::POISONED | Flags::CLOSED);
             if flags != 0 && !member.is_checked() {
                 return Some(if flags & Flags::CLOSED != 0 {
                     Broken::Closed { position }

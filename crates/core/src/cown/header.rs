@@ -3,10 +3,11 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::{AtomicPtr, AtomicU8, AtomicU32, End, Ordering};
+use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 use coact_sync::shim::process::AtomicU16;
 
 use super::counts::Counts;
+pub(crate) use super::flags::Flags;
 use crate::attend::live;
 use crate::behaviour::slot::Slot;
 use crate::runtime::RuntimeId;
@@ -19,14 +20,12 @@ use crate::sim;
 ///
 /// * `tail`: anyone with a handle swaps itself in; the holder of the cown takes itself out.
 /// * `counts`: the handles, as in `Arc`.
-/// * `stepped`: whether the queue ever was one of several that a behaviour was appended to, or of one that reads:
-///   set by appenders, and never taken back.
 /// * `readers`: raised only by the *token holder* (the one who owns the queue's head), lowered by
 ///   each reader at its end.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
 ///   leader here, and leaves `tail` alone: it stands in the leader's queue. Whether it is in the
-///   leader's list of alerts it has in `readers`, and whether in its line, in `stepped`.
+///   leader's list of alerts it has in `readers`.
 /// * `flags`: the cown's condition, see [`Flags`].
 /// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
 #[repr(C)]
@@ -35,37 +34,10 @@ pub(crate) struct CownHeader {
     pub(crate) waiter: AtomicPtr<()>,
     pub(crate) counts: Counts,
     pub(crate) readers: AtomicU32,
-    stepped: AtomicU8,
-    pub(crate) flags: AtomicU8,
+    pub(crate) flags: Flags,
     runtime: AtomicU16,
     #[cfg(loom)]
     serial: usize,
-}
-
-/// The bits of [`CownHeader::flags`].
-pub(crate) struct Flags;
-
-impl Flags {
-    /// A behaviour panicked while it held the cown exclusively.
-    pub(crate) const POISONED: u8 = 1;
-    /// The state is gone for good: behaviours are refused, but for those that come
-    /// [regardless](crate::attend).
-    pub(crate) const CLOSED: u8 = 1 << 1;
-    /// A [`Guard`](crate::attend::guard::Guard) lies in front of the header. Constant.
-    pub(crate) const ATTENDED: u8 = 1 << 2;
-    /// The state wants to be attended to before the next behaviour.
-    pub(crate) const ALERT: u8 = 1 << 3;
-    /// The token lies in the guard: nothing is granted until the next alert.
-    pub(crate) const PARKED: u8 = 1 << 4;
-    /// Of a cown that is attended to, for the layer above: something that a sender must look at.
-    pub(crate) const MARKED: u8 = 1 << 5;
-    /// Of any other: its block is no longer than it must be. Constant.
-    pub(crate) const PACKED: u8 = Self::MARKED;
-    /// The state is touched by one thread only, that of its home's pump. Constant, as is the home.
-    pub(crate) const PINNED: u8 = 1 << 6;
-    /// The cown is a member of a [group](crate::group). Constant. On a header that has a queue, which
-    /// a member's has not, it says that this is the group's leader.
-    pub(crate) const GROUPED: u8 = 1 << 7;
 }
 
 /// One running or granted reader in [`CownHeader::readers`].
@@ -80,8 +52,7 @@ impl CownHeader {
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             counts: Counts::new(),
             readers: AtomicU32::new(0),
-            stepped: AtomicU8::new(0),
-            flags: AtomicU8::new(0),
+            flags: Flags::new(0),
             runtime: AtomicU16::new(runtime.get()),
             #[cfg(loom)]
             serial: serial(),
@@ -105,12 +76,12 @@ impl CownHeader {
 
     /// That of a cown in a block that is no longer than it must be.
     pub(crate) fn packed(runtime: RuntimeId) -> Self {
-        Self { flags: AtomicU8::new(Flags::PACKED), ..Self::new(runtime) }
+        Self { flags: Flags::new(Flags::PACKED), ..Self::new(runtime) }
     }
 
     /// That of a cown whose state is yet to come: nobody can have a strong handle.
-    pub(crate) fn stillborn(runtime: RuntimeId, flags: u8) -> Self {
-        let (counts, flags) = (Counts::stillborn(), AtomicU8::new(flags));
+    pub(crate) fn stillborn(runtime: RuntimeId, flags: u16) -> Self {
+        let (counts, flags) = (Counts::stillborn(), Flags::new(flags));
         Self { counts, flags, ..Self::new(runtime) }
     }
 
@@ -121,24 +92,13 @@ impl CownHeader {
         self.waiter.end();
         self.counts.end();
         self.readers.end();
-        self.stepped.end();
         self.flags.end();
     }
 
     /// Says that a step over several queues is about to come into this one.
     #[inline]
     pub(crate) fn note_step(&self) {
-        // ORDERING: Relaxed. Published by the exchange of the tail that follows.
-        self.stepped.store(1, Ordering::Relaxed);
-    }
-
-    /// Whether the request that the caller has just put into the queue may stand behind one of a step over several
-    /// queues. Where it does, it may not be missed.
-    #[inline]
-    pub(crate) fn has_steps(&self) -> bool {
-        // ORDERING: Relaxed. If one came before, the caller's exchange of the tail has acquired its own, and with it
-        // the note, which is never taken back.
-        self.stepped.load(Ordering::Relaxed) != 0
+        self.flags.note_step();
     }
 
     /// Whether the cown is surely not free: a cheap look before an exchange is tried.
@@ -149,27 +109,15 @@ impl CownHeader {
             || !for_reading && self.readers.load(Ordering::Relaxed) != 0
     }
 
-    /// Which of these flags are set. Exact for a behaviour that holds the cown.
+    /// Whether one of these flags is set, at least.
     #[inline]
-    pub(crate) fn flags(&self, of: u8) -> u8 {
-        // ORDERING: Relaxed. A holder is ordered after the one that set a flag by the queue itself
-        // (release of `tail` or `next`, acquire by the next holder); for others it is a hint.
-        self.flags.load(Ordering::Relaxed) & of
-    }
-
-    #[inline]
-    pub(crate) fn has(&self, flag: u8) -> bool {
-        self.flags(flag) != 0
+    pub(crate) fn has(&self, flags: u16) -> bool {
+        self.flags.get(flags) != 0
     }
 
     /// Sets or clears a flag that is not part of a protocol.
-    pub(crate) fn set(&self, flag: u8, on: bool) {
-        // ORDERING: Relaxed, as in `flags`.
-        if on {
-            self.flags.fetch_or(flag, Ordering::Relaxed);
-        } else {
-            self.flags.fetch_and(!flag, Ordering::Relaxed);
-        }
+    pub(crate) fn set(&self, flag: u16, on: bool) {
+        self.flags.set(flag, on);
     }
 
     /// Whether a panic has poisoned the state.
@@ -186,11 +134,11 @@ impl CownHeader {
     }
 
     /// Whether whoever has the token, and has found the queue empty, may run an exclusive behaviour with nothing more
-    /// ado. Not for a leader.
+    /// ado: no reader is left, and there is no alert, and no overload to be forgotten. Not for a leader.
     #[inline(always)]
     pub(crate) fn is_plainly_free(&self) -> bool {
         // ORDERING: Acquire pairs with the release in `drop_reader`, as in `grant`.
-        self.readers.load(Ordering::Acquire) == 0 && !self.wants_attention()
+        self.readers.load(Ordering::Acquire) == 0 && !self.has(Flags::ALERT | Flags::OVERLOADED)
     }
 
     /// Whose workers run the behaviours on the cown: a group has one home. Exact for whoever has the
@@ -203,7 +151,7 @@ impl CownHeader {
     /// The same, of a header that has a queue.
     #[inline]
     pub(crate) fn home_of_queue(&self) -> RuntimeId {
-        // ORDERING: Relaxed. As `flags`.
+        // ORDERING: Relaxed. As `Flags::get`.
         RuntimeId::from_raw(self.runtime.load(Ordering::Relaxed))
     }
 
@@ -212,7 +160,7 @@ impl CownHeader {
         if self.has(Flags::ATTENDED | Flags::GROUPED) {
             live::note_move();
         }
-        // ORDERING: Relaxed. As `flags`.
+        // ORDERING: Relaxed. As `Flags::get`.
         self.queue().runtime.store(runtime.get(), Ordering::Relaxed);
     }
 
@@ -243,21 +191,19 @@ impl CownHeader {
 
     /// Whether the member of a group stands in its leader's line. The token holder's.
     pub(crate) fn is_in_line(&self) -> bool {
-        // ORDERING: Relaxed. It goes with the token.
-        self.stepped.load(Ordering::Relaxed) != 0
+        self.has(Flags::IN_LINE)
     }
 
     /// Says that it does, or does not any more.
     pub(crate) fn set_in_line(&self, is_in_line: bool) {
-        // ORDERING: Relaxed, as above.
-        self.stepped.store(u8::from(is_in_line), Ordering::Relaxed);
+        self.set(Flags::IN_LINE, is_in_line);
     }
 
     /// Makes a fresh cown a member of a group.
     pub(crate) fn join(&mut self, leader: NonNull<CownHeader>) {
-        // ORDERING: Relaxed, both. Nobody else knows the cown.
+        // ORDERING: Relaxed. Nobody else knows the cown.
         self.waiter.store(leader.as_ptr().cast(), Ordering::Relaxed);
-        self.flags.fetch_or(Flags::GROUPED, Ordering::Relaxed);
+        self.set(Flags::GROUPED, true);
     }
 }
 

@@ -11,7 +11,6 @@ use coact_sync::shim::atomic::Ordering;
 use super::handle::{Cown, destroy};
 use super::header::{CownHeader, Flags, Member};
 use crate::attend;
-use crate::behaviour::body::{Ended, Forget};
 use crate::behaviour::grant::grant;
 use crate::behaviour::single::{self, Single};
 use crate::behaviour::slot::Slot;
@@ -19,7 +18,6 @@ use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 use crate::group::alert;
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
-use crate::group::turn::{self, Anchor};
 use crate::sched::schedule;
 use crate::sim;
 
@@ -114,7 +112,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     }
     // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
     unsafe {
-        if header.flags(Flags::ATTENDED | Flags::CLOSED) == Flags::ATTENDED {
+        if header.flags.get(Flags::ATTENDED | Flags::CLOSED) == Flags::ATTENDED {
             attend::alert_last(cown);
         }
         match cown.as_ref().leader() {
@@ -194,34 +192,10 @@ fn last_request_in_group<T: Send + 'static>(
 ) -> NonNull<Slot> {
     let vtable = const {
         let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
-        &TaskVTable {
-            run: run_destroy_in_group::<T>,
-            link: single::link_in_group,
-            in_group: Some(in_group),
-            name: type_name::<T>,
-            attended: None,
-        }
+        let (run, link) = (single::run_forgetting_in_group, single::link_in_group);
+        &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
     Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))
-}
-
-/// Runs the last request of a member of a group, and what it leaves in the ring.
-///
-/// # Safety
-/// The task is a [`last_request_in_group`], and holds the group.
-unsafe fn run_destroy_in_group<T: Send + 'static>(
-    task: TaskPtr,
-    context: &RunContext,
-) -> Option<TaskPtr> {
-    let slot = Single::slot(task.cast::<LastInGroup>());
-    // SAFETY: the request is the head of the queue; the cown is alive until the body has run.
-    unsafe {
-        let leader = slot.as_ref().member().queue_ptr();
-        turn::run(leader, Anchor::new(slot, task, dispose_of_last), context, || {
-            destroy_in_group::<T>(task, context);
-            Ended::Done(Forget, ())
-        })
-    }
 }
 
 /// The body of the last request of a member of a group.

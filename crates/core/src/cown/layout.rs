@@ -66,7 +66,7 @@ impl<T> CownBox<T> {
     pub(crate) unsafe fn write_header(
         at: NonNull<Self>,
         runtime: RuntimeId,
-        flags: u8,
+        flags: u16,
     ) -> NonNull<CownHeader> {
         let header = at.cast::<CownHeader>();
         // SAFETY: by the caller's word.
@@ -95,7 +95,7 @@ impl<T> CownBox<T> {
         // guard knows. A member gives its count of the leader up.
         unsafe {
             let header = cown.as_ref();
-            let flags = header.flags(Flags::ATTENDED | Flags::PACKED | Flags::GROUPED);
+            let flags = header.flags.get(Flags::ATTENDED | Flags::PACKED | Flags::GROUPED);
             if flags == 0 {
                 // As most are.
                 cown.as_mut().end();

@@ -6,6 +6,7 @@ pub(crate) mod checked;
 pub(crate) mod counts;
 pub(crate) mod depth;
 pub(crate) mod farewell;
+pub(crate) mod flags;
 pub(crate) mod handle;
 pub(crate) mod header;
 pub(crate) mod iter;

@@ -35,7 +35,7 @@
 //! before it attends to anybody.
 //!
 //! *A member in the list is alive.* The last handle does not drop the state of a member with a notice
-//! ([`is_idle`](crate::cown::handle)): it appends the last request, which is granted after the list
+//! ([`is_idle`](crate::cown::last)): it appends the last request, which is granted after the list
 //! was taken.
 
 use std::collections::VecDeque;
@@ -139,9 +139,8 @@ pub(crate) unsafe fn alert(cown: NonNull<CownHeader>, leader: NonNull<CownHeader
     sim::point();
     // SAFETY: as above.
     let leading = unsafe { &leader.as_ref().header };
-    // ORDERING: AcqRel, as in `attend`: Release publishes the list to whoever clears the bit.
-    // Acquire pairs with the release in `park`: the token.
-    let before = leading.flags.fetch_or(Flags::ALERT, Ordering::AcqRel);
+    // Publishes the list to whoever clears the bit.
+    let before = leading.flags.alert();
     Notice::of(header).placed(number);
     sim::point();
     if before & Flags::ALERT != 0 {
@@ -161,10 +160,8 @@ pub(crate) unsafe fn alert(cown: NonNull<CownHeader>, leader: NonNull<CownHeader
 /// # Safety
 /// The caller holds the group.
 pub(crate) unsafe fn look_up(leader: NonNull<CownHeader>) {
-    // ORDERING: Relaxed. For the holder itself. (The next alert may find the bit, and leaves the rest to
-    // it: what that one brings is in the list, which whoever clears the bit takes later.)
     // SAFETY: held, so alive.
-    unsafe { leader.as_ref() }.flags.fetch_or(Flags::ALERT, Ordering::Relaxed);
+    unsafe { leader.as_ref() }.flags.remember_alert();
 }
 
 /// # Safety
@@ -224,12 +221,10 @@ pub(crate) unsafe fn first_at_door(leader: NonNull<CownHeader>) -> (NonNull<Slot
 /// Marks a member's door as shut, or open. Returns what it is: that of a member that is closed stays open.
 fn mark(member: &CownHeader, shut: bool) -> bool {
     if !shut {
-        member.set(Flags::PARKED, false);
+        member.flags.open();
         return false;
     }
-    let unless_closed = |flags: u8| (flags & Flags::CLOSED == 0).then_some(flags | Flags::PARKED);
-    // ORDERING: AcqRel, as in `Cown::close`.
-    member.flags.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
+    member.flags.shut()
 }
 
 /// Attends to all members that are alerted, and lets those take their turns that have one of their own. The door is
@@ -239,12 +234,9 @@ fn mark(member: &CownHeader, shut: bool) -> bool {
 /// The caller has the token.
 #[cold]
 pub(super) unsafe fn attend_to_all(leader: NonNull<Leader>, context: &RunContext) -> Door {
-    const BITS: u8 = Flags::ALERT | Flags::PARKED;
     // SAFETY: a request in the queue keeps a member, and so the leader, alive.
     let this = unsafe { leader.as_ref() };
-    // ORDERING: AcqRel. Acquire pairs with the release in `alert`. (Release: the next alert may find
-    // the bits as this leaves them, and continues from here.)
-    this.header.flags.fetch_and(!BITS, Ordering::AcqRel);
+    this.header.flags.begin_attending();
     sim::point();
     // ORDERING: Acquire pairs with the release in `push`.
     let mut first = this.alerts.swap(std::ptr::null_mut(), Ordering::Acquire);

@@ -94,7 +94,7 @@ where
 ///
 /// # Safety
 /// As there; the leader is alive in any case.
-unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
+pub(crate) unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
     // SAFETY: alive, by the caller's word.
     let home = unsafe { leader.as_ref() }.home_of_queue();
     // SAFETY: by the caller's word.

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::RuntimeId;
+use super::executor::WorkerFuture;
 use super::handle::Runtime;
 use super::home::{Companions, Home};
 use super::host::Host;
@@ -17,6 +18,7 @@ use crate::sim;
 type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
 type ThreadWrapper = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+pub(super) type SpawnWorker = Arc<dyn Fn(WorkerFuture) + Send + Sync>;
 
 /// What the workers know of the user's wishes.
 #[derive(Clone)]
@@ -24,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) name: Arc<str>,
     pub(crate) throughput: u32,
+    pub(crate) throttle_senders: bool,
     pub(crate) stack_size: Option<usize>,
     pub(crate) pin: bool,
     pub(crate) max_blocking: usize,
@@ -39,6 +42,8 @@ pub(crate) struct Config {
     /// What is told of work that arrives while nobody pumps.
     pub(crate) on_ready: Option<ThreadHook>,
     pub(crate) host: Host,
+    /// How an executor spawns a worker that it is to host.
+    pub(crate) spawn_worker: Option<SpawnWorker>,
     /// Whether threads that have entered no runtime use this one.
     pub(crate) as_default: bool,
     /// Whether it is told of threads that have entered no runtime.
@@ -49,9 +54,9 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Whether the runtime's behaviours run on threads of its own that must not be blocked.
-    pub(crate) fn has_worker_threads(&self) -> bool {
-        self.host == Host::Workers && !self.simulated
+    /// Whether the runtime's behaviours run on workers, which must not be blocked.
+    pub(crate) fn has_workers(&self) -> bool {
+        matches!(self.host, Host::Workers | Host::Executor) && !self.simulated
     }
 }
 
@@ -135,6 +140,7 @@ impl Default for Builder {
             workers: thread::available_parallelism().map_or(1, usize::from),
             name: "coact".into(),
             throughput: 100,
+            throttle_senders: true,
             stack_size: None,
             pin: false,
             max_blocking: 512,
@@ -147,6 +153,7 @@ impl Default for Builder {
             around_threads: None,
             on_ready: None,
             host: Host::Workers,
+            spawn_worker: None,
             as_default: false,
             expects_entered: false,
             simulated: false,
@@ -173,6 +180,27 @@ impl Builder {
     /// (default: 100). Less is fairer, more is faster.
     pub fn throughput(mut self, behaviours: u32) -> Self {
         self.0.throughput = behaviours;
+        self
+    }
+
+    /// Whether a behaviour that sends to a cown which does not keep up has those behind it give way (default: yes).
+    ///
+    /// A cown, or an actor, is *overloaded* if four times the [throughput](Self::throughput) wait for it, or 500
+    /// behaviours. Its worker looks now and then, so it may be more by then. If a behaviour of this runtime's spawns
+    /// another one on such a cown, what waits for the first one's own cown gives way to all other work of its worker: it
+    /// runs when the worker has found nothing else for a microsecond or two, and after some 64 tasks at the latest,
+    /// times the number of those that give way before it. So a fast producer goes on at the pace of its consumer, and
+    /// the consumer's queue stays short, which is memory, and time that each request waits there. Without that, a
+    /// producer that tries again whatever was refused can keep the consumer busy with nothing else.
+    ///
+    /// Nothing is lost, refused or put out of order, and nothing waits for ever. A cown in a group
+    /// is never overloaded, nor is one whose turns end with a behaviour on several cowns; and threads that are no workers
+    /// do not give way: bound a mailbox for those.
+    ///
+    /// Say no where a producer has more urgent things to do than those that it sends to, a server that also writes a
+    /// log, for instance, and the consumer may fall behind.
+    pub fn throttle_senders(mut self, throttle: bool) -> Self {
+        self.0.throttle_senders = throttle;
         self
     }
 
@@ -224,8 +252,13 @@ impl Builder {
     /// # Ok::<(), coact::BuildError>(())
     /// ```
     pub fn on_blocking_threads(mut self, max: usize) -> Self {
-        self.0.host = Host::Blocking;
         self.0.workers = max;
+        self.hosted_by(Host::Blocking, None)
+    }
+
+    pub(super) fn hosted_by(mut self, host: Host, spawn_worker: Option<SpawnWorker>) -> Self {
+        self.0.host = host;
+        self.0.spawn_worker = spawn_worker;
         self
     }
 
@@ -412,8 +445,7 @@ impl Builder {
     /// As [`build`](Self::build).
     pub fn build_pumped(mut self) -> Result<Pump, BuildError> {
         self.0.workers = 1;
-        self.0.host = Host::Pump;
-        let (id, config) = self.check(sim::is_active())?;
+        let (id, config) = self.hosted_by(Host::Pump, None).check(sim::is_active())?;
         Ok(Pump::new(id, config))
     }
 

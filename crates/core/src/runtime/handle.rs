@@ -10,6 +10,7 @@ use coact_sync::asym;
 use coact_sync::shim::sync::Mutex;
 use parking::Parker;
 
+use super::executor;
 use super::home::Home;
 use super::outside::Claim;
 use super::shutdown::{self, ShutdownReport};
@@ -71,8 +72,10 @@ impl Runtime {
         })
     }
 
-    pub(super) fn start(id: RuntimeId, config: Config) -> io::Result<Self> {
+    pub(super) fn start(id: RuntimeId, mut config: Config) -> io::Result<Self> {
         asym::init();
+        // What is left of a runtime that has ended is to keep no executor.
+        let spawn_worker = config.spawn_worker.take();
         let (shared, parkers) = Shared::new(id, config);
         let shared: &'static Shared = Box::leak(Box::new(shared));
         shared::register(shared);
@@ -83,6 +86,9 @@ impl Runtime {
         }
         runtime.start_workers(parkers)?;
         runtime.start_watchdog()?;
+        if let Some(spawn) = spawn_worker {
+            executor::spawn_workers(shared, &spawn);
+        }
         Ok(runtime)
     }
 
@@ -93,6 +99,11 @@ impl Runtime {
     }
 
     fn start_workers(&self, parkers: Vec<Parker>) -> io::Result<()> {
+        if self.shared.hosted().is_some() {
+            let lookout = executor::host_workers(self.shared, parkers)?;
+            self.threads.lock().push(lookout);
+            return Ok(());
+        }
         // A runtime on blocking threads has no workers: its threads come with the work.
         for (index, parker) in parkers.into_iter().enumerate() {
             match start_worker(self.shared, index, parker) {
@@ -351,20 +362,15 @@ impl fmt::Debug for Runtime {
 
 fn start_worker(shared: &'static Shared, index: usize, parker: Parker) -> io::Result<Thread> {
     let config = &shared.config;
-    let mut thread = thread::Builder::new().name(format!("{}-{index}", config.name));
-    if let Some(bytes) = config.stack_size {
-        thread = thread.stack_size(bytes);
-    }
-    Thread::start(thread, move || {
+    let settings = shared.thread_settings(format!("{}-{index}", config.name));
+    Thread::start(settings, move || {
         if config.pin {
             pin_to_core(index);
         }
         // The program's own code around the worker is refused what would block it, too.
         let _inside = Nested::enter();
-        shared.around_thread(|| {
-            call_hook(config.on_start.as_deref());
+        shared.between_hooks(|| {
             context::unnested(|| Worker::new(shared, index, parker).run());
-            call_hook(config.on_stop.as_deref());
         });
         shared.count_worker_out(index);
     })

@@ -1,5 +1,8 @@
 //! Which threads run the behaviours of a runtime.
 
+use std::thread;
+
+use super::call_hook;
 use crate::panic::drop_quietly;
 use crate::sched::context::Entered;
 use crate::sched::shared::Shared;
@@ -8,6 +11,8 @@ use crate::sched::shared::Shared;
 pub(crate) enum Host {
     /// Workers, which must not be blocked.
     Workers,
+    /// Workers whose threads an [executor](super::Builder::on_executor) lends, which must not be blocked.
+    Executor,
     /// The one thread that calls the [pump](super::Pump).
     Pump,
     /// The threads of the [blocking pool](super::blocking): a behaviour may block.
@@ -15,6 +20,24 @@ pub(crate) enum Host {
 }
 
 impl Shared {
+    /// The settings of one of the runtime's threads that run behaviours.
+    pub(crate) fn thread_settings(&self, name: String) -> thread::Builder {
+        let settings = thread::Builder::new().name(name);
+        match self.config.stack_size {
+            None => settings,
+            Some(bytes) => settings.stack_size(bytes),
+        }
+    }
+
+    /// Runs what such a thread is for between the user's hooks, and inside of what is [around it](Self::around_thread).
+    pub(crate) fn between_hooks(&self, work: impl FnOnce()) {
+        self.around_thread(|| {
+            call_hook(self.config.on_start.as_deref());
+            work();
+            call_hook(self.config.on_stop.as_deref());
+        });
+    }
+
     /// Runs the life of one of the runtime's threads, inside of what the user wants
     /// [around it](super::Builder::around_threads). In any case it is run, and once.
     pub(crate) fn around_thread(&self, life: impl FnOnce()) {

@@ -161,6 +161,9 @@ impl Runtime {
         if let Some(watchdog) = shared.watchdog() {
             watchdog.detach();
         }
+        if let Some(hosted) = shared.hosted() {
+            hosted.detach();
+        }
         shared.timers.detach();
         shared.blocking.detach();
     }
@@ -184,6 +187,9 @@ impl Runtime {
         threads.into_iter().for_each(|thread| thread.join_until(soon));
         if let Some(watchdog) = shared.watchdog().filter(|_| all_ended) {
             watchdog.join_until(soon);
+        }
+        if let Some(hosted) = shared.hosted() {
+            hosted.join_until(soon);
         }
         join_helpers(shared);
     }

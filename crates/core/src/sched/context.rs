@@ -243,6 +243,20 @@ pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Does something as if nothing else ran on this thread's stack: what that is done for, and on whose behalf, is no
+/// concern of it.
+pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
+    let scoped = SCOPED.replace(None);
+    let (serves, cancelling) = (SERVES.replace(RuntimeId::NONE), CANCELLING.replace(false));
+    let principal = swap_principal(None);
+    let result = unnested(work);
+    drop(swap_principal(principal));
+    SERVES.set(serves);
+    CANCELLING.set(cancelling);
+    SCOPED.set(scoped);
+    result
+}
+
 /// What this module knows of a thread that is simulated by a fiber.
 #[cfg(feature = "sim")]
 pub(crate) struct Snapshot {

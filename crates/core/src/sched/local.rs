@@ -27,19 +27,29 @@ pub(crate) struct Tasks {
     pub(crate) fresh: VecDeque<TaskPtr>,
     /// Tasks that have waited for their turn already: oldest first for everyone.
     pub(crate) aged: VecDeque<TaskPtr>,
+    /// Tasks that [give way](super::give_way) to all others: oldest first for everyone.
+    pub(crate) held: VecDeque<TaskPtr>,
 }
 
 impl Tasks {
     pub(crate) fn is_empty(&self) -> bool {
-        self.next.is_none() && self.fresh.is_empty() && self.aged.is_empty()
+        self.next.is_none() && self.waiting() == 0
     }
 
-    /// Takes half of the tasks (rounded up) that are to wait anyway, oldest first.
-    pub(crate) fn take_half(&mut self, loot: &mut Vec<TaskPtr>) {
-        for tasks in [&mut self.aged, &mut self.fresh] {
-            loot.extend(tasks.drain(..tasks.len().div_ceil(2)));
-        }
+    /// How many are to wait.
+    fn waiting(&self) -> usize {
+        self.fresh.len() + self.aged.len() + self.held.len()
     }
+
+    /// Takes half of the tasks (rounded up) that wait for nothing but their turn, oldest first.
+    pub(crate) fn take_half(&mut self, loot: &mut Vec<TaskPtr>) {
+        take_half_of(&mut self.aged, loot);
+        take_half_of(&mut self.fresh, loot);
+    }
+}
+
+fn take_half_of(tasks: &mut VecDeque<TaskPtr>, loot: &mut Vec<TaskPtr>) {
+    loot.extend(tasks.drain(..tasks.len().div_ceil(2)));
 }
 
 pub(crate) struct LocalQueue {
@@ -193,7 +203,7 @@ impl LocalQueue {
     #[inline]
     fn publish_len(&self, tasks: &Tasks) {
         // ORDERING: Relaxed. For those outside it is a hint.
-        self.len.store(tasks.fresh.len() + tasks.aged.len(), Ordering::Relaxed);
+        self.len.store(tasks.waiting(), Ordering::Relaxed);
     }
 
     /// How many tasks there are, beside the one that runs next; a hint.
@@ -216,6 +226,7 @@ impl LocalQueue {
                 // claim before it can come in again.
                 let tasks = unsafe { &mut *tasks };
                 tasks.take_half(loot);
+                take_half_of(&mut tasks.held, loot);
                 self.publish_len(tasks);
             });
             if with_next {

@@ -4,6 +4,7 @@ pub(crate) mod context;
 pub(crate) mod ending;
 #[cfg_attr(all(test, loom), path = "guest_in_model.rs")]
 pub(crate) mod guest;
+pub(crate) mod hosted;
 pub(crate) mod idle;
 pub(crate) mod inbox;
 pub(crate) mod local;
@@ -20,6 +21,7 @@ pub(crate) mod worker;
 #[cfg(all(test, loom))]
 pub(crate) use self::loom::{schedule, schedule as schedule_last};
 use crate::behaviour::task::{Ready, TaskPtr};
+use crate::cown::header::CownHeader;
 use crate::runtime::RuntimeId;
 use crate::sim;
 
@@ -39,6 +41,15 @@ pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
         Some(worker) if worker.id() == home => worker.push_aged(task),
         _ => shared::submit(task, home),
+    }
+}
+
+/// Says that the behaviour which runs on this thread has sent to a cown that does not keep up: what follows it gives
+/// way to others. README.md, "Giving way".
+#[cold]
+pub(crate) fn give_way(to: &CownHeader) {
+    if let Some(worker) = context::worker() {
+        worker.give_way(to);
     }
 }
 

@@ -10,6 +10,7 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::worker::Worker;
 use super::{context, surplus};
+use crate::behaviour::task::TaskPtr;
 use crate::panic::drop_quietly;
 use crate::sched::shared::{Activity, Phase, Shared};
 
@@ -117,10 +118,10 @@ impl Shared {
 }
 
 impl Worker {
-    /// Goes to sleep for the first time: nobody pumps yet.
+    /// Goes to sleep for the first time: no thread is the worker yet.
     pub(crate) fn rest(&self) {
         self.shared.idle.start_searching();
-        self.shared.idle.fall_asleep(0);
+        self.shared.idle.fall_asleep(self.index);
     }
 
     /// Runs what is ready at this moment: each task, and those that follow it on the same cown up to
@@ -129,12 +130,12 @@ impl Worker {
         self.pump(|| {
             let first = self.take_from_inbox(0);
             let ready = self.own(|tasks| {
-                let aged = tasks.aged.drain(..);
-                let mut ready: Vec<_> = aged.chain(tasks.fresh.drain(..)).collect();
+                let (aged, held) = (tasks.aged.drain(..), tasks.held.drain(..));
+                let mut ready: Vec<_> = aged.chain(tasks.fresh.drain(..)).chain(held).collect();
                 ready.extend(tasks.next.take());
                 ready
             });
-            ready.into_iter().chain(first).map(|task| self.run_chain::<false>(task) as usize).sum()
+            ready.into_iter().chain(first).map(|task| self.run_as_taken(task)).sum()
         })
     }
 
@@ -153,7 +154,7 @@ impl Worker {
                 if is_over(until) {
                     return false;
                 }
-                match self.take() {
+                match self.take_any_way() {
                     Some(task) => self.run_and_follow(task),
                     None => self.doze(until),
                 }
@@ -169,7 +170,7 @@ impl Worker {
     ) -> bool {
         self.pump(|| {
             while !is_over(until) {
-                match self.take() {
+                match self.take_any_way() {
                     Some(task) => self.run_and_follow(task),
                     None if self.doze_until(until, &activity) => return true,
                     None => {}
@@ -179,8 +180,19 @@ impl Worker {
         })
     }
 
+    /// Runs a task, and those that follow it, as one that was taken just now. Returns how many that were.
+    fn run_as_taken(&self, task: TaskPtr) -> usize {
+        self.tick();
+        self.run_chain::<false>(task) as usize
+    }
+
+    /// Takes the next task, be it one that gives way.
+    fn take_any_way(&self) -> Option<TaskPtr> {
+        self.take().or_else(|| self.take_held())
+    }
+
     /// Runs a task, and puts the one that follows it where it runs next.
-    fn run_and_follow(&self, task: crate::behaviour::task::TaskPtr) {
+    fn run_and_follow(&self, task: TaskPtr) {
         if let Some(successor) = self.run_one::<false>(task) {
             self.push(successor);
         }

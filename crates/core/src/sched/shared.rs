@@ -13,6 +13,7 @@ use parking::{Parker, Unparker};
 
 use super::context::{Cancelling, Entered};
 use super::guest;
+use super::hosted::Hosted;
 use super::idle::Idle;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     watchdog: Option<Watchdog>,
     /// What a pumped runtime has beside its worker.
     pub(super) pump: Option<PumpState>,
+    /// What a runtime has whose workers an executor hosts.
+    hosted: Option<Hosted>,
     /// Bodies that were dropped instead of run.
     pub(crate) abandoned: AtomicUsize,
     /// What lives in the runtime was told to end, or is about to be.
@@ -131,21 +134,26 @@ pub(crate) enum Phase {
 }
 
 impl Shared {
-    /// A runtime's shared part, and the parkers for its workers.
+    /// A runtime's shared part, and the parkers for its workers, and after these that of the lookout if it has one.
     pub(crate) fn new(id: RuntimeId, config: Config) -> (Self, Vec<Parker>) {
         // Only workers sleep and wake up here: other hosts have their own ways.
         let count = match config.host {
-            Host::Workers | Host::Pump => config.workers,
+            Host::Workers | Host::Executor | Host::Pump => config.workers,
             Host::Blocking => 0,
         };
         let alive = match config.host {
             _ if config.simulated => 0,
             Host::Workers => config.workers,
+            // The lookout counts as well.
+            Host::Executor => config.workers + 1,
             // The pump, the pool: as long as they serve.
             Host::Pump | Host::Blocking => 1,
         };
         let pump = (config.host == Host::Pump).then(PumpState::new);
-        let (parkers, workers) = (0..count)
+        let (hosted, lookout) = (config.host == Host::Executor && !config.simulated)
+            .then(|| Hosted::new(count))
+            .unzip();
+        let (mut parkers, workers) = (0..count)
             .map(|_| {
                 let (parker, unparker) = parking::pair();
                 let worker = WorkerShared {
@@ -160,6 +168,7 @@ impl Shared {
                 (parker, CachePadded::new(worker))
             })
             .unzip::<_, _, Vec<_>, Vec<_>>();
+        parkers.extend(lookout);
         let shared = Self {
             id,
             workers: workers.into(),
@@ -172,6 +181,7 @@ impl Shared {
             outstanding: CachePadded::new(AtomicU64::new(0)),
             watchdog: Watchdog::new(&config),
             pump,
+            hosted,
             abandoned: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             alive: Mutex::new(alive),
@@ -231,13 +241,23 @@ impl Shared {
     }
 
     pub(crate) fn unpark(&self, worker: usize) {
-        self.workers[worker].unparker.unpark();
+        match &self.hosted {
+            None => _ = self.workers[worker].unparker.unpark(),
+            Some(hosted) => hosted.call(worker),
+        }
     }
 
-    pub(crate) fn unpark_all(&self) {
-        self.workers.iter().for_each(|worker| {
-            worker.unparker.unpark();
-        });
+    /// Has all workers see that the runtime has stopped.
+    fn unpark_all(&self) {
+        match &self.hosted {
+            None => (0..self.workers.len()).for_each(|worker| self.unpark(worker)),
+            Some(hosted) => hosted.stop(),
+        }
+    }
+
+    /// Its workers, if an executor hosts them.
+    pub(crate) fn hosted(&self) -> Option<&Hosted> {
+        self.hosted.as_ref()
     }
 
     /// Whether some queue has a task that any worker may take.

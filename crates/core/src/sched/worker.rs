@@ -1,16 +1,19 @@
 //! One worker: takes tasks, runs them, steals, sleeps.
 
 use std::cell::{Cell, RefCell};
+use std::ptr::{self, null};
 use std::time::Duration;
 
 use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
-use super::context;
 use super::local::Tasks;
 use super::shared::{Phase, Shared, WorkerShared};
 use super::surplus;
+use super::{context, hosted};
+use crate::behaviour::overload;
 use crate::behaviour::task::{RunContext, TaskPtr, run_task};
+use crate::cown::header::CownHeader;
 use crate::paths::Path;
 use crate::runtime::RuntimeId;
 
@@ -30,6 +33,13 @@ const SHARE_EVERY: u32 = 64;
 const ASK_EVERY: u32 = 4;
 /// How often a worker looks at all queues before it goes to sleep.
 const SEARCH_ROUNDS: u32 = 40;
+/// How often it does before it runs what gives way: some 1 to 2 µs, in which a cown runs 20 short behaviours.
+const HELD_ROUNDS: u32 = 8;
+/// A cown is overloaded if so many of its turns wait, or this many behaviours.
+const OVERLOAD_TURNS: u32 = 4;
+const OVERLOAD: u32 = 500;
+/// After one turn in so many, on the average, the worker looks how many wait.
+const LOOK_EVERY: u32 = 8;
 /// How long a task may wait behind a long behaviour while a worker sleeps.
 const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 /// How long the watcher stays when everybody else sleeps too.
@@ -38,11 +48,24 @@ const WATCH_LAST: u32 = 10;
 pub(crate) struct Worker {
     pub(super) shared: &'static Shared,
     me: &'static WorkerShared,
-    index: usize,
+    pub(super) index: usize,
     id: RuntimeId,
     pub(super) parker: Parker,
     pumped: bool,
+    /// Whether an executor lends its threads.
+    hosted: bool,
+    /// Whether a hosted worker has shared tasks, and has not told of it.
+    untold: Cell<bool>,
     throughput: u32,
+    /// Whether those who send to an overloaded cown give way.
+    throttles: bool,
+    /// How many wait for such a cown.
+    overload: u32,
+    /// How many behaviours may follow each other in what the worker runs now: the throughput, or 0 once it is to
+    /// give way. What it ran before may have left that.
+    bound: Cell<u32>,
+    /// The tick in which it last was to, and the cown that it had sent to: null if there were several. Only compared.
+    gave_way: Cell<(u32, *const CownHeader)>,
     context: &'static RunContext,
     /// How many tasks have been taken or put aside since some were shared.
     unshared: Cell<u32>,
@@ -58,6 +81,10 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn new(shared: &'static Shared, index: usize, parker: Parker) -> Self {
+        let throughput = match shared.hosted() {
+            None => shared.config.throughput,
+            Some(_) => shared.config.throughput.min(hosted::THROUGHPUT),
+        };
         Self {
             shared,
             me: &shared.workers[index],
@@ -65,7 +92,13 @@ impl Worker {
             id: shared.id,
             parker,
             pumped: shared.is_pumped(),
-            throughput: shared.config.throughput,
+            hosted: shared.hosted().is_some(),
+            untold: Cell::new(false),
+            throughput,
+            throttles: shared.config.throttle_senders,
+            overload: throughput.saturating_mul(OVERLOAD_TURNS).min(OVERLOAD),
+            bound: Cell::new(throughput),
+            gave_way: Cell::new((0, null())),
             context: shared.run_context(),
             unshared: Cell::new(SHARE_EVERY),
             until_ask: Cell::new(ASK_EVERY),
@@ -218,7 +251,7 @@ impl Worker {
             // SAFETY: a ready task of our own.
             unsafe { self.shared.workers[asker].inbox.push(task) };
             // The asker may have fallen asleep.
-            self.shared.notify_of_inbox();
+            self.tell_of_inbox();
         }
     }
 
@@ -264,7 +297,25 @@ impl Worker {
         self.own(|tasks| tasks.take_half(&mut shared));
         // SAFETY: ready tasks of our own.
         unsafe { self.me.inbox.push_all(shared.drain(..)) };
-        self.shared.notify_of_inbox();
+        self.tell_of_inbox();
+    }
+
+    /// Tasks were left in an inbox. To wake a worker that an executor hosts is to run foreign code, which may not run
+    /// in the middle of what this worker is doing: that waits for the end of the task.
+    fn tell_of_inbox(&self) {
+        if self.hosted {
+            self.untold.set(true);
+        } else {
+            self.shared.notify_of_inbox();
+        }
+    }
+
+    /// Tells of tasks that were shared meanwhile: of a hosted worker, between two tasks.
+    #[inline]
+    pub(super) fn tell_of_shared(&self) {
+        if self.untold.replace(false) {
+            self.shared.notify_of_inbox();
+        }
     }
 
     /// A task waits behind the running behaviour, and everybody else sleeps: should the behaviour
@@ -289,7 +340,12 @@ impl Worker {
             None => self.work::<false>(),
             Some(_) => self.work::<true>(),
         });
-        // Its memory stays with the runtime's id for good: what the queue has grown to does not.
+        self.leave_queue();
+    }
+
+    /// The end of a worker. The memory of its queue stays with the runtime's id for good: what that has grown to does
+    /// not.
+    pub(super) fn leave_queue(&self) {
         let queue = self.own(std::mem::take);
         debug_assert!(queue.is_empty(), "a worker ends without tasks");
     }
@@ -315,15 +371,71 @@ impl Worker {
     /// The same of one that has a successor, which is given.
     #[inline(never)]
     fn run_successors<const MARKED: bool>(&self, successor: TaskPtr) -> u32 {
-        let mut next = successor;
-        for ran in 1..self.throughput {
+        let (mut next, mut ran) = (successor, 1);
+        loop {
+            if ran >= self.bound.get() && self.put_back(next, ran) {
+                return ran;
+            }
             match self.run_one::<MARKED>(next) {
                 None => return ran + 1,
                 Some(successor) => next = successor,
             }
+            ran += 1;
         }
-        self.push_aged(next);
-        self.throughput
+    }
+
+    /// Puts aside what is to follow so many behaviours, if they have had their share, or are to give way. Returns
+    /// whether that is so.
+    #[cold]
+    #[inline(never)]
+    fn put_back(&self, next: TaskPtr, ran: u32) -> bool {
+        // SAFETY: it is ready, and ours.
+        let cown = unsafe { overload::cown_of(next) };
+        let (is_to_give_way, had_share) = (self.is_to_give_way(cown), ran >= self.throughput);
+        if had_share && self.throttles && self.random().is_multiple_of(LOOK_EVERY) {
+            // SAFETY: as above.
+            unsafe { overload::look(next, self.overload) };
+        }
+        if is_to_give_way {
+            Path::GaveWay.take();
+            self.own(|tasks| tasks.held.push_back(next));
+        } else if had_share {
+            self.push_aged(next);
+        }
+        is_to_give_way || had_share
+    }
+
+    /// Has what the worker runs end with the running behaviour, and what follows that give way to all others, since it
+    /// has sent to this cown.
+    pub(super) fn give_way(&self, to: &CownHeader) {
+        if !self.throttles {
+            return;
+        }
+        self.bound.set(0);
+        let (now, (when, other)) = (self.ticks(), self.gave_way.get());
+        let is_only_one = when != now || ptr::eq(to, other);
+        self.gave_way.set((now, if is_only_one { to } else { null() }));
+    }
+
+    /// Whether it is to, and has not just sent to the cown that it goes on with; asked once its bound is reached.
+    fn is_to_give_way(&self, cown: *const CownHeader) -> bool {
+        self.bound.set(self.throughput);
+        let now = self.ticks();
+        let (when, to) = self.gave_way.replace((now.wrapping_sub(1), null()));
+        when == now && (to.is_null() || !ptr::eq(to, cown))
+    }
+
+    /// Takes the first of the tasks that give way, and has the others wait for their turn.
+    #[cold]
+    pub(super) fn take_held(&self) -> Option<TaskPtr> {
+        if self.me.local.len() == 0 {
+            return None;
+        }
+        self.own(|tasks| {
+            let first = tasks.held.pop_front();
+            tasks.aged.append(&mut tasks.held);
+            first
+        })
     }
 
     /// Runs a task; returns the one that it would best be followed by.
@@ -406,10 +518,13 @@ impl Worker {
             return elsewhere;
         }
         let (task, more) = self.own(|tasks| {
-            let task = match turn % 2 {
-                0 => tasks.aged.pop_front().or_else(|| tasks.fresh.pop_front()),
-                _ => tasks.fresh.pop_front().or_else(|| tasks.aged.pop_front()),
+            let Tasks { fresh, aged, held, .. } = tasks;
+            let [first, second] = match turn {
+                0 | 2 => [aged, fresh],
+                3 if !held.is_empty() => [held, fresh],
+                _ => [fresh, aged],
             };
+            let task = first.pop_front().or_else(|| second.pop_front());
             (task, !tasks.fresh.is_empty() || !tasks.aged.is_empty())
         });
         if more {
@@ -441,7 +556,7 @@ impl Worker {
     fn search(&self) -> Option<TaskPtr> {
         let mut in_a_crowd = self.shared.idle.start_searching();
         loop {
-            let found = if in_a_crowd { self.look_once() } else { self.look_for_a_while() };
+            let found = if in_a_crowd { self.look_once_for_any() } else { self.look_for_a_while() };
             if let Some(task) = found {
                 if self.shared.idle.found_work() {
                     self.shared.notify_of_rest();
@@ -463,15 +578,23 @@ impl Worker {
     }
 
     /// Looks for tasks that others share.
-    fn look_once(&self) -> Option<TaskPtr> {
+    pub(super) fn look_once(&self) -> Option<TaskPtr> {
         // The watcher may have come with tasks of its own.
         self.own(|tasks| tasks.aged.pop_front()).or_else(|| self.look_into_inboxes())
     }
 
+    /// The same, and for those of its own that give way.
+    pub(super) fn look_once_for_any(&self) -> Option<TaskPtr> {
+        self.look_once().or_else(|| self.take_held())
+    }
+
     /// The same again and again; in the end, takes tasks from workers that are stuck.
     fn look_for_a_while(&self) -> Option<TaskPtr> {
-        if let Some(task) = self.look_once() {
-            return Some(task);
+        // Alone, nobody else can have the tasks for which those that give way would wait.
+        let is_alone = self.shared.workers.len() == 1;
+        let found = if is_alone { self.look_once_for_any() } else { self.look_once() };
+        if found.is_some() {
+            return found;
         }
         self.note_ticks();
         for round in 0..SEARCH_ROUNDS {
@@ -479,6 +602,11 @@ impl Worker {
                 coact_sync::shim::hint::spin_loop();
             }
             if let Some(task) = self.look_into_inboxes() {
+                return Some(task);
+            }
+            if round == HELD_ROUNDS
+                && let Some(task) = self.take_held()
+            {
                 return Some(task);
             }
         }
@@ -497,7 +625,7 @@ impl Worker {
         }
     }
 
-    fn steal_from(&self, victim: usize, with_next: bool) -> Option<TaskPtr> {
+    pub(super) fn steal_from(&self, victim: usize, with_next: bool) -> Option<TaskPtr> {
         let local = &self.shared.workers[victim].local;
         if victim == self.index || !(local.len() > 0 || with_next && local.has_any()) {
             return None;

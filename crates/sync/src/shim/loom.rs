@@ -33,6 +33,13 @@ pub mod atomic {
         }
     }
 
+    impl End for AtomicU16 {
+        #[track_caller]
+        fn end(&mut self) {
+            self.with_mut(|_| ());
+        }
+    }
+
     impl End for AtomicU32 {
         #[track_caller]
         fn end(&mut self) {

@@ -21,6 +21,7 @@ pub mod atomic {
 
     impl<T> End for AtomicPtr<T> {}
     impl End for AtomicU8 {}
+    impl End for AtomicU16 {}
     impl End for AtomicU32 {}
     impl End for AtomicU64 {}
 }

@@ -9,12 +9,12 @@ use coact_bench::workloads::micro::front::{Size, drive, handle};
 use crate::bank::tokio::lock_both;
 use crate::way::Way;
 
-const BOTH: &[&str] = &["tokio-front", "tokio-front-skewed"];
+const ALL: &[&str] = &["tokio-front", "tokio-front-skewed", "http-front"];
 
 /// Who does it.
 pub const WAYS: &[Way] = &[
-    Way::new(BOTH, "mutex", "the task locks two ordered parking_lot mutexes", mutex),
-    Way::new(BOTH, "tokio", "the task locks two ordered tokio mutexes", tokio),
+    Way::new(ALL, "mutex", "the task locks two ordered parking_lot mutexes", mutex),
+    Way::new(ALL, "tokio", "the task locks two ordered tokio mutexes", tokio),
 ];
 
 fn size(given: &Given) -> anyhow::Result<Size> {
@@ -23,6 +23,7 @@ fn size(given: &Given) -> anyhow::Result<Size> {
         wanted: given.number("wanted")?,
         tasks: given.number("tasks")?,
         requests: given.number("requests")?,
+        http: given.number("http")? > 0,
     })
 }
 

@@ -4,10 +4,14 @@
 //! As in the other workloads with a bank the final balances do not depend on the order.
 
 mod coact;
+mod http;
 
 use std::hint::black_box;
+use std::io;
 use std::ops::Range;
 use std::time::Instant;
+
+use tokio::runtime::Runtime;
 
 use super::bank::{Account, Transfer, digest, share};
 use crate::harness::latency::Latencies;
@@ -29,13 +33,20 @@ pub struct Size {
     pub tasks: u64,
     /// Requests in all.
     pub requests: u64,
+    /// Whether the tasks are connections of an HTTP server, and the requests come from clients.
+    pub http: bool,
 }
 
 impl Size {
     fn uniform(setup: &Setup) -> Size {
         let tasks = 64;
         let requests = setup.scaled_at_least(1_000_000, tasks);
-        Size { accounts: 1_000, wanted: 1_000, tasks, requests }
+        Size { accounts: 1_000, wanted: 1_000, tasks, requests, http: false }
+    }
+
+    fn http(setup: &Setup) -> Size {
+        let size = Size::uniform(setup);
+        Size { requests: (size.requests / 5).max(size.tasks), http: true, ..size }
     }
 
     fn skewed(setup: &Setup) -> Size {
@@ -48,6 +59,7 @@ impl Size {
             ("wanted", self.wanted),
             ("tasks", self.tasks),
             ("requests", self.requests),
+            ("http", self.http.into()),
         ]
     }
 
@@ -81,6 +93,14 @@ pub fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
     to.balance()
 }
 
+/// A tokio runtime with this many threads.
+///
+/// # Errors
+/// It could not be started.
+pub fn tokio(threads: usize) -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_io().build()
+}
+
 /// Has all requests handled by tasks of a tokio runtime with this many threads; the result is yet to come.
 ///
 /// # Errors
@@ -88,9 +108,23 @@ pub fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
 pub fn drive<H, F>(threads: usize, size: Size, handle: H) -> anyhow::Result<Measured>
 where
     H: Fn(Transfer) -> F + Clone + Send + 'static,
-    F: Future<Output = i64> + Send,
+    F: Future<Output = i64> + Send + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).build()?;
+    drive_on(&tokio(threads)?, size, handle)
+}
+
+/// The same on a runtime that is there.
+///
+/// # Errors
+/// A task has panicked.
+pub fn drive_on<H, F>(runtime: &Runtime, size: Size, handle: H) -> anyhow::Result<Measured>
+where
+    H: Fn(Transfer) -> F + Clone + Send + 'static,
+    F: Future<Output = i64> + Send + 'static,
+{
+    if size.http {
+        return http::drive(runtime, size, handle);
+    }
     let start = Instant::now();
     let tasks: Vec<_> = (0..size.tasks)
         .map(|task| {
@@ -131,6 +165,11 @@ macro_rules! implementations {
                 about: "ask on both accounts: a worker's turn",
                 run: |setup| coact::asked(setup, $size(setup)),
             },
+            Implementation {
+                name: "coact-hosted",
+                about: "the same, with workers on tokio's threads",
+                run: |setup| coact::hosted(setup, $size(setup)),
+            },
         ]
     };
 }
@@ -153,4 +192,14 @@ workload!(
     Size::skewed,
     "the same with four fifths of the requests between two of 8 accounts; a request",
     implementations!(Size::skewed)
+);
+
+workload!(
+    /// The same behind HTTP.
+    FrontHttp,
+    "http-front",
+    "the digest of the balances" = expected,
+    Size::http,
+    "64 connections of an HTTP server on tokio each bring one request after the other for two of 1,000 accounts; a request",
+    implementations!(Size::http)
 );

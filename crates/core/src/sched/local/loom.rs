@@ -55,7 +55,7 @@ fn assert_all(mut numbers: Vec<usize>, count: usize) {
 /// The owner pushes and pops while a thief steals: never both inside, no task lost or taken twice.
 ///
 /// Fails without either of the barriers, with a `Relaxed` load of `busy` in `owner_is_outside` or of
-/// `claimed` in `try_enter`, and with a `Relaxed` store in `leave` or at the end of `steal`.
+/// the hindrances in `try_enter`, and with a `Relaxed` store in `leave` or at the end of `steal`.
 #[test]
 fn owner_against_thief() {
     check(|| {

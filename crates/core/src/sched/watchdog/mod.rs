@@ -54,7 +54,7 @@ pub(crate) struct Watchdog {
 impl Watchdog {
     /// The watchdog of a runtime with workers, if it is to have one.
     pub(crate) fn new(config: &Config) -> Option<Self> {
-        let limit = config.watchdog.filter(|_| config.has_worker_threads())?;
+        let limit = config.watchdog.filter(|_| config.has_workers())?;
         Some(Self {
             limit,
             max_spares: config.spare_workers.unwrap_or(config.workers),

@@ -1,13 +1,13 @@
 //! Workers that are stepped by hand, all on one thread: how fast each is, the test says, and not the machine.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::Worker;
+use super::{ROUND, Worker};
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::runtime::Runtime;
-use crate::runtime::builder::new_without_threads;
+use crate::runtime::builder::{Builder, new_without_threads};
 use crate::sched::context;
 
 /// Behaviours of one cown in a row.
@@ -23,8 +23,11 @@ struct Workers(Vec<Worker>);
 
 impl Workers {
     fn new(count: usize) -> Self {
-        let builder = Runtime::builder().workers(count).throughput(THROUGHPUT);
-        let (shared, parkers) = new_without_threads(builder);
+        Self::of(Runtime::builder().workers(count))
+    }
+
+    fn of(builder: Builder) -> Self {
+        let (shared, parkers) = new_without_threads(builder.throughput(THROUGHPUT));
         let parkers = parkers.into_iter().enumerate();
         Self(parkers.map(|(index, parker)| Worker::new(shared, index, parker)).collect())
     }
@@ -37,8 +40,9 @@ impl Workers {
     /// Has a worker run the next of its tasks, and what follows that; returns whether there was one.
     fn step(&self, worker: usize) -> bool {
         self.on(worker, || {
-            let task = self.0[worker].take();
-            task.map(|task| self.0[worker].run_chain::<false>(task)).is_some()
+            let this = &self.0[worker];
+            let task = this.take().or_else(|| this.take_held());
+            task.map(|task| this.run_chain::<false>(task)).is_some()
         })
     }
 }
@@ -120,4 +124,115 @@ fn equal_cowns_are_served_alike_by_workers_that_run_by_turns() {
     let found =
         cases.map(|(at_first, steps)| unevenness(at_first, &by_turns(at_first.len(), steps)));
     assert!(found.iter().all(|found| *found <= UNEVENNESS), "{found:.2?}");
+}
+
+/// What a consumer was sent, and what it has before it, now and at the most.
+#[derive(Default)]
+struct Backlog {
+    sent: AtomicUsize,
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Backlog {
+    fn grow(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(now, Ordering::Relaxed);
+    }
+}
+
+/// A producer that sends a consumer so many requests in each of its turns, and always has one more turn to take.
+fn produce(
+    producer: Cown<usize>,
+    consumer: Cown<()>,
+    requests: usize,
+    backlog: Arc<Backlog>,
+    over: Arc<AtomicBool>,
+) {
+    let again = producer.clone();
+    when(&producer, move |turns| {
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+        *turns += 1;
+        for _ in 0..requests {
+            backlog.grow();
+            let backlog = Arc::clone(&backlog);
+            when(&consumer, move |()| _ = backlog.now.fetch_sub(1, Ordering::Relaxed));
+        }
+        produce(again, consumer, requests, backlog, over);
+    });
+}
+
+/// How many turns producers have on a worker that takes so many steps, and the longest queue of their consumer.
+fn flood(builder: Builder, producers: usize, steps: usize) -> (Vec<usize>, usize) {
+    let workers = Workers::of(builder.workers(1));
+    let (backlog, over) = (Arc::<Backlog>::default(), Arc::new(AtomicBool::new(false)));
+    let producers: Vec<_> = workers.on(0, || {
+        let consumer = Cown::new(());
+        let start = |_| {
+            let producer = Cown::new(0);
+            let (backlog, over) = (Arc::clone(&backlog), Arc::clone(&over));
+            produce(producer.clone(), consumer.clone(), 3, backlog, over);
+            producer
+        };
+        (0..producers).map(start).collect()
+    });
+    for _ in 0..steps {
+        workers.step(0);
+    }
+    over.store(true, Ordering::Relaxed);
+    while workers.step(0) {}
+    let most = backlog.most.load(Ordering::Relaxed);
+    let turns = producers.into_iter().map(|producer| producer.into_inner().expect("all is over"));
+    (turns.collect(), most)
+}
+
+#[test]
+fn producers_go_on_at_the_pace_of_their_consumer() {
+    let share = THROUGHPUT as usize;
+    for producers in [1, 2, 10] {
+        let (turns, longest) = flood(Runtime::builder(), producers, 100_000);
+        // The worker looks after one turn in eight or so, and what is sent until then waits.
+        assert!(longest <= 400 * share * producers, "{longest} requests of {producers} producers");
+        let (least, most) = (turns.iter().min().unwrap(), turns.iter().max().unwrap());
+        // Whoever finds the consumer's queue empty has a full turn, which the others have not: all come to that, but not
+        // all equally often.
+        assert!(least * 2 > *most, "{turns:?} turns");
+    }
+}
+
+#[test]
+fn producers_go_on_at_their_own_pace_if_that_is_asked_for() {
+    let (_, longest) = flood(Runtime::builder().throttle_senders(false), 2, 100_000);
+    assert!(longest > 100_000, "{longest}");
+}
+
+/// Whatever else the worker has to do, and however long the consumer's queue.
+#[test]
+fn what_gives_way_waits_for_64_tasks_at_the_most() {
+    let workers = Workers::new(1);
+    let (backlog, over) = (Arc::<Backlog>::default(), Arc::new(AtomicBool::new(false)));
+    workers.on(0, || {
+        let consumer = Cown::new(());
+        (0..100_000).for_each(|_| when(&consumer, |()| ()));
+        (0..20).for_each(|_| turn(Cown::new(0), Arc::clone(&over)));
+        produce(Cown::new(0), consumer, 1, Arc::clone(&backlog), Arc::clone(&over));
+    });
+    // Until the worker has looked at the consumer's queue, the producer has as many turns as the others.
+    while !workers.0[0].own(|tasks| !tasks.held.is_empty()) {
+        workers.step(0);
+    }
+    let sent = || backlog.sent.load(Ordering::Relaxed);
+    let (begin, mut last, mut since, mut longest) = (sent(), sent(), 0, 0);
+    for _ in 0..6_400 {
+        workers.step(0);
+        since = if sent() == last { since + 1 } else { 0 };
+        (last, longest) = (sent(), longest.max(since));
+    }
+    assert!(longest <= ROUND as usize, "waited for {longest} tasks");
+    assert!(last - begin <= 6_400 / ROUND as usize + 1, "{} turns", last - begin);
+    over.store(true, Ordering::Relaxed);
+    while workers.step(0) {}
 }

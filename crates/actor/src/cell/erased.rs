@@ -1,0 +1,73 @@
+//! Addresses of actors whose type does not matter.
+
+use std::any::Any;
+
+use coact_core::Home;
+
+use crate::front::Front;
+use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
+
+/// An address that keeps its actor alive.
+pub(crate) trait AnyStrong {
+    fn front(&self) -> &Front;
+    fn home(&self) -> Home;
+    /// Does something behind all that stands in the actor's queue, even if the actor has ended.
+    fn when_behind(&self, work: Box<dyn FnOnce() + Send>);
+}
+
+impl<A: Actor> AnyStrong for Addr<A> {
+    fn front(&self) -> &Front {
+        self.cown().front()
+    }
+
+    fn home(&self) -> Home {
+        Addr::home(self)
+    }
+
+    fn when_behind(&self, work: Box<dyn FnOnce() + Send>) {
+        self.cown().when_behind(work);
+    }
+}
+
+/// The address that an actor has of itself.
+pub(super) trait AnyWeak {
+    fn id(&self) -> ActorId;
+    fn front(&self) -> &Front;
+    fn any(&self) -> AnyAddr;
+    /// Returns whether anybody has an address still.
+    fn alert(&self) -> bool;
+    fn close(&self);
+    fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;
+    /// To be asked for its type.
+    fn typed(&self) -> &dyn Any;
+}
+
+impl<A: Actor> AnyWeak for WeakAddr<A> {
+    fn id(&self) -> ActorId {
+        WeakAddr::id(self)
+    }
+
+    fn front(&self) -> &Front {
+        WeakAddr::front(self)
+    }
+
+    fn any(&self) -> AnyAddr {
+        WeakAddr::any(self)
+    }
+
+    fn alert(&self) -> bool {
+        WeakAddr::alert(self)
+    }
+
+    fn close(&self) {
+        WeakAddr::close(self);
+    }
+
+    fn upgrade(&self) -> Option<Box<dyn AnyStrong>> {
+        WeakAddr::upgrade(self).map(|address| Box::new(address) as Box<dyn AnyStrong>)
+    }
+
+    fn typed(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,112 @@
+//! Errands: what is done behind all that stands in a cown's queue, and does not need its state. One task for cowns of all
+//! types.
+
+use std::ptr::NonNull;
+
+use super::Attended;
+use crate::behaviour::release::release_to_next;
+use crate::behaviour::single::{self, Single};
+use crate::behaviour::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
+use crate::cown::handle::Cown;
+use crate::cown::header::{CownHeader, Member};
+use crate::group::ring::Entry;
+use crate::group::spawn as group;
+use crate::panic::drop_quietly;
+use crate::runtime::count_abandoned;
+use crate::sched::at_work_in;
+
+/// What is to be done, and is told whether the runtime is past its deadline.
+pub(super) type Errand = Box<dyn FnOnce(Mode) + Send>;
+
+static VTABLE: TaskVTable = TaskVTable::new(run, single::link, name);
+
+static VTABLE_IN_GROUP: TaskVTable =
+    TaskVTable::new(single::run_forgetting_in_group, single::link_in_group, name)
+        .in_group(InGroup { body: run_body, dispose });
+
+fn name() -> &'static str {
+    "an errand"
+}
+
+impl<T: Attended> Cown<T> {
+    /// Does something behind all that was spawned on the cown: even if that is closed, and even past the deadline of a
+    /// shutdown, whose report counts it. A panic is caught, and poisons nothing.
+    ///
+    /// **Cost.** That of a behaviour.
+    pub fn when_behind(&self, errand: Box<dyn FnOnce() + Send>) {
+        // SAFETY: alive by this handle.
+        unsafe { append(self.header_ptr(), Box::new(|_| errand())) };
+    }
+}
+
+/// Puts an errand into the queue of a cown, or of its group.
+///
+/// # Safety
+/// The cown is alive.
+pub(super) unsafe fn append(cown: NonNull<CownHeader>, errand: Errand) {
+    let member = Member::exclusive(cown);
+    // SAFETY: by the caller's word.
+    unsafe {
+        let header = cown.as_ref();
+        match header.leader() {
+            None => {
+                at_work_in(header.home(), || {
+                    Single::spawn(Single::allocate(member, &VTABLE, errand));
+                });
+            }
+            Some(leader) if group::goes_into_ring(leader) => {
+                group::push(leader, member, errand, run_in_ring);
+            }
+            Some(leader) => {
+                let node = Single::allocate(member, &VTABLE_IN_GROUP, errand);
+                group::spawn_from_anywhere(leader, Single::slot(node));
+            }
+        }
+    }
+}
+
+fn run_errand(errand: Errand, context: &RunContext) {
+    let mode = context.mode();
+    if mode == Mode::Cancel {
+        // A sign of life, for whoever waits for the end (`sched/ending.rs`).
+        count_abandoned(context.home);
+    }
+    drop_quietly(move || errand(mode));
+}
+
+/// # Safety
+/// The task is that of an errand in no group, and is run once.
+unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    let node = task.cast::<Single<Errand>>();
+    // SAFETY: by the caller's word, so it holds the cown; the node is ours alone once it has left the queue.
+    unsafe {
+        let errand = Single::take_body(node);
+        run_errand(errand, context);
+        let cown = Single::slot(node).as_ref().member().header_ptr();
+        let successor = release_to_next::<false>(Single::slot(node), cown, &context.home);
+        dispose(task);
+        successor
+    }
+}
+
+/// # Safety
+/// As for every [`RunEntry`](crate::group::ring::RunEntry); the entry was pushed with an errand.
+unsafe fn run_in_ring(entry: NonNull<Entry>, context: &RunContext) {
+    // SAFETY: taken before anything can be pushed.
+    let (_, errand) = unsafe { Entry::take::<Errand>(entry) };
+    run_errand(errand, context);
+}
+
+/// # Safety
+/// As for every [`InGroup::body`].
+unsafe fn run_body(task: TaskPtr, context: &RunContext) {
+    // SAFETY: by the caller's word.
+    run_errand(unsafe { Single::take_body(task.cast()) }, context);
+}
+
+/// # Safety
+/// The task is that of an errand which has run, and has left its queue.
+unsafe fn dispose(task: TaskPtr) {
+    // SAFETY: by the caller's word.
+    unsafe { Single::<Errand>::free(task.cast()) };
+}

@@ -1,0 +1,154 @@
+//! The word of a cown's header that says what condition the cown is in, and the ways in which it changes.
+
+use coact_sync::shim::atomic::{AtomicU16, End, Ordering};
+
+/// The condition of a cown: bits, each with an owner and a meaning of its own.
+pub(crate) struct Flags(AtomicU16);
+
+impl Flags {
+    /// A behaviour panicked while it held the cown exclusively.
+    pub(crate) const POISONED: u16 = 1;
+    /// The state is gone for good: behaviours are refused, but for those that come
+    /// [regardless](crate::attend).
+    pub(crate) const CLOSED: u16 = 1 << 1;
+    /// A [`Guard`](crate::attend::guard::Guard) lies in front of the header. Constant.
+    pub(crate) const ATTENDED: u16 = 1 << 2;
+    /// The state wants to be attended to before the next behaviour.
+    pub(crate) const ALERT: u16 = 1 << 3;
+    /// The token lies in the guard: nothing is granted until the next alert.
+    pub(crate) const PARKED: u16 = 1 << 4;
+    /// Of a cown that is attended to, for the layer above: something that a sender must look at.
+    pub(crate) const MARKED: u16 = 1 << 5;
+    /// Of any other: its block is no longer than it must be. Constant.
+    pub(crate) const PACKED: u16 = Self::MARKED;
+    /// The state is touched by one thread only, that of its home's pump. Constant, as is the home.
+    pub(crate) const PINNED: u16 = 1 << 6;
+    /// The cown is a member of a [group](crate::group). Constant. On a header that has a queue, which
+    /// a member's has not, it says that this is the group's leader.
+    pub(crate) const GROUPED: u16 = 1 << 7;
+    /// The queue once was one of several that a behaviour was appended to, or of one that reads. Never taken back. Whose
+    /// request may stand behind such a one may not miss it: if one came before, his exchange of the tail has acquired
+    /// that one's, and with it the flag.
+    pub(crate) const STEPPED: u16 = 1 << 8;
+    /// Of a member of a group, which has no queue: it stands in its leader's line. The token holder's.
+    pub(crate) const IN_LINE: u16 = Self::STEPPED;
+    /// Many waited for the cown when its worker last looked, and nobody has found its queue empty since. A hint for
+    /// those who send to it: `sched/README.md`, "Giving way".
+    pub(crate) const OVERLOADED: u16 = 1 << 9;
+
+    pub(crate) fn new(flags: u16) -> Self {
+        Self(AtomicU16::new(flags))
+    }
+
+    /// Nobody reaches the cown any more; a model checks that.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.0.end();
+    }
+
+    /// Which of these are set. Exact for a behaviour that holds the cown.
+    #[inline]
+    pub(crate) fn get(&self, of: u16) -> u16 {
+        // ORDERING: Relaxed. A holder is ordered after the one that set a flag by the queue itself
+        // (release of `tail` or `next`, acquire by the next holder); for others it is a hint.
+        self.0.load(Ordering::Relaxed) & of
+    }
+
+    /// Sets or clears a flag that is not part of a protocol.
+    pub(super) fn set(&self, flag: u16, on: bool) {
+        // ORDERING: Relaxed, as in `get`.
+        if on {
+            self.0.fetch_or(flag, Ordering::Relaxed);
+        } else {
+            self.0.fetch_and(!flag, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets ALERT. Returns what was set before of ALERT and PARKED: who finds PARKED alone has the token.
+    pub(crate) fn alert(&self) -> u16 {
+        // ORDERING: AcqRel. Release publishes what the caller did to whoever clears the bit (`begin_attending`).
+        // Acquire pairs with the release in `park`: the token, the state. Release also for `attend::is_without_door`.
+        self.0.fetch_or(Self::ALERT, Ordering::AcqRel) & (Self::ALERT | Self::PARKED)
+    }
+
+    /// Sets ALERT for the caller's own later look. It has the token.
+    pub(crate) fn remember_alert(&self) {
+        // ORDERING: Relaxed. For the holder itself. (The next alert may find the bit, and leaves the rest to
+        // it: what that one brings is published by other means, and taken by whoever clears the bit.)
+        self.0.fetch_or(Self::ALERT, Ordering::Relaxed);
+    }
+
+    /// Sets ALERT of a cown that nobody else knows.
+    pub(crate) fn begin_alerted(&self) {
+        // ORDERING: Relaxed, both. Published with the first handle.
+        self.0.store(self.0.load(Ordering::Relaxed) | Self::ALERT, Ordering::Relaxed);
+    }
+
+    /// Clears ALERT and PARKED: whoever alerts from here on is attended to once more.
+    pub(crate) fn begin_attending(&self) {
+        // ORDERING: AcqRel. Acquire pairs with the release in `alert`. (Release: the next alert may find the bits as
+        // this leaves them, and continues from here.)
+        self.0.fetch_and(!(Self::ALERT | Self::PARKED), Ordering::AcqRel);
+    }
+
+    /// Leaves the token with the word, unless there is an alert or the cown is closed. Returns whether it does.
+    pub(crate) fn park(&self) -> bool {
+        let quiet =
+            |flags| (flags & (Self::ALERT | Self::CLOSED) == 0).then_some(flags | Self::PARKED);
+        // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
+        // `alert` and `unpark`). Relaxed where nothing is given away.
+        self.0.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
+    }
+
+    /// Takes the token that lies there, unless an alert has come, which takes it. Returns whether it does.
+    pub(crate) fn unpark(&self) -> bool {
+        let parked = |flags| {
+            (flags & (Self::PARKED | Self::ALERT) == Self::PARKED).then_some(flags & !Self::PARKED)
+        };
+        // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head.
+        self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, parked).is_ok()
+    }
+
+    /// Marks a member's door as shut, unless it is closed. Returns whether it does. The token holder's.
+    pub(crate) fn shut(&self) -> bool {
+        let unless_closed = |flags| (flags & Self::CLOSED == 0).then_some(flags | Self::PARKED);
+        // ORDERING: AcqRel, as in `close`.
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
+    }
+
+    /// Marks it as open. The token holder's.
+    pub(crate) fn open(&self) {
+        self.set(Self::PARKED, false);
+    }
+
+    /// Sets CLOSED. Returns what was set before of CLOSED and PARKED.
+    pub(crate) fn close(&self) -> u16 {
+        // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
+        // us sees the other.
+        self.0.fetch_or(Self::CLOSED, Ordering::AcqRel) & (Self::CLOSED | Self::PARKED)
+    }
+
+    /// Sets STEPPED, once. The caller is about to put its request into the queue.
+    #[inline]
+    pub(super) fn note_step(&self) {
+        if self.get(Self::STEPPED) == 0 {
+            // ORDERING: Relaxed. Published by the exchange of the tail that follows. So is a bit that was found set: who
+            // acquires that exchange reads the word after us, and what it reads is no older than what we have read.
+            self.0.fetch_or(Self::STEPPED, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets OVERLOADED, if it is not.
+    pub(crate) fn note_overload(&self) {
+        if self.get(Self::OVERLOADED) == 0 {
+            self.set(Self::OVERLOADED, true);
+        }
+    }
+
+    /// Clears it, if it is set.
+    pub(crate) fn end_overload(&self) {
+        if self.get(Self::OVERLOADED) != 0 {
+            self.set(Self::OVERLOADED, false);
+        }
+    }
+}

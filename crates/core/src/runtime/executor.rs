@@ -1,0 +1,159 @@
+//! Runtimes whose workers run on the threads of an executor.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::thread;
+
+use parking::Parker;
+
+use super::Builder;
+use super::builder::SpawnWorker;
+use super::host::Host;
+use super::thread::Thread;
+use crate::sched::context::Nested;
+use crate::sched::hosted::{self, Hosted};
+use crate::sched::shared::Shared;
+use crate::sched::worker::Worker;
+
+/// One worker of a runtime as a future, which runs on the threads of an [executor](Builder::on_executor).
+///
+/// It is woken when there is something to do, runs some behaviours each time it is polled, and is ready when the runtime
+/// has stopped.
+///
+/// **It may be dropped** at any time, or never be polled: threads of the runtime's own do its work instead.
+///
+/// Poll it from a task of its own. In a behaviour of any runtime, a poll runs other behaviours inside of that one. Where a
+/// poll may come in the middle of things (in a behaviour that runs [on the spot](crate::when_here), or in the waker's `wake`)
+/// it runs nothing, and leaves the work to the runtime's own threads.
+#[must_use = "a worker runs behaviours when it is polled: spawn it on the executor"]
+pub struct WorkerFuture {
+    shared: &'static Shared,
+    index: usize,
+}
+
+impl WorkerFuture {
+    fn hosted(&self) -> &'static Hosted {
+        self.shared.hosted().expect("made for a runtime whose workers are hosted")
+    }
+}
+
+impl Future for WorkerFuture {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.hosted().poll(self.shared, self.index, context)
+    }
+}
+
+impl Drop for WorkerFuture {
+    fn drop(&mut self) {
+        self.hosted().desert(self.index);
+    }
+}
+
+impl fmt::Debug for WorkerFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shared, index } = self;
+        f.debug_struct("WorkerFuture")
+            .field("runtime", &shared.config.name)
+            .field("index", index)
+            .finish()
+    }
+}
+
+impl Builder {
+    /// Runs the workers on the threads of an executor, tokio's for instance, so that **one pool of threads serves both**:
+    /// `spawn` is given each worker as a future, when the runtime is built, and spawns it there.
+    ///
+    /// A request that a task of the executor makes, and its answer, then need no other thread: the task is put aside, the
+    /// behaviour runs, the task goes on. And the processors are not shared by two pools that know nothing of each other.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// # mod tokio {
+    /// #     pub fn spawn(future: impl Future<Output = ()> + Send + 'static) {
+    /// #         std::thread::spawn(|| poll_until_ready(future));
+    /// #     }
+    /// #     fn poll_until_ready(future: impl Future<Output = ()>) {
+    /// #         let (mut future, waker) = (std::pin::pin!(future), std::task::Waker::noop());
+    /// #         while future.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending() {
+    /// #             std::thread::yield_now();
+    /// #         }
+    /// #     }
+    /// # }
+    /// use coact::{Cown, Runtime, ask};
+    ///
+    /// // In a tokio runtime with two threads. (If behaviours use tokio: `around_threads`, see below.)
+    /// let runtime = Runtime::builder()
+    ///     .workers(2)
+    ///     .on_executor(|worker| drop(tokio::spawn(worker)))
+    ///     .build()?;
+    /// let cown = runtime.run(|| Cown::new(20));
+    /// assert_eq!(ask(&cown, |n| *n + 1).wait(), Ok(21));
+    /// # Ok::<(), coact::BuildError>(())
+    /// ```
+    ///
+    /// A worker gives its thread back when there is nothing to do, after some hundred behaviours, and after about 100 us. A
+    /// behaviour that takes long keeps a thread of the executor as long: it is to that as a poll that takes long. Make as
+    /// many [workers](Self::workers) as the executor has threads; more are of no use.
+    ///
+    /// **Progress does not depend on the executor.** What it has not polled 1 to 2 ms after there was something to do is run by threads of
+    /// the runtime's own: since all threads of the executor are busy or blocked, or it has ended, or has dropped the future. There is up
+    /// to one for each worker, started when it is needed. So [`Runtime::run`](crate::Runtime::run),
+    /// [`shutdown`](crate::Runtime::shutdown) and [`Promise::wait`](crate::Promise::wait) may be called on a thread of the executor, although
+    /// they block it: that costs this time, if it is the thread that was to do the work. (In tokio's `block_in_place` it does not.) But
+    /// what the executor itself is to do comes to a halt while its last thread is blocked: a behaviour's future that sleeps by tokio's
+    /// clock is not woken.
+    ///
+    /// **If behaviours need the executor's context** (tokio's timers, sockets, `spawn`), give the runtime's own threads that
+    /// context with [`around_threads`](Self::around_threads): otherwise they panic now and then, on a busy executor, with "there is no reactor running".
+    /// [`on_start`](Self::on_start), [`on_stop`](Self::on_stop) and the stack's size are for these threads, too; [`pin`](Self::pin) has no
+    /// meaning. The [throughput](Self::throughput) is 16 at the most.
+    ///
+    /// **Cost.** To wake a worker is to wake a task, and to lock its place: a request and its answer take 0.9 us, or
+    /// 0.3 us beside many others, in place of 6 us and 0.6 us. A behaviour costs the same. One thread of the runtime looks after the workers: once a
+    /// millisecond while there is work, and not at all else.
+    ///
+    /// # Panics
+    /// [`build`](Self::build) panics if `spawn` does.
+    pub fn on_executor(self, spawn: impl Fn(WorkerFuture) + Send + Sync + 'static) -> Self {
+        self.hosted_by(Host::Executor, Some(std::sync::Arc::new(spawn)))
+    }
+}
+
+/// Seats the workers of a runtime, and starts the lookout, from when on the runtime can be stopped.
+///
+/// # Errors
+/// The system refuses the lookout a thread.
+pub(super) fn host_workers(
+    shared: &'static Shared,
+    mut parkers: Vec<Parker>,
+) -> io::Result<Thread> {
+    let hosted = shared.hosted().expect("its workers are hosted");
+    let parker = parkers.pop().expect("the last one is that of the lookout");
+    let settings = thread::Builder::new().name(format!("{}-lookout", shared.config.name));
+    let lookout = Thread::start(settings, move || {
+        // As on a worker's thread: what would block is refused.
+        let _inside = Nested::enter();
+        let wakers = hosted.look_after(shared, &parker);
+        shared.count_out();
+        hosted::wake_all(wakers);
+    });
+    match &lookout {
+        Err(_) => shared.has_only(0),
+        Ok(_) => {
+            for (index, parker) in parkers.into_iter().enumerate() {
+                hosted.seat(index, Worker::new(shared, index, parker));
+            }
+        }
+    }
+    lookout
+}
+
+/// Has the executor spawn the workers.
+pub(super) fn spawn_workers(shared: &'static Shared, spawn: &SpawnWorker) {
+    (0..shared.workers.len()).for_each(|index| spawn(WorkerFuture { shared, index }));
+}

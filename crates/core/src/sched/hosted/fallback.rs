@@ -1,0 +1,132 @@
+//! The threads that run what the executor leaves waiting: as many as there are workers at the most, each started when it is
+//! needed for the first time.
+
+use std::time::Instant;
+
+use coact_sync::shim::sync::Mutex;
+use parking::Unparker;
+
+use super::Hosted;
+use crate::runtime::thread::Thread;
+use crate::sched::context::Nested;
+use crate::sched::shared::Shared;
+
+/// The fallback threads of a runtime.
+#[derive(Default)]
+pub(super) struct Crew(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Unparker>,
+    threads: Vec<Thread>,
+    started: usize,
+    is_dismissed: bool,
+    /// Whether it was told that the system refuses a thread.
+    has_complained: bool,
+}
+
+impl Crew {
+    /// Wakes a thread that has nothing to do; returns whether there is one.
+    pub(super) fn wake_one(&self) -> bool {
+        let idle = self.0.lock().idle.pop();
+        idle.is_some_and(|thread| {
+            thread.unpark();
+            true
+        })
+    }
+
+    /// Adds a thread to those that have nothing to do. Returns false if it is to end.
+    fn rest(&self, thread: Unparker) -> bool {
+        let mut state = self.0.lock();
+        if !state.is_dismissed {
+            state.idle.push(thread);
+        }
+        !state.is_dismissed
+    }
+
+    /// Ends the threads, when they have nothing to do.
+    pub(super) fn dismiss(&self) {
+        let idle = {
+            let mut state = self.0.lock();
+            state.is_dismissed = true;
+            std::mem::take(&mut state.idle)
+        };
+        for thread in idle {
+            thread.unpark();
+        }
+    }
+
+    fn take_threads(&self) -> Vec<Thread> {
+        std::mem::take(&mut self.0.lock().threads)
+    }
+}
+
+impl Hosted {
+    /// Has a fallback thread run a worker that is overdue. If the system refuses it, the caller does.
+    pub(super) fn call_fallback(&self, shared: &'static Shared) {
+        if self.crew.wake_one() {
+            return;
+        }
+        if let Err(error) = self.start_fallback(shared) {
+            if !std::mem::replace(&mut self.crew.0.lock().has_complained, true) {
+                tracing::error!("could not start a thread for what an executor leaves: {error}");
+            }
+            self.run_neglected(shared);
+        }
+    }
+
+    /// Starts one more thread, unless there are as many as workers.
+    fn start_fallback(&self, shared: &'static Shared) -> std::io::Result<()> {
+        let mut state = self.crew.0.lock();
+        if state.started == self.seats.len() || state.is_dismissed {
+            return Ok(());
+        }
+        let name = format!("{}-fallback-{}", shared.config.name, state.started);
+        let thread = Thread::start(shared.thread_settings(name), move || {
+            // As on a worker's thread: what would block is refused.
+            let _inside = Nested::enter();
+            shared.between_hooks(|| {
+                shared.hosted().expect("its workers are hosted").stand_in(shared);
+            });
+        })?;
+        state.started += 1;
+        state.threads.push(thread);
+        Ok(())
+    }
+
+    /// The life of a fallback thread.
+    fn stand_in(&self, shared: &'static Shared) {
+        let (parker, unparker) = parking::pair();
+        loop {
+            self.run_neglected(shared);
+            if !self.crew.rest(unparker.clone()) {
+                return;
+            }
+            // What has become overdue before this thread could be found idle.
+            self.run_neglected(shared);
+            parker.park();
+        }
+    }
+
+    fn run_neglected(&self, shared: &'static Shared) {
+        let mut found = true;
+        while std::mem::take(&mut found) {
+            for (index, seat) in self.seats.iter().enumerate() {
+                if let Some(resting) = seat.take_neglected() {
+                    self.run(shared, index, resting, Self::wake_executor);
+                    found = true;
+                }
+            }
+        }
+    }
+
+    /// Joins the fallback threads that are over by then, and leaves the others to themselves.
+    pub(crate) fn join_until(&self, until: Instant) {
+        self.crew.take_threads().into_iter().for_each(|thread| thread.join_until(until));
+    }
+
+    /// Waits for no fallback thread any more.
+    pub(crate) fn detach(&self) {
+        drop(self.crew.take_threads());
+    }
+}

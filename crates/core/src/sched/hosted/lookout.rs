@@ -1,0 +1,133 @@
+//! The thread that looks after hosted workers. It runs none of their tasks while the runtime does, so nothing keeps it.
+
+use std::task::Waker;
+use std::time::Duration;
+
+use coact_sync::shim::atomic::{AtomicBool, Ordering};
+use parking::Parker;
+
+use super::Hosted;
+use super::seat::Next;
+use super::turn::Turn;
+use crate::sched::shared::{Phase, Shared};
+use crate::sched::surplus;
+use crate::sched::worker::park_for;
+
+/// How long a worker that is due waits for the executor before a fallback thread runs it; up to twice that.
+const PATIENCE: Duration = Duration::from_millis(1);
+/// How many looks in a row find all workers asleep before the lookout sleeps, too.
+const QUIET_LOOKS: u32 = 10;
+
+/// Whether the lookout is to be woken when a worker is called.
+///
+/// ORDERING: all relaxed. The seats' locks order them: the lookout says that it sleeps, and then looks at each seat
+/// under its lock; a thread that changes a seat from asleep does so under that lock, and then looks here.
+pub(super) struct Nap(AtomicBool);
+
+impl Nap {
+    pub(super) fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// Says that the lookout sleeps; returns whether it may, since all workers do.
+    pub(super) fn begin(&self, are_asleep: impl FnOnce() -> bool) -> bool {
+        self.0.store(true, Ordering::Relaxed);
+        are_asleep()
+    }
+
+    pub(super) fn end(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the lookout sleeps: the caller, who has changed a seat from asleep, wakes it.
+    pub(super) fn is_to_end(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What the lookout has seen at its last look.
+struct Seen {
+    /// How many tasks each worker had taken.
+    ticks: Vec<u64>,
+    /// Whether there were tasks in inboxes.
+    tasks: bool,
+}
+
+impl Hosted {
+    /// The life of the lookout: until the runtime has stopped, and no worker waits for a thread. Returns the wakers of the
+    /// futures that are over.
+    pub(crate) fn look_after(&self, shared: &'static Shared, parker: &Parker) -> Vec<Waker> {
+        let mut seen = Seen { ticks: vec![0; self.seats.len()], tasks: false };
+        let mut quiet = 0;
+        while shared.phase() != Phase::Stopped {
+            let overdue = self.seats.iter().filter(|seat| seat.is_overdue()).count();
+            (0..overdue).for_each(|_| self.call_fallback(shared));
+            self.help_stuck(shared, &mut seen);
+            quiet = if self.are_asleep() { quiet + 1 } else { 0 };
+            if quiet < QUIET_LOOKS {
+                park_for(parker, PATIENCE);
+            } else {
+                self.sleep(shared, parker);
+                quiet = 0;
+            }
+        }
+        let wakers = self.end_vacant();
+        self.crew.dismiss();
+        wakers
+    }
+
+    /// Has a worker that sleeps take what waits behind another one's long behaviour, or has been in an inbox since the last
+    /// look: a worker does not tell what it shares before its behaviour has ended.
+    fn help_stuck(&self, shared: &Shared, seen: &mut Seen) {
+        let has_tasks = shared.has_tasks_in_inboxes();
+        let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
+        let mut stuck = None;
+        for (index, worker) in shared.workers.iter().enumerate() {
+            // ORDERING: Relaxed. A hint: a worker that is taken for stuck by mistake loses some tasks to another one.
+            let now = worker.ticks.load(Ordering::Relaxed);
+            let stands_still = std::mem::replace(&mut seen.ticks[index], now) == now;
+            if stands_still && self.seats[index].is_running() && worker.local.has_any() {
+                stuck = Some(index);
+            }
+        }
+        if stuck.is_none() && !tasks_wait {
+            return;
+        }
+        let mut seats = self.seats.iter().enumerate();
+        let taken = seats.find_map(|(index, seat)| Some((index, seat.take_asleep()?)));
+        if let Some((index, mut resting)) = taken {
+            let has_some = resting.worker.fetch(stuck);
+            resting.asleep = !has_some;
+            self.put(index, resting, if has_some { Next::Due } else { Next::Asleep });
+        }
+    }
+
+    fn are_asleep(&self) -> bool {
+        self.seats.iter().all(|seat| seat.is_asleep())
+    }
+
+    /// Sleeps until a worker is called.
+    fn sleep(&self, shared: &Shared, parker: &Parker) {
+        if self.nap.begin(|| self.are_asleep()) {
+            surplus::park(parker, None, || shared.idle.sleeping() == shared.workers.len());
+        }
+        self.nap.end();
+    }
+
+    /// Ends the workers that no thread runs, once the runtime has stopped: the others end where they run.
+    fn end_vacant(&self) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        for (index, seat) in self.seats.iter().enumerate() {
+            let Some(mut resting) = seat.take_vacant() else { continue };
+            // It keeps its waker: a worker that is not put back in between is woken once, at its end.
+            loop {
+                match resting.worker.take_turn(resting.asleep) {
+                    Turn::Ended => break,
+                    turn => resting.asleep = turn == Turn::Asleep,
+                }
+            }
+            wakers.extend(self.end(index, resting));
+        }
+        wakers
+    }
+}

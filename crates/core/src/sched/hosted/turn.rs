@@ -1,0 +1,113 @@
+//! One turn of a worker on a thread that is not its own.
+
+use std::time::{Duration, Instant};
+
+use crate::behaviour::task::TaskPtr;
+use crate::sched::context;
+use crate::sched::shared::Phase;
+use crate::sched::worker::Worker;
+
+/// After so many behaviours the thread is given back: other tasks of the executor have their turn.
+const TURN: u32 = 128;
+/// Or after this time, if they are long ones.
+const TIME: Duration = Duration::from_micros(100);
+/// After so many behaviours the turn is timed: most are over by then, and to look at the clock takes as long as a short one.
+const TIMED_FROM: u32 = 4;
+/// How many behaviours in a row a hosted worker runs on one cown, at the most: in between it looks at the clock.
+pub(in crate::sched) const THROUGHPUT: u32 = 16;
+
+/// How a turn has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// There is more to do.
+    Over,
+    /// There was nothing more to do: the worker is among the sleepers.
+    Asleep,
+    /// The runtime has stopped.
+    Ended,
+}
+
+impl Worker {
+    /// Runs tasks as this worker on the current thread, until it has had its share or there are none. It comes from
+    /// the list of sleepers if it was `asleep`.
+    pub(super) fn take_turn(&self, asleep: bool) -> Turn {
+        let turn = || match self.shared.watchdog() {
+            None => self.turn::<false>(asleep),
+            Some(_) => self.turn::<true>(asleep),
+        };
+        context::alone(|| context::with_worker(self, turn))
+    }
+
+    fn turn<const MARKED: bool>(&self, asleep: bool) -> Turn {
+        let mut next = if asleep { self.get_up_for(None) } else { self.next() };
+        let (mut ran, mut began) = (0, None);
+        loop {
+            let task = match next {
+                Ok(task) => task,
+                Err(end) => return end,
+            };
+            self.tell_of_shared();
+            ran += self.run_chain::<MARKED>(task);
+            self.tell_of_shared();
+            let is_over =
+                ran >= TIMED_FROM && began.get_or_insert_with(Instant::now).elapsed() >= TIME;
+            if ran >= TURN || is_over {
+                return Turn::Over;
+            }
+            next = self.next();
+        }
+    }
+
+    /// Gets up and takes what waits behind the worker that is `stuck`, if there is one, or lies in an inbox. Returns whether
+    /// there was anything: otherwise it sleeps again.
+    pub(super) fn fetch(&self, stuck: Option<usize>) -> bool {
+        let fetched = self.get_up_for(stuck);
+        if let Ok(task) = fetched {
+            self.own(|tasks| tasks.aged.push_front(task));
+        }
+        self.tell_of_shared();
+        fetched.is_ok()
+    }
+
+    fn next(&self) -> Result<TaskPtr, Turn> {
+        if let Some(task) = self.take() {
+            return Ok(task);
+        }
+        self.shared.idle.start_searching();
+        self.search_once()
+    }
+
+    fn get_up_for(&self, stuck: Option<usize>) -> Result<TaskPtr, Turn> {
+        // A look for idleness that sees the worker asleep twice sees that it was awake in between (`Shared::stamp`).
+        self.tick();
+        // Called or not, from here on it is no sleeper, and counts as searching.
+        self.shared.idle.wake_up(self.index);
+        if let Some(task) = stuck.and_then(|worker| self.steal_from(worker, true)) {
+            self.own(|tasks| tasks.aged.push_back(task));
+        }
+        self.search_once()
+    }
+
+    /// As `Worker::search`, but that it does not spin: the executor may have something to do. Tasks in the queues of
+    /// other workers are shared by these, or found by the fallback thread.
+    fn search_once(&self) -> Result<TaskPtr, Turn> {
+        let (shared, idle) = (self.shared, &self.shared.idle);
+        loop {
+            if let Some(task) = self.look_once_for_any() {
+                if idle.found_work() {
+                    shared.notify_of_rest();
+                }
+                return Ok(task);
+            }
+            if shared.phase() == Phase::Stopped {
+                return Err(Turn::Ended);
+            }
+            idle.fall_asleep(self.index);
+            if !shared.has_tasks_in_inboxes() && shared.phase() != Phase::Stopped {
+                shared.tell_if_idle();
+                return Err(Turn::Asleep);
+            }
+            idle.wake_up(self.index);
+        }
+    }
+}
