@@ -315,7 +315,7 @@ fn a_farewell_against_upgrade() {
 /// Fails if the request of the farewell destroys a state that has something behind it, or a handle left.
 #[test]
 fn an_end_against_a_handle_that_comes_and_goes() {
-    check(|| {
+    check_bounded(3, || {
         let cown = mortal();
         let orders = Arc::clone(cown.front());
         let weak = cown.downgrade();

@@ -3,7 +3,14 @@
 use coact_sync::shim::atomic::{AtomicU16, End, Ordering};
 
 /// The condition of a cown: bits, each with an owner and a meaning of its own.
-pub(crate) struct Flags(AtomicU16);
+pub(crate) struct Flags {
+    word: AtomicU16,
+    /// In a model the bits that senders look at have a word of their own. loom tries every value that a load may see, and
+    /// those of the others change often: one model took an hour in place of seconds. Two words order less than one, so
+    /// nothing that can happen is left out.
+    #[cfg(loom)]
+    for_senders: AtomicU16,
+}
 
 impl Flags {
     /// A behaviour panicked while it held the cown exclusively.
@@ -36,14 +43,28 @@ impl Flags {
     /// those who send to it: `sched/README.md`, "Giving way".
     pub(crate) const OVERLOADED: u16 = 1 << 9;
 
+    /// What who sends looks at.
+    #[cfg(loom)]
+    const FOR_SENDERS: u16 = Self::STEPPED | Self::OVERLOADED;
+
+    #[cfg(not(loom))]
     pub(crate) fn new(flags: u16) -> Self {
-        Self(AtomicU16::new(flags))
+        Self { word: AtomicU16::new(flags) }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new(flags: u16) -> Self {
+        let [word, for_senders] =
+            [flags & !Self::FOR_SENDERS, flags & Self::FOR_SENDERS].map(AtomicU16::new);
+        Self { word, for_senders }
     }
 
     /// Nobody reaches the cown any more; a model checks that.
     #[inline]
     pub(super) fn end(&mut self) {
-        self.0.end();
+        self.word.end();
+        #[cfg(loom)]
+        self.for_senders.end();
     }
 
     /// Which of these are set. Exact for a behaviour that holds the cown.
@@ -51,16 +72,34 @@ impl Flags {
     pub(crate) fn get(&self, of: u16) -> u16 {
         // ORDERING: Relaxed. A holder is ordered after the one that set a flag by the queue itself
         // (release of `tail` or `next`, acquire by the next holder); for others it is a hint.
-        self.0.load(Ordering::Relaxed) & of
+        #[cfg(loom)]
+        if of & Self::FOR_SENDERS != 0 {
+            let rest = of & !Self::FOR_SENDERS;
+            let found = self.for_senders.load(Ordering::Relaxed) & of;
+            return if rest == 0 { found } else { found | self.get(rest) };
+        }
+        self.word.load(Ordering::Relaxed) & of
+    }
+
+    /// The word that has these bits, which are all for senders, or none of them.
+    #[inline]
+    fn word_of(&self, bits: u16) -> &AtomicU16 {
+        #[cfg(loom)]
+        if bits & Self::FOR_SENDERS != 0 {
+            return &self.for_senders;
+        }
+        let _ = bits;
+        &self.word
     }
 
     /// Sets or clears a flag that is not part of a protocol.
     pub(super) fn set(&self, flag: u16, on: bool) {
         // ORDERING: Relaxed, as in `get`.
+        let word = self.word_of(flag);
         if on {
-            self.0.fetch_or(flag, Ordering::Relaxed);
+            word.fetch_or(flag, Ordering::Relaxed);
         } else {
-            self.0.fetch_and(!flag, Ordering::Relaxed);
+            word.fetch_and(!flag, Ordering::Relaxed);
         }
     }
 
@@ -68,27 +107,27 @@ impl Flags {
     pub(crate) fn alert(&self) -> u16 {
         // ORDERING: AcqRel. Release publishes what the caller did to whoever clears the bit (`begin_attending`).
         // Acquire pairs with the release in `park`: the token, the state. Release also for `attend::is_without_door`.
-        self.0.fetch_or(Self::ALERT, Ordering::AcqRel) & (Self::ALERT | Self::PARKED)
+        self.word.fetch_or(Self::ALERT, Ordering::AcqRel) & (Self::ALERT | Self::PARKED)
     }
 
     /// Sets ALERT for the caller's own later look. It has the token.
     pub(crate) fn remember_alert(&self) {
         // ORDERING: Relaxed. For the holder itself. (The next alert may find the bit, and leaves the rest to
         // it: what that one brings is published by other means, and taken by whoever clears the bit.)
-        self.0.fetch_or(Self::ALERT, Ordering::Relaxed);
+        self.word.fetch_or(Self::ALERT, Ordering::Relaxed);
     }
 
     /// Sets ALERT of a cown that nobody else knows.
     pub(crate) fn begin_alerted(&self) {
         // ORDERING: Relaxed, both. Published with the first handle.
-        self.0.store(self.0.load(Ordering::Relaxed) | Self::ALERT, Ordering::Relaxed);
+        self.word.store(self.word.load(Ordering::Relaxed) | Self::ALERT, Ordering::Relaxed);
     }
 
     /// Clears ALERT and PARKED: whoever alerts from here on is attended to once more.
     pub(crate) fn begin_attending(&self) {
         // ORDERING: AcqRel. Acquire pairs with the release in `alert`. (Release: the next alert may find the bits as
         // this leaves them, and continues from here.)
-        self.0.fetch_and(!(Self::ALERT | Self::PARKED), Ordering::AcqRel);
+        self.word.fetch_and(!(Self::ALERT | Self::PARKED), Ordering::AcqRel);
     }
 
     /// Leaves the token with the word, unless there is an alert or the cown is closed. Returns whether it does.
@@ -97,7 +136,7 @@ impl Flags {
             |flags| (flags & (Self::ALERT | Self::CLOSED) == 0).then_some(flags | Self::PARKED);
         // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
         // `alert` and `unpark`). Relaxed where nothing is given away.
-        self.0.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
+        self.word.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
     }
 
     /// Takes the token that lies there, unless an alert has come, which takes it. Returns whether it does.
@@ -106,14 +145,14 @@ impl Flags {
             (flags & (Self::PARKED | Self::ALERT) == Self::PARKED).then_some(flags & !Self::PARKED)
         };
         // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head.
-        self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, parked).is_ok()
+        self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, parked).is_ok()
     }
 
     /// Marks a member's door as shut, unless it is closed. Returns whether it does. The token holder's.
     pub(crate) fn shut(&self) -> bool {
         let unless_closed = |flags| (flags & Self::CLOSED == 0).then_some(flags | Self::PARKED);
         // ORDERING: AcqRel, as in `close`.
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
+        self.word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
     }
 
     /// Marks it as open. The token holder's.
@@ -125,7 +164,7 @@ impl Flags {
     pub(crate) fn close(&self) -> u16 {
         // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
         // us sees the other.
-        self.0.fetch_or(Self::CLOSED, Ordering::AcqRel) & (Self::CLOSED | Self::PARKED)
+        self.word.fetch_or(Self::CLOSED, Ordering::AcqRel) & (Self::CLOSED | Self::PARKED)
     }
 
     /// Sets STEPPED, once. The caller is about to put its request into the queue.
@@ -134,7 +173,7 @@ impl Flags {
         if self.get(Self::STEPPED) == 0 {
             // ORDERING: Relaxed. Published by the exchange of the tail that follows. So is a bit that was found set: who
             // acquires that exchange reads the word after us, and what it reads is no older than what we have read.
-            self.0.fetch_or(Self::STEPPED, Ordering::Relaxed);
+            self.word_of(Self::STEPPED).fetch_or(Self::STEPPED, Ordering::Relaxed);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::attend::{Attended, Door};
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::panic::Broken;
-use crate::sched::loom::{Log, check, check_long, run_ready, written};
+use crate::sched::loom::{Log, check, check_bounded, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {
     group.cown(Log::default())
@@ -110,13 +110,13 @@ fn sends_against_what_came_before() {
 /// Fails if the look of `append_single` at the mark of the step is relaxed.
 #[test]
 fn sends_cross_a_step_over_the_group() {
-    check(|| sends_cross(two_groups()));
+    check_bounded(3, || sends_cross(two_groups()));
 }
 
 /// The same with the step's requests appended in the other order.
 #[test]
 fn sends_cross_a_step_over_the_group_from_above() {
-    check(|| {
+    check_bounded(3, || {
         let (low, high) = two_groups();
         sends_cross((high, low));
     });
@@ -336,7 +336,7 @@ impl Attended for Turns {
 /// that is spawned after it was alerted.
 #[test]
 fn a_turn_of_its_own_against_an_alert() {
-    check(|| {
+    check_bounded(3, || {
         let group = Group::new();
         let x = group.attended((), |_| Turns { log: Log::default(), left: 2 });
         let y = member(&group);

@@ -3,15 +3,17 @@
 //! # Running the models
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p coact-core --release --lib loom
+//! ci/loom.sh [NAME]
 //! ```
 //!
 //! Each model stands beside the code that it is about, in a module `loom`, and is named after its
 //! race. loom runs it under every interleaving with up to [`PREEMPTIONS`] preemptions, and under
-//! every value that a weak memory order lets a load return. That takes about half a minute on two
-//! cores, and a few seconds with `LOOM_MAX_PREEMPTIONS=3` in front. Models that take many minutes
-//! are given to [`check_long`], or to [`check_bounded`] with a bound of their own: they run in full
-//! if `COACT_LOOM_LONG` is set (to anything).
+//! every value that a weak memory order lets a load return. That takes some two minutes on two
+//! cores, and half a minute with `LOOM_MAX_PREEMPTIONS=3` in front. Models that take a minute or many
+//! are given to [`check_bounded`] with a bound of their own, or to [`check_long`]: they run in full
+//! if `COACT_LOOM_LONG` is set (to anything). Each has a process of its own, and so a time of its own, which
+//! the command says: look there after a change, since one more word that changes often can make a model of
+//! seconds one of hours.
 //!
 //! A model says in its comment which weakening of the code makes it fail. Whoever changes an
 //! ordering repeats that.
