@@ -107,7 +107,7 @@ fn sends_against_what_came_before() {
 /// The anomaly in the section on groups of `behaviour/README.md`: a step over a cown and the group is
 /// through on the cown when a behaviour of the group comes behind it there, and then sends to a member.
 ///
-/// Fails if the look of `append_single` at the mark of the step is relaxed.
+/// Fails if a request that comes behind the step does not wait until that has all its places.
 #[test]
 fn sends_cross_a_step_over_the_group() {
     check_bounded(3, || sends_cross(two_groups()));
