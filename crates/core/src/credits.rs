@@ -176,7 +176,7 @@ impl Credits {
     /// Takes credits; blocks the calling thread until they are there.
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire), and if it is called from a behaviour or a future.
+    /// As [`acquire`](Self::acquire), and if it would have to wait in a behaviour or a future.
     #[track_caller]
     pub fn acquire_blocking(&self, amount: usize) -> Permit {
         if let Some(permit) = self.try_acquire(amount) {

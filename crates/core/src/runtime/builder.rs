@@ -115,7 +115,10 @@ impl fmt::Display for BuildError {
                 write!(f, "no thread can be called {name:?}: take the NUL byte out of the name")
             }
             BuildError::DefaultTaken(other) => {
-                write!(f, "the runtime `{other}` is the default of threads that have entered none")
+                write!(
+                    f,
+                    "the runtime `{other}` is the default of threads that have entered none: shut it down first, or do without `as_default`"
+                )
             }
             BuildError::TooMany => f.write_str("this process has made 65,535 runtimes: share them"),
             BuildError::Thread(error) => write!(f, "could not start a worker thread: {error}"),
@@ -189,9 +192,12 @@ impl Builder {
     /// behaviours. Its worker looks now and then, so it may be more by then. If a behaviour of this runtime's spawns
     /// another one on such a cown, what waits for the first one's own cown gives way to all other work of its worker: it
     /// runs when the worker has found nothing else for a microsecond or two, and after some 64 tasks at the latest,
-    /// times the number of those that give way before it. So a fast producer goes on at the pace of its consumer, and
-    /// the consumer's queue stays short, which is memory, and time that each request waits there. Without that, a
-    /// producer that tries again whatever was refused can keep the consumer busy with nothing else.
+    /// times the number of those that give way before it. So a producer leaves its worker to others, the consumer among
+    /// them, and one that tries again whatever was refused does not keep the consumer busy with nothing else.
+    ///
+    /// **It bounds no queue.** While a worker has nothing else to do, a producer goes on there as fast as ever, and on the
+    /// way a burst of some thousands is not noticed. What bounds memory and waiting is a bounded mailbox,
+    /// [`Credits`](crate::Credits), or a stream.
     ///
     /// Nothing is lost, refused or put out of order, and nothing waits for ever. A cown in a group
     /// is never overloaded, nor is one whose turns end with a behaviour on several cowns; and threads that are no workers
@@ -216,7 +222,7 @@ impl Builder {
         self
     }
 
-    /// How many threads may serve [`blocking`](crate::blocking) jobs at a time (default: 512).
+    /// How many threads may serve [`blocking`](crate::blocking) jobs at a time (default: 512; 0 is taken for 1).
     pub fn max_blocking(mut self, threads: usize) -> Self {
         self.0.max_blocking = threads.max(1);
         self
