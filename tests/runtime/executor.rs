@@ -470,6 +470,39 @@ fn a_waker_that_blocks_does_not_keep_a_shutdown() {
     drop(guard);
 }
 
+/// Counts how often it is woken on the thread that looks after the workers, which it would keep.
+struct CountsLookouts(AtomicUsize);
+
+impl Wake for CountsLookouts {
+    fn wake(self: Arc<Self>) {
+        if thread_name().contains("lookout") {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn wakers_do_not_keep_who_looks_after_the_workers() {
+    let counts = Arc::new(CountsLookouts(AtomicUsize::new(0)));
+    let waker = Waker::from(counts.clone());
+    let (runtime, workers) = in_hand(Runtime::builder().workers(2).name("looked-after"));
+    // Polled once, for their wakers to be known; and not any more.
+    let mut workers: Vec<WorkerFuture> = workers.iter().take(2).collect();
+    for worker in &mut workers {
+        assert!(Pin::new(worker).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    for _ in 0..20 {
+        let (long, short) = (make(&runtime, ()), make(&runtime, 0));
+        let (tell, told) = mpsc::channel();
+        when(&long, move |()| {
+            when(&short, move |_| tell.send(()).unwrap());
+            told.recv_timeout(PATIENCE).expect("what waits behind a long behaviour runs");
+        });
+        ask(&long, |()| ()).wait().expect("the behaviour before has not failed");
+    }
+    assert_eq!(counts.0.load(Ordering::Relaxed), 0);
+}
+
 #[test]
 fn polls_without_need_are_no_progress() {
     let executor = Executor::new(1);

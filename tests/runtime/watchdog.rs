@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact::prelude::*;
 use coact::{BuildError, Fault};
@@ -214,6 +214,21 @@ fn a_spare_refuses_to_block_as_a_worker_does() {
     let blocked = ask(&two, move |_| never.1.wait());
     let failed = blocked.wait_timeout(PATIENCE).unwrap();
     assert!(matches!(failed, Err(coact::Broken::Panicked(why)) if why.contains("block a worker")));
+    hog.let_go();
+}
+
+/// The second that a shutdown has for what is queued is for what goes on: a spare that looks for tasks in vain is none.
+#[test]
+fn a_spare_with_nothing_to_do_does_not_put_a_shutdown_off() {
+    let (runtime, told) = watched(1, Some(1));
+    let (kept, free) = (runtime.run(|| Cown::new(0)), runtime.run(|| Cown::new(0)));
+    let hog = Hog::spawn(&kept);
+    assert_eq!(ask(&free, |_| 1).wait(), Ok(1), "a spare has run it");
+    next_stall(&told);
+    let began = Instant::now();
+    let report = runtime.shutdown(Duration::ZERO);
+    assert_eq!(report.stuck_workers, 1);
+    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
     hog.let_go();
 }
 

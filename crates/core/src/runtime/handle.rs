@@ -261,6 +261,9 @@ impl Runtime {
     /// deadline of a [shutdown](Self::shutdown). To stop several runtimes that wait for each other: cancel
     /// all, then shut down each.
     ///
+    /// What another thread does on the spot at that moment ([`when_here`](crate::when_here)) may still run, on a cown
+    /// behind whose queue it would have come, had that not just been dropped.
+    ///
     /// ```
     /// # use coact_core as coact;
     /// use coact::{Broken, Cown, Runtime, ask};

@@ -78,7 +78,10 @@ impl Hosted {
 
     /// Has a worker that sleeps take what waits behind another one's long behaviour, or has been in an inbox since the last
     /// look: a worker does not tell what it shares before its behaviour has ended.
-    fn help_stuck(&self, shared: &Shared, seen: &mut Seen) {
+    ///
+    /// A fallback thread runs that worker: the executor has had its time, and its waker is foreign code, which could keep
+    /// the lookout.
+    fn help_stuck(&self, shared: &'static Shared, seen: &mut Seen) {
         let has_tasks = shared.has_tasks_in_inboxes();
         let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
         let mut stuck = None;
@@ -98,7 +101,10 @@ impl Hosted {
         if let Some((index, mut resting)) = taken {
             let has_some = resting.worker.fetch(stuck);
             resting.asleep = !has_some;
-            self.put(index, resting, if has_some { Next::Due } else { Next::Asleep });
+            let next = if has_some { Next::Due } else { Next::Asleep };
+            if self.seats[index].put_neglected(resting, next) {
+                self.call_fallback(shared);
+            }
         }
     }
 

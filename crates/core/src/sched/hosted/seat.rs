@@ -132,6 +132,18 @@ impl<W> Seat<W> {
         Call::Heard
     }
 
+    /// The same for the lookout, which does not ask the executor: if the worker is due a fallback thread may run it, and
+    /// `true` is returned. Its waker stays for the next call.
+    pub(super) fn put_neglected(&self, worker: W, next: Next) -> bool {
+        let mut state = self.0.lock();
+        let called = matches!(state.status, Status::Running { called: true });
+        let is_due = called || next == Next::Due;
+        state.neglected |= is_due;
+        state.status =
+            if is_due { Status::Due { worker, seen: true } } else { Status::Asleep(worker) };
+        is_due
+    }
+
     /// The worker is gone for good. Returns the waker of the future, which is over, too.
     pub(super) fn end(&self) -> Option<Waker> {
         let mut state = self.0.lock();

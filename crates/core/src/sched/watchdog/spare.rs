@@ -43,11 +43,7 @@ impl Spare {
             drop_quietly(&**hook);
         }
         while !watchdog.dismisses_spare() {
-            // What it has taken is in no queue that others see: it counts as outstanding meanwhile.
-            shared.begin_outstanding();
-            let found = self.work(shared);
-            shared.end_outstanding();
-            if !found {
+            if !self.work(shared) {
                 thread::park_timeout(REST);
             }
         }
@@ -63,6 +59,9 @@ impl Spare {
         else {
             return false;
         };
+        // What it takes is in no queue that others see: it counts as outstanding meanwhile. (Not with each look: a shutdown
+        // waits for as long as that changes.)
+        shared.begin_outstanding();
         self.own(|tasks| tasks.aged.extend(inbox.take_all()));
         while let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
             self.run_chain(task, shared);
@@ -73,6 +72,7 @@ impl Spare {
                 break;
             }
         }
+        shared.end_outstanding();
         true
     }
 
