@@ -417,12 +417,13 @@ impl Worker {
         self.gave_way.set((now, if is_only_one { to } else { null() }));
     }
 
-    /// Whether it is to, and has not just sent to the cown that it goes on with; asked once its bound is reached.
+    /// Whether it is to, and has not just sent to the cown that it goes on with; asked once its bound is reached. A behaviour
+    /// on several cowns (null) does not give way: it holds the others, which have sent nothing.
     fn is_to_give_way(&self, cown: *const CownHeader) -> bool {
         self.bound.set(self.throughput);
         let now = self.ticks();
         let (when, to) = self.gave_way.replace((now.wrapping_sub(1), null()));
-        when == now && (to.is_null() || !ptr::eq(to, cown))
+        when == now && !cown.is_null() && !ptr::eq(to, cown)
     }
 
     /// Takes the first of the tasks that give way, and has the others wait for their turn.
