@@ -253,7 +253,7 @@ pub(crate) unsafe fn run_forgetting_in_group(
 ) -> Option<TaskPtr> {
     // SAFETY: by the caller's word; the request of a task that is ready is the head of the leader's queue.
     unsafe {
-        let slot = NonNull::from(&task.cast::<Front>().as_ref().slot);
+        let slot = request(task);
         let leader = slot.as_ref().member().queue_ptr();
         let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
         turn::run(leader, Anchor::new(slot, task, halves.dispose), context, || {

@@ -124,8 +124,7 @@ impl<W> Seat<W> {
     /// Gives the worker back after a turn. It is due if it has more to do, or was called meanwhile.
     pub(super) fn put(&self, worker: W, next: Next) -> Call {
         let mut state = self.0.lock();
-        let called = matches!(state.status, Status::Running { called: true });
-        if called || next == Next::Due {
+        if state.is_due_after(next) {
             return state.set_due(worker);
         }
         state.status = Status::Asleep(worker);
@@ -136,8 +135,7 @@ impl<W> Seat<W> {
     /// `true` is returned. Its waker stays for the next call.
     pub(super) fn put_neglected(&self, worker: W, next: Next) -> bool {
         let mut state = self.0.lock();
-        let called = matches!(state.status, Status::Running { called: true });
-        let is_due = called || next == Next::Due;
+        let is_due = state.is_due_after(next);
         state.neglected |= is_due;
         state.status =
             if is_due { Status::Due { worker, seen: true } } else { Status::Asleep(worker) };
@@ -168,6 +166,11 @@ impl<W> Seat<W> {
 }
 
 impl<W> State<W> {
+    /// Whether the worker, which runs, is due after its turn: it has more to do, or was called meanwhile.
+    fn is_due_after(&self, next: Next) -> bool {
+        next == Next::Due || matches!(self.status, Status::Running { called: true })
+    }
+
     fn set_due(&mut self, worker: W) -> Call {
         self.status = Status::Due { worker, seen: false };
         Call::Wake { waker: self.waker.take(), neglected: self.neglected }
