@@ -41,15 +41,15 @@ impl Tasks {
         self.fresh.len() + self.aged.len() + self.held.len()
     }
 
-    /// Takes half of the tasks (rounded up) that wait for nothing but their turn, oldest first.
-    pub(crate) fn take_half(&mut self, loot: &mut Vec<TaskPtr>) {
-        take_half_of(&mut self.aged, loot);
-        take_half_of(&mut self.fresh, loot);
+    /// Takes half of the tasks (rounded up) that wait for nothing but their turn, oldest first, and `most` of each kind.
+    pub(crate) fn take_half(&mut self, most: usize, loot: &mut Vec<TaskPtr>) {
+        take_half_of(&mut self.aged, most, loot);
+        take_half_of(&mut self.fresh, most, loot);
     }
 }
 
-fn take_half_of(tasks: &mut VecDeque<TaskPtr>, loot: &mut Vec<TaskPtr>) {
-    loot.extend(tasks.drain(..tasks.len().div_ceil(2)));
+fn take_half_of(tasks: &mut VecDeque<TaskPtr>, most: usize, loot: &mut Vec<TaskPtr>) {
+    loot.extend(tasks.drain(..tasks.len().div_ceil(2).min(most)));
 }
 
 pub(crate) struct LocalQueue {
@@ -225,8 +225,8 @@ impl LocalQueue {
                 // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the
                 // claim before it can come in again.
                 let tasks = unsafe { &mut *tasks };
-                tasks.take_half(loot);
-                take_half_of(&mut tasks.held, loot);
+                tasks.take_half(usize::MAX, loot);
+                take_half_of(&mut tasks.held, usize::MAX, loot);
                 self.publish_len(tasks);
             });
             if with_next {

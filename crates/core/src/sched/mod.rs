@@ -13,6 +13,7 @@ pub(crate) mod loom;
 pub(crate) mod pump;
 pub(crate) mod quiet;
 pub(crate) mod shared;
+mod sharing;
 mod surplus;
 mod visits;
 pub(crate) mod watchdog;

@@ -39,11 +39,25 @@ pub(crate) struct WorkerShared {
     pub(crate) ticks: AtomicU64,
     /// The worker that asks this one for a task, and 1; 0 if none does.
     pub(super) asker: AtomicUsize,
+    /// Whether it keeps its tasks, since sharing has not paid; a hint.
+    pub(super) keeps: AtomicBool,
     /// What it runs, if somebody watches.
     pub(super) mark: Mark,
     /// Whether its thread has come to its end.
     pub(super) ended: AtomicBool,
     unparker: Unparker,
+}
+
+impl WorkerShared {
+    /// Counts that the worker itself looks for a task.
+    #[inline]
+    pub(super) fn tick(&self) -> u32 {
+        // ORDERING: Relaxed, both. Written by the worker only; a hint for the watcher; who must be exact finds it asleep
+        // first.
+        let tick = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
+        self.ticks.store(tick, Ordering::Relaxed);
+        tick as u32
+    }
 }
 
 /// One runtime. It is never freed (the registry hands out `&'static`), but what it owns is, when it
@@ -161,6 +175,7 @@ impl Shared {
                     inbox: CachePadded::new(Inbox::new()),
                     ticks: AtomicU64::new(0),
                     asker: AtomicUsize::new(0),
+                    keeps: AtomicBool::new(false),
                     mark: Mark::new(),
                     ended: AtomicBool::new(false),
                     unparker,
@@ -263,6 +278,14 @@ impl Shared {
     /// Whether some queue has a task that any worker may take.
     pub(crate) fn has_tasks(&self) -> bool {
         self.workers.iter().any(|worker| worker.local.len() > 0) || self.has_tasks_in_inboxes()
+    }
+
+    /// The same, but for what a worker keeps; a hint.
+    pub(super) fn has_tasks_to_share(&self) -> bool {
+        // ORDERING: Relaxed. Whoever is wrong sleeps, and is woken when there is something; or is awake in vain.
+        let shares = |worker: &WorkerShared| !worker.keeps.load(Ordering::Relaxed);
+        self.workers.iter().any(|worker| worker.local.len() > 0 && shares(worker))
+            || self.has_tasks_in_inboxes()
     }
 
     /// Whether an inbox has one: it runs only if a worker looks there.

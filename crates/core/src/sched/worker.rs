@@ -2,13 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, null};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
 use super::shared::{Phase, Shared, WorkerShared};
+use super::sharing::{Decision, Sharing};
 use super::surplus;
 use super::{context, hosted};
 use crate::behaviour::overload;
@@ -27,6 +28,8 @@ const STUCK_EVERY: u32 = 16;
 /// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
 /// sooner than moved (and long ones are taken by those who find it stuck).
 const SHARE_EVERY: u32 = 64;
+/// After so many more it looks again, if it was too soon to tell whether that is worth it.
+const SOON: u32 = 8;
 /// How many tasks that have had their share a worker puts behind the others before it asks for one, on the average
 /// and at the least:
 /// a task that moves costs some cache misses.
@@ -67,8 +70,15 @@ pub(crate) struct Worker {
     /// The tick in which it last was to, and the cown that it had sent to: null if there were several. Only compared.
     gave_way: Cell<(u32, *const CownHeader)>,
     context: &'static RunContext,
-    /// How many tasks have been taken or put aside since some were shared.
+    /// How many tasks have been taken or put aside since the worker last shared some, or thought about it.
     unshared: Cell<u32>,
+    /// How many behaviours have followed others of their cown: with the ticks, how many it has run.
+    followers: Cell<u32>,
+    /// Whether the worker has found tasks in its own inbox since it last shared.
+    taken_back: Cell<bool>,
+    sharing: RefCell<Sharing>,
+    /// The beginning of the times in there.
+    epoch: Instant,
     /// After how many tasks that have had their share the worker asks another one for a task.
     until_ask: Cell<u32>,
     random: Cell<u32>,
@@ -101,6 +111,10 @@ impl Worker {
             gave_way: Cell::new((0, null())),
             context: shared.run_context(),
             unshared: Cell::new(SHARE_EVERY),
+            followers: Cell::new(0),
+            taken_back: Cell::new(false),
+            sharing: RefCell::default(),
+            epoch: Instant::now(),
             until_ask: Cell::new(ASK_EVERY),
             random: Cell::new(0x9E37_79B9 ^ index as u32),
             expecting: Cell::new(false),
@@ -273,31 +287,64 @@ impl Worker {
     #[inline]
     fn share_if_due(&self) {
         if self.unshared.get() >= SHARE_EVERY {
-            self.share_if_hungry();
+            self.share_if_hungry(|| self.decide());
         }
     }
 
-    /// The same at once, for tasks that have come in bulk.
+    /// Shares tasks that have come in bulk, at once.
+    fn share_bulk(&self) {
+        self.share_if_hungry(|| Decision::Share(usize::MAX));
+    }
+
     #[inline(never)]
-    fn share_if_hungry(&self) {
+    fn share_if_hungry(&self, decide: impl FnOnce() -> Decision) {
         if self.shared.workers.len() == 1 {
             // It never is; so do not ask with each task.
             self.unshared.set(0);
         } else if self.shared.idle.is_hungry() {
-            self.share();
+            match decide() {
+                Decision::Share(most) => self.share(most),
+                Decision::Wait => self.unshared.set(SHARE_EVERY - SOON),
+                Decision::Keep => self.unshared.set(0),
+            }
         }
     }
 
+    /// Nanoseconds since the worker was made.
+    fn now(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether behaviours that are shared end sooner. README.md, "What sharing costs".
+    fn decide(&self) -> Decision {
+        // What an executor does between two turns would be measured, too.
+        if self.hosted {
+            return Decision::Share(usize::MAX);
+        }
+        // What others have not taken yet, or has come from outside, need not be added to.
+        let helped = self.me.inbox.is_empty() && !self.taken_back.get();
+        let now = self.now();
+        let ran = self.ticks().wrapping_add(self.followers.get());
+        let mut sharing = self.sharing.borrow_mut();
+        let decision = sharing.decide(now, ran, helped);
+        // ORDERING: Relaxed. For a choice that may be wrong.
+        self.me.keeps.store(sharing.keeps(now), Ordering::Relaxed);
+        decision
+    }
+
     #[cold]
-    fn share(&self) {
+    fn share(&self, most: usize) {
+        let began = self.now();
         self.unshared.set(0);
+        self.taken_back.set(false);
         // What is in the inbox from here on is for others.
         self.expecting.set(false);
         let mut shared = self.loot.borrow_mut();
-        self.own(|tasks| tasks.take_half(&mut shared));
+        self.own(|tasks| tasks.take_half(most, &mut shared));
         // SAFETY: ready tasks of our own.
         unsafe { self.me.inbox.push_all(shared.drain(..)) };
         self.tell_of_inbox();
+        self.sharing.borrow_mut().leave_out(self.now() - began);
     }
 
     /// Tasks were left in an inbox. To wake a worker that an executor hosts is to run foreign code, which may not run
@@ -351,10 +398,13 @@ impl Worker {
     }
 
     /// `MARKED` is whether a watchdog looks at what the worker runs. Compiled twice, so that without
-    /// one it costs nothing.
+    /// one it costs nothing; and a function of its own, so that it has registers for what it needs with each task.
+    #[inline(never)]
     fn work<const MARKED: bool>(&self) {
-        while let Some(task) = self.take().or_else(|| self.search()) {
-            self.run_chain::<MARKED>(task);
+        // They never change, which the compiler cannot know.
+        let (me, context) = (self.me, self.context);
+        while let Some(task) = self.take_of(me).or_else(|| self.search()) {
+            self.run_chain_in::<MARKED>(task, context);
         }
     }
 
@@ -362,7 +412,13 @@ impl Worker {
     /// many it has run.
     #[inline(always)]
     pub(super) fn run_chain<const MARKED: bool>(&self, task: TaskPtr) -> u32 {
-        match self.run_one::<MARKED>(task) {
+        self.run_chain_in::<MARKED>(task, self.context)
+    }
+
+    /// The same, given the worker's context.
+    #[inline(always)]
+    fn run_chain_in<const MARKED: bool>(&self, task: TaskPtr, context: &RunContext) -> u32 {
+        match self.run_one_in::<MARKED>(task, context) {
             None => 1,
             Some(successor) => self.run_successors::<MARKED>(successor),
         }
@@ -374,14 +430,17 @@ impl Worker {
         let (mut next, mut ran) = (successor, 1);
         loop {
             if ran >= self.bound.get() && self.put_back(next, ran) {
-                return ran;
+                break;
             }
-            match self.run_one::<MARKED>(next) {
-                None => return ran + 1,
+            let successor = self.run_one::<MARKED>(next);
+            ran += 1;
+            match successor {
+                None => break,
                 Some(successor) => next = successor,
             }
-            ran += 1;
         }
+        self.followers.set(self.followers.get().wrapping_add(ran - 1));
+        ran
     }
 
     /// Puts aside what is to follow so many behaviours, if they have had their share, or are to give way. Returns
@@ -442,11 +501,21 @@ impl Worker {
     /// Runs a task; returns the one that it would best be followed by.
     #[inline]
     pub(super) fn run_one<const MARKED: bool>(&self, task: TaskPtr) -> Option<TaskPtr> {
+        self.run_one_in::<MARKED>(task, self.context)
+    }
+
+    /// The same, given the worker's context.
+    #[inline]
+    fn run_one_in<const MARKED: bool>(
+        &self,
+        task: TaskPtr,
+        context: &RunContext,
+    ) -> Option<TaskPtr> {
         // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
         unsafe {
             match MARKED {
-                false => run_task(task, self.context),
-                true => self.me.mark.run(task, self.context),
+                false => run_task(task, context),
+                true => self.me.mark.run(task, context),
             }
         }
     }
@@ -454,25 +523,27 @@ impl Worker {
     /// Counts that tasks are looked for. A worker that has done anything does so before it sleeps.
     #[inline]
     pub(super) fn tick(&self) -> u32 {
-        // ORDERING: Relaxed, both. Written by this worker only; a hint for the watcher; who must be exact finds us
-        // asleep first.
-        let tick = self.me.ticks.load(Ordering::Relaxed).wrapping_add(1);
-        self.me.ticks.store(tick, Ordering::Relaxed);
-        tick as u32
+        self.me.tick()
     }
 
     /// Takes the next task of the worker's own.
     // Called from both loops of `work`, so left to itself the compiler makes it a call: ten instructions a task.
     #[inline(always)]
     pub(super) fn take(&self) -> Option<TaskPtr> {
-        let tick = self.tick();
+        self.take_of(self.me)
+    }
+
+    /// The same, given what others see of the worker.
+    #[inline(always)]
+    fn take_of(&self, me: &WorkerShared) -> Option<TaskPtr> {
+        let tick = me.tick();
         if tick.is_multiple_of(OLDEST_EVERY)
             && let Some(task) = self.take_oldest(tick)
         {
             return Some(task);
         }
         // SAFETY: as in `own`.
-        match unsafe { self.me.local.try_take_next() } {
+        match unsafe { me.local.try_take_next() } {
             None => self.take_fresh(),
             next => {
                 Path::Next.take();
@@ -540,6 +611,9 @@ impl Worker {
         if inbox.is_empty() {
             return None;
         }
+        if index == self.index {
+            self.taken_back.set(true);
+        }
         let mut tasks = inbox.take_all();
         let first = tasks.next();
         let more = self.own(|own| {
@@ -547,7 +621,7 @@ impl Worker {
             !own.aged.is_empty()
         });
         if more {
-            self.share_if_hungry();
+            self.share_bulk();
         }
         first
     }
@@ -555,6 +629,7 @@ impl Worker {
     /// Looks for work everywhere, then sleeps, until there is some. `None` once the runtime stops.
     #[cold]
     fn search(&self) -> Option<TaskPtr> {
+        self.sharing.borrow_mut().interrupt();
         let mut in_a_crowd = self.shared.idle.start_searching();
         loop {
             let found = if in_a_crowd { self.look_once_for_any() } else { self.look_for_a_while() };
@@ -643,7 +718,7 @@ impl Worker {
             (first, more)
         };
         if more {
-            self.share_if_hungry();
+            self.share_bulk();
         }
         first
     }
@@ -679,7 +754,7 @@ impl Worker {
         let (shared, idle) = (self.shared, &self.shared.idle);
         idle.fall_asleep(self.index);
         let is_there_more =
-            if in_a_crowd { shared.has_tasks_in_inboxes() } else { shared.has_tasks() };
+            if in_a_crowd { shared.has_tasks_in_inboxes() } else { shared.has_tasks_to_share() };
         if is_there_more || shared.phase() == Phase::Stopped {
             return self.wake_up();
         }
