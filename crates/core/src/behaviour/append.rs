@@ -51,11 +51,13 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     sim::point();
     // SAFETY: `previous` is what our exchange took out of the tail.
     unsafe {
-        let (steps, overload) = (Flags::STEPPED, if BY_WORKER { Flags::OVERLOADED } else { 0 });
-        match header.flags.get(steps | overload) {
-            0 => follow(slot, member, previous),
-            Flags::STEPPED => follow_in_turn(slot, member, previous),
-            _ => follow_in_overload(header, slot, member, previous),
+        let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
+        if !header.has(Flags::STEPPED | overload) {
+            follow(slot, member, previous);
+        } else if !header.has(overload) {
+            follow_in_turn(slot, member, previous);
+        } else {
+            follow_in_overload(header, slot, member, previous);
         }
     }
     false

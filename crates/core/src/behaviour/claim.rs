@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::grant::grant;
 use super::release::leave;
 use super::slot::Slot;
-use crate::cown::header::{CownHeader, ONE_READER};
+use crate::cown::header::{CownHeader, Flags};
 use crate::sched::{Deferring, schedule};
 use crate::sim;
 
@@ -131,10 +131,9 @@ unsafe fn take_from(header: &CownHeader, slot: &Slot, is_read: bool) -> Taken {
         return Taken::No;
     }
     sim::point();
-    // ORDERING: Acquire pairs with the release in `drop_reader`. Only a token holder raises the
-    // count, and that is us.
-    let unread = is_read || header.readers.load(Ordering::Acquire) == 0;
-    if unread && !header.wants_attention() { Taken::Free } else { Taken::InUse }
+    let is_free = !header.has(Flags::READ | Flags::ALERT)
+        || (is_read || header.is_unread()) && !header.wants_attention();
+    if is_free { Taken::Free } else { Taken::InUse }
 }
 
 /// Whether, when the last cown had been taken, nobody had come behind us on any of the others.
@@ -183,8 +182,7 @@ pub(super) unsafe fn become_reader(slot: &Slot) {
     let cown = slot.member().header_ptr();
     // SAFETY: held. The reader that is counted keeps the cown alive afterwards.
     unsafe {
-        // ORDERING: Relaxed, as in `grant_readers`.
-        cown.as_ref().readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        cown.as_ref().add_reader();
         sim::point();
         if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
             grant(cown, next, &mut schedule);

@@ -31,9 +31,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
         // SAFETY: the token is passed on.
         return unsafe { grant_readers(cown, head, ready) };
     }
-    // ORDERING: Acquire pairs with the release of `drop_reader`: what the readers read comes
-    // before what this request writes.
-    if header.readers.load(Ordering::Acquire) != 0 && !claim_from_readers(header, head) {
+    if !header.is_unread() && !claim_from_readers(header, head) {
         return;
     }
     // SAFETY: no readers are left, and the token is passed on.
@@ -133,9 +131,7 @@ unsafe fn grant_readers(
     // use is `leave`, before the reader that it counts can end.
     let header = unsafe { cown.as_ref() };
     loop {
-        // ORDERING: Relaxed. Only the token holder raises the count. The next token holder learns
-        // of it with the token (release and acquire of `tail` or `next`).
-        header.readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        header.add_reader();
         sim::point();
         // SAFETY: we have the token, and `head` is the head.
         let next = unsafe { leave(header, head) };

@@ -343,7 +343,8 @@ impl Place {
     fn at(home: RuntimeId) -> Option<Self> {
         let by_guest = !context::is_worker_of(home);
         // A worker of another runtime is refused as a plain thread is.
-        (!by_guest || is_open_to_guests(home)).then_some(Self { home, by_guest })
+        let home = if by_guest { open_to_guests(home)? } else { home };
+        Some(Self { home, by_guest })
     }
 
     /// Does something there, where the current thread is seen to be at work.
@@ -383,10 +384,10 @@ fn place_elsewhere<S: CownSet>(set: &S) -> Option<Place> {
     Place::at(spawn::place_of(set).ok()?)
 }
 
-/// Whether a thread that is no worker of the runtime may run its behaviours now.
+/// The runtime, if a thread that is none of its workers may run its behaviours now. (So the caller need not keep it.)
 #[inline(never)]
-fn is_open_to_guests(home: RuntimeId) -> bool {
-    !spawn::is_closed_at(home) && can_run_here(home)
+fn open_to_guests(home: RuntimeId) -> Option<RuntimeId> {
+    (!spawn::is_closed_at(home) && can_run_here(home)).then_some(home)
 }
 
 /// Whether the current thread may run behaviours of the runtime.
@@ -501,8 +502,9 @@ where
     if !unsafe { claim::take_one(&slot, header) } {
         return Some((set, closure, completion));
     }
+    let is_sound = header.flags.is_plain(home, Flags::POISONED | Flags::CLOSED);
     // Others may have moved it before it was taken, and a foreign handle may name another one than before.
-    if header.home_of_queue() != home {
+    if !is_sound && header.home_of_queue() != home {
         // SAFETY: taken, and not given back yet.
         unsafe { release_unused(std::slice::from_ref(&slot), ready) };
         return Some((set, closure, completion));
@@ -510,7 +512,6 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereOne.take();
-    let is_sound = header.flags.get(Flags::POISONED | Flags::CLOSED) == 0;
     // SAFETY: the cown of the set is held, until it is released.
     let give_back = || unsafe { release_one(&slot, header, ready) };
     // SAFETY: as above.
@@ -545,8 +546,9 @@ where
     if !unsafe { claim::take_two([a, b], headers) } {
         return Some((set, closure, completion));
     }
+    let is_first_sound = headers[0].flags.is_plain(home, Flags::POISONED | Flags::CLOSED);
     // As in `claim_and_run_one`.
-    if headers[0].home_of_queue() != home {
+    if !is_first_sound && headers[0].home_of_queue() != home {
         // SAFETY: taken, and not given back yet.
         unsafe { release_unused(&slots, ready) };
         return Some((set, closure, completion));
@@ -554,12 +556,11 @@ where
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereTwo.take();
-    let is_sound =
-        headers.map(|header| header.flags.get(Flags::POISONED | Flags::CLOSED)) == [0, 0];
+    let are_sound = is_first_sound && !headers[1].has(Flags::POISONED | Flags::CLOSED);
     // SAFETY: the cowns of the set are held, until they are released.
     let give_back = || unsafe { release_two(&slots, headers, ready) };
     // SAFETY: as above.
-    unsafe { run_held(body, || cursor_over(&slots), is_sound, home, give_back) };
+    unsafe { run_held(body, || cursor_over(&slots), are_sound, home, give_back) };
     None
 }
 

@@ -15,7 +15,7 @@ use super::claim;
 use super::multi::{Multi, MultiSlot, link};
 use super::release::release_exclusive;
 use super::slot::Slot;
-use super::task::{Mode, RunContext, TaskPtr, TaskVTable};
+use super::task::{RunContext, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
@@ -121,7 +121,7 @@ where
         unsafe {
             prefetch_successors(node.cast());
             let body = take(&mut (*node.as_ptr()).body);
-            if may_be_refused(node.cast()) || context.mode() == Mode::Cancel {
+            if may_be_refused(node.cast(), context) {
                 return Self::run_with_care(node, body, context);
             }
             match body.call(&mut cursor(node.cast())) {
@@ -232,19 +232,19 @@ unsafe fn launch(node: NonNull<Multi>, cowns: [NonNull<CownHeader>; 2]) {
     }
 }
 
-/// Whether some cown of a pair is poisoned or closed.
+/// Whether some cown of a pair is poisoned or closed, or the context says that bodies are dropped.
 ///
 /// # Safety
 /// The behaviour is live, and holds its cowns.
 #[inline(always)]
-unsafe fn may_be_refused(node: NonNull<Multi>) -> bool {
-    // SAFETY: held, so alive.
-    let condition = |slot: NonNull<MultiSlot>| unsafe {
-        slot.cast::<Slot>().as_ref().member().header().flags.get(Flags::POISONED | Flags::CLOSED)
-    };
-    // SAFETY: by the caller's word.
-    let [a, b] = unsafe { slots(node) };
-    condition(a) | condition(b) != 0
+unsafe fn may_be_refused(node: NonNull<Multi>, context: &RunContext) -> bool {
+    // SAFETY: by the caller's word; the cowns are held, so alive.
+    unsafe {
+        let flags =
+            |slot: NonNull<MultiSlot>| &slot.cast::<Slot>().as_ref().member().header().flags;
+        let [a, b] = slots(node).map(flags);
+        a.get(Flags::POISONED | Flags::CLOSED) != 0 || b.may_be_refused(context)
+    }
 }
 
 /// Runs over the members of a pair.

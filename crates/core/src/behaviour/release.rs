@@ -9,7 +9,7 @@ use super::single::single_task;
 use super::slot::Slot;
 use super::steps;
 use super::task::{Ready, TaskPtr};
-use crate::cown::header::CownHeader;
+use crate::cown::header::{CownHeader, Flags};
 use crate::cown::last::Last;
 use crate::paths::Path;
 use crate::runtime::RuntimeId;
@@ -165,10 +165,7 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
             }
             return release_last::<AT_END>(slot, tail, cown, *home);
         };
-        if next.as_ref().member().is_single()
-            && !header.wants_attention()
-            && header.home_of_queue() == *home
-        {
+        if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::ALERT) {
             Path::SinglePassedOn.take();
             return Some(single_task(next));
         }

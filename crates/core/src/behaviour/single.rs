@@ -17,9 +17,9 @@ use super::body::{Body, Completion, Ended, Forget, Panicked, take};
 use super::grant::grant;
 use super::release::{release_exclusive, release_to_next};
 use super::slot::Slot;
-use super::task::{InGroup, Mode, RunContext, Task, TaskPtr, TaskVTable};
+use super::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
-use crate::cown::header::{CownHeader, Flags, Member};
+use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
 use crate::group::turn::{self, Anchor};
 use crate::paths::Path;
@@ -133,10 +133,10 @@ unsafe fn launch(slot: NonNull<Slot>) {
     // SAFETY: ours alone; the rest by the caller's word.
     unsafe {
         let member = (*slot.as_ptr()).begin();
-        enqueue::<false>(slot, member, member.header_ptr(), |task, home| {
-            schedule(task, home);
-            true
-        });
+        let cown = member.header_ptr();
+        // A hint, until the cown is ours.
+        let home = cown.as_ref().home_of_queue();
+        enqueue::<false>(slot, member, cown, || home, |task| schedule(task, home));
     }
 }
 
@@ -153,33 +153,31 @@ pub(crate) unsafe fn launch_as_guest(slot: NonNull<Slot>) {
     }
 }
 
-/// The same by a worker, of a request that was made as [beginning](Slot::beginning) for this member of this cown. One
-/// piece of code for tasks of all types: it is most of what spawning takes.
+/// The same by a worker, of a task in a [`Single`] whose request was made as [beginning](Slot::beginning) for this member
+/// of this cown. One piece of code for tasks of all types: it is most of what spawning takes.
 ///
 /// # Safety
 /// As [`launch`].
 #[inline(never)]
-unsafe fn launch_by(
-    worker: &Worker,
-    slot: NonNull<Slot>,
-    member: Member,
-    cown: NonNull<CownHeader>,
-) {
+unsafe fn launch_by(worker: &Worker, task: TaskPtr, member: Member, cown: NonNull<CownHeader>) {
     // SAFETY: by the caller's word.
     unsafe {
-        enqueue::<true>(slot, member, cown, |task, home| {
-            let is_own = home == worker.id();
-            if is_own {
+        let slot = request(task);
+        enqueue::<true>(
+            slot,
+            member,
+            cown,
+            || worker.id(),
+            |task| {
                 Path::SingleFree.take();
                 worker.push(task);
-            }
-            is_own
-        });
+            },
+        );
     }
 }
 
-/// Puts a request into its cown's queue. If that was empty, and nothing about the cown is to be seen to, the task is
-/// ready, and is offered with its home; what is not taken is granted the usual way.
+/// Puts a request into its cown's queue. If that was empty, the cown at home there, and nothing about it to be seen to, the
+/// task is ready, and `run` has it; otherwise it is granted the usual way.
 ///
 /// # Safety
 /// As [`launch`], of a request that has begun, for this member, whose cown it is.
@@ -188,7 +186,8 @@ unsafe fn enqueue<const BY_WORKER: bool>(
     slot: NonNull<Slot>,
     member: Member,
     cown: NonNull<CownHeader>,
-    offer: impl FnOnce(TaskPtr, RuntimeId) -> bool,
+    home: impl FnOnce() -> RuntimeId,
+    run: impl FnOnce(TaskPtr),
 ) {
     // SAFETY: by the caller's word. When the queue was empty the request, which stands in it, keeps the cown alive
     // while we have the token.
@@ -197,9 +196,10 @@ unsafe fn enqueue<const BY_WORKER: bool>(
         if !append_begun::<BY_WORKER>(header, slot, member) {
             return;
         }
-        if !header.is_plainly_free() || !offer(single_task(slot), header.home_of_queue()) {
-            grant_with_care(cown, slot);
+        if !header.is_plainly_free(home()) {
+            return grant_with_care(cown, slot);
         }
+        run(single_task(slot));
     }
 }
 
@@ -225,6 +225,7 @@ pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 }
 
 /// The request of a one-cown task.
+#[inline]
 unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
     // SAFETY: a one-cown task begins with a `Front`.
     unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot) }
@@ -324,7 +325,7 @@ where
         unsafe {
             let node = Single::fill(block, Slot::beginning(member), &Self::VTABLE, body);
             Self::note(node, member);
-            launch_by(worker, Single::slot(node), member, member.header_ptr());
+            launch_by(worker, node.cast(), member, member.header_ptr());
         }
     }
 
@@ -361,8 +362,7 @@ where
         // successor may write to its `next`, until it is released; then it is ours alone.
         unsafe {
             let member = slot.as_ref().member();
-            let condition = member.header().flags.get(Flags::POISONED | Flags::CLOSED);
-            if condition != 0 || context.mode() == Mode::Cancel {
+            if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);
             }
             let body = take(&mut (*node.as_ptr()).body);

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
-use coact_sync::shim::process::{AtomicBool, Ordering};
+use coact_sync::shim::process::{AtomicU32, Ordering};
 
 use super::slot::Slot;
 use crate::attend::guard::Kind;
@@ -50,24 +50,31 @@ pub(crate) enum Mode {
 /// Where and how a task runs. There is one for each runtime, which says how its tasks run now.
 pub(crate) struct RunContext {
     pub(crate) home: RuntimeId,
-    cancels: AtomicBool,
+    /// 0, or all bits.
+    refusal: AtomicU32,
 }
 
 impl RunContext {
     pub(crate) fn new(home: RuntimeId, mode: Mode) -> Self {
-        Self { home, cancels: AtomicBool::new(mode == Mode::Cancel) }
+        Self { home, refusal: AtomicU32::new(if mode == Mode::Cancel { u32::MAX } else { 0 }) }
     }
 
     #[inline]
     pub(crate) fn mode(&self) -> Mode {
+        if self.refusal() != 0 { Mode::Cancel } else { Mode::Run }
+    }
+
+    /// All bits if bodies are dropped, for [`Flags::may_be_refused`](crate::cown::header::Flags::may_be_refused).
+    #[inline]
+    pub(crate) fn refusal(&self) -> u32 {
         // ORDERING: Relaxed. Whoever must be exact asks for the runtime's phase.
-        if self.cancels.load(Ordering::Relaxed) { Mode::Cancel } else { Mode::Run }
+        self.refusal.load(Ordering::Relaxed)
     }
 
     /// From here on bodies are dropped, for good.
     pub(crate) fn cancel(&self) {
-        // ORDERING: Relaxed, as in `mode`.
-        self.cancels.store(true, Ordering::Relaxed);
+        // ORDERING: Relaxed, as in `refusal`.
+        self.refusal.store(u32::MAX, Ordering::Relaxed);
     }
 }
 

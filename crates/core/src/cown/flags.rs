@@ -1,15 +1,30 @@
-//! The word of a cown's header that says what condition the cown is in, and the ways in which it changes.
+//! The word of a cown's header that says where the cown is at home and what condition it is in, and the ways in which
+//! it changes.
 
-use coact_sync::shim::atomic::{AtomicU16, End, Ordering};
+use coact_sync::shim::atomic::{AtomicU32, End, Ordering};
 
-/// The condition of a cown: bits, each with an owner and a meaning of its own.
+use crate::behaviour::task::RunContext;
+use crate::runtime::RuntimeId;
+
+/// Where the flags begin in the word.
+const SHIFT: u32 = 16;
+/// The rest of it.
+const HOME: u32 = (1 << SHIFT) - 1;
+
+/// Flags as they lie in the word.
+const fn in_word(flags: u16) -> u32 {
+    (flags as u32) << SHIFT
+}
+
+/// The condition of a cown: bits, each with an owner and a meaning of its own; in the low half of the same word the
+/// cown's home, so that one look tells whether a behaviour may go on there with nothing more ado.
 pub(crate) struct Flags {
-    word: AtomicU16,
+    word: AtomicU32,
     /// In a model the bits that senders look at have a word of their own. loom tries every value that a load may see, and
     /// those of the others change often: one model took an hour in place of seconds. Two words order less than one, so
     /// nothing that can happen is left out.
     #[cfg(loom)]
-    for_senders: AtomicU16,
+    for_senders: AtomicU32,
 }
 
 impl Flags {
@@ -43,20 +58,22 @@ impl Flags {
     /// those who send to it: `sched/README.md`, "Giving way".
     pub(crate) const OVERLOADED: u16 = 1 << 9;
 
+    /// Somebody may have read the cown: as long as this is not set, the count of readers is 0. Never taken back. Set by
+    /// the token holder, before it first raises the count.
+    pub(crate) const READ: u16 = 1 << 10;
+
     /// What who sends looks at.
     #[cfg(loom)]
     const FOR_SENDERS: u16 = Self::STEPPED | Self::OVERLOADED;
 
-    #[cfg(not(loom))]
-    pub(crate) fn new(flags: u16) -> Self {
-        Self { word: AtomicU16::new(flags) }
-    }
-
-    #[cfg(loom)]
-    pub(crate) fn new(flags: u16) -> Self {
-        let [word, for_senders] =
-            [flags & !Self::FOR_SENDERS, flags & Self::FOR_SENDERS].map(AtomicU16::new);
-        Self { word, for_senders }
+    pub(crate) fn new(home: RuntimeId, flags: u16) -> Self {
+        #[cfg(loom)]
+        let (flags, for_senders) = (flags & !Self::FOR_SENDERS, flags & Self::FOR_SENDERS);
+        Self {
+            word: AtomicU32::new(u32::from(home.get()) | in_word(flags)),
+            #[cfg(loom)]
+            for_senders: AtomicU32::new(in_word(for_senders)),
+        }
     }
 
     /// Nobody reaches the cown any more; a model checks that.
@@ -73,17 +90,21 @@ impl Flags {
         // ORDERING: Relaxed. A holder is ordered after the one that set a flag by the queue itself
         // (release of `tail` or `next`, acquire by the next holder); for others it is a hint.
         #[cfg(loom)]
-        if of & Self::FOR_SENDERS != 0 {
-            let rest = of & !Self::FOR_SENDERS;
-            let found = self.for_senders.load(Ordering::Relaxed) & of;
-            return if rest == 0 { found } else { found | self.get(rest) };
+        if of & Self::FOR_SENDERS != 0 && of & !Self::FOR_SENDERS != 0 {
+            return self.get(of & Self::FOR_SENDERS) | self.get(of & !Self::FOR_SENDERS);
         }
-        self.word.load(Ordering::Relaxed) & of
+        (self.word_of(of).load(Ordering::Relaxed) >> SHIFT) as u16 & of
+    }
+
+    /// Whether one of these is set, at least. As [`get`](Self::get).
+    #[inline]
+    pub(crate) fn has(&self, one_of: u16) -> bool {
+        self.get(one_of) != 0
     }
 
     /// The word that has these bits, which are all for senders, or none of them.
     #[inline]
-    fn word_of(&self, bits: u16) -> &AtomicU16 {
+    fn word_of(&self, bits: u16) -> &AtomicU32 {
         #[cfg(loom)]
         if bits & Self::FOR_SENDERS != 0 {
             return &self.for_senders;
@@ -92,14 +113,58 @@ impl Flags {
         &self.word
     }
 
+    /// Where the cown is at home. Exact for a behaviour that holds the cown.
+    #[inline]
+    pub(super) fn home(&self) -> RuntimeId {
+        // ORDERING: Relaxed, as in `get`.
+        RuntimeId::from_raw(self.word.load(Ordering::Relaxed) as u16)
+    }
+
+    /// The home, unless the cown is in a group: then it is that of the group.
+    #[inline]
+    pub(super) fn home_of_its_own(&self) -> Option<RuntimeId> {
+        // ORDERING: Relaxed, as in `get`.
+        let word = self.word.load(Ordering::Relaxed);
+        (word & in_word(Self::GROUPED) == 0).then_some(RuntimeId::from_raw(word as u16))
+    }
+
+    /// Makes another runtime the home. For a behaviour that holds the cown.
+    pub(super) fn set_home(&self, home: RuntimeId) {
+        let moved = |word: u32| Some(word & !HOME | u32::from(home.get()));
+        // ORDERING: Relaxed, both, as in `get`.
+        let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, moved);
+    }
+
+    /// Whether this is the home, and none of these flags is set. Exact for a behaviour that holds the cown.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, home: RuntimeId, but_for: u16) -> bool {
+        #[cfg(loom)]
+        if but_for & Self::FOR_SENDERS != 0 {
+            let rest = but_for & !Self::FOR_SENDERS;
+            return self.get(but_for & Self::FOR_SENDERS) == 0 && self.is_plain(home, rest);
+        }
+        // ORDERING: Relaxed, as in `get`.
+        let word = self.word.load(Ordering::Relaxed) & (in_word(but_for) | HOME);
+        word == u32::from(home.get())
+    }
+
+    /// Whether a behaviour is to be refused, or at least to be run with care: the state is poisoned or gone, or the
+    /// context says so.
+    #[inline(always)]
+    pub(crate) fn may_be_refused(&self, context: &RunContext) -> bool {
+        // ORDERING: Relaxed, as in `get`.
+        let word = self.word.load(Ordering::Relaxed) | context.refusal();
+        word & in_word(Self::POISONED | Self::CLOSED) != 0
+    }
+
     /// Sets or clears a flag that is not part of a protocol.
     pub(super) fn set(&self, flag: u16, on: bool) {
-        // ORDERING: Relaxed, as in `get`.
+        // ORDERING: Relaxed, both, as in `get`.
         let word = self.word_of(flag);
         if on {
-            word.fetch_or(flag, Ordering::Relaxed);
+            word.fetch_or(in_word(flag), Ordering::Relaxed);
         } else {
-            word.fetch_and(!flag, Ordering::Relaxed);
+            word.fetch_and(!in_word(flag), Ordering::Relaxed);
         }
     }
 
@@ -107,33 +172,37 @@ impl Flags {
     pub(crate) fn alert(&self) -> u16 {
         // ORDERING: AcqRel. Release publishes what the caller did to whoever clears the bit (`begin_attending`).
         // Acquire pairs with the release in `park`: the token, the state. Release also for `attend::is_without_door`.
-        self.word.fetch_or(Self::ALERT, Ordering::AcqRel) & (Self::ALERT | Self::PARKED)
+        let before = self.word.fetch_or(in_word(Self::ALERT), Ordering::AcqRel);
+        (before >> SHIFT) as u16 & (Self::ALERT | Self::PARKED)
     }
 
     /// Sets ALERT for the caller's own later look. It has the token.
     pub(crate) fn remember_alert(&self) {
         // ORDERING: Relaxed. For the holder itself. (The next alert may find the bit, and leaves the rest to
         // it: what that one brings is published by other means, and taken by whoever clears the bit.)
-        self.word.fetch_or(Self::ALERT, Ordering::Relaxed);
+        self.word.fetch_or(in_word(Self::ALERT), Ordering::Relaxed);
     }
 
     /// Sets ALERT of a cown that nobody else knows.
     pub(crate) fn begin_alerted(&self) {
         // ORDERING: Relaxed, both. Published with the first handle.
-        self.word.store(self.word.load(Ordering::Relaxed) | Self::ALERT, Ordering::Relaxed);
+        self.word
+            .store(self.word.load(Ordering::Relaxed) | in_word(Self::ALERT), Ordering::Relaxed);
     }
 
     /// Clears ALERT and PARKED: whoever alerts from here on is attended to once more.
     pub(crate) fn begin_attending(&self) {
         // ORDERING: AcqRel. Acquire pairs with the release in `alert`. (Release: the next alert may find the bits as
         // this leaves them, and continues from here.)
-        self.word.fetch_and(!(Self::ALERT | Self::PARKED), Ordering::AcqRel);
+        self.word.fetch_and(!in_word(Self::ALERT | Self::PARKED), Ordering::AcqRel);
     }
 
     /// Leaves the token with the word, unless there is an alert or the cown is closed. Returns whether it does.
     pub(crate) fn park(&self) -> bool {
-        let quiet =
-            |flags| (flags & (Self::ALERT | Self::CLOSED) == 0).then_some(flags | Self::PARKED);
+        let quiet = |word: u32| {
+            let is_quiet = word & in_word(Self::ALERT | Self::CLOSED) == 0;
+            is_quiet.then_some(word | in_word(Self::PARKED))
+        };
         // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
         // `alert` and `unpark`). Relaxed where nothing is given away.
         self.word.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
@@ -141,8 +210,9 @@ impl Flags {
 
     /// Takes the token that lies there, unless an alert has come, which takes it. Returns whether it does.
     pub(crate) fn unpark(&self) -> bool {
-        let parked = |flags| {
-            (flags & (Self::PARKED | Self::ALERT) == Self::PARKED).then_some(flags & !Self::PARKED)
+        let parked = |word: u32| {
+            let is_parked = word & in_word(Self::PARKED | Self::ALERT) == in_word(Self::PARKED);
+            is_parked.then_some(word & !in_word(Self::PARKED))
         };
         // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head.
         self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, parked).is_ok()
@@ -150,7 +220,8 @@ impl Flags {
 
     /// Marks a member's door as shut, unless it is closed. Returns whether it does. The token holder's.
     pub(crate) fn shut(&self) -> bool {
-        let unless_closed = |flags| (flags & Self::CLOSED == 0).then_some(flags | Self::PARKED);
+        let unless_closed =
+            |word| (word & in_word(Self::CLOSED) == 0).then_some(word | in_word(Self::PARKED));
         // ORDERING: AcqRel, as in `close`.
         self.word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, unless_closed).is_ok()
     }
@@ -164,7 +235,8 @@ impl Flags {
     pub(crate) fn close(&self) -> u16 {
         // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
         // us sees the other.
-        self.word.fetch_or(Self::CLOSED, Ordering::AcqRel) & (Self::CLOSED | Self::PARKED)
+        let before = self.word.fetch_or(in_word(Self::CLOSED), Ordering::AcqRel);
+        (before >> SHIFT) as u16 & (Self::CLOSED | Self::PARKED)
     }
 
     /// Sets STEPPED, once. The caller is about to put its request into the queue.
@@ -173,7 +245,15 @@ impl Flags {
         if self.get(Self::STEPPED) == 0 {
             // ORDERING: Relaxed. Published by the exchange of the tail that follows. So is a bit that was found set: who
             // acquires that exchange reads the word after us, and what it reads is no older than what we have read.
-            self.word_of(Self::STEPPED).fetch_or(Self::STEPPED, Ordering::Relaxed);
+            self.set(Self::STEPPED, true);
+        }
+    }
+
+    /// Sets READ, if it is not. The token holder's, who is about to let a reader in.
+    pub(crate) fn note_reader(&self) {
+        // ORDERING: Relaxed, as in `get`.
+        if self.get(Self::READ) == 0 {
+            self.set(Self::READ, true);
         }
     }
 

@@ -4,7 +4,6 @@
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
-use coact_sync::shim::process::AtomicU16;
 
 use super::counts::Counts;
 pub(crate) use super::flags::Flags;
@@ -26,8 +25,7 @@ use crate::sim;
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
 ///   leader here, and leaves `tail` alone: it stands in the leader's queue. Whether it is in the
 ///   leader's list of alerts it has in `readers`.
-/// * `flags`: the cown's condition, see [`Flags`].
-/// * `runtime`: whose workers run the behaviours on the cown. Written by a holder only.
+/// * `flags`: the cown's condition, and whose workers run the behaviours on it, see [`Flags`].
 #[repr(C)]
 pub(crate) struct CownHeader {
     pub(crate) tail: AtomicPtr<Slot>,
@@ -35,7 +33,6 @@ pub(crate) struct CownHeader {
     pub(crate) counts: Counts,
     pub(crate) readers: AtomicU32,
     pub(crate) flags: Flags,
-    runtime: AtomicU16,
     #[cfg(loom)]
     serial: usize,
 }
@@ -52,8 +49,7 @@ impl CownHeader {
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             counts: Counts::new(),
             readers: AtomicU32::new(0),
-            flags: Flags::new(0),
-            runtime: AtomicU16::new(runtime.get()),
+            flags: Flags::new(runtime, 0),
             #[cfg(loom)]
             serial: serial(),
         }
@@ -76,12 +72,12 @@ impl CownHeader {
 
     /// That of a cown in a block that is no longer than it must be.
     pub(crate) fn packed(runtime: RuntimeId) -> Self {
-        Self { flags: Flags::new(Flags::PACKED), ..Self::new(runtime) }
+        Self { flags: Flags::new(runtime, Flags::PACKED), ..Self::new(runtime) }
     }
 
     /// That of a cown whose state is yet to come: nobody can have a strong handle.
     pub(crate) fn stillborn(runtime: RuntimeId, flags: u16) -> Self {
-        let (counts, flags) = (Counts::stillborn(), Flags::new(flags));
+        let (counts, flags) = (Counts::stillborn(), Flags::new(runtime, flags));
         Self { counts, flags, ..Self::new(runtime) }
     }
 
@@ -112,7 +108,7 @@ impl CownHeader {
     /// Whether one of these flags is set, at least.
     #[inline]
     pub(crate) fn has(&self, flags: u16) -> bool {
-        self.flags.get(flags) != 0
+        self.flags.has(flags)
     }
 
     /// Sets or clears a flag that is not part of a protocol.
@@ -133,26 +129,47 @@ impl CownHeader {
         self.has(Flags::ALERT)
     }
 
-    /// Whether whoever has the token, and has found the queue empty, may run an exclusive behaviour with nothing more
-    /// ado: no reader is left, and there is no alert, and no overload to be forgotten. Not for a leader.
+    /// Whether whoever has the token, and has found the queue empty, may run an exclusive behaviour on this runtime with
+    /// nothing more ado: no reader can be left, there is no alert, and no overload to be forgotten. Not for a leader.
     #[inline(always)]
-    pub(crate) fn is_plainly_free(&self) -> bool {
-        // ORDERING: Acquire pairs with the release in `drop_reader`, as in `grant`.
-        self.readers.load(Ordering::Acquire) == 0 && !self.has(Flags::ALERT | Flags::OVERLOADED)
+    pub(crate) fn is_plainly_free(&self, home: RuntimeId) -> bool {
+        self.flags.is_plain(home, Flags::READ | Flags::ALERT | Flags::OVERLOADED)
+    }
+
+    /// Whether nobody reads the cown, for whoever has the token.
+    #[inline(always)]
+    pub(crate) fn is_unread(&self) -> bool {
+        // ORDERING: Acquire pairs with the release in `drop_reader`: what the readers read comes before what the caller
+        // writes.
+        !self.has(Flags::READ) || self.readers.load(Ordering::Acquire) == 0
+    }
+
+    /// Counts one more reader. The token holder's.
+    pub(crate) fn add_reader(&self) {
+        self.flags.note_reader();
+        // ORDERING: Relaxed. Only the token holder raises the count. The next token holder learns of it with the token
+        // (release and acquire of `tail` or `next`).
+        self.readers.fetch_add(ONE_READER, Ordering::Relaxed);
     }
 
     /// Whose workers run the behaviours on the cown: a group has one home. Exact for whoever has the
     /// token; for others a hint, once the cown has been moved.
     #[inline]
     pub(crate) fn home(&self) -> RuntimeId {
+        self.flags.home_of_its_own().unwrap_or_else(|| self.home_of_group())
+    }
+
+    /// The same of a member.
+    #[cold]
+    #[inline(never)]
+    fn home_of_group(&self) -> RuntimeId {
         self.queue().home_of_queue()
     }
 
     /// The same, of a header that has a queue.
     #[inline]
     pub(crate) fn home_of_queue(&self) -> RuntimeId {
-        // ORDERING: Relaxed. As `Flags::get`.
-        RuntimeId::from_raw(self.runtime.load(Ordering::Relaxed))
+        self.flags.home()
     }
 
     /// Makes another runtime the home, of the whole group if the cown is in one. For a holder.
@@ -160,8 +177,7 @@ impl CownHeader {
         if self.has(Flags::ATTENDED | Flags::GROUPED) {
             live::note_move();
         }
-        // ORDERING: Relaxed. As `Flags::get`.
-        self.queue().runtime.store(runtime.get(), Ordering::Relaxed);
+        self.queue().flags.set_home(runtime);
     }
 
     #[inline]
@@ -230,19 +246,21 @@ impl Member {
 
     #[inline]
     pub(crate) fn exclusive(header: NonNull<CownHeader>) -> Self {
+        // SAFETY: a header is aligned to 8. (So the compiler need not clear the tags of a member that it has seen made.)
+        unsafe { std::hint::assert_unchecked(header.addr().get() & Self::TAGS == 0) };
         Self(header)
     }
 
     pub(crate) fn read(header: NonNull<CownHeader>) -> Self {
-        Self(header).tagged(Self::READ)
+        Self::exclusive(header).tagged(Self::READ)
     }
 
     pub(crate) fn checked(header: NonNull<CownHeader>) -> Self {
-        Self(header).tagged(Self::CHECKED)
+        Self::exclusive(header).tagged(Self::CHECKED)
     }
 
     pub(crate) fn checked_read(header: NonNull<CownHeader>) -> Self {
-        Self(header).tagged(Self::READ | Self::CHECKED)
+        Self::exclusive(header).tagged(Self::READ | Self::CHECKED)
     }
 
     /// The same member in a behaviour that needs several cowns, or reads, or runs in its caller: in any whose request
