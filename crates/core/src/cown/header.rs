@@ -246,21 +246,19 @@ impl Member {
 
     #[inline]
     pub(crate) fn exclusive(header: NonNull<CownHeader>) -> Self {
-        // SAFETY: a header is aligned to 8. (So the compiler need not clear the tags of a member that it has seen made.)
-        unsafe { std::hint::assert_unchecked(header.addr().get() & Self::TAGS == 0) };
         Self(header)
     }
 
     pub(crate) fn read(header: NonNull<CownHeader>) -> Self {
-        Self::exclusive(header).tagged(Self::READ)
+        Self(header).tagged(Self::READ)
     }
 
     pub(crate) fn checked(header: NonNull<CownHeader>) -> Self {
-        Self::exclusive(header).tagged(Self::CHECKED)
+        Self(header).tagged(Self::CHECKED)
     }
 
     pub(crate) fn checked_read(header: NonNull<CownHeader>) -> Self {
-        Self::exclusive(header).tagged(Self::READ | Self::CHECKED)
+        Self(header).tagged(Self::READ | Self::CHECKED)
     }
 
     /// The same member in a behaviour that needs several cowns, or reads, or runs in its caller: in any whose request

@@ -13,6 +13,8 @@ const FIRST_PAUSE: u64 = 50_000;
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 /// After this time the cost without sharing is measured again.
 const STALE: u64 = 10_000_000;
+/// The same where behaviours are long: to measure takes as much longer.
+const LONG_STALE: u64 = 10 * STALE;
 
 /// What a worker knows of sharing. All times are nanoseconds on the worker's own clock.
 #[derive(Debug, Default)]
@@ -119,9 +121,9 @@ impl Sharing {
         now < self.keeps_until
     }
 
-    /// Begins to measure: with help, if there is something to compare that with.
+    /// Begins to measure, with help unless that was of none before: what was made ready may be long.
     fn begin(&mut self, now: u64, ran: u32) -> Decision {
-        let share = self.pause == 0 && self.knows_alone(now);
+        let share = self.pause == 0;
         self.stretch = Some(Stretch::new(now, ran, share));
         if share { Decision::Share(self.most()) } else { Decision::Wait }
     }
@@ -135,7 +137,8 @@ impl Sharing {
     }
 
     fn knows_alone(&self, now: u64) -> bool {
-        self.alone.is_some_and(|(_, when)| now - when < STALE)
+        let stale = |cost: Cost| if cost.is_long() { LONG_STALE } else { STALE };
+        self.alone.is_some_and(|(cost, when)| now - when < stale(cost))
     }
 
     /// What a behaviour costs that the worker has run without sharing. Whether it shares from here on.
@@ -146,7 +149,8 @@ impl Sharing {
 
     /// What one costs after the worker has shared. Whether it goes on with that.
     fn judge(&mut self, cost: Cost, now: u64) -> bool {
-        let Some((alone, _)) = self.alone else { return cost.is_long() };
+        // Dear ones may be long, or be made so by those that help.
+        let Some((alone, _)) = self.alone else { return false };
         if !alone.is_long() && cost.is_loss(alone) {
             self.pause = (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE.as_nanos() as u64);
             self.keeps_until = now + self.pause;
