@@ -1,7 +1,5 @@
 //! Whether a worker gains time by sharing its tasks: it measures what a behaviour costs with and without.
-//! README.md, "What sharing costs".
-
-use std::time::Duration;
+//! README.md, "What sharing costs". All times are in nanoseconds.
 
 /// A stretch that is measured is at least this long: shorter ones say more of what happens to be run.
 const STRETCH: u64 = 20_000;
@@ -10,7 +8,7 @@ const LONG: u64 = 1_000;
 /// The first pause after sharing has made behaviours dearer; each that follows without a gain is twice as long.
 const FIRST_PAUSE: u64 = 50_000;
 /// The longest pause: for so long a task may wait though another worker has nothing to do.
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: u64 = 2_000_000;
 /// After this time the cost without sharing is measured again.
 const STALE: u64 = 10_000_000;
 /// The same where behaviours are long: to measure takes as much longer.
@@ -23,7 +21,7 @@ pub(super) struct Sharing {
     stretch: Option<Stretch>,
     /// What a behaviour took when the worker last shared nothing, and when that was.
     alone: Option<(Cost, u64)>,
-    /// How long the worker keeps its tasks after the last loss; 0 after a gain.
+    /// How long the worker kept its tasks after the last loss; halved by each gain.
     pause: u64,
     /// Until when it keeps them.
     keeps_until: u64,
@@ -152,7 +150,7 @@ impl Sharing {
         // Dear ones may be long, or be made so by those that help.
         let Some((alone, _)) = self.alone else { return false };
         if !alone.is_long() && cost.is_loss(alone) {
-            self.pause = (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE.as_nanos() as u64);
+            self.pause = (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
             self.keeps_until = now + self.pause;
             return false;
         }

@@ -95,7 +95,7 @@ fn nothing_is_kept_for_longer_than_the_longest_pause_and_a_stretch() {
     for (with_help, alone) in [(60, 20), (200, 50), (900, 100), (100_000, 900)] {
         let mut worker = Worker::new(with_help, alone);
         worker.work(500);
-        let bound = LONGEST_PAUSE.as_nanos() as u64 + STRETCH + u64::from(STEP) * alone;
+        let bound = LONGEST_PAUSE + STRETCH + u64::from(STEP) * alone;
         assert!(worker.longest <= bound, "{with_help} and {alone} ns: {} ns", worker.longest);
         assert!(worker.longest > bound / 2, "the longest pause is reached: {} ns", worker.longest);
     }
