@@ -53,7 +53,11 @@ pub(super) struct HeldGroup {
 }
 
 impl Leader {
-    const LAYOUT: Layout = Layout::new::<Self>();
+    /// Four cache lines, two pairs, which it shares with no other group: each group may have a worker of its own.
+    const LAYOUT: Layout = match Layout::from_size_align(256, align_of::<Self>()) {
+        Ok(layout) if size_of::<Self>() <= layout.size() => layout,
+        _ => panic!("a leader fits into four cache lines"),
+    };
 
     /// A new leader, with a count for the caller.
     pub(super) fn allocate(home: RuntimeId) -> NonNull<Self> {

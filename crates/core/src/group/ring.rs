@@ -11,8 +11,8 @@ use coact_sync::pool;
 use crate::behaviour::task::RunContext;
 use crate::cown::header::Member;
 
-/// A behaviour that waits: 64 bytes. It may be moved from one place to another.
-#[repr(C, align(16))]
+/// A behaviour that waits: a cache line. It may be moved from one place to another.
+#[repr(C, align(64))]
 pub(crate) struct Entry {
     run: RunEntry,
     /// The member that it is about, for a behaviour on one cown.
@@ -28,10 +28,12 @@ pub(crate) type RunEntry = unsafe fn(NonNull<Entry>, &RunContext);
 
 impl Entry {
     const WORDS: usize = 6;
+    /// How the payload is aligned: it lies this far into an entry.
+    const ALIGN: usize = std::mem::offset_of!(Self, payload);
 
     /// Whether a `B` lies in the entry itself; if not, then in a block of its own.
     const fn fits<B>() -> bool {
-        size_of::<B>() <= Self::WORDS * size_of::<usize>() && align_of::<B>() <= align_of::<Self>()
+        size_of::<B>() <= Self::WORDS * size_of::<usize>() && align_of::<B>() <= Self::ALIGN
     }
 
     /// How to run it.
@@ -50,7 +52,7 @@ impl Entry {
     /// It was pushed as a `B`, is taken once, and nothing was pushed since the entry was popped.
     #[inline]
     pub(crate) unsafe fn take<B>(entry: NonNull<Self>) -> (Member, B) {
-        // SAFETY: by the caller's word. The payload is aligned: it lies 16 bytes into an entry.
+        // SAFETY: by the caller's word. The payload is aligned to `ALIGN`, as `fits` asks for.
         unsafe {
             let payload = &raw const (*entry.as_ptr()).payload;
             let member = (*entry.as_ptr()).member;
