@@ -272,6 +272,27 @@ fn large_captures_and_many_messages() {
     });
 }
 
+/// What is small enough for a place in the ring may be aligned to more than the place offers.
+#[test]
+fn captures_with_large_alignments() {
+    #[repr(align(32))]
+    struct Aligned([u64; 4]);
+    #[repr(align(256))]
+    struct Page(u64);
+
+    check(|| {
+        let [a, b, _] = three(|| 0_u64);
+        when(&a, move |_| {
+            for n in 0..100_u64 {
+                let (aligned, page) = (Aligned([n; 4]), Page(n));
+                when(&b, move |b| *b += aligned.0[3]);
+                when(&b, move |b| *b += page.0);
+            }
+            finally_in(&b, 99 * 100);
+        });
+    });
+}
+
 /// Asserts, behind all that was sent so far.
 fn finally_in(cown: &Cown<u64>, expected: u64) {
     when(cown, move |state| assert_eq!(*state, expected));
