@@ -102,3 +102,15 @@ fn a_flood_leaves_no_memory_behind() {
     push(&mut ring, 3);
     assert!(pop(&mut ring));
 }
+
+#[repr(align(16))]
+struct Half;
+#[repr(align(32))]
+struct Whole;
+
+#[test]
+fn what_lies_in_an_entry_is_no_larger_than_its_place_and_no_more_aligned() {
+    assert_eq!(size_of::<Entry>(), align_of::<Entry>(), "an entry is a line");
+    assert!(Entry::fits::<[u64; 6]>() && Entry::fits::<Half>() && Entry::fits::<()>());
+    assert!(!Entry::fits::<[u64; 7]>() && !Entry::fits::<Whole>());
+}
