@@ -19,6 +19,30 @@ fn behaviours_after_the_move_run_in_the_new_home() {
     assert_eq!(cown.home(), two.home());
 }
 
+/// Its state is not touched. In a group the others come along.
+#[test]
+fn a_poisoned_cown_moves_as_any_other() {
+    let faults = Faults::new();
+    let [one, two] = [(); 2].map(|()| runtime(1, &faults));
+    for in_group in [false, true] {
+        let group = Group::new_in(one.home());
+        let [cown, other] = [(); 2].map(|()| match in_group {
+            true => group.cown(1),
+            false => one.run(|| Cown::new(1)),
+        });
+        when(&cown, |_| panic!("planned"));
+        cown.move_to(two.home()).unwrap();
+        let moved = ask(cown.checked(), |state| {
+            state.unwrap_err().clear();
+            Home::current()
+        });
+        assert_eq!(moved.wait(), Ok(two.home()));
+        assert_eq!(cown.home(), two.home());
+        assert_eq!(ask(&other, |_| Home::current()).wait().unwrap() == two.home(), in_group);
+    }
+    assert_eq!(faults.take().len(), 2, "one for each panic");
+}
+
 /// Whatever the hosts, and however often it moves meanwhile.
 #[test]
 fn the_order_is_kept() {

@@ -1,7 +1,10 @@
 //! Work is shared: what waits behind a long behaviour is run by a worker that has nothing to do, and
 //! nothing is lost however many workers there are.
 
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use coact::prelude::*;
 use coact_tests::{Faults, Meeting, runtime};
@@ -158,4 +161,32 @@ fn no_wake_up_is_lost() {
             });
         }
     });
+}
+
+/// A burst of behaviours that are too short for their worker to look stuck, and too few for it to share by their number.
+#[test]
+fn a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
+    for workers in [2, 4] {
+        let runtime = runtime(workers, &Faults::new());
+        for _ in 0..5 {
+            let seen = Arc::new(Mutex::new(HashSet::new()));
+            let burst = Arc::clone(&seen);
+            runtime.run(|| {
+                when(Cown::new(()), move |_| {
+                    for _ in 0..60 {
+                        let seen = Arc::clone(&burst);
+                        when(Cown::new(()), move |_| {
+                            seen.lock().unwrap().insert(thread::current().id());
+                            thread::sleep(Duration::from_micros(900));
+                        });
+                    }
+                });
+            });
+            let found = seen.lock().unwrap().len();
+            assert!(
+                found > 1,
+                "all others slept while 60 tasks waited for one of {workers} workers"
+            );
+        }
+    }
 }

@@ -630,6 +630,7 @@ impl Worker {
     #[cold]
     fn search(&self) -> Option<TaskPtr> {
         self.sharing.borrow_mut().interrupt();
+        self.unshared.set(SHARE_EVERY);
         let mut in_a_crowd = self.shared.idle.start_searching();
         loop {
             let found = if in_a_crowd { self.look_once_for_any() } else { self.look_for_a_while() };
@@ -733,18 +734,29 @@ impl Worker {
         })
     }
 
-    /// Whether there is somebody whom [`help_stuck`](Self::help_stuck) would help.
+    /// Whether there is somebody whom [`help_stuck`](Self::help_stuck) would help, or who is about to share in too many
+    /// tasks from now: in a look's time it has taken fewer than it takes between two shares.
     fn sees_stuck(&self) -> bool {
         let mut seen = self.seen.borrow_mut();
         (0..seen.len()).any(|index| {
-            let local = &self.shared.workers[index].local;
-            self.is_stuck(index, &mut seen[index]) && index != self.index && local.has_any()
+            let other = &self.shared.workers[index];
+            let taken = self.ticks_since(index, &mut seen[index]);
+            // ORDERING: Relaxed. For a choice that may be wrong.
+            let is_slow = taken < u64::from(SHARE_EVERY)
+                && other.local.len() > 0
+                && !other.keeps.load(Ordering::Relaxed);
+            (is_slow || taken == 0 && other.local.has_any()) && index != self.index
         })
     }
 
     fn is_stuck(&self, index: usize, seen: &mut u64) -> bool {
+        self.ticks_since(index, seen) == 0
+    }
+
+    /// How many tasks a worker has taken since this one last looked.
+    fn ticks_since(&self, index: usize, seen: &mut u64) -> u64 {
         let ticks = self.shared.workers[index].ticks.load(Ordering::Relaxed);
-        std::mem::replace(seen, ticks) == ticks
+        ticks.wrapping_sub(std::mem::replace(seen, ticks))
     }
 
     /// Sleeps until woken, by a task or since the runtime stops; returns counted as searching. What is in other
