@@ -2,9 +2,10 @@
 //! nothing is lost however many workers there are.
 
 use std::collections::HashSet;
+use std::hint;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact::prelude::*;
 use coact_tests::{Faults, Meeting, runtime};
@@ -177,7 +178,10 @@ fn a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
                         let seen = Arc::clone(&burst);
                         when(Cown::new(()), move |_| {
                             seen.lock().unwrap().insert(thread::current().id());
-                            thread::sleep(Duration::from_micros(900));
+                            let began = Instant::now();
+                            while began.elapsed() < Duration::from_micros(900) {
+                                hint::spin_loop();
+                            }
                         });
                     }
                 });
