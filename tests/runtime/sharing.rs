@@ -179,11 +179,10 @@ fn a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
 /// One behaviour makes eight ready; returns how many workers ran them.
 fn burst() -> usize {
     let seen = Arc::new(Mutex::new(HashSet::new()));
-    let work = |seen: &mut HashSet<_>| seen.insert(thread::current().id());
     let long = {
         let seen = Arc::clone(&seen);
         move |_: &mut ()| {
-            work(&mut seen.lock().unwrap());
+            seen.lock().unwrap().insert(thread::current().id());
             let began = Instant::now();
             while began.elapsed() < Duration::from_micros(900) {
                 hint::spin_loop();

@@ -58,7 +58,7 @@ impl Flags {
     /// those who send to it: `sched/README.md`, "Giving way".
     pub(crate) const OVERLOADED: u16 = 1 << 9;
 
-    /// Somebody may have read the cown: as long as this is not set, the count of readers is 0. Never taken back. Set by
+    /// The cown may have been read: as long as this is not set, the count of readers is 0. Never taken back. Set by
     /// the token holder, before it first raises the count.
     pub(crate) const READ: u16 = 1 << 10;
 

@@ -129,14 +129,14 @@ impl CownHeader {
         self.has(Flags::ALERT)
     }
 
-    /// Whether whoever has the token, and has found the queue empty, may run an exclusive behaviour on this runtime with
+    /// Whether the token holder, that has found the queue empty, may run an exclusive behaviour on this runtime with
     /// nothing more ado: no reader can be left, there is no alert, and no overload to be forgotten. Not for a leader.
     #[inline(always)]
     pub(crate) fn is_plainly_free(&self, home: RuntimeId) -> bool {
         self.flags.is_plain(home, Flags::READ | Flags::ALERT | Flags::OVERLOADED)
     }
 
-    /// Whether nobody reads the cown, for whoever has the token.
+    /// Whether the cown has no readers. Exact for the token holder.
     #[inline(always)]
     pub(crate) fn is_unread(&self) -> bool {
         // ORDERING: Acquire pairs with the release in `drop_reader`: what the readers read comes before what the caller

@@ -282,7 +282,7 @@ impl Shared {
 
     /// The same, but for what a worker keeps; a hint.
     pub(super) fn has_tasks_to_share(&self) -> bool {
-        // ORDERING: Relaxed. Whoever is wrong sleeps, and is woken when there is something; or is awake in vain.
+        // ORDERING: Relaxed. A stale value is harmless: a worker sleeps until it is woken, or searches in vain.
         let shares = |worker: &WorkerShared| !worker.keeps.load(Ordering::Relaxed);
         self.workers.iter().any(|worker| worker.local.len() > 0 && shares(worker))
             || self.has_tasks_in_inboxes()

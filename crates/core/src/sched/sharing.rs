@@ -77,7 +77,7 @@ impl Cost {
 
 impl Sharing {
     /// Another worker has nothing to do: whether to share with it now, given the time and how many behaviours this
-    /// worker has run, modulo 2^32. Whoever is told so shares. `helped` is whether others have what was shared last.
+    /// worker has run, modulo 2^32. The caller does what this returns. `helped` is whether others have what was shared last.
     pub(super) fn decide(&mut self, now: u64, ran: u32, helped: bool) -> Decision {
         let Some(stretch) = &mut self.stretch else { return self.begin(now, ran) };
         stretch.helped |= helped;

@@ -28,7 +28,7 @@ const STUCK_EVERY: u32 = 16;
 /// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
 /// sooner than moved (and long ones are taken by those who find it stuck).
 const SHARE_EVERY: u32 = 64;
-/// After so many more it looks again, if it was too soon to tell whether that is worth it.
+/// After this many more tasks it looks again, if it was too soon to tell whether sharing is worth it.
 const SOON: u32 = 8;
 /// How many tasks that have had their share a worker puts behind the others before it asks for one, on the average
 /// and at the least:
@@ -734,8 +734,8 @@ impl Worker {
         })
     }
 
-    /// Whether there is somebody whom [`help_stuck`](Self::help_stuck) would help, or who is about to share in too many
-    /// tasks from now: in a look's time it has taken fewer than it takes between two shares.
+    /// Whether a worker is stuck, as [`help_stuck`](Self::help_stuck) has it, or will be long in coming to share: since the
+    /// last look it has taken fewer tasks than it takes between two shares.
     fn sees_stuck(&self) -> bool {
         let mut seen = self.seen.borrow_mut();
         (0..seen.len()).any(|index| {
