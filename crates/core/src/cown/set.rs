@@ -227,13 +227,8 @@ pub trait AsCown: Clone + Send + 'static {
     fn move_to(&self, home: Home) -> Result<(), MoveError> {
         self.as_cown().check_move(home)?;
         let this = self.clone();
-        let come = move || this.as_cown().come_to(home);
-        if Self::ANNOUNCES {
-            crate::when(self, move |_| come());
-        } else {
-            // Poisoned or not: a move touches no state.
-            crate::when(self.as_cown().checked(), move |_| come());
-        }
+        // Poisoned or closed or neither: a move touches no state.
+        crate::when(checked_all(std::slice::from_ref(self)), move |_| this.as_cown().come_to(home));
         Ok(())
     }
 }
