@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coact::prelude::*;
-use coact_tests::{Faults, Meeting, runtime};
+use coact_tests::{Executor, Faults, Meeting, hosted_runtime, runtime};
 
 /// Spawns so many behaviours that each need all the others to run at the same time.
 fn together(count: usize) -> Vec<Promise<bool>> {
@@ -168,12 +168,21 @@ fn no_wake_up_is_lost() {
 #[test]
 fn a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
     for workers in [2, 4] {
-        let runtime = runtime(workers, &Faults::new());
-        let rounds = 40;
-        let found = (0..rounds).filter(|_| runtime.run(burst) > 1).count();
-        // The machine may have no second processor to give for some of them.
-        assert!(found > rounds / 2, "{workers} workers found {found} of {rounds} bursts");
+        assert_bursts_are_found(&runtime(workers, &Faults::new()));
     }
+}
+
+#[test]
+fn such_a_burst_finds_the_workers_that_an_executor_hosts() {
+    let executor = Executor::new(2);
+    assert_bursts_are_found(&hosted_runtime(2, &executor, &Faults::new()));
+}
+
+fn assert_bursts_are_found(runtime: &Runtime) {
+    let rounds = 40;
+    let found = (0..rounds).filter(|_| runtime.run(burst) > 1).count();
+    // The machine may have no second processor to give for some of them.
+    assert!(found > rounds / 2, "found {found} of {rounds} bursts");
 }
 
 /// One behaviour makes eight ready; returns how many workers ran them.

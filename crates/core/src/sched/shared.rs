@@ -19,6 +19,7 @@ use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::pump::PumpState;
 use super::quiet;
+use super::sharing::SHARE_EVERY;
 use super::watchdog::{Watchdog, mark::Mark};
 use crate::attend;
 use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
@@ -57,6 +58,24 @@ impl WorkerShared {
         let tick = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
         self.ticks.store(tick, Ordering::Relaxed);
         tick as u32
+    }
+
+    /// How many tasks the worker has taken since somebody last looked, who has `seen` so many.
+    pub(super) fn taken_since(&self, seen: &mut u64) -> u64 {
+        // ORDERING: Relaxed. A hint: a worker that is taken for stuck by mistake loses some tasks to another one.
+        let ticks = self.ticks.load(Ordering::Relaxed);
+        ticks.wrapping_sub(std::mem::replace(seen, ticks))
+    }
+
+    /// Whether the worker has tasks that it will be long in sharing: since somebody last looked it has taken none, or
+    /// fewer than it takes between two shares.
+    pub(super) fn is_long_in_sharing(&self, seen: &mut u64) -> bool {
+        let taken = self.taken_since(seen);
+        // ORDERING: Relaxed. For a choice that may be wrong.
+        let is_slow = taken < u64::from(SHARE_EVERY)
+            && self.local.len() > 0
+            && !self.keeps.load(Ordering::Relaxed);
+        is_slow || taken == 0 && self.local.has_any()
     }
 }
 

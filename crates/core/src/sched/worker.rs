@@ -9,7 +9,7 @@ use parking::Parker;
 
 use super::local::Tasks;
 use super::shared::{Phase, Shared, WorkerShared};
-use super::sharing::{Decision, Sharing};
+use super::sharing::{Decision, SHARE_EVERY, Sharing};
 use super::surplus;
 use super::{context, hosted};
 use crate::behaviour::overload;
@@ -25,9 +25,6 @@ const OLDEST_EVERY: u32 = 16;
 const ROUND: u32 = 64;
 /// Every so many of these rounds, the worker looks whether another one is stuck.
 const STUCK_EVERY: u32 = 16;
-/// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
-/// sooner than moved (and long ones are taken by those who find it stuck).
-const SHARE_EVERY: u32 = 64;
 /// After this many more tasks it looks again, if it was too soon to tell whether sharing is worth it.
 const SOON: u32 = 8;
 /// How many tasks that have had their share a worker puts behind the others before it asks for one, on the average
@@ -729,34 +726,16 @@ impl Worker {
     fn help_stuck(&self, with_next: bool) -> Option<TaskPtr> {
         let mut seen = self.seen.borrow_mut();
         (0..seen.len()).find_map(|index| {
-            let stuck = self.is_stuck(index, &mut seen[index]);
+            let stuck = self.shared.workers[index].taken_since(&mut seen[index]) == 0;
             stuck.then(|| self.steal_from(index, with_next)).flatten()
         })
     }
 
-    /// Whether a worker is stuck, as [`help_stuck`](Self::help_stuck) has it, or will be long in coming to share: since the
-    /// last look it has taken fewer tasks than it takes between two shares.
+    /// Whether a worker is stuck, as [`help_stuck`](Self::help_stuck) has it, or will be long in coming to share.
     fn sees_stuck(&self) -> bool {
         let mut seen = self.seen.borrow_mut();
-        (0..seen.len()).any(|index| {
-            let other = &self.shared.workers[index];
-            let taken = self.ticks_since(index, &mut seen[index]);
-            // ORDERING: Relaxed. For a choice that may be wrong.
-            let is_slow = taken < u64::from(SHARE_EVERY)
-                && other.local.len() > 0
-                && !other.keeps.load(Ordering::Relaxed);
-            (is_slow || taken == 0 && other.local.has_any()) && index != self.index
-        })
-    }
-
-    fn is_stuck(&self, index: usize, seen: &mut u64) -> bool {
-        self.ticks_since(index, seen) == 0
-    }
-
-    /// How many tasks a worker has taken since this one last looked.
-    fn ticks_since(&self, index: usize, seen: &mut u64) -> u64 {
-        let ticks = self.shared.workers[index].ticks.load(Ordering::Relaxed);
-        ticks.wrapping_sub(std::mem::replace(seen, ticks))
+        let mut workers = self.shared.workers.iter().zip(&mut *seen).enumerate();
+        workers.any(|(index, (other, seen))| other.is_long_in_sharing(seen) && index != self.index)
     }
 
     /// Sleeps until woken, by a task or since the runtime stops; returns counted as searching. What is in other

@@ -76,7 +76,7 @@ impl Hosted {
         wakers
     }
 
-    /// Has a worker that sleeps take what waits behind another one's long behaviour, or has been in an inbox since the last
+    /// Has a worker that sleeps take what another one will be long in sharing, or what has been in an inbox since the last
     /// look: a worker does not tell what it shares before its behaviour has ended.
     ///
     /// A fallback thread runs that worker: the executor has had its time, and its waker is foreign code, which could keep
@@ -86,10 +86,7 @@ impl Hosted {
         let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
         let mut stuck = None;
         for (index, worker) in shared.workers.iter().enumerate() {
-            // ORDERING: Relaxed. A hint: a worker that is taken for stuck by mistake loses some tasks to another one.
-            let now = worker.ticks.load(Ordering::Relaxed);
-            let stands_still = std::mem::replace(&mut seen.ticks[index], now) == now;
-            if stands_still && self.seats[index].is_running() && worker.local.has_any() {
+            if worker.is_long_in_sharing(&mut seen.ticks[index]) && self.seats[index].is_running() {
                 stuck = Some(index);
             }
         }
