@@ -13,6 +13,7 @@ mod behaviour;
 mod cown;
 mod credits;
 mod group;
+mod ids;
 mod panic;
 mod paths;
 mod promise;
@@ -24,6 +25,7 @@ pub mod sim;
 #[path = "sim/disabled.rs"]
 mod sim;
 mod statics;
+mod task;
 mod thread;
 mod time;
 

@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::runtime::{self, RuntimeId};
+use crate::ids::RuntimeId;
+use crate::runtime;
 
 pub use unwinding::once_caught;
 

@@ -6,7 +6,6 @@ use std::ptr::NonNull;
 use super::Attended;
 use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single};
-use crate::behaviour::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 use crate::cown::handle::Cown;
 use crate::cown::header::{CownHeader, Member};
 use crate::group::ring::Entry;
@@ -14,6 +13,7 @@ use crate::group::spawn as group;
 use crate::panic::drop_quietly;
 use crate::runtime::count_abandoned;
 use crate::sched::at_work_in;
+use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 
 /// What is to be done, and is told whether the runtime is past its deadline.
 pub(super) type Errand = Box<dyn FnOnce(Mode) + Send>;

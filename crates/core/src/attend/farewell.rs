@@ -10,12 +10,12 @@ use std::ptr::NonNull;
 use super::{Attended, Door, call_state, end_state, errand};
 use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single};
-use crate::behaviour::task::{Mode, RunContext, TaskPtr, TaskVTable};
 use crate::cown::farewell::Farewell;
 use crate::cown::handle::{Cown, destroy};
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::last::drop_last;
 use crate::sched::at_work_in;
+use crate::task::{Mode, RunContext, TaskPtr, TaskVTable};
 
 impl<T: Attended> Cown<T> {
     /// Has the state end behind all that was spawned on the cown, unless there is another handle by then: it is called

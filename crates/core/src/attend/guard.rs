@@ -11,13 +11,14 @@ use coact_sync::shim::atomic::AtomicPtr;
 use super::live::{self, Listed};
 use super::{Attended, Door, Ending};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{Mode, Task, TaskPtr, TaskVTable};
 use crate::cown::depth;
 use crate::cown::handle::WeakCown;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
+use crate::ids::RuntimeId;
 use crate::panic::{Broken, drop_quietly};
-use crate::runtime::{Home, RuntimeId};
+use crate::runtime::Home;
+use crate::task::{Mode, Task, TaskPtr, TaskVTable};
 
 /// The untyped part, straight in front of the header: 24 bytes.
 ///

@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single, single_task};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable};
 use crate::cown::header::{CownHeader, Member};
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
+use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");
 

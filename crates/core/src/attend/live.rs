@@ -13,7 +13,8 @@ use std::ptr::NonNull;
 pub(crate) use super::table::Living;
 use super::table::{BATCH, Entry, Table};
 use crate::cown::header::CownHeader;
-use crate::runtime::{Home, RuntimeId};
+use crate::ids::RuntimeId;
+use crate::runtime::Home;
 
 /// Where a cown stands in the table.
 pub(super) type Listed = &'static Entry;

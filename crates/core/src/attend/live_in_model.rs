@@ -7,7 +7,8 @@ use std::ptr::NonNull;
 pub(crate) use super::table::Living;
 use super::table::{Entry, Table};
 use crate::cown::header::CownHeader;
-use crate::runtime::{Home, RuntimeId};
+use crate::ids::RuntimeId;
+use crate::runtime::Home;
 
 /// Where a cown stands in the table, if there is one.
 pub(super) type Listed = Option<&'static Entry>;

@@ -12,14 +12,14 @@ use crate::behaviour::multi::Multi;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::spawn;
 use crate::behaviour::steps;
-use crate::behaviour::task::TaskPtr;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::header::{CownHeader, Flags, WAITER};
 use crate::cown::last::Last;
 use crate::cown::set::Regardless;
 use crate::group::alert as group;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 use crate::sched::{guest, schedule};
+use crate::task::TaskPtr;
 
 /// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour
 /// has not run: places are used again.

@@ -7,10 +7,10 @@ use coact_sync::shim::atomic::Ordering;
 use super::grant::grant;
 use super::slot::Slot;
 use super::steps;
-use super::task::Ready;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::sched::{self, Deferring, schedule};
 use crate::sim;
+use crate::task::Ready;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
 /// empty: the caller then has the token, and must [`grant`] the request.

@@ -4,12 +4,13 @@ use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::task::{Mode, RunContext};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
+use crate::ids::RuntimeId;
 use crate::panic::{self, Broken, Payload, drop_quietly};
-use crate::runtime::{RuntimeId, count_abandoned};
+use crate::runtime::count_abandoned;
 use crate::sim::Spawned;
+use crate::task::{Mode, RunContext};
 
 /// What happens to a behaviour's result once its cowns are released.
 pub(crate) trait Completion: Send {

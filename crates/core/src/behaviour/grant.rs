@@ -12,10 +12,10 @@ use super::multi::Multi;
 use super::release::leave;
 use super::single::single_task;
 use super::slot::Slot;
-use super::task::{InGroup, Ready, TaskPtr};
 use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 use crate::sim;
+use crate::task::{InGroup, Ready, TaskPtr};
 
 /// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
 /// Behaviours that miss nothing more are passed to `ready`.

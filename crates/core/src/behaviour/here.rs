@@ -10,19 +10,19 @@ use super::body::{Body, Completion, Ended, Forget};
 use super::multi::count_members;
 use super::release::{leave_alone, release, release_exclusive};
 use super::slot::Slot;
-use super::task::{Mode, Ready, RunContext, TaskPtr, run_task};
 use super::{claim, pair, spawn};
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group::join::Grouped;
+use crate::ids::RuntimeId;
 use crate::panic::Broken;
 use crate::paths::Path;
 use crate::promise::Answer;
-use crate::runtime::RuntimeId;
 use crate::sched::context::AsWorker;
 use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
 use crate::sim;
+use crate::task::{Mode, Ready, RunContext, TaskPtr, run_task};
 
 /// How many bodies may lie on top of each other on one stack.
 pub const MAX_NESTED_HERE: u32 = 32;

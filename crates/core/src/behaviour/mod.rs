@@ -19,5 +19,4 @@ pub(crate) mod slot;
 pub(crate) mod spawn;
 mod standing;
 pub(crate) mod steps;
-pub(crate) mod task;
 pub(crate) mod when;

@@ -17,7 +17,6 @@ use super::body::{Body, Completion, Ended, take};
 use super::release::release;
 use super::slot::Slot;
 use super::spawn::{self, Refusal};
-use super::task::{InGroup, Ready, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
@@ -25,9 +24,10 @@ use crate::group;
 use crate::group::join::Grouped;
 use crate::group::ring::Entry;
 use crate::group::turn::{self, Anchor};
+use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::runtime::RuntimeId;
 use crate::sched::{Deferring, Successor};
+use crate::task::{InGroup, Ready, RunContext, Task, TaskPtr, TaskVTable};
 
 /// The front of every such behaviour, whatever its body and the number of its cowns.
 #[repr(C, align(8))]

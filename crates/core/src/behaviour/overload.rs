@@ -6,8 +6,8 @@ use std::ptr::{NonNull, null};
 use coact_sync::shim::atomic::Ordering;
 
 use super::slot::Slot;
-use super::task::TaskPtr;
 use crate::cown::header::{CownHeader, Flags};
+use crate::task::TaskPtr;
 
 /// The cown of a task, if it is a behaviour on one cown that is in no group, or null.
 ///

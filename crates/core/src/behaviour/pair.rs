@@ -15,13 +15,13 @@ use super::claim;
 use super::multi::{Multi, MultiSlot, link};
 use super::release::release_exclusive;
 use super::slot::Slot;
-use super::task::{RunContext, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::ids::RuntimeId;
 use crate::paths::Path;
-use crate::runtime::RuntimeId;
 use crate::sched::{Deferring, Successor, schedule};
+use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// One block: as that of any behaviour on two cowns.
 #[repr(C)]

@@ -8,12 +8,12 @@ use super::grant::{drop_reader, grant, pass_on};
 use super::single::single_task;
 use super::slot::Slot;
 use super::steps;
-use super::task::{Ready, TaskPtr};
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::last::Last;
+use crate::ids::RuntimeId;
 use crate::paths::Path;
-use crate::runtime::RuntimeId;
 use crate::sched::Successor;
+use crate::task::{Ready, TaskPtr};
 
 /// Takes the head out of its queue. Returns the new head, to which the token belongs; `None` ends
 /// the token.

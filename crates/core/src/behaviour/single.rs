@@ -17,15 +17,15 @@ use super::body::{Body, Completion, Ended, Forget, Panicked, take};
 use super::grant::grant;
 use super::release::{release_exclusive, release_to_next};
 use super::slot::Slot;
-use super::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
 use crate::group::turn::{self, Anchor};
+use crate::ids::RuntimeId;
 use crate::paths::Path;
-use crate::runtime::RuntimeId;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, guest, schedule};
+use crate::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
 
 /// The front of every one-cown behaviour, whatever its body.
 #[repr(C)]

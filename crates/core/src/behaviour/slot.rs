@@ -8,7 +8,7 @@ use super::standing::Standing;
 use crate::cown::header::Member;
 
 /// One entry of a cown's queue. It lies inside the behaviour that it belongs to: straight behind
-/// the [`Task`](super::task::Task) header of a one-cown behaviour, or in the slot array of a
+/// the [`Task`](crate::task::Task) header of a one-cown behaviour, or in the slot array of a
 /// [`Multi`](super::multi::Multi); that of a behaviour which runs in the caller lies on the stack.
 ///
 /// `next` is written by the entry's successor in the queue (or by the appender of a batch for entries

@@ -16,9 +16,9 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicPtr, End, Ordering};
 
-use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
+use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::runtime::RuntimeId;
+use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
 
 /// How many destructors may lie on top of each other on one stack.
 const MAX_NESTED: u32 = 32;

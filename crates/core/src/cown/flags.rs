@@ -3,8 +3,8 @@
 
 use coact_sync::shim::atomic::{AtomicU32, End, Ordering};
 
-use crate::behaviour::task::RunContext;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
+use crate::task::RunContext;
 
 /// Where the flags begin in the word.
 const SHIFT: u32 = 16;

@@ -9,7 +9,7 @@ use super::counts::Counts;
 pub(crate) use super::flags::Flags;
 use crate::attend::live;
 use crate::behaviour::slot::Slot;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 #[cfg(not(loom))]
 use crate::sim;
 

@@ -14,12 +14,12 @@ use crate::attend;
 use crate::behaviour::grant::grant;
 use crate::behaviour::single::{self, Single};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 use crate::group::alert;
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
 use crate::sched::schedule;
 use crate::sim;
+use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
 /// Drops the state of a cown that has no handles: one constant for each type of state. Its address with the
 /// [mark](Self::MARK) is the tail of a queue that ends.

@@ -10,7 +10,7 @@ use coact_sync::pool;
 use super::header::{CownHeader, Flags};
 use crate::attend::guard;
 use crate::group::leader::Leader;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 use crate::sim;
 
 /// How much memory processors pass to each other at a time.

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 use super::leader::Leader;
-use crate::behaviour::task::{Mode, RunContext};
 use crate::sched::shared;
 use crate::sched::worker::Worker;
+use crate::task::{Mode, RunContext};
 
 thread_local! {
     static HELD: Cell<*mut Leader> = const { Cell::new(null_mut()) };

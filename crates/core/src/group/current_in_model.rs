@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 use super::leader::Leader;
-use crate::behaviour::task::RunContext;
 use crate::sched::worker::Worker;
+use crate::task::RunContext;
 
 loom::thread_local! {
     static HELD: Cell<*mut Leader> = Cell::new(null_mut());

@@ -12,10 +12,10 @@ use super::ring::Ring;
 use super::turn::{self, Anchor};
 use crate::attend::guard::Guard;
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::{Task, TaskPtr};
 use crate::cown::header::{CownHeader, Flags};
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 use crate::sim;
+use crate::task::{Task, TaskPtr};
 
 /// A group's queue, and its ring.
 ///

@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::behaviour::task::RunContext;
 use crate::cown::header::Member;
+use crate::task::RunContext;
 
 /// A behaviour that waits: a cache line. It may be moved from one place to another.
 #[repr(C, align(64))]

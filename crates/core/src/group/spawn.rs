@@ -13,11 +13,11 @@ use crate::behaviour::body::{Body, Completion};
 use crate::behaviour::grant::grant;
 use crate::behaviour::single::SingleBehaviour;
 use crate::behaviour::slot::Slot;
-use crate::behaviour::task::RunContext;
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
 use crate::sched::{at_work_in, schedule};
+use crate::task::RunContext;
 
 /// Spawns a behaviour on one member, held exclusively.
 ///

@@ -15,7 +15,8 @@ use std::time::Duration;
 use coact_sync::shim::process::Mutex;
 
 use super::{NO_MESSAGE, drop_quietly};
-use crate::runtime::{Home, RuntimeId};
+use crate::ids::RuntimeId;
+use crate::runtime::Home;
 use crate::sched::context;
 use crate::sim;
 use crate::thread::{find_companion, thread_companion};

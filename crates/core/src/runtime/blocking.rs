@@ -14,12 +14,12 @@ use super::handle::call_hook;
 use super::host::Host;
 use super::thread::Thread;
 use super::{Config, Stuck, current_id};
-use crate::behaviour::task::{TaskPtr, run_task};
 use crate::panic::{self, Broken, drop_quietly};
 use crate::promise::Promise;
 use crate::sched::context::{Cancelling, Serving};
 use crate::sched::shared::{self, Shared};
 use crate::sim;
+use crate::task::{TaskPtr, run_task};
 
 /// Runs a job that may block, on a thread that is kept for such jobs, and returns a promise of its
 /// result. Threads are started as they are needed, up to

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::RuntimeId;
 use super::executor::WorkerFuture;
 use super::handle::Runtime;
 use super::home::{Companions, Home};
 use super::host::Host;
 use super::pump::Pump;
+use crate::ids::RuntimeId;
 use crate::panic::Fault;
 use crate::sched::shared;
 use crate::sim;

@@ -6,8 +6,8 @@ use std::task::Waker;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::RuntimeId;
 use super::home::Home;
+use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::sched::shared::{self, Phase};
 

@@ -14,14 +14,15 @@ use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::sync::Mutex;
 use slab::Slab;
 
-use super::{RuntimeId, count_abandoned, current_id};
-use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
+use super::{count_abandoned, current_id};
 use crate::cown::depth;
+use crate::ids::RuntimeId;
 use crate::panic::{self, Broken};
 use crate::promise::{Promise, Resolver};
 use crate::sched::schedule;
 use crate::sched::shared::{self, Phase};
 use crate::sim::Polled;
+use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// Runs a future on the workers of the current runtime, and returns a promise of its output.
 ///

@@ -3,7 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
-use super::{Runtime, RuntimeId};
+use super::Runtime;
+use crate::ids::RuntimeId;
 use crate::sched::context;
 use crate::thread::thread_companion;
 

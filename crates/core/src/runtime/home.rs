@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use coact_sync::shim::process::Mutex;
 
-use super::{Runtime, RuntimeId, current_id};
+use super::{Runtime, current_id};
 use crate::attend;
 use crate::cown::handle::Cown;
 use crate::cown::header::Flags;
 use crate::cown::set::AsCown;
 use crate::group::alert;
+use crate::ids::RuntimeId;
 use crate::sched::shared::{self, Phase};
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept

@@ -15,8 +15,6 @@ mod shutdown;
 pub(crate) mod thread;
 mod within;
 
-use std::fmt;
-use std::num::NonZeroU16;
 use std::sync::atomic::Ordering;
 
 pub use blocking::blocking;
@@ -37,41 +35,10 @@ pub use pump::{Pump, PumpHandle};
 pub use shutdown::{ShutdownReport, Stuck};
 pub use within::Within;
 
+use crate::ids::RuntimeId;
 use crate::panic::Fault;
 use crate::sched::context;
 use crate::sched::shared::{self, Phase};
-
-/// Which runtime a cown, a task or a thread belongs to. 0 is none.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub(crate) struct RuntimeId(u16);
-
-impl RuntimeId {
-    pub(crate) const NONE: Self = Self(0);
-    /// Above the largest id.
-    pub(crate) const LIMIT: usize = 1 << 16;
-
-    pub(crate) fn new(id: NonZeroU16) -> Self {
-        Self(id.get())
-    }
-
-    /// The id that [`get`](Self::get) gave.
-    #[inline]
-    pub(crate) fn from_raw(id: u16) -> Self {
-        Self(id)
-    }
-
-    #[inline]
-    pub(crate) fn get(self) -> u16 {
-        self.0
-    }
-}
-
-impl fmt::Debug for RuntimeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "runtime {}", self.0)
-    }
-}
 
 /// The runtime that new cowns belong to.
 #[inline]

@@ -9,7 +9,8 @@ use std::thread;
 use coact_sync::shim::atomic::Ordering;
 use coact_sync::shim::process::{AtomicU16, Mutex};
 
-use super::{BuildError, Config, Home, Runtime, RuntimeId};
+use super::{BuildError, Config, Home, Runtime};
+use crate::ids::RuntimeId;
 use crate::panic::{self, Fault};
 
 /// The id of the runtime that is used; 0 where that is to be [looked up](look_up). A copy of what follows

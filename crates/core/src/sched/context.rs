@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::worker::Worker;
 use crate::cown::depth;
-use crate::runtime::{Home, RuntimeId};
+use crate::ids::RuntimeId;
+use crate::runtime::Home;
 use crate::sim;
 #[cfg(feature = "sim")]
 use crate::{cown::depth::Destructors, thread};

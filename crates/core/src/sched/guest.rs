@@ -10,7 +10,8 @@ use std::ptr::null;
 use std::sync::Arc;
 
 use super::visits::{GuestCell, Guests, Visit};
-use crate::runtime::{Busy, Home, RuntimeId};
+use crate::ids::RuntimeId;
+use crate::runtime::{Busy, Home};
 use crate::sim;
 use crate::statics::Mutex;
 

@@ -2,7 +2,7 @@
 //! which a guest announces itself would hide orderings that are too weak elsewhere. The models of
 //! guests, in `shared/loom.rs`, use `visits.rs` itself.
 
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 
 pub(crate) fn visit<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
     work()

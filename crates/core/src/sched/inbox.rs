@@ -5,7 +5,7 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
-use crate::behaviour::task::{Task, TaskPtr};
+use crate::task::{Task, TaskPtr};
 
 #[derive(Default)]
 pub(crate) struct Inbox {

@@ -15,7 +15,7 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
 use self::gate::Gate;
-use crate::behaviour::task::{Task, TaskPtr};
+use crate::task::{Task, TaskPtr};
 
 /// The tasks themselves.
 #[derive(Default)]

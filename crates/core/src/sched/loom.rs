@@ -43,9 +43,9 @@ use loom::cell::UnsafeCell;
 use loom::model::Builder;
 
 use super::context;
-use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
 use crate::cown::handle::Cown;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
+use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 /// How many preemptions a model has, unless `LOOM_MAX_PREEMPTIONS` says otherwise.
 const PREEMPTIONS: usize = 4;

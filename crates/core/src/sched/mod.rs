@@ -21,10 +21,10 @@ pub(crate) mod worker;
 
 #[cfg(all(test, loom))]
 pub(crate) use self::loom::{schedule, schedule as schedule_last};
-use crate::behaviour::task::{Ready, TaskPtr};
 use crate::cown::header::CownHeader;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 use crate::sim;
+use crate::task::{Ready, TaskPtr};
 
 /// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
 #[cfg(not(all(test, loom)))]

@@ -10,9 +10,9 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::worker::Worker;
 use super::{context, surplus};
-use crate::behaviour::task::TaskPtr;
 use crate::panic::drop_quietly;
 use crate::sched::shared::{Activity, Phase, Shared};
+use crate::task::TaskPtr;
 
 /// What a pumped runtime has beside its worker.
 pub(crate) struct PumpState {

@@ -22,12 +22,13 @@ use super::quiet;
 use super::sharing::SHARE_EVERY;
 use super::watchdog::{Watchdog, mark::Mark};
 use crate::attend;
-use crate::behaviour::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::ids::RuntimeId;
 use crate::runtime::blocking::BlockingPool;
 use crate::runtime::future::Futures;
 use crate::runtime::host::Host;
-use crate::runtime::{Config, Home, RuntimeId};
+use crate::runtime::{Config, Home};
 use crate::sim;
+use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use crate::time::Timers;
 
 /// One worker as the others see it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coact_sync::asym;
 
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 use crate::statics::{AtomicU32, Mutex, Ordering};
 
 /// What one thread is busy with: the runtime's id in the low half, how deep in the high half.

@@ -13,10 +13,10 @@ use super::sharing::{Decision, SHARE_EVERY, Sharing};
 use super::surplus;
 use super::{context, hosted};
 use crate::behaviour::overload;
-use crate::behaviour::task::{RunContext, TaskPtr, run_task};
 use crate::cown::header::CownHeader;
+use crate::ids::RuntimeId;
 use crate::paths::Path;
-use crate::runtime::RuntimeId;
+use crate::task::{RunContext, TaskPtr, run_task};
 
 /// One of so many tasks is the oldest there is: what waits in a queue is reached at some time, whatever the tasks in
 /// front of it spawn.

@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::behaviour::task::TaskPtr;
+use crate::ids::RuntimeId;
 use crate::panic::Fault;
 use crate::promise::{Promise, What};
-use crate::runtime::RuntimeId;
 use crate::sched::shared::Shared;
+use crate::task::TaskPtr;
 
 #[inline(always)]
 pub(crate) fn is_active() -> bool {

@@ -15,12 +15,13 @@ use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
 use super::ranks::Ranks;
 use super::waits::Known;
-use crate::behaviour::task::{TaskPtr, run_task};
+use crate::ids::RuntimeId;
 use crate::panic::{Fault, Payload, drop_quietly, message};
+use crate::runtime;
 use crate::runtime::host::Host;
-use crate::runtime::{self, RuntimeId};
 use crate::sched::context;
 use crate::sched::shared::{self, Phase, Shared};
+use crate::task::{TaskPtr, run_task};
 use crate::thread;
 pub(super) use report::promise;
 

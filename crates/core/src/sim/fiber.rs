@@ -9,11 +9,11 @@ use std::ptr;
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::behaviour::task::TaskPtr;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::shared::Shared;
 use crate::sim::told::{self, Place};
+use crate::task::TaskPtr;
 
 /// Enough for test programs that format and print.
 const STACK_BYTES: usize = 256 * 1024;

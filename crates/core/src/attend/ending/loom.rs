@@ -8,8 +8,9 @@ use loom::thread;
 use super::cut_off;
 use crate::attend::{Attended, Door, live};
 use crate::cown::handle::Cown;
+use crate::ids::RuntimeId;
 use crate::panic::Broken;
-use crate::runtime::{Home, RuntimeId, config_in_model};
+use crate::runtime::{Home, config_in_model};
 use crate::sched::loom::{check, run_ready};
 use crate::sched::shared::{Phase, Shared, register};
 

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::{BATCH, Entry, ROW, Table};
 use crate::cown::header::CownHeader;
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
 
 /// A cown that is not there.
 fn cown(number: usize) -> NonNull<CownHeader> {

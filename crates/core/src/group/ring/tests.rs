@@ -6,9 +6,9 @@ use std::num::NonZeroU16;
 use std::ptr::NonNull;
 
 use super::{Entry, Ring};
-use crate::behaviour::task::{Mode, RunContext};
 use crate::cown::header::{CownHeader, Member};
-use crate::runtime::RuntimeId;
+use crate::ids::RuntimeId;
+use crate::task::{Mode, RunContext};
 
 thread_local! {
     static RUN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::behaviour::task::TaskPtr;
 use crate::sched::context;
 use crate::sched::shared::Phase;
 use crate::sched::worker::Worker;
+use crate::task::TaskPtr;
 
 /// After so many behaviours the thread is given back: other tasks of the executor have their turn.
 const TURN: u32 = 128;

@@ -8,8 +8,8 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::Inbox;
-use crate::behaviour::task::{RunContext, Task, TaskPtr, TaskVTable};
 use crate::sched::loom::check;
+use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
 /// A task whose contents loom watches.
 #[repr(C)]

@@ -6,8 +6,8 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::{LocalQueue, Tasks};
-use crate::behaviour::task::TaskPtr;
 use crate::sched::loom::check;
+use crate::task::TaskPtr;
 
 /// A task that is not run, only counted.
 fn task(number: usize) -> TaskPtr {

@@ -8,9 +8,10 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use loom::thread;
 
 use super::{Activity, Shared, WATCHERS, Watch, activity};
-use crate::behaviour::task::{RunContext, Task, TaskPtr, TaskVTable};
-use crate::runtime::{RuntimeId, config_in_model};
+use crate::ids::RuntimeId;
+use crate::runtime::config_in_model;
 use crate::sched::loom::{Permit, check, check_bounded};
+use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
 impl Wake for Permit {
     fn wake(self: Arc<Self>) {

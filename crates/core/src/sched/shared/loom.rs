@@ -11,10 +11,11 @@ use coact_sync::shim::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::{Activity, Shared};
-use crate::behaviour::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
-use crate::runtime::{RuntimeId, config_in_model};
+use crate::ids::RuntimeId;
+use crate::runtime::config_in_model;
 use crate::sched::loom::{check, check_bounded};
 use crate::sched::visits::{GuestCell, Guests};
+use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// A time that never runs out in a model.
 const EVER: Duration = Duration::from_secs(1);

@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable, run_task};
+use crate::task::{RunContext, TaskPtr, TaskVTable, run_task};
 
 /// Written by its thread with two stores a task, and never waited for by anybody.
 pub(crate) struct Mark {

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use super::Watchdog;
 use super::mark::Mark;
-use crate::behaviour::task::TaskPtr;
 use crate::panic::drop_quietly;
 use crate::sched::context::{Entered, Nested};
 use crate::sched::local::{LocalQueue, Tasks};
 use crate::sched::shared::{Phase, Shared};
+use crate::task::TaskPtr;
 
 /// How long a spare that finds nothing rests before it looks again.
 const REST: Duration = Duration::from_millis(1);

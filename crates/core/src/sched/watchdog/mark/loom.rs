@@ -7,8 +7,8 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::{Mark, Running};
-use crate::behaviour::task::{RunContext, TaskPtr, TaskVTable};
 use crate::sched::loom::check;
+use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 unsafe fn run(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     unreachable!("nothing runs in this model")

@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::process::{AtomicU32, Ordering};
 
-use super::slot::Slot;
 use crate::attend::guard::Kind;
-use crate::runtime::RuntimeId;
+use crate::behaviour::slot::Slot;
+use crate::ids::RuntimeId;
 use crate::sched::offer_to_worker;
 
 /// The header of everything that can be scheduled. The concrete type begins with it (`repr(C)`).
