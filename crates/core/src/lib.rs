@@ -10,8 +10,10 @@
 
 mod attend;
 mod behaviour;
+mod config;
 mod cown;
 mod credits;
+mod fault;
 mod group;
 mod ids;
 mod panic;
@@ -57,8 +59,9 @@ pub use cown::set::{
     Regardless, RegardlessHeld, checked_all, read_all,
 };
 pub use credits::{Acquire, Credits, Permit};
+pub use fault::{Broken, Fault};
 pub use group::Group;
-pub use panic::{Broken, Fault, catch, once_caught};
+pub use panic::{catch, once_caught};
 pub use promise::{Answer, Promise, Resolver};
 pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,

@@ -15,8 +15,9 @@ use crate::cown::depth;
 use crate::cown::handle::WeakCown;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
+use crate::fault::Broken;
 use crate::ids::RuntimeId;
-use crate::panic::{Broken, drop_quietly};
+use crate::panic::drop_quietly;
 use crate::runtime::Home;
 use crate::task::{Mode, Task, TaskPtr, TaskVTable};
 

@@ -8,7 +8,7 @@ use loom::thread;
 use super::{Attended, Door, live};
 use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
-use crate::panic::Broken;
+use crate::fault::Broken;
 use crate::runtime::Home;
 use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
 

@@ -10,7 +10,8 @@ use super::spawn::Refusal;
 use crate::cown::set::CownSet;
 use crate::cown::set::sealed::Admission;
 use crate::credits::Permit;
-use crate::panic::{Broken, drop_quietly};
+use crate::fault::Broken;
+use crate::panic::drop_quietly;
 
 /// The completion of a behaviour that has permits.
 pub(crate) struct Admitted<C> {

@@ -6,8 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
+use crate::fault::Broken;
 use crate::ids::RuntimeId;
-use crate::panic::{self, Broken, Payload, drop_quietly};
+use crate::panic::{self, Payload, drop_quietly};
 use crate::runtime::count_abandoned;
 use crate::sim::Spawned;
 use crate::task::{Mode, RunContext};

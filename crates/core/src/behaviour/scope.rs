@@ -12,7 +12,8 @@ use super::body::Completion;
 use super::multi::count_members;
 use super::spawn;
 use crate::cown::set::CownSet;
-use crate::panic::{self, Broken, Payload, drop_quietly};
+use crate::fault::Broken;
+use crate::panic::{self, Payload, drop_quietly};
 use crate::sched::{context, shared};
 use crate::sim;
 

@@ -3,7 +3,7 @@
 use super::body::{Completion, Forget};
 use super::spawn::{self, Refusal, WhenError};
 use crate::cown::set::CownSet;
-use crate::panic::Broken;
+use crate::fault::Broken;
 use crate::promise::Promise;
 use crate::sim;
 

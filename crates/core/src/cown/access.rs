@@ -11,7 +11,7 @@ use super::iter::{MembersIter, MembersIterMut};
 use super::layout::CownBox;
 use super::set::{AsCown, view, view_mut};
 use crate::attend;
-use crate::panic::Broken;
+use crate::fault::Broken;
 
 /// Runs over the members of a behaviour, in the order in which the set named them.
 #[derive(Clone)]

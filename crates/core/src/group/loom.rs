@@ -11,7 +11,7 @@ use super::Group;
 use crate::attend::{Attended, Door};
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
-use crate::panic::Broken;
+use crate::fault::Broken;
 use crate::sched::loom::{Log, check, check_bounded, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {

@@ -31,7 +31,7 @@ type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
 /// Calls `tell` with the message of the panic that unwinds the calling thread, once that was caught: for
 /// destructors, which cannot know it.
 ///
-/// The message is `(no message)` if the panic has none, as with [`Broken::Panicked`](super::Broken::Panicked); if
+/// The message is `(no message)` if the panic has none, as with [`Broken::Panicked`](crate::fault::Broken::Panicked); if
 /// nothing of a runtime's catches the panics of this thread, or no panic unwinds it (then `tell` is called at
 /// once); and if the program itself has caught the panic: then it comes with the next panic of the thread, or
 /// after a second.

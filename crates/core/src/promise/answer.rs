@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use super::Promise;
 use crate::cown::set::CownSet;
-use crate::panic::Broken;
+use crate::fault::Broken;
 
 /// What [`ask_here`](crate::ask_here) returns: the result if the behaviour has run, and else a promise of it.
 ///

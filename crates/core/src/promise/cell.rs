@@ -24,7 +24,8 @@ use coact_sync::shim::cell::UnsafeCell;
 
 use crate::behaviour::steps;
 use crate::cown::depth;
-use crate::panic::{Broken, drop_quietly};
+use crate::fault::Broken;
+use crate::panic::drop_quietly;
 use crate::sim;
 
 const EMPTY: u8 = 0;

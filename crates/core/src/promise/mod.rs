@@ -17,7 +17,7 @@ use cell::{Consumer, Producer};
 use crate::behaviour::body::Completion;
 use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::set::CownSet;
-use crate::panic::Broken;
+use crate::fault::Broken;
 use crate::runtime::pump;
 use crate::sched::context::prepare_to_block;
 use crate::sim;

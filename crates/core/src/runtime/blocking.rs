@@ -11,10 +11,12 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use slab::Slab;
 
 use super::handle::call_hook;
-use super::host::Host;
 use super::thread::Thread;
-use super::{Config, Stuck, current_id};
-use crate::panic::{self, Broken, drop_quietly};
+use super::{Stuck, current_id};
+use crate::config::Config;
+use crate::config::Host;
+use crate::fault::Broken;
+use crate::panic::{self, drop_quietly};
 use crate::promise::Promise;
 use crate::sched::context::{Cancelling, Serving};
 use crate::sched::shared::{self, Shared};

@@ -7,58 +7,14 @@ use std::time::Duration;
 
 use super::executor::WorkerFuture;
 use super::handle::Runtime;
-use super::home::{Companions, Home};
-use super::host::Host;
+use super::home::Home;
 use super::pump::Pump;
+use crate::config::Host;
+use crate::config::{Config, Extensions, PanicHook};
+use crate::fault::Fault;
 use crate::ids::RuntimeId;
-use crate::panic::Fault;
 use crate::sched::shared;
 use crate::sim;
-
-type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
-type ThreadHook = Arc<dyn Fn() + Send + Sync>;
-type ThreadWrapper = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
-pub(super) type SpawnWorker = Arc<dyn Fn(WorkerFuture) + Send + Sync>;
-
-/// What the workers know of the user's wishes.
-#[derive(Clone)]
-pub(crate) struct Config {
-    pub(crate) workers: usize,
-    pub(crate) name: Arc<str>,
-    pub(crate) throughput: u32,
-    pub(crate) throttle_senders: bool,
-    pub(crate) stack_size: Option<usize>,
-    pub(crate) pin: bool,
-    pub(crate) max_blocking: usize,
-    pub(crate) blocking_keep_alive: Duration,
-    /// How long a behaviour may keep its worker before it is reported.
-    pub(crate) watchdog: Option<Duration>,
-    pub(crate) spare_workers: Option<usize>,
-    pub(crate) panic_hook: Option<PanicHook>,
-    pub(crate) on_start: Option<ThreadHook>,
-    pub(crate) on_stop: Option<ThreadHook>,
-    /// What is put around the life of each thread that runs what users wrote.
-    pub(crate) around_threads: Option<ThreadWrapper>,
-    /// What is told of work that arrives while nobody pumps.
-    pub(crate) on_ready: Option<ThreadHook>,
-    pub(crate) host: Host,
-    /// How an executor spawns a worker that it is to host.
-    pub(crate) spawn_worker: Option<SpawnWorker>,
-    /// Whether threads that have entered no runtime use this one.
-    pub(crate) as_default: bool,
-    /// Whether it is told of threads that have entered no runtime.
-    pub(crate) expects_entered: bool,
-    /// Whether its tasks are run by a simulation instead of workers.
-    pub(crate) simulated: bool,
-    pub(crate) companions: Companions,
-}
-
-impl Config {
-    /// Whether the runtime's behaviours run on workers, which must not be blocked.
-    pub(crate) fn has_workers(&self) -> bool {
-        matches!(self.host, Host::Workers | Host::Executor) && !self.simulated
-    }
-}
 
 /// Makes a [`Runtime`] with other settings than the defaults.
 ///
@@ -77,7 +33,13 @@ impl Config {
 /// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
-pub struct Builder(Config);
+pub struct Builder {
+    config: Config,
+    /// How an executor spawns a worker that it is to host.
+    spawn_worker: Option<SpawnWorker>,
+}
+
+pub(super) type SpawnWorker = Arc<dyn Fn(WorkerFuture) + Send + Sync>;
 
 /// Why a runtime could not be made.
 #[derive(Debug)]
@@ -139,7 +101,7 @@ const MAX_WORKERS: usize = 4096;
 
 impl Default for Builder {
     fn default() -> Self {
-        Self(Config {
+        let config = Config {
             workers: thread::available_parallelism().map_or(1, usize::from),
             name: "coact".into(),
             throughput: 100,
@@ -156,33 +118,33 @@ impl Default for Builder {
             around_threads: None,
             on_ready: None,
             host: Host::Workers,
-            spawn_worker: None,
             as_default: false,
             expects_entered: false,
             simulated: false,
-            companions: Companions::default(),
-        })
+            extensions: Extensions::default(),
+        };
+        Self { config, spawn_worker: None }
     }
 }
 
 impl Builder {
     /// How many worker threads run behaviours (default: one a core).
     pub fn workers(mut self, workers: usize) -> Self {
-        self.0.workers = workers;
+        self.config.workers = workers;
         self
     }
 
     /// The name of the runtime; its threads are called `name-0`, `name-1` and so on (default:
     /// `coact`).
     pub fn name(mut self, name: &str) -> Self {
-        self.0.name = name.into();
+        self.config.name = name.into();
         self
     }
 
     /// How many behaviours in a row a worker runs on one cown before others get their turn
     /// (default: 100). Less is fairer, more is faster.
     pub fn throughput(mut self, behaviours: u32) -> Self {
-        self.0.throughput = behaviours;
+        self.config.throughput = behaviours;
         self
     }
 
@@ -206,32 +168,32 @@ impl Builder {
     /// Say no where a producer has more urgent things to do than those that it sends to, a server that also writes a
     /// log, for instance, and the consumer may fall behind.
     pub fn throttle_senders(mut self, throttle: bool) -> Self {
-        self.0.throttle_senders = throttle;
+        self.config.throttle_senders = throttle;
         self
     }
 
     /// The size in bytes of the workers' stacks (default: that of [`std::thread`]).
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.0.stack_size = Some(bytes);
+        self.config.stack_size = Some(bytes);
         self
     }
 
     /// Whether each worker is bound to one core (default: no).
     pub fn pin(mut self, pin: bool) -> Self {
-        self.0.pin = pin;
+        self.config.pin = pin;
         self
     }
 
     /// How many threads may serve [`blocking`](crate::blocking) jobs at a time (default: 512; 0 is taken for 1).
     pub fn max_blocking(mut self, threads: usize) -> Self {
-        self.0.max_blocking = threads.max(1);
+        self.config.max_blocking = threads.max(1);
         self
     }
 
     /// How long a thread for [`blocking`](crate::blocking) jobs, or for behaviours that [may
     /// block](Self::on_blocking_threads), is kept while it has nothing to do (default: 10 s).
     pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
-        self.0.blocking_keep_alive = time;
+        self.config.blocking_keep_alive = time;
         self
     }
 
@@ -258,13 +220,13 @@ impl Builder {
     /// # Ok::<(), coact::BuildError>(())
     /// ```
     pub fn on_blocking_threads(mut self, max: usize) -> Self {
-        self.0.workers = max;
+        self.config.workers = max;
         self.hosted_by(Host::Blocking, None)
     }
 
     pub(super) fn hosted_by(mut self, host: Host, spawn_worker: Option<SpawnWorker>) -> Self {
-        self.0.host = host;
-        self.0.spawn_worker = spawn_worker;
+        self.config.host = host;
+        self.spawn_worker = spawn_worker;
         self
     }
 
@@ -273,10 +235,10 @@ impl Builder {
     /// [around its threads](Self::around_threads), it has that of the other one.
     pub fn sibling_of(mut self, home: Home) -> Self {
         let other = &shared::get(home.0).config;
-        self.0.companions = other.companions.clone();
-        self.0.panic_hook = self.0.panic_hook.or_else(|| other.panic_hook.clone());
-        let around = self.0.around_threads;
-        self.0.around_threads = around.or_else(|| other.around_threads.clone());
+        self.config.extensions = other.extensions.clone();
+        self.config.panic_hook = self.config.panic_hook.or_else(|| other.panic_hook.clone());
+        let around = self.config.around_threads;
+        self.config.around_threads = around.or_else(|| other.around_threads.clone());
         self
     }
 
@@ -309,14 +271,14 @@ impl Builder {
     ///
     /// Pumps, [blocking threads](Self::on_blocking_threads) and simulations have no use for it.
     pub fn watchdog(mut self, limit: Duration) -> Self {
-        self.0.watchdog = Some(limit);
+        self.config.watchdog = Some(limit);
         self
     }
 
     /// How many spare workers the [watchdog](Self::watchdog) may run at a time (default: as many as
     /// there are workers). With 0, it only reports.
     pub fn spare_workers(mut self, max: usize) -> Self {
-        self.0.spare_workers = Some(max);
+        self.config.spare_workers = Some(max);
         self
     }
 
@@ -324,20 +286,20 @@ impl Builder {
     /// the [watchdog](Self::watchdog) finds; on the thread where it happens (default: a [`tracing`] event). The hook must not block; if it panics
     /// itself, that is reported through `tracing`.
     pub fn panic_hook(mut self, hook: impl Fn(&Fault) + Send + Sync + 'static) -> Self {
-        self.0.panic_hook = Some(Arc::new(hook));
+        self.config.panic_hook = Some(Arc::new(hook));
         self
     }
 
     /// What each worker runs before its first behaviour. As there, what would block the worker is refused: waiting for
     /// work of this runtime could wait for this very worker.
     pub fn on_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
-        self.0.on_start = Some(Arc::new(hook));
+        self.config.on_start = Some(Arc::new(hook));
         self
     }
 
     /// What each worker runs after its last behaviour.
     pub fn on_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
-        self.0.on_stop = Some(Arc::new(hook));
+        self.config.on_stop = Some(Arc::new(hook));
         self
     }
 
@@ -375,7 +337,7 @@ impl Builder {
         mut self,
         wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
     ) -> Self {
-        self.0.around_threads = Some(Arc::new(wrapper));
+        self.config.around_threads = Some(Arc::new(wrapper));
         self
     }
 
@@ -386,7 +348,7 @@ impl Builder {
     /// The hook may run in the middle of another runtime's work, so it must be short: it must not
     /// block, nor work on cowns. Other runtimes have no use for it.
     pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
-        self.0.on_ready = Some(Arc::new(hook));
+        self.config.on_ready = Some(Arc::new(hook));
         self
     }
 
@@ -408,7 +370,7 @@ impl Builder {
     /// # Ok::<(), coact_core::BuildError>(())
     /// ```
     pub fn as_default(mut self) -> Self {
-        self.0.as_default = true;
+        self.config.as_default = true;
         self
     }
 
@@ -419,7 +381,7 @@ impl Builder {
     ///
     /// Calling [`Runtime::global`] is no such use.
     pub fn expect_entered(mut self) -> Self {
-        self.0.expects_entered = true;
+        self.config.expects_entered = true;
         self
     }
 
@@ -436,9 +398,11 @@ impl Builder {
         self.build_as(false)
     }
 
-    fn build_as(self, simulated: bool) -> Result<Runtime, BuildError> {
+    fn build_as(mut self, simulated: bool) -> Result<Runtime, BuildError> {
+        // What is left of a runtime that has ended is to keep no executor.
+        let spawn_worker = self.spawn_worker.take();
         let (id, config) = self.check(simulated)?;
-        let mut runtime = Runtime::start(id, config).map_err(BuildError::Thread)?;
+        let mut runtime = Runtime::start(id, config, spawn_worker).map_err(BuildError::Thread)?;
         runtime.claim()?;
         Ok(runtime)
     }
@@ -450,13 +414,13 @@ impl Builder {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_pumped(mut self) -> Result<Pump, BuildError> {
-        self.0.workers = 1;
+        self.config.workers = 1;
         let (id, config) = self.hosted_by(Host::Pump, None).check(sim::is_active())?;
         Ok(Pump::new(id, config))
     }
 
     fn check(self, simulated: bool) -> Result<(RuntimeId, Config), BuildError> {
-        let Self(mut config) = self;
+        let mut config = self.config;
         if !(1..=MAX_WORKERS).contains(&config.workers) {
             return Err(BuildError::Workers(config.workers));
         }
@@ -478,8 +442,8 @@ impl Builder {
         }
         let used = if simulated { sim::free_id() } else { None };
         let id = used.or_else(next_id).ok_or(BuildError::TooMany)?;
-        if config.companions.eldest().is_none() {
-            config.companions = Companions::of(id);
+        if config.extensions.root().is_none() {
+            config.extensions = Extensions::of(id);
         }
         Ok((id, config))
     }
@@ -488,11 +452,11 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("workers", &self.0.workers)
-            .field("name", &self.0.name)
-            .field("throughput", &self.0.throughput)
-            .field("stack_size", &self.0.stack_size)
-            .field("pin", &self.0.pin)
+            .field("workers", &self.config.workers)
+            .field("name", &self.config.name)
+            .field("throughput", &self.config.throughput)
+            .field("stack_size", &self.config.stack_size)
+            .field("pin", &self.config.pin)
             .finish_non_exhaustive()
     }
 }
@@ -522,10 +486,10 @@ fn next_id() -> Option<RuntimeId> {
 pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
     use crate::sched::shared::{Shared, register};
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(crate::sim::tell);
-    builder.0.simulated = true;
+    builder.config.simulated = true;
     let id = next_id().ok_or(BuildError::TooMany)?;
-    builder.0.companions = Companions::of(id);
-    let (shared, _) = Shared::new(id, builder.0);
+    builder.config.extensions = Extensions::of(id);
+    let (shared, _) = Shared::new(id, builder.config);
     let shared: &'static Shared = Box::leak(Box::new(shared));
     register(shared);
     Ok(shared)
@@ -547,5 +511,5 @@ pub(crate) fn new_without_threads(
 /// The settings of a runtime that a model makes for itself. It has no threads.
 #[cfg(all(test, loom))]
 pub(crate) fn config_in_model(workers: usize) -> Config {
-    Runtime::builder().workers(workers).0
+    Runtime::builder().workers(workers).config
 }

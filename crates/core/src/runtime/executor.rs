@@ -11,8 +11,8 @@ use parking::Parker;
 
 use super::Builder;
 use super::builder::SpawnWorker;
-use super::host::Host;
 use super::thread::Thread;
+use crate::config::Host;
 use crate::sched::context::Nested;
 use crate::sched::hosted::{self, Hosted};
 use crate::sched::shared::Shared;

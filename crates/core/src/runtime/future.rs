@@ -16,8 +16,9 @@ use slab::Slab;
 
 use super::{count_abandoned, current_id};
 use crate::cown::depth;
+use crate::fault::Broken;
 use crate::ids::RuntimeId;
-use crate::panic::{self, Broken};
+use crate::panic;
 use crate::promise::{Promise, Resolver};
 use crate::sched::schedule;
 use crate::sched::shared::{self, Phase};

@@ -10,13 +10,15 @@ use coact_sync::asym;
 use coact_sync::shim::sync::Mutex;
 use parking::Parker;
 
+use super::builder::SpawnWorker;
 use super::executor;
 use super::home::Home;
 use super::outside::Claim;
 use super::shutdown::{self, ShutdownReport};
 use super::thread::Thread;
-use super::{BuildError, Builder, Config, EnterGuard};
+use super::{BuildError, Builder, EnterGuard};
 use crate::attend;
+use crate::config::Config;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::sched::context::{self, Nested};
@@ -73,10 +75,12 @@ impl Runtime {
         })
     }
 
-    pub(super) fn start(id: RuntimeId, mut config: Config) -> io::Result<Self> {
+    pub(super) fn start(
+        id: RuntimeId,
+        config: Config,
+        spawn_worker: Option<SpawnWorker>,
+    ) -> io::Result<Self> {
         asym::init();
-        // What is left of a runtime that has ended is to keep no executor.
-        let spawn_worker = config.spawn_worker.take();
         let (shared, parkers) = Shared::new(id, config);
         let shared: &'static Shared = Box::leak(Box::new(shared));
         shared::register(shared);

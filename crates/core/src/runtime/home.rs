@@ -1,11 +1,7 @@
 //! Which runtime something belongs to, as a value.
 
-use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
-
-use coact_sync::shim::process::Mutex;
 
 use super::{Runtime, current_id};
 use crate::attend;
@@ -62,7 +58,7 @@ impl Home {
     /// Costs a lock and a search: keep the reference, but not from one simulation to the next (see
     /// [`is_stable`](Self::is_stable)).
     pub fn companion<T: Default + Send + Sync + 'static>(self) -> &'static T {
-        shared::get(self.0).config.companions.get()
+        shared::get(self.0).config.extensions.get()
     }
 }
 
@@ -78,7 +74,7 @@ impl Home {
     /// The first of this runtime and its [siblings](crate::Builder::sibling_of): that which was not
     /// made as a sibling of another one. It is the same for all of them.
     pub fn eldest(self) -> Self {
-        Self(shared::get(self.0).config.companions.eldest().unwrap_or(self.0))
+        Self(shared::get(self.0).config.extensions.root().unwrap_or(self.0))
     }
 }
 
@@ -171,60 +167,5 @@ impl std::error::Error for MoveError {}
 impl fmt::Debug for Home {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Home({:?})", self.name())
-    }
-}
-
-/// What the layers above keep for a runtime and its siblings, by type.
-#[derive(Clone, Default)]
-pub(crate) struct Companions(Arc<Family>);
-
-#[derive(Default)]
-struct Family {
-    /// `None` while no runtime of the family exists.
-    eldest: Option<RuntimeId>,
-    kept: Mutex<Vec<(TypeId, &'static Entry)>>,
-}
-
-type Entry = dyn Any + Send + Sync;
-
-impl Companions {
-    /// Those of a runtime that is no sibling of another one.
-    pub(crate) fn of(eldest: RuntimeId) -> Self {
-        Self(Arc::new(Family { eldest: Some(eldest), kept: Mutex::default() }))
-    }
-
-    pub(crate) fn eldest(&self) -> Option<RuntimeId> {
-        self.0.eldest
-    }
-
-    /// Begins anew, in the next run of a simulation.
-    #[cfg(feature = "sim")]
-    pub(crate) fn forget(&self) {
-        self.0.kept.lock().clear();
-    }
-
-    fn get<T: Default + Send + Sync + 'static>(&self) -> &'static T {
-        if let Some(found) = self.find() {
-            return found;
-        }
-        // Made without the lock, and dropped without it should another thread have made one
-        // meanwhile: both are foreign code.
-        let made = Box::<T>::default();
-        let mut all = self.0.kept.lock();
-        if let Some((_, first)) = all.iter().find(|(of, _)| *of == TypeId::of::<T>()) {
-            let first = *first;
-            drop(all);
-            drop(made);
-            return first.downcast_ref().expect("kept by its type");
-        }
-        let made: &'static T = Box::leak(made);
-        all.push((TypeId::of::<T>(), made));
-        made
-    }
-
-    fn find<T: 'static>(&self) -> Option<&'static T> {
-        let all = self.0.kept.lock();
-        let found = all.iter().find(|(of, _)| *of == TypeId::of::<T>());
-        found.and_then(|(_, entry)| entry.downcast_ref())
     }
 }

@@ -7,18 +7,6 @@ use crate::panic::drop_quietly;
 use crate::sched::context::Entered;
 use crate::sched::shared::Shared;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Host {
-    /// Workers, which must not be blocked.
-    Workers,
-    /// Workers whose threads an [executor](super::Builder::on_executor) lends, which must not be blocked.
-    Executor,
-    /// The one thread that calls the [pump](super::Pump).
-    Pump,
-    /// The threads of the [blocking pool](super::blocking): a behaviour may block.
-    Blocking,
-}
-
 impl Shared {
     /// The settings of one of the runtime's threads that run behaviours.
     pub(crate) fn thread_settings(&self, name: String) -> thread::Builder {

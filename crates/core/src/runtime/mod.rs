@@ -18,7 +18,6 @@ mod within;
 use std::sync::atomic::Ordering;
 
 pub use blocking::blocking;
-pub(crate) use builder::Config;
 #[cfg(all(test, loom))]
 pub(crate) use builder::config_in_model;
 #[cfg(feature = "sim")]
@@ -35,8 +34,8 @@ pub use pump::{Pump, PumpHandle};
 pub use shutdown::{ShutdownReport, Stuck};
 pub use within::Within;
 
+use crate::fault::Fault;
 use crate::ids::RuntimeId;
-use crate::panic::Fault;
 use crate::sched::context;
 use crate::sched::shared::{self, Phase};
 
@@ -94,7 +93,7 @@ fn any_id() -> RuntimeId {
 pub(crate) fn tell_hook(fault: &Fault, home: RuntimeId) {
     match &shared::get(home).config.panic_hook {
         Some(hook) => hook(fault),
-        None => crate::panic::trace_fault(fault),
+        None => crate::fault::trace_fault(fault),
     }
 }
 

@@ -9,9 +9,11 @@ use std::thread;
 use coact_sync::shim::atomic::Ordering;
 use coact_sync::shim::process::{AtomicU16, Mutex};
 
-use super::{BuildError, Config, Home, Runtime};
+use super::{BuildError, Home, Runtime};
+use crate::config::Config;
+use crate::fault::Fault;
 use crate::ids::RuntimeId;
-use crate::panic::{self, Fault};
+use crate::panic;
 
 /// The id of the runtime that is used; 0 where that is to be [looked up](look_up). A copy of what follows
 /// from `STATE`, to be had without its lock.

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::fault::Fault;
 use crate::ids::RuntimeId;
-use crate::panic::Fault;
 use crate::promise::{Promise, What};
 use crate::sched::shared::Shared;
 use crate::task::TaskPtr;

@@ -15,10 +15,11 @@ use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
 use super::ranks::Ranks;
 use super::waits::Known;
+use crate::config::Host;
+use crate::fault::Fault;
 use crate::ids::RuntimeId;
-use crate::panic::{Fault, Payload, drop_quietly, message};
+use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime;
-use crate::runtime::host::Host;
 use crate::sched::context;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::task::{TaskPtr, run_task};
@@ -347,7 +348,7 @@ pub(super) fn run(
     assert!(!is_active(), "a simulation cannot be started inside of another");
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
-    shared.config.companions.forget();
+    shared.config.extensions.forget();
     let engine = Engine {
         shared,
         built: RefCell::default(),

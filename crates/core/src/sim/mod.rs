@@ -85,7 +85,7 @@ pub(crate) use pump::{pump_pending, pump_until, pump_until_idle};
 pub use waits::Polled;
 pub(crate) use waits::{Spawned, awaited, follows, handled, made, owed_by, polled, spawns};
 
-use crate::panic::Broken;
+use crate::fault::Broken;
 use crate::promise::Promise;
 
 /// Runs a program under many schedules: [`Sim::check`] with the default settings.

@@ -7,7 +7,7 @@ use std::task::{Poll, Wake, Waker};
 use loom::thread;
 
 use super::pair;
-use crate::panic::Broken;
+use crate::fault::Broken;
 use crate::sched::loom::{Log, check};
 
 /// Counts wake-ups; no part of the model.

@@ -25,9 +25,11 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 
 use super::local::LocalQueue;
 use super::shared::{Phase, Shared};
-use crate::panic::{self, Fault};
+use crate::config::Config;
+use crate::fault::Fault;
+use crate::panic;
+use crate::runtime::Stuck;
 use crate::runtime::thread::Thread;
-use crate::runtime::{Config, Stuck};
 use spare::Spare;
 use stall::{Sightings, Stall};
 

@@ -9,7 +9,7 @@ use coact_sim::TaskId;
 use super::super::fiber::{Fiber, Who};
 use super::super::waits::{Behaviour, Future};
 use super::{Engine, RUNNABLE, Ready, engine};
-use crate::runtime::host::Host;
+use crate::config::Host;
 
 /// Of how many of one kind a report tells.
 const MOST: usize = 40;

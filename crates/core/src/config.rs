@@ -1,0 +1,65 @@
+//! What a runtime is made with: the user's wishes, as its builder has collected them.
+
+mod extensions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use extensions::Extensions;
+
+use crate::fault::Fault;
+
+pub(crate) type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
+type ThreadHook = Arc<dyn Fn() + Send + Sync>;
+type ThreadWrapper = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
+
+/// What the workers know of the user's wishes.
+#[derive(Clone)]
+pub(crate) struct Config {
+    pub(crate) workers: usize,
+    pub(crate) name: Arc<str>,
+    pub(crate) throughput: u32,
+    pub(crate) throttle_senders: bool,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) pin: bool,
+    pub(crate) max_blocking: usize,
+    pub(crate) blocking_keep_alive: Duration,
+    /// How long a behaviour may keep its worker before it is reported.
+    pub(crate) watchdog: Option<Duration>,
+    pub(crate) spare_workers: Option<usize>,
+    pub(crate) panic_hook: Option<PanicHook>,
+    pub(crate) on_start: Option<ThreadHook>,
+    pub(crate) on_stop: Option<ThreadHook>,
+    /// What is put around the life of each thread that runs what users wrote.
+    pub(crate) around_threads: Option<ThreadWrapper>,
+    /// What is told of work that arrives while nobody pumps.
+    pub(crate) on_ready: Option<ThreadHook>,
+    pub(crate) host: Host,
+    /// Whether threads that have entered no runtime use this one.
+    pub(crate) as_default: bool,
+    /// Whether it is told of threads that have entered no runtime.
+    pub(crate) expects_entered: bool,
+    /// Whether its tasks are run by a simulation instead of workers.
+    pub(crate) simulated: bool,
+    pub(crate) extensions: Extensions,
+}
+
+impl Config {
+    /// Whether the runtime's behaviours run on workers, which must not be blocked.
+    pub(crate) fn has_workers(&self) -> bool {
+        matches!(self.host, Host::Workers | Host::Executor) && !self.simulated
+    }
+}
+
+/// Which threads run the behaviours of a runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Host {
+    /// Workers, which must not be blocked.
+    Workers,
+    /// Workers whose threads an [executor](crate::Builder::on_executor) lends, which must not be blocked.
+    Executor,
+    /// The one thread that calls the [pump](crate::Pump).
+    Pump,
+    /// The threads of the [blocking pool](crate::blocking): a behaviour may block.
+    Blocking,
+}

@@ -1,0 +1,63 @@
+//! What the layers above keep for a runtime.
+
+use std::any::{Any, TypeId};
+use std::sync::Arc;
+
+use coact_sync::shim::process::Mutex;
+
+use crate::ids::RuntimeId;
+
+/// What the layers above keep for a runtime and the others of its group, by type.
+#[derive(Clone, Default)]
+pub(crate) struct Extensions(Arc<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    /// `None` while no runtime of the group exists.
+    root: Option<RuntimeId>,
+    kept: Mutex<Vec<(TypeId, &'static Entry)>>,
+}
+
+type Entry = dyn Any + Send + Sync;
+
+impl Extensions {
+    /// Those of a runtime that is the root of a group.
+    pub(crate) fn of(root: RuntimeId) -> Self {
+        Self(Arc::new(Kept { root: Some(root), kept: Mutex::default() }))
+    }
+
+    pub(crate) fn root(&self) -> Option<RuntimeId> {
+        self.0.root
+    }
+
+    /// Begins anew, in the next run of a simulation.
+    #[cfg(feature = "sim")]
+    pub(crate) fn forget(&self) {
+        self.0.kept.lock().clear();
+    }
+
+    pub(crate) fn get<T: Default + Send + Sync + 'static>(&self) -> &'static T {
+        if let Some(found) = self.find() {
+            return found;
+        }
+        // Made without the lock, and dropped without it should another thread have made one
+        // meanwhile: both are foreign code.
+        let made = Box::<T>::default();
+        let mut all = self.0.kept.lock();
+        if let Some((_, first)) = all.iter().find(|(of, _)| *of == TypeId::of::<T>()) {
+            let first = *first;
+            drop(all);
+            drop(made);
+            return first.downcast_ref().expect("kept by its type");
+        }
+        let made: &'static T = Box::leak(made);
+        all.push((TypeId::of::<T>(), made));
+        made
+    }
+
+    fn find<T: 'static>(&self) -> Option<&'static T> {
+        let all = self.0.kept.lock();
+        let found = all.iter().find(|(of, _)| *of == TypeId::of::<T>());
+        found.and_then(|(_, entry)| entry.downcast_ref())
+    }
+}
