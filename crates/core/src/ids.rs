@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU16;
 
 /// Which runtime a cown, a task or a thread belongs to. 0 is none.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct RuntimeId(u16);
 

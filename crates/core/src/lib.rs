@@ -13,6 +13,7 @@ mod behaviour;
 mod config;
 mod cown;
 mod credits;
+mod current;
 mod fault;
 mod group;
 mod ids;
@@ -28,7 +29,7 @@ pub mod sim;
 mod sim;
 mod statics;
 mod task;
-mod thread;
+
 mod time;
 
 #[doc(hidden)]
@@ -59,6 +60,9 @@ pub use cown::set::{
     Regardless, RegardlessHeld, checked_all, read_all,
 };
 pub use credits::{Acquire, Credits, Permit};
+pub use current::{
+    Principal, may_block, on_behalf_of, principal, scoped, thread_companion, with_scoped,
+};
 pub use fault::{Broken, Fault};
 pub use group::Group;
 pub use panic::{catch, once_caught};
@@ -67,6 +71,5 @@ pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, Stuck, Within, WorkerFuture, blocking, spawn_future,
 };
-pub use sched::context::{Principal, is_cancelling, on_behalf_of, principal, scoped, with_scoped};
-pub use thread::{may_block, thread_companion};
+pub use sched::context::is_cancelling;
 pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

@@ -1,5 +1,6 @@
 //! Behaviours that run at once on the thread that asks for them, if their cowns are free.
 
+use crate::current;
 use std::mem::size_of;
 use std::ptr::{NonNull, null};
 
@@ -14,12 +15,12 @@ use super::{claim, pair, spawn};
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::current::AsWorker;
 use crate::fault::Broken;
 use crate::group::join::Grouped;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::promise::Answer;
-use crate::sched::context::AsWorker;
 use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
 use crate::sim;
 use crate::task::{Mode, Ready, RunContext, TaskPtr, run_task};
@@ -190,18 +191,18 @@ fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
     // The runtime of a model does not exist.
     let in_model = RunContext::new(home, Mode::Run);
     let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };
-    let nested = context::Nested::enter();
-    let before = context::enter(home);
+    let nested = current::Nested::enter();
+    let before = current::enter(home);
     let mut next = Some(task);
     for _ in 0..batch {
         let Some(task) = next else { break };
         // This may be a worker of another runtime, which goes on. (Looked at each time: the task before may have
         // run past a shutdown's deadline.)
-        let _cancelling = (run.mode() == Mode::Cancel).then(context::Cancelling::enter);
+        let _cancelling = (run.mode() == Mode::Cancel).then(current::Cancelling::enter);
         // SAFETY: a successor is ready, and ours alone.
         next = unsafe { run_task(task, run) };
     }
-    context::enter(before);
+    current::enter(before);
     drop(nested);
     if let Some(task) = next {
         schedule(task, home);
@@ -239,7 +240,7 @@ where
 /// behaviour on the spot, which may hold the cowns itself, or one that may not use them at once at all. (A behaviour on a
 /// blocking thread may look in vain, if it asks for what it holds: some microseconds, and less each time.)
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
-    let is_outside = context::worker().is_none() && context::nested_bodies() == 0;
+    let is_outside = context::worker().is_none() && current::nested_bodies() == 0;
     let members = Few::of(set);
     // A loom model would explore each look.
     is_outside
@@ -364,7 +365,7 @@ impl Place {
 /// Where a behaviour on the set runs, if the current thread may run it at once.
 #[inline]
 fn place_here<S: CownSet>(set: &S, members: Few) -> Option<Place> {
-    if context::nested_bodies() >= MAX_NESTED_HERE {
+    if current::nested_bodies() >= MAX_NESTED_HERE {
         return None;
     }
     // SAFETY: the set's handles keep the cowns alive.
@@ -678,10 +679,10 @@ where
 /// Runs a body of a runtime on the stack of whoever has asked for it.
 #[inline]
 fn on_this_stack<R>(home: RuntimeId, body: impl FnOnce() -> R) -> R {
-    let _nested = context::Nested::enter();
-    let before = context::enter(home);
+    let _nested = current::Nested::enter();
+    let before = current::enter(home);
     let result = body();
-    context::enter(before);
+    current::enter(before);
     result
 }
 

@@ -1,9 +1,8 @@
 //! Values that may be bound to one thread, and go everywhere all the same.
 
+use crate::current;
 use std::fmt;
 use std::mem::{ManuallyDrop, needs_drop};
-
-use crate::sched::context;
 
 /// A value that is either **free**, and then [`Send`], or **anchored** to the thread that made it, and
 /// then anything. The box itself is [`Send`]: it can be moved and kept anywhere, but what is anchored is
@@ -57,13 +56,13 @@ impl<T> Anchored<T> {
 
     /// A value that this thread alone may touch.
     pub fn here(value: T) -> Self {
-        Self { thread: context::thread(), value: ManuallyDrop::new(value) }
+        Self { thread: current::number(), value: ManuallyDrop::new(value) }
     }
 
     /// Whether the current thread may touch the value.
     #[inline]
     pub fn is_within_reach(&self) -> bool {
-        self.thread == FREE || self.thread == context::thread()
+        self.thread == FREE || self.thread == current::number()
     }
 
     /// The value.

@@ -7,6 +7,7 @@
 //!
 //! All of this is done by a panic only: nobody looks for it elsewhere.
 
+use crate::current;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread;
@@ -15,11 +16,10 @@ use std::time::Duration;
 use coact_sync::shim::process::Mutex;
 
 use super::{NO_MESSAGE, drop_quietly};
+use crate::current::{find_companion, thread_companion};
 use crate::ids::RuntimeId;
 use crate::runtime::Home;
-use crate::sched::context;
 use crate::sim;
-use crate::thread::{find_companion, thread_companion};
 use crate::time::Timer;
 
 /// How long a message is waited for. Destructors that run longer are as likely as a program that catches its
@@ -73,7 +73,7 @@ pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
 
 /// Whether a runtime catches what the thread throws.
 fn is_caught() -> bool {
-    context::is_inside() || context::serves() != RuntimeId::NONE || sim::runs_body()
+    current::is_inside() || current::serves() != RuntimeId::NONE || sim::runs_body()
 }
 
 /// A panic was caught: of a body, or of something else, which another panic may have run. Returns who is to be told.
@@ -136,8 +136,8 @@ struct Spot {
 
 impl Spot {
     fn here() -> Self {
-        let task = context::worker().map_or(0, |worker| worker.ticks());
-        Self { bodies: context::nested_bodies(), task }
+        let task = current::worker().map_or(0, |worker| worker.ticks());
+        Self { bodies: current::nested_bodies(), task }
     }
 }
 

@@ -11,15 +11,15 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use slab::Slab;
 
 use super::handle::call_hook;
-use super::thread::Thread;
 use super::{Stuck, current_id};
 use crate::config::Config;
 use crate::config::Host;
+use crate::current::{Cancelling, Serving};
 use crate::fault::Broken;
 use crate::panic::{self, drop_quietly};
 use crate::promise::Promise;
-use crate::sched::context::{Cancelling, Serving};
 use crate::sched::shared::{self, Shared};
+use crate::sched::thread::Thread;
 use crate::sim;
 use crate::task::{TaskPtr, run_task};
 

@@ -11,11 +11,11 @@ use parking::Parker;
 
 use super::Builder;
 use super::builder::SpawnWorker;
-use super::thread::Thread;
 use crate::config::Host;
-use crate::sched::context::Nested;
+use crate::current::Nested;
 use crate::sched::hosted::{self, Hosted};
 use crate::sched::shared::Shared;
+use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 
 /// One worker of a runtime as a future, which runs on the threads of an [executor](Builder::on_executor).

@@ -1,12 +1,12 @@
 //! What keeps a thread in the runtime that it has entered.
 
+use crate::current;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
 use super::Runtime;
+use crate::current::thread_companion;
 use crate::ids::RuntimeId;
-use crate::sched::context;
-use crate::thread::thread_companion;
 
 /// The guards of one thread.
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub struct EnterGuard<'a> {
 
 impl EnterGuard<'_> {
     pub(super) fn new(runtime: RuntimeId) -> Self {
-        let before = context::enter(runtime);
+        let before = current::enter(runtime);
         let guards = thread_companion::<Guards>();
         let number = guards.count.get() + 1;
         guards.count.set(number);
@@ -55,7 +55,7 @@ impl Guards {
     fn leave(&self, mut number: usize, before: RuntimeId) {
         let mut before = Some(before);
         while let Some(runtime) = before {
-            context::enter(runtime);
+            current::enter(runtime);
             number -= 1;
             before = self.take(number);
         }

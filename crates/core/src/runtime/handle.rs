@@ -1,5 +1,6 @@
 //! The handle of a runtime.
 
+use crate::current;
 use std::fmt;
 use std::io;
 use std::sync::OnceLock;
@@ -15,15 +16,16 @@ use super::executor;
 use super::home::Home;
 use super::outside::Claim;
 use super::shutdown::{self, ShutdownReport};
-use super::thread::Thread;
 use super::{BuildError, Builder, EnterGuard};
 use crate::attend;
 use crate::config::Config;
+use crate::current::Nested;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::sched::context::{self, Nested};
+use crate::sched::context;
 use crate::sched::quiet::{self, Runtimes};
 use crate::sched::shared::{self, Phase, Shared};
+use crate::sched::thread::Thread;
 use crate::sched::worker::Worker;
 use crate::sim;
 
@@ -330,7 +332,7 @@ fn assert_may_wait_for(runtimes: &[&'static Shared]) {
     for runtime in runtimes {
         let name = &runtime.config.name;
         assert!(
-            context::serves() != runtime.id,
+            current::serves() != runtime.id,
             "a blocking job of the runtime `{name}` would wait for the end of all work of `{name}`, \
              and so for its own: do it from a thread of the program, or let the job end and chain the \
              rest with `Promise::then`"
@@ -350,7 +352,7 @@ fn runtimes(homes: &[Home]) -> Runtimes {
 impl Drop for Runtime {
     fn drop(&mut self) {
         // A behaviour may own the last handle, or a job, but must not wait for itself.
-        if context::may_wait_for(self.id()) {
+        if current::may_wait_for(self.id()) {
             self.stop(Duration::ZERO);
         } else {
             self.abandon();
@@ -378,7 +380,7 @@ fn start_worker(shared: &'static Shared, index: usize, parker: Parker) -> io::Re
         // The program's own code around the worker is refused what would block it, too.
         let _inside = Nested::enter();
         shared.between_hooks(|| {
-            context::unnested(|| Worker::new(shared, index, parker).run());
+            current::unnested(|| Worker::new(shared, index, parker).run());
         });
         shared.count_worker_out(index);
     })

@@ -3,8 +3,8 @@
 use std::thread;
 
 use super::call_hook;
+use crate::current::Entered;
 use crate::panic::drop_quietly;
-use crate::sched::context::Entered;
 use crate::sched::shared::Shared;
 
 impl Shared {

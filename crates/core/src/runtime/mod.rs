@@ -12,9 +12,9 @@ pub(crate) mod host;
 mod outside;
 pub(crate) mod pump;
 mod shutdown;
-pub(crate) mod thread;
 mod within;
 
+use crate::current;
 use std::sync::atomic::Ordering;
 
 pub use blocking::blocking;
@@ -63,7 +63,7 @@ pub(crate) fn current_place() -> (RuntimeId, bool) {
 
 #[inline]
 fn current_id_outside() -> RuntimeId {
-    match context::entered() {
+    match current::entered() {
         RuntimeId::NONE => outside::id(),
         entered => entered,
     }
@@ -71,7 +71,7 @@ fn current_id_outside() -> RuntimeId {
 
 /// The runtime that new cowns would belong to, unless it would have to be started for that.
 pub(crate) fn running_id() -> Option<RuntimeId> {
-    match (context::worker(), context::entered()) {
+    match (context::worker(), current::entered()) {
         (Some(worker), _) => Some(worker.id()),
         (None, RuntimeId::NONE) => outside::running_id(),
         (None, entered) => Some(entered),
@@ -80,7 +80,7 @@ pub(crate) fn running_id() -> Option<RuntimeId> {
 
 /// A runtime for what anybody may do.
 fn any_id() -> RuntimeId {
-    match (context::worker(), context::entered()) {
+    match (context::worker(), current::entered()) {
         (Some(worker), _) => worker.id(),
         (None, RuntimeId::NONE) => outside::any_id(),
         (None, entered) if shared::get(entered).phase() == Phase::Running => entered,

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use super::Runtime;
 use super::blocking::BlockingPool;
-use super::thread::Thread;
 use crate::sched::shared::{Phase, Shared};
+use crate::sched::thread::Thread;
 use crate::sim;
 
 /// If nothing at all has happened for so long after the deadline, those at work are stuck.

@@ -1,5 +1,6 @@
 //! Entering a runtime by its [`Home`]: for a while, for good, or with a future.
 
+use crate::current;
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -7,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::{EnterGuard, Home};
-use crate::sched::context::{self, Entered};
+use crate::current::Entered;
 use crate::sched::shared;
 
 impl Home {
@@ -60,7 +61,7 @@ impl Home {
     #[track_caller]
     pub fn enter_thread(self) {
         self.assert_enterable();
-        context::enter(self.0);
+        current::enter(self.0);
     }
 
     /// A future that enters this runtime whenever it is polled, and when it is dropped: for tasks of another

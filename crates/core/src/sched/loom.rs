@@ -34,6 +34,7 @@
 //!   before they are published and read after, which the queues' orderings are checked for through
 //!   the closures' and cowns' own cells.
 
+use crate::current;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -42,7 +43,6 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use loom::cell::UnsafeCell;
 use loom::model::Builder;
 
-use super::context;
 use crate::cown::handle::Cown;
 use crate::ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
@@ -69,7 +69,7 @@ pub(crate) fn check_bounded(preemptions: usize, model: impl Fn() + Sync + Send +
     builder.preemption_bound = Some(asked.min(most));
     builder.max_branches = builder.max_branches.max(10_000);
     builder.check(move || {
-        context::enter(home());
+        current::enter(home());
         model();
     });
 }

@@ -15,6 +15,7 @@ pub(crate) mod quiet;
 pub(crate) mod shared;
 mod sharing;
 mod surplus;
+pub(crate) mod thread;
 mod visits;
 pub(crate) mod watchdog;
 pub(crate) mod worker;

@@ -4,6 +4,7 @@
 //! there is. So all that holds for sleeping workers holds for it: who leaves a task for it finds it on
 //! the list of sleepers, once, takes it off, and tells it; here that means to call the hook.
 
+use crate::current;
 use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,7 +31,7 @@ impl PumpState {
     /// The pump of the current thread.
     pub(super) fn new() -> Self {
         Self {
-            thread: context::thread(),
+            thread: current::number(),
             pumping: AtomicBool::new(false),
             wakes: AtomicU64::new(0),
             told: AtomicBool::new(false),
@@ -58,7 +59,7 @@ impl Shared {
 
     /// Whether this is the thread that pumps.
     pub(crate) fn is_pump_thread(&self) -> bool {
-        self.pump.as_ref().is_some_and(|pump| pump.thread == context::thread())
+        self.pump.as_ref().is_some_and(|pump| pump.thread == current::number())
     }
 
     fn pump(&self) -> &PumpState {
@@ -72,7 +73,7 @@ impl Shared {
             && self.phase() == Phase::Running
         {
             // Cowns may be held around this: what would block is refused.
-            let _nested = context::Nested::enter();
+            let _nested = current::Nested::enter();
             drop_quietly(&**hook);
         }
     }
@@ -112,7 +113,7 @@ impl Shared {
     #[cfg(feature = "sim")]
     pub(crate) fn act_as_pump_thread(&self) {
         if let Some(pump) = &self.pump {
-            context::act_as(pump.thread);
+            current::act_as(pump.thread);
         }
     }
 }

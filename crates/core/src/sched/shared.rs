@@ -11,7 +11,6 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ord
 use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::{Parker, Unparker};
 
-use super::context::{Cancelling, Entered};
 use super::guest;
 use super::hosted::Hosted;
 use super::idle::Idle;
@@ -24,6 +23,7 @@ use super::watchdog::{Watchdog, mark::Mark};
 use crate::attend;
 use crate::config::Config;
 use crate::config::Host;
+use crate::current::{Cancelling, Entered};
 use crate::ids::RuntimeId;
 use crate::runtime::Home;
 use crate::runtime::blocking::BlockingPool;

@@ -14,6 +14,7 @@ use super::surplus;
 use super::{context, hosted};
 use crate::behaviour::overload;
 use crate::cown::header::CownHeader;
+use crate::current::AnyWorker;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::task::{RunContext, TaskPtr, run_task};
@@ -797,6 +798,16 @@ impl Worker {
         surplus::park(&self.parker, None, || {
             self.shared.idle.sleeping() == self.shared.workers.len()
         });
+    }
+}
+
+impl AnyWorker for Worker {
+    fn home(&self) -> RuntimeId {
+        self.id
+    }
+
+    fn ticks(&self) -> u32 {
+        self.ticks()
     }
 }
 

@@ -16,14 +16,13 @@ use super::fiber::{self, Fiber, Left, Wait, Who, leave};
 use super::ranks::Ranks;
 use super::waits::Known;
 use crate::config::Host;
+use crate::current;
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime;
-use crate::sched::context;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::task::{TaskPtr, run_task};
-use crate::thread;
 pub(super) use report::promise;
 
 #[derive(Clone, Debug)]
@@ -299,9 +298,9 @@ pub(crate) fn spawn_outside(
 ) {
     let engine = expect_engine();
     let main = move || {
-        context::enter(home);
+        current::enter(home);
         guarded(main);
-        guarded(thread::end);
+        guarded(current::end);
     };
     let id = engine.new_task();
     engine.fibers.borrow_mut().insert(id, Fiber::new(None, who, keeps, Box::new(main)));
@@ -501,7 +500,7 @@ impl Engine<'_> {
             Who::task(task, home),
             None,
             Box::new(move || {
-                context::enter(home.id);
+                current::enter(home.id);
                 home.act_as_pump_thread();
                 guarded(|| {
                     // SAFETY: ready, and taken by us alone.
@@ -524,9 +523,9 @@ impl Engine<'_> {
         self.clock.borrow_mut().advance_to(next);
         for shared in runtimes {
             // As the thread that serves its timers: a behaviour without cowns runs there.
-            let before = context::enter(shared.id);
+            let before = current::enter(shared.id);
             shared.timers.fire_due(next);
-            context::enter(before);
+            current::enter(before);
         }
         true
     }

@@ -1,5 +1,7 @@
 //! A piece of the program on a stack of its own, that can be left in the middle.
 
+use crate::cown::depth::Destructors;
+use crate::current;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};
@@ -10,7 +12,6 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::ids::RuntimeId;
-use crate::sched::context;
 use crate::sched::shared::Shared;
 use crate::sim::told::{self, Place};
 use crate::task::TaskPtr;
@@ -73,7 +74,7 @@ pub(super) struct Fiber {
     /// middle of a failed run, whose calls nobody could simulate.
     coroutine: ManuallyDrop<Coroutine<(), Left, ()>>,
     stack: Place,
-    context: context::Snapshot,
+    context: Snapshot,
     /// The runtime of which it runs a task, if it is no plain thread.
     pub(super) body_of: Option<RuntimeId>,
     pub(super) who: Who,
@@ -82,6 +83,20 @@ pub(super) struct Fiber {
     /// Whether it was left in the middle of a panic.
     pub(super) in_panic: bool,
     until: Option<(*const dyn Fn() -> bool, Wait)>,
+}
+
+/// What the layers below know of the thread that a fiber simulates.
+#[derive(Default)]
+struct Snapshot {
+    thread: current::Snapshot,
+    destructors: Destructors,
+}
+
+impl Snapshot {
+    /// Makes this what they know of the current thread, and returns what that was.
+    fn swap_in(self) -> Self {
+        Self { thread: self.thread.swap_in(), destructors: self.destructors.swap_in() }
+    }
 }
 
 thread_local! {
@@ -112,7 +127,7 @@ impl Fiber {
             told::ending_for(OUTSIDE.get());
         });
         let coroutine = ManuallyDrop::new(coroutine);
-        let context = context::Snapshot::new();
+        let context = Snapshot::default();
         Self { coroutine, stack: place, context, body_of, who, keeps, in_panic: false, until: None }
     }
 
@@ -120,10 +135,10 @@ impl Fiber {
     pub(super) fn resume(&mut self) -> Left {
         /// Puts back what the thread was, even if a panic comes out of the fiber, and keeps what the fiber is.
         struct Outside<'a> {
-            context: Option<context::Snapshot>,
+            context: Option<Snapshot>,
             yielder: *const Yielder<(), Left>,
             place: Place,
-            fiber: &'a mut context::Snapshot,
+            fiber: &'a mut Snapshot,
         }
         impl Drop for Outside<'_> {
             fn drop(&mut self) {
@@ -132,7 +147,7 @@ impl Fiber {
                 OUTSIDE.set(self.place);
             }
         }
-        let context = mem::replace(&mut self.context, context::Snapshot::new());
+        let context = mem::replace(&mut self.context, Snapshot::default());
         let outside = Outside {
             context: Some(context.swap_in()),
             yielder: YIELDER.get(),

@@ -2,6 +2,7 @@
 
 mod wheel;
 
+use crate::current;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -19,14 +20,14 @@ use crate::behaviour::body::{Completion, Forget};
 use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::cown::depth;
 use crate::cown::set::CownSet;
+use crate::current::Cancelling;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::promise::{Promise, Resolver};
 use crate::runtime::Home;
-use crate::runtime::thread::Thread;
-use crate::sched::context::{self, Cancelling};
 use crate::sched::shared::{self, Shared};
+use crate::sched::thread::Thread;
 use crate::sim;
 use wheel::{Key, Wheel};
 
@@ -639,9 +640,9 @@ impl Timers {
     /// Fires one timer, without the lock: what it does is foreign code.
     fn fire(&self, timer: (u64, u64, Entry)) {
         // A behaviour without cowns belongs to the timer's runtime, whoever serves the timers.
-        let _entered = context::Entered::new(self.runtime);
+        let _entered = current::Entered::new(self.runtime);
         // What waits here keeps all other timers, and might wait for one of them.
-        let _inside = context::Nested::enter();
+        let _inside = current::Nested::enter();
         self.fire_inside(timer);
     }
 

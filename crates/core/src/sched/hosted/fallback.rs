@@ -7,9 +7,9 @@ use coact_sync::shim::sync::Mutex;
 use parking::Unparker;
 
 use super::Hosted;
-use crate::runtime::thread::Thread;
-use crate::sched::context::Nested;
+use crate::current::Nested;
 use crate::sched::shared::Shared;
+use crate::sched::thread::Thread;
 
 /// The fallback threads of a runtime.
 #[derive(Default)]

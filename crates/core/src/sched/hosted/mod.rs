@@ -10,6 +10,7 @@ mod lookout;
 mod seat;
 mod turn;
 
+use crate::current;
 use std::task::{Context, Poll, Waker};
 
 use coact_sync::CachePadded;
@@ -20,9 +21,9 @@ use self::lookout::Nap;
 use self::seat::{Call, Next, Polled, Seat};
 pub(super) use self::turn::THROUGHPUT;
 use self::turn::Turn;
-use super::context::{self, Nested};
 use super::shared::{Phase, Shared};
 use super::worker::Worker;
+use crate::current::Nested;
 use crate::panic::drop_quietly;
 
 /// The workers of a runtime that an executor hosts, as all threads see them.
@@ -99,7 +100,7 @@ impl Hosted {
         index: usize,
         context: &Context<'_>,
     ) -> Poll<()> {
-        let may_run = context::nested_bodies() == 0;
+        let may_run = current::nested_bodies() == 0;
         let (polled, waker) = self.seats[index].take_polled(context.waker().clone(), may_run);
         drop_quietly(|| drop(waker));
         let has_ended = match polled {

@@ -1,5 +1,6 @@
 //! One turn of a worker on a thread that is not its own.
 
+use crate::current;
 use std::time::{Duration, Instant};
 
 use crate::sched::context;
@@ -35,7 +36,7 @@ impl Worker {
             None => self.turn::<false>(asleep),
             Some(_) => self.turn::<true>(asleep),
         };
-        context::alone(|| context::with_worker(self, turn))
+        current::alone(|| context::with_worker(self, turn))
     }
 
     fn turn<const MARKED: bool>(&self, asleep: bool) -> Turn {

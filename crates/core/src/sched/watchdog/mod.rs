@@ -29,7 +29,7 @@ use crate::config::Config;
 use crate::fault::Fault;
 use crate::panic;
 use crate::runtime::Stuck;
-use crate::runtime::thread::Thread;
+use crate::sched::thread::Thread;
 use spare::Spare;
 use stall::{Sightings, Stall};
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::Watchdog;
 use super::mark::Mark;
+use crate::current::{Entered, Nested};
 use crate::panic::drop_quietly;
-use crate::sched::context::{Entered, Nested};
 use crate::sched::local::{LocalQueue, Tasks};
 use crate::sched::shared::{Phase, Shared};
 use crate::task::TaskPtr;

@@ -4,8 +4,6 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::sched::context;
-
 /// Everything that is kept for one thread, by type.
 pub(crate) type Companions = Vec<(TypeId, Rc<dyn Any>)>;
 
@@ -31,12 +29,6 @@ pub fn thread_companion<T: Default + 'static>() -> Rc<T> {
     let kept = Rc::clone(&made) as Rc<dyn Any>;
     let _ = COMPANIONS.try_with(|all| all.borrow_mut().push((TypeId::of::<T>(), kept)));
     made
-}
-
-/// Whether the calling thread may be blocked: whether it runs no behaviour, no handler and no
-/// future, and is no worker.
-pub fn may_block() -> bool {
-    !context::is_inside()
 }
 
 /// The one `T` of the calling thread, if it was ever asked for.
