@@ -8,6 +8,7 @@ use std::time::Duration;
 pub(crate) use extensions::Extensions;
 
 use crate::fault::Fault;
+use crate::ids::{Registry, RuntimeId};
 
 pub(crate) type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
@@ -49,6 +50,18 @@ impl Config {
     pub(crate) fn has_workers(&self) -> bool {
         matches!(self.host, Host::Workers | Host::Executor) && !self.simulated
     }
+}
+
+static CONFIGS: Registry<Config> = Registry::new();
+
+/// Makes it known what a runtime was made with.
+pub(crate) fn register(id: RuntimeId, config: &'static Config) {
+    CONFIGS.register(id, config);
+}
+
+/// What a runtime was made with; `None` of one of a model, which does not exist.
+pub(crate) fn of(id: RuntimeId) -> Option<&'static Config> {
+    CONFIGS.find(id)
 }
 
 /// Which threads run the behaviours of a runtime.

@@ -1,6 +1,7 @@
 //! What the current thread is to the runtimes: what it has entered, what it runs, and for whom.
 
 mod companions;
+pub(crate) mod unentered;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -229,6 +230,15 @@ impl Drop for Cancelling {
 /// Whether the thread drops work of a runtime that is past its deadline.
 pub(crate) fn is_cancelling() -> bool {
     CANCELLING.get()
+}
+
+/// The runtime that what the thread makes now belongs to, unless that would have to be started first.
+pub(crate) fn running() -> Option<RuntimeId> {
+    match (worker(), entered()) {
+        (Some(worker), _) => Some(worker.home()),
+        (None, RuntimeId::NONE) => unentered::running(),
+        (None, entered) => Some(entered),
+    }
 }
 
 /// Whether the calling thread may be blocked: whether it runs no behaviour, no handler and no

@@ -65,11 +65,12 @@ pub use current::{
 };
 pub use fault::{Broken, Fault};
 pub use group::Group;
-pub use panic::{catch, once_caught};
+pub use panic::catch;
 pub use promise::{Answer, Promise, Resolver};
 pub use runtime::{
     BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, Stuck, Within, WorkerFuture, blocking, spawn_future,
 };
 pub use sched::context::is_cancelling;
+pub use time::once_caught::once_caught;
 pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

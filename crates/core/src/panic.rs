@@ -1,16 +1,15 @@
 //! Panics of user code: caught where they happen, reported, and told to whoever waits.
 
-mod unwinding;
+pub(crate) mod unwinding;
 
 use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::config;
+use crate::current;
 use crate::fault::{Broken, Fault, trace_fault};
 use crate::ids::RuntimeId;
-use crate::runtime;
-
-pub use unwinding::once_caught;
 
 /// The message of a panic that says nothing.
 const NO_MESSAGE: &str = "(no message)";
@@ -25,28 +24,23 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> Arc<str> {
 /// Reports a caught panic of a body of a type of that name, and says how it shows to those who wait.
 #[cold]
 pub(crate) fn caught(payload: Payload, behaviour: &'static str, home: RuntimeId) -> Broken {
-    caught_in(payload, behaviour, home, true)
+    caught_in(payload, behaviour, Some(home), true)
 }
 
 /// The same of a body, or of something else.
-fn caught_in(payload: Payload, behaviour: &'static str, home: RuntimeId, is_body: bool) -> Broken {
+fn caught_in(
+    payload: Payload,
+    behaviour: &'static str,
+    home: Option<RuntimeId>,
+    is_body: bool,
+) -> Broken {
     let message = message(&*payload);
     // Before foreign code runs, which may panic for its part.
     let waiting = unwinding::end(is_body);
     drop_quietly(move || drop(payload));
-    report(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
+    report_in(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
     waiting.tell(&message);
     Broken::Panicked(message)
-}
-
-/// Reports a behaviour that is not run.
-#[cold]
-pub(crate) fn report_refused(why: &Broken, behaviour: &'static str, home: RuntimeId) {
-    match *why {
-        Broken::Poisoned { position } => report(&Fault::Skipped { behaviour, position }, home),
-        Broken::Closed { position } => report(&Fault::Closed { behaviour, position }, home),
-        _ => runtime::count_abandoned(home),
-    }
 }
 
 /// Runs foreign code for a layer above. A panic is reported as that of a behaviour is, and shows as
@@ -56,7 +50,7 @@ pub(crate) fn report_refused(why: &Broken, behaviour: &'static str, home: Runtim
 /// The panic.
 pub fn catch<R, F: FnOnce() -> R>(foreign: F) -> Result<R, Broken> {
     catch_unwind(AssertUnwindSafe(foreign))
-        .map_err(|payload| caught_in(payload, type_name::<F>(), runtime::current_id(), false))
+        .map_err(|payload| caught_in(payload, type_name::<F>(), current::running(), false))
 }
 
 /// Runs foreign code that is not a behaviour's body. A panic in it is reported, and goes no
@@ -75,11 +69,8 @@ fn end_quietly(payload: Payload) {
     // A payload whose own destructor panics is not worth a second report.
     discard(payload);
     let fault = Fault::InCleanup { message: Arc::clone(&message) };
-    match runtime::running_id() {
-        Some(home) => report(&fault, home),
-        // It is no reason to start one.
-        None => trace_fault(&fault),
-    }
+    // It is no reason to start one.
+    report_in(&fault, current::running());
     waiting.tell(&message);
 }
 
@@ -102,8 +93,15 @@ pub(crate) fn discard(mut payload: Payload) {
     std::mem::forget(payload);
 }
 
+/// Tells a runtime's hook.
 pub(crate) fn report(fault: &Fault, home: RuntimeId) {
-    let told = catch_unwind(AssertUnwindSafe(|| runtime::tell_hook(fault, home)));
+    report_in(fault, Some(home));
+}
+
+/// The same where there may be no runtime: then the default hook is told.
+fn report_in(fault: &Fault, home: Option<RuntimeId>) {
+    let hook = home.and_then(config::of).and_then(|config| config.panic_hook.as_deref());
+    let told = catch_unwind(AssertUnwindSafe(|| hook.unwrap_or(&trace_fault)(fault)));
     if let Err(payload) = told {
         discard(payload);
         // What listens to events is foreign code, too.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
-use crate::fault::Broken;
+use crate::fault::{Broken, Fault};
 use crate::ids::RuntimeId;
 use crate::panic::{self, Payload, drop_quietly};
 use crate::runtime::count_abandoned;
@@ -198,7 +198,16 @@ fn refuse<F, C: Completion>(
     why: Broken,
     context: &RunContext,
 ) -> Ended<C> {
-    panic::report_refused(&why, type_name::<F>(), context.home);
+    let behaviour = type_name::<F>();
+    match why {
+        Broken::Poisoned { position } => {
+            panic::report(&Fault::Skipped { behaviour, position }, context.home);
+        }
+        Broken::Closed { position } => {
+            panic::report(&Fault::Closed { behaviour, position }, context.home);
+        }
+        _ => count_abandoned(context.home),
+    }
     drop_quietly(move || drop(closure));
     Ended::Failed(completion, why)
 }

@@ -11,62 +11,28 @@ use crate::current;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use coact_sync::shim::process::Mutex;
 
 use super::{NO_MESSAGE, drop_quietly};
 use crate::current::{find_companion, thread_companion};
 use crate::ids::RuntimeId;
-use crate::runtime::Home;
 use crate::sim;
-use crate::time::Timer;
 
-/// How long a message is waited for. Destructors that run longer are as likely as a program that catches its
-/// own panics, and neither is worse off than without a message.
-const LIMIT: Duration = Duration::from_secs(1);
+/// What is told.
+pub(crate) type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
+/// Takes a limit back.
+pub(crate) type Revoke = Box<dyn Fn()>;
 
-type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
-
-/// Calls `tell` with the message of the panic that unwinds the calling thread, once that was caught: for
-/// destructors, which cannot know it.
-///
-/// The message is `(no message)` if the panic has none, as with [`Broken::Panicked`](crate::fault::Broken::Panicked); if
-/// nothing of a runtime's catches the panics of this thread, or no panic unwinds it (then `tell` is called at
-/// once); and if the program itself has caught the panic: then it comes with the next panic of the thread, or
-/// after a second.
-///
-/// Of a panic in a destructor that another panic runs, the message is that of the outer one, which is caught last.
-///
-/// ```
-/// # use coact_core as coact;
-/// use coact::{Cown, once_caught, when};
-/// use std::sync::{Arc, mpsc};
-///
-/// struct Witness(mpsc::Sender<Arc<str>>);
-/// impl Drop for Witness {
-///     fn drop(&mut self) {
-///         let to = self.0.clone();
-///         once_caught(move |message| to.send(message).unwrap());
-///     }
-/// }
-///
-/// let (to, told) = mpsc::channel();
-/// when(&Cown::new(()), move |_| {
-///     let _witness = Witness(to);
-///     panic!("the dog ate it");
-/// });
-/// assert_eq!(&*told.recv()?, "the dog ate it");
-/// # Ok::<(), mpsc::RecvError>(())
-/// ```
-///
-/// **Cost.** A block and a lock for each call, and a timer for each panic.
+/// Has `tell` called with the message of the panic that unwinds the calling thread: see
+/// [`once_caught`](crate::once_caught). `limit` is called if it is the first of that panic: it sees to it that what it is
+/// given is dropped in some time, and returns what takes that back.
 #[cold]
-pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
+pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>) {
     if !thread::panicking() || !is_caught() {
         return tell(NO_MESSAGE.into());
     }
-    if let Err(late) = thread_companion::<Unwinding>().listeners().add(Box::new(tell)) {
+    if let Err(late) = thread_companion::<Unwinding>().listeners(limit).add(tell) {
         late(NO_MESSAGE.into());
     }
 }
@@ -106,12 +72,12 @@ struct Unwinding(RefCell<Vec<Panic>>);
 
 impl Unwinding {
     /// Those who wait for the message of the panic that unwinds the thread now.
-    fn listeners(&self) -> Arc<Listeners> {
+    fn listeners(&self, limit: impl FnOnce(Over) -> Option<Revoke>) -> Arc<Listeners> {
         let here = Spot::here();
         drop(self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here));
         let known = self.0.borrow().last().filter(|panic| panic.at == here).map(Panic::listeners);
         known.unwrap_or_else(|| {
-            let panic = Panic::new(here);
+            let panic = Panic::new(here, limit);
             let listeners = panic.listeners();
             self.0.borrow_mut().push(panic);
             listeners
@@ -144,17 +110,14 @@ impl Spot {
 struct Panic {
     at: Spot,
     listeners: Arc<Listeners>,
-    limit: Option<Timer>,
+    limit: Option<Revoke>,
 }
 
 impl Panic {
-    fn new(at: Spot) -> Self {
+    fn new(at: Spot, limit: impl FnOnce(Over) -> Option<Revoke>) -> Self {
         let listeners = Arc::<Listeners>::default();
         let over = Over(Arc::clone(&listeners));
-        let mut limit = None;
-        // The thread that serves timers may have to be started.
-        drop_quietly(|| limit = Some(Home::current().after(LIMIT, (), move |()| drop(over))));
-        Self { at, listeners, limit }
+        Self { at, listeners, limit: limit(over) }
     }
 
     fn listeners(&self) -> Arc<Listeners> {
@@ -165,14 +128,14 @@ impl Panic {
 impl Drop for Panic {
     fn drop(&mut self) {
         self.listeners.tell(&NO_MESSAGE.into());
-        if let Some(limit) = &self.limit {
-            limit.cancel();
+        if let Some(revoke) = &self.limit {
+            revoke();
         }
     }
 }
 
 /// Tells those who are left that there is no message: the time is over, or there is no timer.
-struct Over(Arc<Listeners>);
+pub(crate) struct Over(Arc<Listeners>);
 
 impl Drop for Over {
     fn drop(&mut self) {

@@ -441,7 +441,7 @@ impl Builder {
             config.panic_hook = Some(telling_the_simulation(config.panic_hook));
         }
         let used = if simulated { sim::free_id() } else { None };
-        let id = used.or_else(next_id).ok_or(BuildError::TooMany)?;
+        let id = used.or_else(RuntimeId::next).ok_or(BuildError::TooMany)?;
         if config.extensions.root().is_none() {
             config.extensions = Extensions::of(id);
         }
@@ -471,23 +471,13 @@ fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
     })
 }
 
-/// Ids are not given out twice: a cown that outlives its runtime must not end up in another.
-fn next_id() -> Option<RuntimeId> {
-    use std::num::NonZeroU16;
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let free = |id: u32| (id < RuntimeId::LIMIT as u32).then_some(id + 1);
-    let id = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free).ok()?;
-    u16::try_from(id).ok().and_then(NonZeroU16::new).map(RuntimeId::new)
-}
-
 /// A runtime whose tasks a simulation runs. It has no threads.
 #[cfg(feature = "sim")]
 pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
     use crate::sched::shared::{Shared, register};
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(crate::sim::tell);
     builder.config.simulated = true;
-    let id = next_id().ok_or(BuildError::TooMany)?;
+    let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);
     let (shared, _) = Shared::new(id, builder.config);
     let shared: &'static Shared = Box::leak(Box::new(shared));

@@ -1,6 +1,7 @@
 //! The handle of a runtime.
 
 use crate::current;
+use crate::current::unentered::Claim;
 use std::fmt;
 use std::io;
 use std::sync::OnceLock;
@@ -14,7 +15,7 @@ use parking::Parker;
 use super::builder::SpawnWorker;
 use super::executor;
 use super::home::Home;
-use super::outside::Claim;
+use super::outside;
 use super::shutdown::{self, ShutdownReport};
 use super::{BuildError, Builder, EnterGuard};
 use crate::attend;
@@ -101,7 +102,7 @@ impl Runtime {
 
     /// Says what it is to threads that have entered no runtime.
     pub(super) fn claim(&mut self) -> Result<(), BuildError> {
-        self.claim = Claim::new(self.id(), &self.shared.config)?;
+        self.claim = outside::claim(self.id(), &self.shared.config)?;
         Ok(())
     }
 

@@ -34,7 +34,6 @@ pub use pump::{Pump, PumpHandle};
 pub use shutdown::{ShutdownReport, Stuck};
 pub use within::Within;
 
-use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::shared::{self, Phase};
@@ -69,15 +68,6 @@ fn current_id_outside() -> RuntimeId {
     }
 }
 
-/// The runtime that new cowns would belong to, unless it would have to be started for that.
-pub(crate) fn running_id() -> Option<RuntimeId> {
-    match (context::worker(), current::entered()) {
-        (Some(worker), _) => Some(worker.id()),
-        (None, RuntimeId::NONE) => outside::running_id(),
-        (None, entered) => Some(entered),
-    }
-}
-
 /// A runtime for what anybody may do.
 fn any_id() -> RuntimeId {
     match (context::worker(), current::entered()) {
@@ -86,14 +76,6 @@ fn any_id() -> RuntimeId {
         (None, entered) if shared::get(entered).phase() == Phase::Running => entered,
         // What it has entered is gone.
         (None, _) => outside::any_id(),
-    }
-}
-
-/// Tells a runtime's hook of a fault.
-pub(crate) fn tell_hook(fault: &Fault, home: RuntimeId) {
-    match &shared::get(home).config.panic_hook {
-        Some(hook) => hook(fault),
-        None => crate::fault::trace_fault(fault),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt::{self, Display};
-use std::ptr::{null, null_mut};
-use std::sync::atomic::AtomicPtr as StdAtomicPtr;
+use std::ptr::null;
 use std::time::{Duration, Instant};
 
 use coact_sync::CachePadded;
@@ -21,10 +20,10 @@ use super::quiet;
 use super::sharing::SHARE_EVERY;
 use super::watchdog::{Watchdog, mark::Mark};
 use crate::attend;
-use crate::config::Config;
 use crate::config::Host;
+use crate::config::{self, Config};
 use crate::current::{Cancelling, Entered};
-use crate::ids::RuntimeId;
+use crate::ids::{Registry, RuntimeId};
 use crate::runtime::Home;
 use crate::runtime::blocking::BlockingPool;
 use crate::runtime::future::Futures;
@@ -622,29 +621,22 @@ pub(crate) fn submit(task: TaskPtr, home: RuntimeId) {
 }
 
 /// All runtimes that ever were, by id.
-static REGISTRY: [StdAtomicPtr<Shared>; RuntimeId::LIMIT] =
-    [const { StdAtomicPtr::new(null_mut()) }; RuntimeId::LIMIT];
+static REGISTRY: Registry<Shared> = Registry::new();
 
 /// Makes a runtime known under its id.
 pub(crate) fn register(shared: &'static Shared) {
-    let entry = &REGISTRY[usize::from(shared.id.get())];
-    // ORDERING: Release pairs with the acquire in `get`.
-    entry.store(std::ptr::from_ref(shared).cast_mut(), std::sync::atomic::Ordering::Release);
+    config::register(shared.id, &shared.config);
+    REGISTRY.register(shared.id, shared);
 }
 
 /// Whether there is a runtime of that id: not so in most models.
 pub(crate) fn is_registered(id: RuntimeId) -> bool {
-    // ORDERING: Relaxed. Whoever has the id has it from the runtime.
-    let entry = &REGISTRY[usize::from(id.get())];
-    !entry.load(std::sync::atomic::Ordering::Relaxed).is_null()
+    REGISTRY.find(id).is_some()
 }
 
 /// The runtime of an id.
 pub(crate) fn get(id: RuntimeId) -> &'static Shared {
-    // ORDERING: Acquire pairs with the release in `register`.
-    let shared = REGISTRY[usize::from(id.get())].load(std::sync::atomic::Ordering::Acquire);
-    // SAFETY: registered runtimes are never freed.
-    unsafe { shared.as_ref() }.expect("ids are given out with their runtime")
+    REGISTRY.find(id).expect("ids are given out with their runtime")
 }
 
 #[cfg(all(test, loom))]

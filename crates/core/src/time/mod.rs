@@ -1,5 +1,6 @@
 //! Timers: behaviours that are spawned later, once or again and again.
 
+pub(crate) mod once_caught;
 mod wheel;
 
 use crate::current;
