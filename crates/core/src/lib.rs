@@ -14,6 +14,7 @@ mod config;
 mod cown;
 mod credits;
 mod current;
+mod depth;
 mod fault;
 mod group;
 mod ids;
@@ -51,7 +52,6 @@ pub use behaviour::when::{ask, try_ask, try_when, when, when_or_else};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
 pub use cown::anchored::Anchored;
 pub use cown::checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
-pub use cown::depth::Deep;
 pub use cown::farewell::Farewell;
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::iter::{MembersIter, MembersIterMut};
@@ -63,6 +63,7 @@ pub use credits::{Acquire, Credits, Permit};
 pub use current::{
     Principal, may_block, on_behalf_of, principal, scoped, thread_companion, with_scoped,
 };
+pub use depth::Deep;
 pub use fault::{Broken, Fault};
 pub use group::Group;
 pub use panic::catch;

@@ -5,10 +5,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::process::{AtomicU32, Ordering};
 
-use crate::attend::guard::Kind;
-use crate::behaviour::slot::Slot;
 use crate::ids::RuntimeId;
-use crate::sched::offer_to_worker;
 
 /// The header of everything that can be scheduled. The concrete type begins with it (`repr(C)`).
 #[repr(C)]
@@ -18,24 +15,6 @@ pub(crate) struct Task {
 
 /// A pointer to a task that is ready to run: whoever has it runs it exactly once.
 pub(crate) type TaskPtr = NonNull<Task>;
-
-/// Takes the tasks that an operation on the queues makes ready, with the runtime each belongs to.
-pub(crate) trait Ready {
-    fn ready(&mut self, task: TaskPtr, home: RuntimeId);
-
-    /// The same for a task that is taken without running foreign code; says whether it was.
-    #[inline]
-    fn offer(&mut self, task: TaskPtr, home: RuntimeId) -> bool {
-        offer_to_worker(task, home)
-    }
-}
-
-impl<F: FnMut(TaskPtr, RuntimeId)> Ready for F {
-    #[inline]
-    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
-        self(task, home);
-    }
-}
 
 /// How the tasks of a runtime are to be treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +43,7 @@ impl RunContext {
         if self.refusal() != 0 { Mode::Cancel } else { Mode::Run }
     }
 
-    /// All bits if bodies are dropped, for [`Flags::may_be_refused`](crate::cown::header::Flags::may_be_refused).
+    /// All bits if bodies are dropped: for a look at this and at flags at once.
     #[inline]
     pub(crate) fn refusal(&self) -> u32 {
         // ORDERING: Relaxed. Whoever must be exact asks for the runtime's phase.
@@ -92,18 +71,15 @@ pub(crate) struct TaskVTable {
     /// # Safety
     /// The task is ready, and the word is used before the task runs only.
     pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
-    /// For a task that is a behaviour on one cown which is in no group: its request.
-    ///
-    /// # Safety
-    /// The task is ready, and the request is used before it runs only.
-    pub(crate) request: Option<unsafe fn(TaskPtr) -> NonNull<Slot>>,
+    /// For a task behind which others wait in a queue of its own: how the scheduler looks at these.
+    pub(crate) backlog: Option<&'static Backlog>,
     /// For a task that holds a group, and nothing else.
     pub(crate) in_group: Option<InGroup>,
     /// What the task is, for people: the type of its closure, state or future. Called on cold paths
     /// only.
     pub(crate) name: fn() -> &'static str,
-    /// For the task of a cown that is attended to.
-    pub(crate) attended: Option<&'static Kind>,
+    /// What the layer that made the task knows of its type.
+    pub(crate) kind: Option<Kind>,
 }
 
 impl TaskVTable {
@@ -113,12 +89,12 @@ impl TaskVTable {
         link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
         name: fn() -> &'static str,
     ) -> Self {
-        Self { run, link, request: None, in_group: None, name, attended: None }
+        Self { run, link, backlog: None, in_group: None, name, kind: None }
     }
 
-    /// The same of a behaviour on one cown, in no group.
-    pub(crate) const fn on_one(self, request: unsafe fn(TaskPtr) -> NonNull<Slot>) -> Self {
-        Self { request: Some(request), ..self }
+    /// The same of a task behind which others wait in a queue of its own.
+    pub(crate) const fn with_backlog(self, backlog: &'static Backlog) -> Self {
+        Self { backlog: Some(backlog), ..self }
     }
 
     /// The same of a task that holds a group, and nothing else.
@@ -126,9 +102,46 @@ impl TaskVTable {
         Self { in_group: Some(halves), ..self }
     }
 
-    /// The same of the task of a cown that is attended to.
-    pub(crate) const fn attended(self, kind: &'static Kind) -> Self {
-        Self { attended: Some(kind), ..self }
+    /// The same with what its layer knows of its type.
+    pub(crate) const fn of_kind(self, kind: Kind) -> Self {
+        Self { kind: Some(kind), ..self }
+    }
+}
+
+/// What waits behind a task, as far as the scheduler looks at it.
+pub(crate) struct Backlog {
+    /// Whose queue it is: the same for all tasks that stand in it. Only compared.
+    ///
+    /// # Safety
+    /// The task is ready, and has not run.
+    pub(crate) queue: unsafe fn(TaskPtr) -> *const (),
+    /// Looks how many wait behind the task, and notes whether they are many.
+    ///
+    /// # Safety
+    /// As of `queue`; and the task is the caller's.
+    pub(crate) look: unsafe fn(TaskPtr, many: u32),
+}
+
+/// Something constant of a type that only the layer knows which made it.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind(*const ());
+
+// SAFETY: made of a reference to what is `Sync`.
+unsafe impl Send for Kind {}
+// SAFETY: as above.
+unsafe impl Sync for Kind {}
+
+impl Kind {
+    pub(crate) const fn new<K: Sync>(kind: &'static K) -> Self {
+        Self(std::ptr::from_ref(kind).cast())
+    }
+
+    /// # Safety
+    /// It was made of a `K`.
+    #[inline]
+    pub(crate) unsafe fn get<K: Sync>(self) -> &'static K {
+        // SAFETY: by the caller's word; made of a reference for ever.
+        unsafe { &*self.0.cast() }
     }
 }
 

@@ -11,15 +11,15 @@ use coact_sync::shim::atomic::AtomicPtr;
 use super::live::{self, Listed};
 use super::{Attended, Door, Ending};
 use crate::behaviour::slot::Slot;
-use crate::cown::depth;
 use crate::cown::handle::WeakCown;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
+use crate::depth;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::runtime::Home;
-use crate::task::{Mode, Task, TaskPtr, TaskVTable};
+use crate::task::{self, Mode, Task, TaskPtr, TaskVTable};
 
 /// The untyped part, straight in front of the header: 24 bytes.
 ///
@@ -72,8 +72,8 @@ pub(crate) struct Kind {
 struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Attended> Block<T> {
-    const VTABLE: TaskVTable =
-        TaskVTable::new(super::run::<T>, link, type_name::<T>).attended(&Self::KIND);
+    const VTABLE: TaskVTable = TaskVTable::new(super::run::<T>, link, type_name::<T>)
+        .of_kind(task::Kind::new(&Self::KIND));
     const KIND: Kind = Kind {
         failed: super::fail::<T>,
         attend: super::attend::<T>,
@@ -193,9 +193,9 @@ pub(crate) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
 /// The cown is attended to.
 pub(crate) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
     // SAFETY: by the caller's word; constant.
-    let kind = unsafe { (*of(cown).as_ptr()).task.vtable.attended };
-    // SAFETY: the task of a guard has one.
-    unsafe { kind.unwrap_unchecked() }
+    let kind = unsafe { (*of(cown).as_ptr()).task.vtable.kind };
+    // SAFETY: the task of a guard has one, of this type.
+    unsafe { kind.unwrap_unchecked().get() }
 }
 
 /// Leaves the token of a cown in its guard, with the head of its queue.

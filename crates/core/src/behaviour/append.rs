@@ -8,9 +8,9 @@ use super::grant::grant;
 use super::slot::Slot;
 use super::steps;
 use crate::cown::header::{CownHeader, Flags, Member};
+use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::sim;
-use crate::task::Ready;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
 /// empty: the caller then has the token, and must [`grant`] the request.
@@ -102,7 +102,7 @@ unsafe fn follow_in_overload(
     member: Member,
     previous: *mut Slot,
 ) {
-    sched::give_way(header);
+    sched::give_way(std::ptr::from_ref(header).cast());
     // SAFETY: by the caller's word. Not linked yet, so the cown is alive.
     unsafe {
         if header.has(Flags::STEPPED) {

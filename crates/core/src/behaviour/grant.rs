@@ -14,8 +14,9 @@ use super::single::single_task;
 use super::slot::Slot;
 use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
+use crate::sched::Ready;
 use crate::sim;
-use crate::task::{InGroup, Ready, TaskPtr};
+use crate::task::{InGroup, TaskPtr};
 
 /// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
 /// Behaviours that miss nothing more are passed to `ready`.

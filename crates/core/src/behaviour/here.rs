@@ -21,9 +21,10 @@ use crate::group::join::Grouped;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::promise::Answer;
+use crate::sched::Ready;
 use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
 use crate::sim;
-use crate::task::{Mode, Ready, RunContext, TaskPtr, run_task};
+use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 /// How many bodies may lie on top of each other on one stack.
 pub const MAX_NESTED_HERE: u32 = 32;

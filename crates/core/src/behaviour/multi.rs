@@ -26,8 +26,9 @@ use crate::group::ring::Entry;
 use crate::group::turn::{self, Anchor};
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
+use crate::sched::Ready;
 use crate::sched::{Deferring, Successor};
-use crate::task::{InGroup, Ready, RunContext, Task, TaskPtr, TaskVTable};
+use crate::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
 
 /// The front of every such behaviour, whatever its body and the number of its cowns.
 #[repr(C, align(8))]

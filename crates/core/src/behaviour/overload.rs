@@ -1,21 +1,23 @@
 //! Whether a cown keeps up with those who send to it, as far as the scheduler sees that by the cown's tasks.
 //! `sched/README.md`, "Giving way".
 
-use std::ptr::{NonNull, null};
+use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
+use super::single::request;
 use super::slot::Slot;
-use crate::cown::header::{CownHeader, Flags};
-use crate::task::TaskPtr;
+use crate::cown::header::Flags;
+use crate::task::{Backlog, TaskPtr};
 
-/// The cown of a task, if it is a behaviour on one cown that is in no group, or null.
-///
+/// Of a behaviour on one cown that is in no group.
+pub(super) static BACKLOG: Backlog = Backlog { queue: cown_of, look };
+
 /// # Safety
-/// The task is ready, and has not run.
-pub(crate) unsafe fn cown_of(task: TaskPtr) -> *const CownHeader {
+/// As of [`Backlog::queue`], for a behaviour on one cown that is in no group.
+unsafe fn cown_of(task: TaskPtr) -> *const () {
     // SAFETY: by the caller's word.
-    unsafe { request(task).map_or(null(), |slot| slot.as_ref().member().header_ptr().as_ptr()) }
+    unsafe { request(task).as_ref() }.member().header_ptr().as_ptr().cast()
 }
 
 /// Looks how many wait for the cown of a task, behind that: if they are `many` the cown is overloaded from here on, and
@@ -25,18 +27,17 @@ pub(crate) unsafe fn cown_of(task: TaskPtr) -> *const CownHeader {
 ///
 /// # Safety
 /// As [`cown_of`]; the task is the caller's, so all that stand behind it stay where they are.
-pub(crate) unsafe fn look(task: TaskPtr, many: u32) {
+unsafe fn look(task: TaskPtr, many: u32) {
     // SAFETY: by the caller's word; a request that stands in its queue keeps the cown alive.
     unsafe {
-        if let Some(slot) = request(task) {
-            let flags = &slot.as_ref().member().header().flags;
-            if flags.get(Flags::OVERLOADED) == 0 {
-                if count(slot, many) == many {
-                    flags.note_overload();
-                }
-            } else if count(slot, many / 4) < many / 4 {
-                flags.end_overload();
+        let slot = request(task);
+        let flags = &slot.as_ref().member().header().flags;
+        if flags.get(Flags::OVERLOADED) == 0 {
+            if count(slot, many) == many {
+                flags.note_overload();
             }
+        } else if count(slot, many / 4) < many / 4 {
+            flags.end_overload();
         }
     }
 }
@@ -53,11 +54,4 @@ unsafe fn count(head: NonNull<Slot>, limit: u32) -> u32 {
         NonNull::new(unsafe { slot.as_ref() }.next.load(Ordering::Acquire))
     };
     std::iter::successors(next(&head), next).take(limit as usize).count() as u32
-}
-
-/// # Safety
-/// As [`cown_of`].
-unsafe fn request(task: TaskPtr) -> Option<NonNull<Slot>> {
-    // SAFETY: by the caller's word.
-    unsafe { task.as_ref().vtable.request.map(|request| request(task)) }
 }

@@ -12,8 +12,9 @@ use crate::cown::header::{CownHeader, Flags};
 use crate::cown::last::Last;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
+use crate::sched::Ready;
 use crate::sched::Successor;
-use crate::task::{Ready, TaskPtr};
+use crate::task::TaskPtr;
 
 /// Takes the head out of its queue. Returns the new head, to which the token belongs; `None` ends
 /// the token.

@@ -15,6 +15,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 use super::append::append_begun;
 use super::body::{Body, Completion, Ended, Forget, Panicked, take};
 use super::grant::grant;
+use super::overload;
 use super::release::{release_exclusive, release_to_next};
 use super::slot::Slot;
 use crate::cown::access::Cursor;
@@ -226,7 +227,7 @@ pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 
 /// The request of a one-cown task.
 #[inline]
-unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
+pub(super) unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
     // SAFETY: a one-cown task begins with a `Front`.
     unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot) }
 }
@@ -274,7 +275,7 @@ where
     C: Completion,
 {
     pub(crate) const VTABLE: TaskVTable =
-        TaskVTable::new(Self::run, link, type_name::<F>).on_one(request);
+        TaskVTable::new(Self::run, link, type_name::<F>).with_backlog(&overload::BACKLOG);
 
     const VTABLE_IN_GROUP: TaskVTable =
         TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, type_name::<F>).in_group(Self::HALVES);

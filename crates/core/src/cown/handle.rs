@@ -8,11 +8,11 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::depth::{self, Depth};
 use super::header::{CownHeader, Flags};
 use super::last::{is_idle, request_put_aside, retire};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
+use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::paths::Path;
 use crate::runtime;

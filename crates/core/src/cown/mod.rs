@@ -4,7 +4,6 @@ pub(crate) mod access;
 pub(crate) mod anchored;
 pub(crate) mod checked;
 pub(crate) mod counts;
-pub(crate) mod depth;
 pub(crate) mod farewell;
 pub(crate) mod flags;
 pub(crate) mod handle;

@@ -50,9 +50,10 @@ use crate::attend::{Door, is_without_door, mode_now};
 use crate::behaviour::slot::Slot;
 use crate::behaviour::steps;
 use crate::cown::header::{CownHeader, Flags};
+use crate::sched::Ready;
 use crate::sched::schedule;
 use crate::sim;
-use crate::task::{Mode, Ready, RunContext, TaskPtr};
+use crate::task::{Mode, RunContext, TaskPtr};
 
 /// Whether a member is in its leader's list of alerts: in the word of its header with which cowns of their own count
 /// readers. Beside the state the word counts how often the member was taken off, so that a thread that comes late

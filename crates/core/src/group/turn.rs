@@ -14,10 +14,11 @@ use crate::behaviour::grant::{grant, task_in_group};
 use crate::behaviour::release::{leave, successor};
 use crate::behaviour::slot::Slot;
 use crate::cown::header::CownHeader;
+use crate::sched::Ready;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule_last};
 use crate::sim;
-use crate::task::{Ready, RunContext, TaskPtr, TaskVTable};
+use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// The functions of the group as a task: it goes on where its holder has left it.
 pub(super) const VTABLE: TaskVTable =

@@ -23,7 +23,7 @@ use coact_sync::shim::atomic::{AtomicU8, End, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
 use crate::behaviour::steps;
-use crate::cown::depth;
+use crate::depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::sim;

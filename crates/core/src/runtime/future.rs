@@ -15,7 +15,7 @@ use coact_sync::shim::sync::Mutex;
 use slab::Slab;
 
 use super::{count_abandoned, current_id};
-use crate::cown::depth;
+use crate::depth;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic;

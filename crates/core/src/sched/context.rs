@@ -1,8 +1,8 @@
 //! The worker that the current thread is, as the scheduler knows it.
 
 use super::worker::Worker;
-use crate::cown::depth;
 use crate::current::{self, AsWorker};
+use crate::depth;
 use crate::ids::RuntimeId;
 use crate::runtime::Home;
 

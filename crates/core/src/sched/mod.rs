@@ -22,10 +22,9 @@ pub(crate) mod worker;
 
 #[cfg(all(test, loom))]
 pub(crate) use self::loom::{schedule, schedule as schedule_last};
-use crate::cown::header::CownHeader;
 use crate::ids::RuntimeId;
 use crate::sim;
-use crate::task::{Ready, TaskPtr};
+use crate::task::TaskPtr;
 
 /// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
 #[cfg(not(all(test, loom)))]
@@ -46,10 +45,10 @@ pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
     }
 }
 
-/// Says that the behaviour which runs on this thread has sent to a cown that does not keep up: what follows it gives
+/// Says that the behaviour which runs on this thread has sent to a queue that does not keep up: what follows it gives
 /// way to others. README.md, "Giving way".
 #[cold]
-pub(crate) fn give_way(to: &CownHeader) {
+pub(crate) fn give_way(to: *const ()) {
     if let Some(worker) = context::worker() {
         worker.give_way(to);
     }
@@ -64,6 +63,24 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     }
     sim::point();
     guest::visit(home, work)
+}
+
+/// Takes the tasks that an operation on the queues makes ready, with the runtime each belongs to.
+pub(crate) trait Ready {
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId);
+
+    /// The same for a task that is taken without running foreign code; says whether it was.
+    #[inline]
+    fn offer(&mut self, task: TaskPtr, home: RuntimeId) -> bool {
+        offer_to_worker(task, home)
+    }
+}
+
+impl<F: FnMut(TaskPtr, RuntimeId)> Ready for F {
+    #[inline]
+    fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
+        self(task, home);
+    }
 }
 
 /// Keeps the first task that a finished behaviour makes ready on its own runtime, to be run next on

@@ -12,8 +12,6 @@ use super::shared::{Phase, Shared, WorkerShared};
 use super::sharing::{Decision, SHARE_EVERY, Sharing};
 use super::surplus;
 use super::{context, hosted};
-use crate::behaviour::overload;
-use crate::cown::header::CownHeader;
 use crate::current::AnyWorker;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
@@ -65,8 +63,8 @@ pub(crate) struct Worker {
     /// How many behaviours may follow each other in what the worker runs now: the throughput, or 0 once it is to
     /// give way. What it ran before may have left that.
     bound: Cell<u32>,
-    /// The tick in which it last was to, and the cown that it had sent to: null if there were several. Only compared.
-    gave_way: Cell<(u32, *const CownHeader)>,
+    /// The tick in which it last was to, and the queue that it had sent to: null if there were several. Only compared.
+    gave_way: Cell<(u32, *const ())>,
     context: &'static RunContext,
     /// How many tasks have been taken or put aside since the worker last shared some, or thought about it.
     unshared: Cell<u32>,
@@ -446,12 +444,18 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn put_back(&self, next: TaskPtr, ran: u32) -> bool {
+        // SAFETY: it is ready, and so live.
+        let backlog = unsafe { next.as_ref() }.vtable.backlog;
         // SAFETY: it is ready, and ours.
-        let cown = unsafe { overload::cown_of(next) };
-        let (is_to_give_way, had_share) = (self.is_to_give_way(cown), ran >= self.throughput);
-        if had_share && self.throttles && self.random().is_multiple_of(LOOK_EVERY) {
+        let queue = backlog.map_or(null(), |backlog| unsafe { (backlog.queue)(next) });
+        let (is_to_give_way, had_share) = (self.is_to_give_way(queue), ran >= self.throughput);
+        if had_share
+            && self.throttles
+            && self.random().is_multiple_of(LOOK_EVERY)
+            && let Some(backlog) = backlog
+        {
             // SAFETY: as above.
-            unsafe { overload::look(next, self.overload) };
+            unsafe { (backlog.look)(next, self.overload) };
         }
         if is_to_give_way {
             Path::GaveWay.take();
@@ -463,8 +467,8 @@ impl Worker {
     }
 
     /// Has what the worker runs end with the running behaviour, and what follows that give way to all others, since it
-    /// has sent to this cown.
-    pub(super) fn give_way(&self, to: &CownHeader) {
+    /// has sent to this queue.
+    pub(super) fn give_way(&self, to: *const ()) {
         if !self.throttles {
             return;
         }
@@ -474,13 +478,13 @@ impl Worker {
         self.gave_way.set((now, if is_only_one { to } else { null() }));
     }
 
-    /// Whether it is to, and has not just sent to the cown that it goes on with; asked once its bound is reached. A behaviour
-    /// on several cowns (null) does not give way: it holds the others, which have sent nothing.
-    fn is_to_give_way(&self, cown: *const CownHeader) -> bool {
+    /// Whether it is to, and has not just sent to the queue that it goes on with; asked once its bound is reached. What
+    /// stands in several queues (null) does not give way: it holds them all up, and the others have sent nothing.
+    fn is_to_give_way(&self, queue: *const ()) -> bool {
         self.bound.set(self.throughput);
         let now = self.ticks();
         let (when, to) = self.gave_way.replace((now.wrapping_sub(1), null()));
-        when == now && !cown.is_null() && !ptr::eq(to, cown)
+        when == now && !queue.is_null() && !ptr::eq(to, queue)
     }
 
     /// Takes the first of the tasks that give way, and has the others wait for their turn.

@@ -1,7 +1,7 @@
 //! A piece of the program on a stack of its own, that can be left in the middle.
 
-use crate::cown::depth::Destructors;
 use crate::current;
+use crate::depth::Destructors;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};

@@ -19,9 +19,9 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 
 use crate::behaviour::body::{Completion, Forget};
 use crate::behaviour::spawn::{self, assert_spawnable};
-use crate::cown::depth;
 use crate::cown::set::CownSet;
 use crate::current::Cancelling;
+use crate::depth;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;

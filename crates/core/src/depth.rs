@@ -31,12 +31,12 @@ thread_local! {
 }
 
 /// One destructor of foreign code that runs on this stack.
-pub(super) struct Depth(());
+pub(crate) struct Depth(());
 
 impl Depth {
     /// `None` if the stack is deep enough: the caller has to [`put_aside`] what it wanted to do.
     #[inline]
-    pub(super) fn enter() -> Option<Self> {
+    pub(crate) fn enter() -> Option<Self> {
         let nested = NESTED.get();
         (nested < MAX_NESTED).then(|| {
             NESTED.set(nested + 1);
@@ -92,7 +92,7 @@ impl Destructors {
 /// # Safety
 /// The task is ready and the caller's to give away, and [`Depth::enter`] has just refused.
 #[cold]
-pub(super) unsafe fn put_aside(task: TaskPtr) {
+pub(crate) unsafe fn put_aside(task: TaskPtr) {
     // SAFETY: a ready task is live, and its link is ours until it runs.
     let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
     // ORDERING: Relaxed, here and in `finish`: the list never leaves the thread.
