@@ -3,6 +3,7 @@
 mod extensions;
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 pub(crate) use extensions::Extensions;
@@ -43,6 +44,33 @@ pub(crate) struct Config {
     /// Whether its tasks are run by a simulation instead of workers.
     pub(crate) simulated: bool,
     pub(crate) extensions: Extensions,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            workers: thread::available_parallelism().map_or(1, usize::from),
+            name: "coact".into(),
+            throughput: 100,
+            throttle_senders: true,
+            stack_size: None,
+            pin: false,
+            max_blocking: 512,
+            blocking_keep_alive: Duration::from_secs(10),
+            watchdog: None,
+            spare_workers: None,
+            panic_hook: None,
+            on_start: None,
+            on_stop: None,
+            around_threads: None,
+            on_ready: None,
+            host: Host::Workers,
+            as_default: false,
+            expects_entered: false,
+            simulated: false,
+            extensions: Extensions::default(),
+        }
+    }
 }
 
 impl Config {

@@ -69,9 +69,12 @@ pub use group::Group;
 pub use panic::catch;
 pub use promise::{Answer, Promise, Resolver};
 pub use runtime::{
-    BuildError, Builder, Busy, EnterGuard, Home, MoveError, OnCancel, Pump, PumpHandle, Runtime,
-    ShutdownReport, Stuck, Within, WorkerFuture, blocking, spawn_future,
+    BuildError, Builder, EnterGuard, MoveError, OnCancel, Pump, PumpHandle, Runtime,
+    ShutdownReport, Within, WorkerFuture, blocking, spawn_future,
 };
+pub use sched::busy::Busy;
 pub use sched::context::is_cancelling;
+pub use sched::ending::Stuck;
+pub use sched::home::Home;
 pub use time::once_caught::once_caught;
 pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

@@ -14,7 +14,7 @@ use crate::behaviour::single::Single;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::header::CownHeader;
 use crate::group::{Group, alert};
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use crate::sched::{at_work_in, schedule};
 use crate::sim;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::live::{self, Living};
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use crate::sched::shared;
 
 /// Which runtimes are about to end, as [`Attended::end`](super::Attended::end) is told.

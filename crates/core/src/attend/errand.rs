@@ -11,8 +11,8 @@ use crate::cown::header::{CownHeader, Member};
 use crate::group::ring::Entry;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
-use crate::runtime::count_abandoned;
 use crate::sched::at_work_in;
+use crate::sched::home::count_abandoned;
 use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 
 /// What is to be done, and is told whether the runtime is past its deadline.

@@ -18,7 +18,7 @@ use crate::depth;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use crate::task::{self, Mode, Task, TaskPtr, TaskVTable};
 
 /// The untyped part, straight in front of the header: 24 bytes.

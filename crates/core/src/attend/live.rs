@@ -14,7 +14,7 @@ pub(crate) use super::table::Living;
 use super::table::{BATCH, Entry, Table};
 use crate::cown::header::CownHeader;
 use crate::ids::RuntimeId;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 
 /// Where a cown stands in the table.
 pub(super) type Listed = &'static Entry;

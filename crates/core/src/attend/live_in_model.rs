@@ -8,7 +8,7 @@ pub(crate) use super::table::Living;
 use super::table::{Entry, Table};
 use crate::cown::header::CownHeader;
 use crate::ids::RuntimeId;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 
 /// Where a cown stands in the table, if there is one.
 pub(super) type Listed = Option<&'static Entry>;

@@ -9,7 +9,7 @@ use super::{Attended, Door, live};
 use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::fault::Broken;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
 
 /// What is written for a call of `attend`.

@@ -24,7 +24,7 @@ use coact_sync::asym;
 use super::guard;
 use crate::cown::header::{CownHeader, Flags};
 use crate::ids::RuntimeId;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use crate::statics::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
 
 /// How many entries are made at a time, and how many a thread takes.

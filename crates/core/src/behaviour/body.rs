@@ -9,7 +9,7 @@ use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
 use crate::ids::RuntimeId;
 use crate::panic::{self, Payload, drop_quietly};
-use crate::runtime::count_abandoned;
+use crate::sched::home::count_abandoned;
 use crate::sim::Spawned;
 use crate::task::{Mode, RunContext};
 

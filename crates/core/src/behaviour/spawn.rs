@@ -1,5 +1,6 @@
 //! From a set and a closure to a queued behaviour.
 
+use crate::sched::home::current_id;
 use std::fmt;
 use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
@@ -21,7 +22,6 @@ use crate::fault::Broken;
 use crate::group::spawn as group;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::runtime;
 use crate::sched::shared::{self, Phase};
 use crate::sched::{at_work_in, context, guest, schedule};
 use crate::sim;
@@ -482,7 +482,7 @@ impl Placing {
         let pinned = self.pinned.map(|(_, home)| home);
         // SAFETY: as in `add`.
         let first = || self.first.map(|member| unsafe { member.header() }.home());
-        pinned.or_else(first).unwrap_or_else(runtime::current_id)
+        pinned.or_else(first).unwrap_or_else(current_id)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Handles of cowns: what users hold, clone, compare and drop.
 
+use crate::sched::home::current_place;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -15,7 +16,6 @@ use super::set::{Checked, Read};
 use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::paths::Path;
-use crate::runtime;
 use crate::sim;
 
 /// A **c**oncurrent **own**er: state that only behaviours reach.
@@ -95,7 +95,7 @@ impl<T: Send + 'static> Cown<T> {
     /// operation. [`packed`](Self::packed) takes less memory.
     #[inline]
     pub fn new(state: T) -> Self {
-        let (home, pumped) = runtime::current_place();
+        let (home, pumped) = current_place();
         let this = Self { header: CownBox::allocate(state, home), state: PhantomData };
         this.header().pin_if(pumped);
         this
@@ -115,7 +115,7 @@ impl<T: Send + 'static> Cown<T> {
     /// ```
     #[inline]
     pub fn packed(state: T) -> Self {
-        let (home, pumped) = runtime::current_place();
+        let (home, pumped) = current_place();
         let this = Self { header: CownBox::allocate_packed(state, home), state: PhantomData };
         this.header().pin_if(pumped);
         this

@@ -1,7 +1,7 @@
 //! Cowns that belong to a pump: their states are touched by its thread only.
 
 use super::header::{CownHeader, Flags};
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use crate::sched::shared;
 
 impl CownHeader {

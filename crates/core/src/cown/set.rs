@@ -11,7 +11,6 @@ use super::header::{CownHeader, Member};
 use super::layout::CownBox;
 use crate::credits::Permit;
 use crate::panic::drop_quietly;
-use crate::runtime::{Home, MoveError};
 
 /// A set of cowns that a behaviour needs, and how it needs each of them.
 ///
@@ -217,19 +216,6 @@ pub trait AsCown: Clone + Send + 'static {
         Self::State: Sync,
     {
         Read(self, PhantomData)
-    }
-
-    /// Moves the cown to another runtime; as [`Cown::move_to`]. This handle's clone is kept until that
-    /// has happened.
-    ///
-    /// # Errors
-    /// As there.
-    fn move_to(&self, home: Home) -> Result<(), MoveError> {
-        self.as_cown().check_move(home)?;
-        let this = self.clone();
-        // Poisoned or closed or neither: a move touches no state.
-        crate::when(checked_all(std::slice::from_ref(self)), move |_| this.as_cown().come_to(home));
-        Ok(())
     }
 }
 

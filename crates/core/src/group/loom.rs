@@ -365,7 +365,7 @@ fn a_turn_of_its_own_against_an_alert() {
 #[test]
 fn a_move_against_an_alert() {
     check(|| {
-        let there = crate::runtime::Home(crate::ids::RuntimeId::from_raw(2));
+        let there = crate::sched::home::Home(crate::ids::RuntimeId::from_raw(2));
         let group = Group::new();
         let (x, y) = (group.attended((), |_| Bell(Log::default())), member(&group));
         let other = thread::spawn({

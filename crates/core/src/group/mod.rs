@@ -30,7 +30,7 @@ use std::ptr::NonNull;
 use crate::attend::{Attended, guard};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::layout::CownBox;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 use leader::Leader;
 
 /// Cowns that share one queue and are scheduled as one.

@@ -10,14 +10,15 @@ use std::time::Duration;
 use coact_sync::shim::sync::{Condvar, Mutex};
 use slab::Slab;
 
-use super::handle::call_hook;
-use super::{Stuck, current_id};
-use crate::config::Config;
 use crate::config::Host;
 use crate::current::{Cancelling, Serving};
 use crate::fault::Broken;
 use crate::panic::{self, drop_quietly};
 use crate::promise::Promise;
+use crate::sched::ending::Stuck;
+use crate::sched::home::current_id;
+use crate::sched::host::call_hook;
+use crate::sched::services::Service;
 use crate::sched::shared::{self, Shared};
 use crate::sched::thread::Thread;
 use crate::sim;
@@ -136,8 +137,9 @@ struct Running {
     name: &'static str,
 }
 
-impl BlockingPool {
-    pub(crate) fn new(config: &Config) -> Self {
+impl Service for BlockingPool {
+    fn new(shared: &Shared) -> Self {
+        let config = &shared.config;
         Self {
             state: Mutex::new(State::default()),
             work: Condvar::new(),
@@ -146,10 +148,28 @@ impl BlockingPool {
         }
     }
 
+    /// Drops the calls that have not started, and takes no more. Tasks go on: those of a runtime that
+    /// is past its deadline run without their bodies.
+    fn stop(&self, shared: &Shared) {
+        let calls = {
+            let mut state = self.state.lock();
+            state.stopped = true;
+            let jobs = std::mem::take(&mut state.jobs).into_iter();
+            let (calls, tasks): (VecDeque<_>, _) =
+                jobs.partition(|job| matches!(job, Job::Call(_)));
+            state.jobs = tasks;
+            calls
+        };
+        self.work.notify_all();
+        calls.into_iter().for_each(|job| BlockingPool::abandon(shared, job));
+    }
+}
+
+impl BlockingPool {
     /// Takes a task that is ready.
     pub(crate) fn submit_task(shared: &'static Shared, task: TaskPtr) {
         shared.begin_outstanding();
-        shared.blocking.take_in(shared, Job::Task(task));
+        shared.service::<Self>().take_in(shared, Job::Task(task));
     }
 
     /// Takes a job, at whose end a promise is kept.
@@ -158,7 +178,7 @@ impl BlockingPool {
         if shared.config.simulated {
             return Self::simulate(shared, call, promise);
         }
-        shared.blocking.take_in(shared, Job::Call(call));
+        shared.service::<Self>().take_in(shared, Job::Call(call));
     }
 
     fn simulate(shared: &'static Shared, call: Call, promise: usize) {
@@ -200,10 +220,11 @@ impl BlockingPool {
         if let (Host::Blocking, Some(bytes)) = (shared.config.host, shared.config.stack_size) {
             thread = thread.stack_size(bytes);
         }
-        let error = match Thread::start(thread, move || shared.blocking.host(shared, number)) {
-            Ok(handle) => return self.keep(handle),
-            Err(error) => error,
-        };
+        let error =
+            match Thread::start(thread, move || shared.service::<Self>().host(shared, number)) {
+                Ok(handle) => return self.keep(handle),
+                Err(error) => error,
+            };
         tracing::error!("could not start a thread for blocking jobs: {error}");
         let mut state = self.state.lock();
         state.threads -= 1;
@@ -351,26 +372,10 @@ impl BlockingPool {
         next
     }
 
-    /// Drops the calls that have not started, and takes no more. Tasks go on: those of a runtime that
-    /// is past its deadline run without their bodies.
-    pub(crate) fn cancel_all(&self, shared: &Shared) {
-        let calls = {
-            let mut state = self.state.lock();
-            state.stopped = true;
-            let jobs = std::mem::take(&mut state.jobs).into_iter();
-            let (calls, tasks): (VecDeque<_>, _) =
-                jobs.partition(|job| matches!(job, Job::Call(_)));
-            state.jobs = tasks;
-            calls
-        };
-        self.work.notify_all();
-        calls.into_iter().for_each(|job| Self::abandon(shared, job));
-    }
-
     /// Cancels the tasks of a stopped runtime, and those that are brought from now on. One thread does
     /// so at a time: what its work makes ready comes back to the same loop, and not on top of it.
     pub(crate) fn cancel_tasks(shared: &Shared) {
-        let pool = &shared.blocking;
+        let pool = shared.service::<Self>();
         let mut state = pool.state.lock();
         state.closed = true;
         if std::mem::replace(&mut state.cancelling, true) {

@@ -2,17 +2,16 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use super::executor::WorkerFuture;
 use super::handle::Runtime;
-use super::home::Home;
 use super::pump::Pump;
 use crate::config::Host;
 use crate::config::{Config, Extensions, PanicHook};
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
+use crate::sched::home::Home;
 use crate::sched::shared;
 use crate::sim;
 
@@ -101,29 +100,7 @@ const MAX_WORKERS: usize = 4096;
 
 impl Default for Builder {
     fn default() -> Self {
-        let config = Config {
-            workers: thread::available_parallelism().map_or(1, usize::from),
-            name: "coact".into(),
-            throughput: 100,
-            throttle_senders: true,
-            stack_size: None,
-            pin: false,
-            max_blocking: 512,
-            blocking_keep_alive: Duration::from_secs(10),
-            watchdog: None,
-            spare_workers: None,
-            panic_hook: None,
-            on_start: None,
-            on_stop: None,
-            around_threads: None,
-            on_ready: None,
-            host: Host::Workers,
-            as_default: false,
-            expects_entered: false,
-            simulated: false,
-            extensions: Extensions::default(),
-        };
-        Self { config, spawn_worker: None }
+        Self { config: Config::default(), spawn_worker: None }
     }
 }
 
@@ -393,11 +370,6 @@ impl Builder {
         self.build_as(sim::is_active())
     }
 
-    /// The same, outside of the simulation that may go on on this thread.
-    pub(super) fn build_unsimulated(self) -> Result<Runtime, BuildError> {
-        self.build_as(false)
-    }
-
     fn build_as(mut self, simulated: bool) -> Result<Runtime, BuildError> {
         // What is left of a runtime that has ended is to keep no executor.
         let spawn_worker = self.spawn_worker.take();
@@ -474,15 +446,12 @@ fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
 /// A runtime whose tasks a simulation runs. It has no threads.
 #[cfg(feature = "sim")]
 pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
-    use crate::sched::shared::{Shared, register};
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(crate::sim::tell);
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);
-    let (shared, _) = Shared::new(id, builder.config);
-    let shared: &'static Shared = Box::leak(Box::new(shared));
-    register(shared);
-    Ok(shared)
+    let elsewhere = super::handle::elsewhere(&builder.config);
+    Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }
 
 /// A runtime whose workers a test makes for itself. It has no threads.
@@ -490,12 +459,8 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
 pub(crate) fn new_without_threads(
     builder: Builder,
 ) -> (&'static crate::sched::shared::Shared, Vec<parking::Parker>) {
-    use crate::sched::shared::{Shared, register};
     let (id, config) = builder.check(false).expect("the settings are right");
-    let (shared, parkers) = Shared::new(id, config);
-    let shared: &'static Shared = Box::leak(Box::new(shared));
-    register(shared);
-    (shared, parkers)
+    crate::sched::start::make(id, config, None)
 }
 
 /// The settings of a runtime that a model makes for itself. It has no threads.

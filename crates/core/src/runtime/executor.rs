@@ -2,21 +2,14 @@
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::thread;
-
-use parking::Parker;
 
 use super::Builder;
 use super::builder::SpawnWorker;
 use crate::config::Host;
-use crate::current::Nested;
-use crate::sched::hosted::{self, Hosted};
+use crate::sched::hosted::Hosted;
 use crate::sched::shared::Shared;
-use crate::sched::thread::Thread;
-use crate::sched::worker::Worker;
 
 /// One worker of a runtime as a future, which runs on the threads of an [executor](Builder::on_executor).
 ///
@@ -122,35 +115,6 @@ impl Builder {
     pub fn on_executor(self, spawn: impl Fn(WorkerFuture) + Send + Sync + 'static) -> Self {
         self.hosted_by(Host::Executor, Some(std::sync::Arc::new(spawn)))
     }
-}
-
-/// Seats the workers of a runtime, and starts the lookout, from when on the runtime can be stopped.
-///
-/// # Errors
-/// The system refuses the lookout a thread.
-pub(super) fn host_workers(
-    shared: &'static Shared,
-    mut parkers: Vec<Parker>,
-) -> io::Result<Thread> {
-    let hosted = shared.hosted().expect("its workers are hosted");
-    let parker = parkers.pop().expect("the last one is that of the lookout");
-    let settings = thread::Builder::new().name(format!("{}-lookout", shared.config.name));
-    let lookout = Thread::start(settings, move || {
-        // As on a worker's thread: what would block is refused.
-        let _inside = Nested::enter();
-        let wakers = hosted.look_after(shared, &parker);
-        shared.count_out();
-        hosted::wake_all(wakers);
-    });
-    match &lookout {
-        Err(_) => shared.has_only(0),
-        Ok(_) => {
-            for (index, parker) in parkers.into_iter().enumerate() {
-                hosted.seat(index, Worker::new(shared, index, parker));
-            }
-        }
-    }
-    lookout
 }
 
 /// Has the executor spawn the workers.

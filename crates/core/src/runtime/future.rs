@@ -1,5 +1,6 @@
 //! Futures on the workers.
 
+use crate::sched::shared::Shared;
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;
@@ -14,13 +15,14 @@ use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::sync::Mutex;
 use slab::Slab;
 
-use super::{count_abandoned, current_id};
 use crate::depth;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
+use crate::sched::home::{count_abandoned, current_id};
 use crate::sched::schedule;
+use crate::sched::services::Service;
 use crate::sched::shared::{self, Phase};
 use crate::sim::Polled;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
@@ -139,9 +141,9 @@ impl Counted {
     fn register(&mut self, waker: &Waker) {
         if self.number.is_none() {
             let shared = shared::get(self.home);
-            self.number = Some(shared.futures.insert(waker.clone()));
+            self.number = Some(shared.service::<Futures>().insert(waker.clone()));
             // Whoever ends the phase wakes those that stand in the list afterwards: one of us sees the
-            // other, by the list's lock.
+            // other, by the list's lock (or, if the list is new, by the fence of `Shared::service`).
             if shared.phase() != Phase::Running {
                 waker.wake_by_ref();
             }
@@ -153,7 +155,7 @@ impl Drop for Counted {
     fn drop(&mut self) {
         let shared = shared::get(self.home);
         if let Some(number) = self.number {
-            shared.futures.remove(number);
+            shared.service::<Futures>().remove(number);
         }
         shared.end_outstanding();
     }
@@ -185,11 +187,22 @@ impl Futures {
         self.0.lock().is_empty()
     }
 
-    /// Wakes them all: a runtime that is past its deadline drops what it wakes.
-    pub(crate) fn wake_all(&self) {
+    /// Wakes them all.
+    fn wake_all(&self) {
         let wakers: Vec<Waker> =
             self.0.lock().iter_mut().filter_map(|(_, waker)| waker.take()).collect();
         wakers.into_iter().for_each(|waker| panic::drop_quietly(|| waker.wake()));
+    }
+}
+
+impl Service for Futures {
+    fn new(_: &Shared) -> Self {
+        Self::default()
+    }
+
+    /// What is woken then is dropped.
+    fn stop(&self, _: &Shared) {
+        self.wake_all();
     }
 }
 

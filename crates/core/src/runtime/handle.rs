@@ -1,33 +1,27 @@
 //! The handle of a runtime.
 
+use super::blocking::BlockingPool;
+use crate::config::Host;
 use crate::current;
 use crate::current::unentered::Claim;
+use crate::sched::shared::Elsewhere;
+use crate::sched::start;
 use std::fmt;
 use std::io;
 use std::sync::OnceLock;
-use std::thread;
 use std::time::Duration;
-
-use coact_sync::asym;
-use coact_sync::shim::sync::Mutex;
-use parking::Parker;
 
 use super::builder::SpawnWorker;
 use super::executor;
-use super::home::Home;
-use super::outside;
 use super::shutdown::{self, ShutdownReport};
 use super::{BuildError, Builder, EnterGuard};
 use crate::attend;
 use crate::config::Config;
-use crate::current::Nested;
 use crate::ids::RuntimeId;
-use crate::panic::drop_quietly;
 use crate::sched::context;
+use crate::sched::home::Home;
 use crate::sched::quiet::{self, Runtimes};
 use crate::sched::shared::{self, Phase, Shared};
-use crate::sched::thread::Thread;
-use crate::sched::worker::Worker;
 use crate::sim;
 
 /// A set of workers with everything that belongs to them.
@@ -46,7 +40,6 @@ use crate::sim;
 /// A process can make 65,535 runtimes in its life. Each that has ended keeps about 2 KiB.
 pub struct Runtime {
     pub(super) shared: &'static Shared,
-    pub(super) threads: Mutex<Vec<Thread>>,
     claim: Option<Claim>,
 }
 
@@ -72,28 +65,23 @@ impl Runtime {
     /// If the operating system refuses to start its threads.
     pub fn global() -> &'static Runtime {
         static GLOBAL: OnceLock<Runtime> = OnceLock::new();
-        GLOBAL.get_or_init(|| match Self::builder().name("coact-global").build_unsimulated() {
-            Ok(runtime) => runtime,
-            Err(error) => panic!("the global runtime could not be started: {error}"),
-        })
+        GLOBAL.get_or_init(|| Runtime { shared: start::global(), claim: None })
     }
 
+    /// Makes the runtime's threads.
     pub(super) fn start(
         id: RuntimeId,
         config: Config,
         spawn_worker: Option<SpawnWorker>,
     ) -> io::Result<Self> {
-        asym::init();
-        let (shared, parkers) = Shared::new(id, config);
-        let shared: &'static Shared = Box::leak(Box::new(shared));
-        shared::register(shared);
-        let runtime = Self { shared, threads: Mutex::new(Vec::new()), claim: None };
+        let elsewhere = elsewhere(&config);
+        let (shared, parkers) = start::make(id, config, elsewhere);
+        let runtime = Self { shared, claim: None };
         if shared.config.simulated {
             sim::adopt(shared);
             return Ok(runtime);
         }
-        runtime.start_workers(parkers)?;
-        runtime.start_watchdog()?;
+        shared.start(parkers)?;
         if let Some(spawn) = spawn_worker {
             executor::spawn_workers(shared, &spawn);
         }
@@ -102,45 +90,7 @@ impl Runtime {
 
     /// Says what it is to threads that have entered no runtime.
     pub(super) fn claim(&mut self) -> Result<(), BuildError> {
-        self.claim = outside::claim(self.id(), &self.shared.config)?;
-        Ok(())
-    }
-
-    fn start_workers(&self, parkers: Vec<Parker>) -> io::Result<()> {
-        if self.shared.hosted().is_some() {
-            let lookout = executor::host_workers(self.shared, parkers)?;
-            self.threads.lock().push(lookout);
-            return Ok(());
-        }
-        // A runtime on blocking threads has no workers: its threads come with the work.
-        for (index, parker) in parkers.into_iter().enumerate() {
-            match start_worker(self.shared, index, parker) {
-                Ok(thread) => self.threads.lock().push(thread),
-                Err(error) => {
-                    self.shared.has_only(index);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn start_watchdog(&self) -> io::Result<()> {
-        let shared = self.shared;
-        let Some(watchdog) = shared.watchdog() else { return Ok(()) };
-        *shared.alive.lock() += 1;
-        let name = format!("{}-watchdog", shared.config.name);
-        let started = Thread::start(thread::Builder::new().name(name), move || {
-            watchdog.run(shared);
-            shared.count_out();
-        });
-        match started {
-            Ok(thread) => self.threads.lock().push(thread),
-            Err(error) => {
-                shared.count_out();
-                return Err(error);
-            }
-        }
+        self.claim = claim(self.id(), &self.shared.config)?;
         Ok(())
     }
 
@@ -295,7 +245,7 @@ impl Runtime {
         if shared.phase() != Phase::Running {
             return shared.wait_idle_for(deadline);
         }
-        let clock = || shared.timers.elapsed();
+        let clock = || shared.elapsed();
         let until = clock().saturating_add(deadline);
         shared.wait_idle_for(deadline / 2);
         let left = until.saturating_sub(clock());
@@ -315,6 +265,13 @@ impl Runtime {
         let runtimes = runtimes(homes);
         let clock = || first.elapsed();
         attend::end_in_order(homes, timeout, &clock, &mut |time| quiet::wait(&runtimes, Some(time)))
+    }
+}
+
+impl Runtime {
+    /// The runtime as the home of cowns.
+    pub fn home(&self) -> Home {
+        Home(self.id())
     }
 }
 
@@ -371,31 +328,25 @@ impl fmt::Debug for Runtime {
     }
 }
 
-fn start_worker(shared: &'static Shared, index: usize, parker: Parker) -> io::Result<Thread> {
-    let config = &shared.config;
-    let settings = shared.thread_settings(format!("{}-{index}", config.name));
-    Thread::start(settings, move || {
-        if config.pin {
-            pin_to_core(index);
-        }
-        // The program's own code around the worker is refused what would block it, too.
-        let _inside = Nested::enter();
-        shared.between_hooks(|| {
-            current::unnested(|| Worker::new(shared, index, parker).run());
-        });
-        shared.count_worker_out(index);
-    })
+/// What a runtime that has started is to threads that have entered none.
+///
+/// # Errors
+/// Another one is the default already.
+fn claim(id: RuntimeId, config: &Config) -> Result<Option<Claim>, BuildError> {
+    if config.simulated {
+        return Ok(None);
+    }
+    if config.as_default {
+        let taken = |other| BuildError::DefaultTaken(Home(other).name());
+        return Claim::default(id).map(Some).map_err(taken);
+    }
+    Ok(config.expects_entered.then(|| Claim::expecting(id)))
 }
 
-pub(super) fn call_hook(hook: Option<&(dyn Fn() + Send + Sync)>) {
-    if let Some(hook) = hook {
-        drop_quietly(hook);
+/// Who takes the tasks of a runtime that has no workers.
+pub(super) fn elsewhere(config: &Config) -> Option<Elsewhere> {
+    if config.simulated {
+        return Some(sim::take);
     }
-}
-
-fn pin_to_core(index: usize) {
-    let cores = core_affinity::get_core_ids().unwrap_or_default();
-    if let Some(core) = cores.get(index % cores.len().max(1)) {
-        core_affinity::set_for_current(*core);
-    }
+    (config.host == Host::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
 }

@@ -9,10 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use coact_sync::asym;
-
-use super::handle::call_hook;
-use super::home::Home;
+use super::handle::elsewhere;
 use super::shutdown::{self, STANDSTILL};
 use super::{EnterGuard, ShutdownReport};
 use crate::attend;
@@ -20,8 +17,11 @@ use crate::config::Config;
 use crate::current::Cancelling;
 use crate::ids::RuntimeId;
 use crate::sched::context;
+use crate::sched::home::Home;
+use crate::sched::host::call_hook;
 use crate::sched::quiet::{self, Runtimes, Watch};
 use crate::sched::shared::{self, Phase, Shared};
+use crate::sched::start;
 use crate::sched::worker::Worker;
 use crate::sim;
 
@@ -74,10 +74,8 @@ pub struct PumpHandle(RuntimeId);
 
 impl Pump {
     pub(super) fn new(id: RuntimeId, config: Config) -> Self {
-        asym::init();
-        let (shared, parkers) = Shared::new(id, config);
-        let shared: &'static Shared = Box::leak(Box::new(shared));
-        shared::register(shared);
+        let elsewhere = elsewhere(&config);
+        let (shared, parkers) = start::make(id, config, elsewhere);
         let parker = parkers.into_iter().next().expect("a pump is one worker");
         let worker = Worker::new(shared, 0, parker);
         worker.rest();
@@ -268,7 +266,7 @@ impl Pump {
             self.pump_until_idle(Some(STANDSTILL), &[]);
             shared.close();
             shutdown::cancel_hidden_of_pump(shared);
-            shared.blocking.end_if_deserted(shared);
+            shutdown::end_blocking(shared);
             shutdown::join_helpers(shared);
             while self.pump_pending() > 0 {}
             call_hook(shared.config.on_stop.as_deref());

@@ -9,6 +9,8 @@
 //! Destructors and wakers are the user's, too, and may not come back. So what is dropped and woken here is so on a thread
 //! of its own (`apart`), and threads are joined when the destructors of their thread-locals have run (`Thread`).
 
+use crate::sched::ending::Stuck;
+use crate::sched::home::Home;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,9 +19,14 @@ use std::time::{Duration, Instant};
 
 use super::Runtime;
 use super::blocking::BlockingPool;
+use super::future::Futures;
+use crate::attend;
+use crate::current::{Cancelling, Entered};
+use crate::sched::services::Service;
 use crate::sched::shared::{Phase, Shared};
 use crate::sched::thread::Thread;
 use crate::sim;
+use crate::time::Timers;
 
 /// If nothing at all has happened for so long after the deadline, those at work are stuck.
 pub(super) const STANDSTILL: Duration = Duration::from_millis(100);
@@ -49,18 +56,6 @@ pub struct ShutdownReport {
     pub held_open: usize,
     /// What the workers and jobs are in: an entry for each that is stuck.
     pub stuck: Vec<Stuck>,
-}
-
-/// A thread that did not come back from what it was running when its runtime was shut down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Stuck {
-    /// The thread's name; of a thread that is not the runtime's own, a word for it.
-    pub thread: String,
-    /// The type of the behaviour, future or job that it is in, if that is known: of jobs and of
-    /// behaviours on [blocking threads](crate::Builder::on_blocking_threads) always, of others if the
-    /// runtime has a [watchdog](crate::Builder::watchdog).
-    pub work: Option<&'static str>,
 }
 
 impl ShutdownReport {
@@ -93,16 +88,6 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-impl fmt::Display for Stuck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.thread)?;
-        match self.work {
-            Some(work) => write!(f, " in `{work}`"),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Runtime {
     /// Waits for the work up to a deadline, drops what is left, and ends the threads.
     pub(super) fn stop(&self, deadline: Duration) -> ShutdownReport {
@@ -119,22 +104,24 @@ impl Runtime {
             (stuck, guests) = cancel(shared);
         }
         shared.close();
-        if in_order && !shared.has_hidden() {
-            shared.cancel_hidden();
+        if in_order && !has_hidden(shared) {
+            drop_hidden_and_cut_off(shared);
         } else {
             cancel_hidden(shared);
         }
         if let Some(watchdog) = shared.watchdog() {
             watchdog.stop();
         }
-        shared.blocking.end_if_deserted(shared);
+        end_blocking(shared);
         if shared.config.simulated {
             return report_of_simulated(shared);
         }
         self.join(&stuck);
         let cancel_queues = |shared: &'static Shared| {
             shared.cancel_queues();
-            BlockingPool::cancel_tasks(shared);
+            if shared.find_service::<BlockingPool>().is_some() {
+                BlockingPool::cancel_tasks(shared);
+            }
         };
         if in_order {
             cancel_queues(shared)
@@ -156,16 +143,15 @@ impl Runtime {
         if let Some(watchdog) = shared.watchdog() {
             watchdog.stop();
         }
-        shared.blocking.end_if_deserted(shared);
-        self.threads.lock().clear();
+        end_blocking(shared);
+        shared.threads.lock().clear();
         if let Some(watchdog) = shared.watchdog() {
             watchdog.detach();
         }
         if let Some(hosted) = shared.hosted() {
             hosted.detach();
         }
-        shared.timers.detach();
-        shared.blocking.detach();
+        detach_helpers(shared);
     }
 
     /// Waits for the ends of all threads but those that are stuck.
@@ -183,7 +169,7 @@ impl Runtime {
         // thread-local keeps them.
         let all_ended = !shared.is_alive();
         let soon = if all_ended { Instant::now() + STANDSTILL } else { Instant::now() };
-        let threads = std::mem::take(&mut *self.threads.lock());
+        let threads = std::mem::take(&mut *shared.threads.lock());
         threads.into_iter().for_each(|thread| thread.join_until(soon));
         if let Some(watchdog) = shared.watchdog().filter(|_| all_ended) {
             watchdog.join_until(soon);
@@ -198,12 +184,66 @@ impl Runtime {
 /// Waits for the ends of the threads that serve timers and blocking jobs, but for those that are stuck.
 pub(super) fn join_helpers(shared: &Shared) {
     let until = Instant::now() + STANDSTILL;
-    let have_ended = || shared.timers.has_ended() && shared.blocking.has_ended_but_stuck();
+    let (timers, blocking) =
+        (shared.find_service::<Timers>(), shared.find_service::<BlockingPool>());
+    let have_ended = || {
+        timers.is_none_or(Timers::has_ended)
+            && blocking.is_none_or(BlockingPool::has_ended_but_stuck)
+    };
     while !have_ended() && Instant::now() < until {
         shared.wait_for_change(LOOK);
     }
-    shared.timers.detach();
-    shared.blocking.detach();
+    detach_helpers(shared);
+}
+
+/// Waits no longer for the threads that serve timers and blocking jobs.
+fn detach_helpers(shared: &Shared) {
+    shared.find_service().into_iter().for_each(Timers::detach);
+    shared.find_service().into_iter().for_each(BlockingPool::detach);
+}
+
+/// Has the threads for blocking jobs end, of which there may be none.
+pub(super) fn end_blocking(shared: &Shared) {
+    if let Some(blocking) = shared.find_service::<BlockingPool>() {
+        blocking.end_if_deserted(shared);
+    }
+}
+
+/// Whether there is something to be dropped or woken once no work is left.
+fn has_hidden(shared: &Shared) -> bool {
+    shared.find_service().is_some_and(|timers: &Timers| !timers.is_empty())
+        || !has_no_jobs(shared)
+        || shared.find_service().is_some_and(|futures: &Futures| !futures.is_empty())
+}
+
+fn has_no_jobs(shared: &Shared) -> bool {
+    shared.find_service().is_none_or(BlockingPool::is_at_rest)
+}
+
+/// Figures that change with everything that a thread of the runtime does, and not while all are in a body.
+fn figures(shared: &Shared) -> impl PartialEq + use<> {
+    (shared.progress(), shared.find_service().map(BlockingPool::turns))
+}
+
+/// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures. Any thread may do it.
+fn drop_hidden(shared: &Shared) {
+    let _cancelling = Cancelling::enter();
+    let _entered = Entered::new(shared.id);
+    shared.find_service().into_iter().for_each(|timers: &Timers| timers.stop(shared));
+    shared.find_service().into_iter().for_each(|blocking: &BlockingPool| blocking.stop(shared));
+    shared.find_service().into_iter().for_each(|futures: &Futures| futures.stop(shared));
+}
+
+/// Has what is attended to come to its end. Of a pump only its own thread can, which has the states.
+fn cut_off(shared: &Shared) {
+    let _cancelling = Cancelling::enter();
+    let _entered = Entered::new(shared.id);
+    attend::cut_off(Home(shared.id));
+}
+
+fn drop_hidden_and_cut_off(shared: &'static Shared) {
+    drop_hidden(shared);
+    cut_off(shared);
 }
 
 /// Waits until what is queued has been dropped, as long as that goes on. Returns the workers that are
@@ -214,7 +254,7 @@ fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
         shared.wait_idle_for(STANDSTILL);
         return (Vec::new(), 0);
     }
-    if wait_while_it_goes_on(shared, || shared.is_at_rest()) {
+    if wait_while_it_goes_on(shared, || shared.is_at_rest() && has_no_jobs(shared)) {
         (Vec::new(), 0)
     } else {
         (shared.awake(), shared.guests())
@@ -224,9 +264,9 @@ fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
 /// Waits until something is done, as long as anything happens; returns whether it was.
 fn wait_while_it_goes_on(shared: &Shared, is_done: impl Fn() -> bool) -> bool {
     let start = Instant::now();
-    let (mut progress, mut since) = (shared.progress(), start);
+    let (mut progress, mut since) = (figures(shared), start);
     while !is_done() {
-        let (now, seen) = (Instant::now(), shared.progress());
+        let (now, seen) = (Instant::now(), figures(shared));
         if seen != progress {
             (progress, since) = (seen, now);
         }
@@ -240,13 +280,13 @@ fn wait_while_it_goes_on(shared: &Shared, is_done: impl Fn() -> bool) -> bool {
 
 /// Drops what no queue shows.
 pub(super) fn cancel_hidden(shared: &'static Shared) {
-    apart(shared, Shared::cancel_hidden);
+    apart(shared, drop_hidden_and_cut_off);
 }
 
 /// The same for a pump, by its thread.
 pub(super) fn cancel_hidden_of_pump(shared: &'static Shared) {
-    apart(shared, Shared::drop_hidden);
-    shared.cut_off();
+    apart(shared, |shared| drop_hidden(shared));
+    cut_off(shared);
 }
 
 /// Does something that drops and wakes what is the user's, which may not come back. So a thread of its own does it, which
@@ -284,7 +324,7 @@ fn report(shared: &Shared, guests: usize) -> ShutdownReport {
     if let Some(watchdog) = shared.watchdog() {
         watchdog.detach();
     }
-    let (tasks, jobs) = shared.blocking.stuck(&shared.config.name);
+    let (tasks, jobs) = stuck_blocking(shared);
     let guests = guests.min(if guests > 0 { shared.guests() } else { 0 });
     let guests =
         (0..guests).map(|_| Stuck { thread: "a thread of another".to_owned(), work: None });
@@ -297,7 +337,7 @@ fn report(shared: &Shared, guests: usize) -> ShutdownReport {
 
 /// The same for a pump, which is not stuck: it is here.
 pub(super) fn report_of_pump(shared: &Shared) -> ShutdownReport {
-    let (_, stuck) = shared.blocking.stuck(&shared.config.name);
+    let (_, stuck) = stuck_blocking(shared);
     let (stuck_jobs, held_open) = (stuck.len(), held_open(shared, stuck.len()));
     ShutdownReport { abandoned: abandoned(shared), stuck_workers: 0, stuck_jobs, held_open, stuck }
 }
@@ -311,6 +351,11 @@ fn report_of_simulated(shared: &Shared) -> ShutdownReport {
         held_open: held_open(shared, stuck_workers),
         stuck: Vec::new(),
     }
+}
+
+fn stuck_blocking(shared: &Shared) -> (Vec<Stuck>, Vec<Stuck>) {
+    let blocking = shared.find_service::<BlockingPool>();
+    blocking.map(|blocking| blocking.stuck(&shared.config.name)).unwrap_or_default()
 }
 
 fn abandoned(shared: &Shared) -> usize {

@@ -7,8 +7,9 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{EnterGuard, Home};
+use super::EnterGuard;
 use crate::current::Entered;
+use crate::sched::home::Home;
 use crate::sched::shared;
 
 impl Home {
@@ -91,7 +92,7 @@ impl Home {
     /// A runtime for a timer that anybody may serve: the current one if a runtime is entered or the default,
     /// and else any. No runtime [is told](crate::Builder::expect_entered) of that.
     pub fn of_any() -> Self {
-        Self(super::any_id())
+        Self(crate::sched::home::any_id())
     }
 
     #[track_caller]

@@ -4,7 +4,7 @@ use super::worker::Worker;
 use crate::current::{self, AsWorker};
 use crate::depth;
 use crate::ids::RuntimeId;
-use crate::runtime::Home;
+use crate::sched::home::Home;
 
 /// The worker that this thread is, if it is one.
 #[inline]

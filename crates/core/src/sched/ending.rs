@@ -1,5 +1,6 @@
 //! The end of a runtime's threads: how it is counted, and how it looks to those who wait for it.
 
+use std::fmt;
 use std::time::Duration;
 
 use coact_sync::shim::atomic::Ordering;
@@ -7,7 +8,28 @@ use coact_sync::shim::atomic::Ordering;
 use super::shared::{Phase, Shared};
 use super::watchdog::Watchdog;
 use super::{guest, quiet};
-use crate::runtime::Stuck;
+
+/// A thread that did not come back from what it was running when its runtime was shut down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stuck {
+    /// The thread's name; of a thread that is not the runtime's own, a word for it.
+    pub thread: String,
+    /// The type of the behaviour, future or job that it is in, if that is known: of jobs and of
+    /// behaviours on [blocking threads](crate::Builder::on_blocking_threads) always, of others if the
+    /// runtime has a [watchdog](crate::Builder::watchdog).
+    pub work: Option<&'static str>,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.thread)?;
+        match self.work {
+            Some(work) => write!(f, " in `{work}`"),
+            None => Ok(()),
+        }
+    }
+}
 
 impl Shared {
     /// Called at the end of a worker's thread.
@@ -34,7 +56,6 @@ impl Shared {
             // Only those that are alive start others: nobody else changes the count.
             drop(alive);
             self.cancel_inboxes();
-            self.timers.give_back();
             alive = self.alive.lock();
         }
         // A simulated runtime has nothing that lives.
@@ -63,10 +84,7 @@ impl Shared {
     /// that has not come back.
     pub(crate) fn is_at_rest(&self) -> bool {
         let workers = (0..self.workers.len()).filter(|worker| !self.is_over(*worker)).count();
-        self.idle.are_asleep(workers)
-            && !self.has_tasks()
-            && self.blocking.is_at_rest()
-            && self.guests() == 0
+        self.idle.are_asleep(workers) && !self.has_tasks() && self.guests() == 0
     }
 
     /// How many threads that are no workers of the runtime work in it.
@@ -78,7 +96,7 @@ impl Shared {
     /// body.
     pub(crate) fn progress(&self) -> impl PartialEq + use<> {
         let dropped = self.abandoned.load(std::sync::atomic::Ordering::Relaxed);
-        (self.stamp(), dropped, self.idle.sleeping(), self.blocking.turns())
+        (self.stamp(), dropped, self.idle.sleeping())
     }
 
     /// The workers that do not sleep.

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use super::visits::{GuestCell, Guests, Visit};
 use crate::ids::RuntimeId;
-use crate::runtime::{Busy, Home};
+use crate::sched::busy::Busy;
+use crate::sched::home::Home;
 use crate::sim;
 use crate::statics::Mutex;
 

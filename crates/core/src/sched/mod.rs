@@ -1,9 +1,12 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
+pub(crate) mod busy;
 pub(crate) mod context;
 pub(crate) mod ending;
 #[cfg_attr(all(test, loom), path = "guest_in_model.rs")]
 pub(crate) mod guest;
+pub(crate) mod home;
+pub(crate) mod host;
 pub(crate) mod hosted;
 pub(crate) mod idle;
 pub(crate) mod inbox;
@@ -12,8 +15,10 @@ pub(crate) mod local;
 pub(crate) mod loom;
 pub(crate) mod pump;
 pub(crate) mod quiet;
+pub(crate) mod services;
 pub(crate) mod shared;
 mod sharing;
+pub(crate) mod start;
 mod surplus;
 pub(crate) mod thread;
 mod visits;

@@ -17,19 +17,16 @@ use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::pump::PumpState;
 use super::quiet;
+use super::services::Services;
 use super::sharing::SHARE_EVERY;
+use super::thread::Thread;
 use super::watchdog::{Watchdog, mark::Mark};
-use crate::attend;
 use crate::config::Host;
 use crate::config::{self, Config};
 use crate::current::{Cancelling, Entered};
 use crate::ids::{Registry, RuntimeId};
-use crate::runtime::Home;
-use crate::runtime::blocking::BlockingPool;
-use crate::runtime::future::Futures;
 use crate::sim;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
-use crate::time::Timers;
 
 /// One worker as the others see it.
 pub(crate) struct WorkerShared {
@@ -87,9 +84,13 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) workers: Box<[CachePadded<WorkerShared>]>,
     pub(crate) idle: CachePadded<Idle>,
-    pub(crate) timers: Timers,
-    pub(crate) blocking: BlockingPool,
-    pub(crate) futures: Futures,
+    /// When it was made.
+    start: Instant,
+    pub(super) services: Services,
+    /// Its workers, and who looks after them.
+    pub(crate) threads: Mutex<Vec<Thread>>,
+    /// Where its tasks go, if it has no workers that take them.
+    elsewhere: Option<Elsewhere>,
     phase: CachePadded<AtomicU8>,
     /// How tasks are to be run: as the phase says.
     context: CachePadded<RunContext>,
@@ -110,6 +111,9 @@ pub(crate) struct Shared {
     /// Signals idleness, and workers that end.
     pub(crate) changed: Condvar,
 }
+
+/// Takes a task of a runtime that has no workers.
+pub(crate) type Elsewhere = fn(&'static Shared, TaskPtr);
 
 /// What a look at a runtime, or at several, has found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -169,7 +173,11 @@ pub(crate) enum Phase {
 
 impl Shared {
     /// A runtime's shared part, and the parkers for its workers, and after these that of the lookout if it has one.
-    pub(crate) fn new(id: RuntimeId, config: Config) -> (Self, Vec<Parker>) {
+    pub(crate) fn new(
+        id: RuntimeId,
+        config: Config,
+        elsewhere: Option<Elsewhere>,
+    ) -> (Self, Vec<Parker>) {
         // Only workers sleep and wake up here: other hosts have their own ways.
         let count = match config.host {
             Host::Workers | Host::Executor | Host::Pump => config.workers,
@@ -208,9 +216,10 @@ impl Shared {
             id,
             workers: workers.into(),
             idle: CachePadded::new(Idle::new(count)),
-            timers: Timers::new(id, config.simulated),
-            blocking: BlockingPool::new(&config),
-            futures: Futures::default(),
+            start: Instant::now(),
+            services: Services::default(),
+            threads: Mutex::new(Vec::new()),
+            elsewhere,
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
             context: CachePadded::new(RunContext::new(id, Mode::Run)),
             outstanding: CachePadded::new(AtomicU64::new(0)),
@@ -224,6 +233,12 @@ impl Shared {
             config,
         };
         (shared, parkers)
+    }
+
+    /// The time since it was made: virtual where it is simulated.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let simulated = if self.config.simulated { sim::now() } else { None };
+        simulated.map_or_else(|| self.start.elapsed(), Duration::from_nanos)
     }
 
     /// Who looks after the workers, if anybody does.
@@ -315,14 +330,10 @@ impl Shared {
 
     /// Leaves a ready task from a thread that is no worker of this runtime.
     fn submit(&'static self, task: TaskPtr) {
-        if self.config.simulated {
-            sim::ready(task, self);
-            return self.tell_pump_once();
+        match self.elsewhere {
+            Some(take) => take(self, task),
+            None => self.leave(task),
         }
-        if self.config.host == Host::Blocking {
-            return BlockingPool::submit_task(self, task);
-        }
-        self.leave(task);
     }
 
     /// Leaves a ready task where the workers look.
@@ -522,34 +533,6 @@ impl Shared {
             let patience = activity.patience().unwrap_or(left);
             alive = self.changed.wait_timeout(alive, patience.min(left)).0;
         }
-    }
-
-    /// Whether there is something to be dropped or woken once no work is left.
-    pub(crate) fn has_hidden(&self) -> bool {
-        !(self.timers.is_empty() && self.blocking.is_at_rest() && self.futures.is_empty())
-    }
-
-    /// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures; and has
-    /// what is attended to come to its end.
-    pub(crate) fn cancel_hidden(&self) {
-        self.drop_hidden();
-        self.cut_off();
-    }
-
-    /// The first half of [`cancel_hidden`](Self::cancel_hidden): any thread may do it.
-    pub(crate) fn drop_hidden(&self) {
-        let _cancelling = Cancelling::enter();
-        let _entered = Entered::new(self.id);
-        self.timers.cancel_all(self);
-        self.blocking.cancel_all(self);
-        self.futures.wake_all();
-    }
-
-    /// The second: of a pump only its own thread can, which has the states.
-    pub(crate) fn cut_off(&self) {
-        let _cancelling = Cancelling::enter();
-        let _entered = Entered::new(self.id);
-        attend::cut_off(Home(self.id));
     }
 }
 

@@ -160,7 +160,7 @@ pub(crate) fn pump_until_idle(
     unreachable!("no simulated runtime exists without the feature `sim`");
 }
 
-pub(crate) fn ready(_: TaskPtr, _: &'static Shared) {
+pub(crate) fn take(_: &'static Shared, _: TaskPtr) {
     unreachable!("no simulated runtime exists without the feature `sim`");
 }
 

@@ -23,6 +23,7 @@ use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::task::{TaskPtr, run_task};
+use crate::time::Timers;
 pub(super) use report::promise;
 
 #[derive(Clone, Debug)]
@@ -269,8 +270,14 @@ pub(crate) fn now() -> Option<u64> {
     engine().map(|engine| engine.clock.borrow().now())
 }
 
+/// Takes a ready task from a thread that is no worker.
+pub(crate) fn take(home: &'static Shared, task: TaskPtr) {
+    ready(task, home);
+    home.tell_pump_once();
+}
+
 /// Takes a task that is ready.
-pub(crate) fn ready(task: TaskPtr, home: &'static Shared) {
+fn ready(task: TaskPtr, home: &'static Shared) {
     let Some(engine) = engine() else {
         // Without its body, so that its cowns are released and its promise is resolved.
         // SAFETY: ready, and given to us.
@@ -516,7 +523,9 @@ impl Engine<'_> {
     fn advance_time(&self) -> bool {
         let runtimes: Vec<_> =
             [self.shared].into_iter().chain(self.built.borrow().iter().copied()).collect();
-        let timers = runtimes.iter().filter_map(|shared| shared.timers.next_deadline());
+        let timers = runtimes.iter().filter_map(|shared| {
+            shared.find_service().and_then(|timers: &Timers| timers.next_deadline())
+        });
         let now = self.clock.borrow().now();
         let alarm = self.alarms.borrow().iter().copied().filter(|alarm| *alarm > now).min();
         let Some(next) = timers.chain(alarm).min() else { return false };
@@ -524,7 +533,9 @@ impl Engine<'_> {
         for shared in runtimes {
             // As the thread that serves its timers: a behaviour without cowns runs there.
             let before = current::enter(shared.id);
-            shared.timers.fire_due(next);
+            if let Some(timers) = shared.find_service::<Timers>() {
+                timers.fire_due(next);
+            }
             current::enter(before);
         }
         true

@@ -77,7 +77,7 @@ pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 use engine::Settings;
 pub(crate) use engine::{
     adopt, block_for, block_until, bodies_of, free_id, give_way, is_active, is_inside, is_quiet,
-    made_cown, now, point, rank, ready, runs_body, spawn_outside, tell,
+    made_cown, now, point, rank, runs_body, spawn_outside, take, tell,
 };
 pub(crate) use fiber::Who;
 pub(crate) use pump::{pump_pending, pump_until, pump_until_idle};

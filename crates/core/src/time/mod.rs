@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
@@ -26,10 +26,10 @@ use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::promise::{Promise, Resolver};
-use crate::runtime::Home;
+use crate::sched::home::Home;
+use crate::sched::services::Service;
 use crate::sched::shared::{self, Shared};
 use crate::sched::thread::Thread;
-use crate::sim;
 use wheel::{Key, Wheel};
 
 /// Spawns a behaviour on `set` when `delay` has passed; never earlier, and usually within 2 ms of
@@ -199,7 +199,7 @@ impl Home {
     }
 
     fn timers(self) -> &'static Timers {
-        &shared::get(self.0).timers
+        shared::get(self.0).service()
     }
 }
 
@@ -243,7 +243,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         let shared = shared::get(self.runtime);
         let Some(entry) = self.entry.take() else { return };
-        if let Err(entry) = shared.timers.set_again(self.number, entry) {
+        if let Err(entry) = shared.service::<Timers>().set_again(self.number, entry) {
             drop_quietly(move || drop(entry));
             shared.end_outstanding();
         }
@@ -403,7 +403,9 @@ impl Timer {
     /// Cancels the timer. Returns whether that came in time: whether it would have fired (again).
     /// A behaviour that a timer has spawned already is not called back.
     pub fn cancel(&self) -> bool {
-        shared::get(self.runtime).timers.cancel(self.number)
+        shared::get(self.runtime)
+            .find_service()
+            .is_some_and(|timers: &Timers| timers.cancel(self.number))
     }
 }
 
@@ -435,8 +437,6 @@ const TICK: Duration = Duration::from_millis(1);
 pub(crate) struct Timers {
     runtime: RuntimeId,
     /// Whether a simulation serves the timers, in virtual time.
-    simulated: bool,
-    start: Instant,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -483,8 +483,8 @@ enum Driver {
     Stopped,
 }
 
-impl Timers {
-    pub(crate) fn new(runtime: RuntimeId, simulated: bool) -> Self {
+impl Service for Timers {
+    fn new(shared: &Shared) -> Self {
         let state = State {
             wheel: Wheel::new(nanos(TICK)),
             places: HashMap::new(),
@@ -492,22 +492,41 @@ impl Timers {
             driver: Driver::NotStarted,
             thread: None,
         };
-        let changed = Condvar::new();
-        Self { runtime, simulated, start: Instant::now(), state: Mutex::new(state), changed }
+        Self { runtime: shared.id, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Drops all timers: the runtime is past its deadline.
+    fn stop(&self, shared: &Shared) {
+        let mut numbers: Vec<u64> = {
+            let mut state = self.state.lock();
+            state.driver = Driver::Stopped;
+            state.places.keys().copied().collect()
+        };
+        // As they were set, each time that a simulation comes here.
+        numbers.sort_unstable();
+        self.changed.notify_all();
+        for number in numbers {
+            if self.cancel(number) {
+                shared.abandoned.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.give_back();
+    }
+}
+
+impl Timers {
+    fn shared(&self) -> &'static Shared {
+        shared::get(self.runtime)
     }
 
     /// The time since the runtime was made.
     fn now(&self) -> u64 {
-        sim::now().filter(|_| self.simulated).unwrap_or_else(|| nanos(self.start.elapsed()))
-    }
-
-    pub(crate) fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.now())
+        nanos(self.shared().elapsed())
     }
 
     fn set(&'static self, delay: Duration, entry: Entry) -> Timer {
         let deadline = self.now().saturating_add(nanos(delay));
-        shared::get(self.runtime).begin_outstanding();
+        self.shared().begin_outstanding();
         let mut state = self.state.lock();
         let number = state.next_number;
         state.next_number += 1;
@@ -516,7 +535,7 @@ impl Timers {
         match state.driver {
             Driver::Until(until) if until <= deadline => {}
             Driver::Until(_) => self.changed.notify_one(),
-            Driver::NotStarted if self.simulated => {}
+            Driver::NotStarted if self.shared().config.simulated => {}
             Driver::NotStarted => {
                 if let Err(error) = self.start_driver(&mut state) {
                     drop(state);
@@ -528,13 +547,14 @@ impl Timers {
                 drop(state);
                 let _cancelling = Cancelling::enter();
                 self.cancel(number);
+                self.give_back();
             }
         }
         Timer { runtime: self.runtime, number }
     }
 
     fn start_driver(&'static self, state: &mut State) -> io::Result<()> {
-        let config = &shared::get(self.runtime).config;
+        let config = &self.shared().config;
         let thread = thread::Builder::new().name(format!("{}-timer", config.name));
         state.thread = Some(Thread::start(thread, || self.drive())?);
         state.driver = Driver::Until(0);
@@ -554,7 +574,7 @@ impl Timers {
         // What it was to do may own the guard of the next timer.
         // SAFETY: an entry is `'static`.
         unsafe { depth::run_destructor(move || drop_quietly(move || drop(entry))) };
-        shared::get(self.runtime).end_outstanding();
+        self.shared().end_outstanding();
         true
     }
 
@@ -574,31 +594,12 @@ impl Timers {
     }
 
     /// Gives back the memory of a stopped runtime's timers.
-    pub(crate) fn give_back(&self) {
+    fn give_back(&self) {
         let mut state = self.state.lock();
         if state.driver == Driver::Stopped && state.places.is_empty() {
             state.places = HashMap::new();
             state.wheel = Wheel::new(nanos(TICK));
         }
-    }
-
-    /// Drops all timers: the runtime is past its deadline.
-    pub(crate) fn cancel_all(&self, shared: &Shared) {
-        let mut numbers: Vec<u64> = {
-            let mut state = self.state.lock();
-            state.driver = Driver::Stopped;
-            state.places.keys().copied().collect()
-        };
-        // As they were set, each time that a simulation comes here.
-        numbers.sort_unstable();
-        self.changed.notify_all();
-        for number in numbers {
-            if self.cancel(number) {
-                shared.abandoned.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        // The last thread of the runtime may have ended before this, and found timers.
-        self.give_back();
     }
 
     /// When a simulation must look for due timers next.
@@ -636,6 +637,8 @@ impl Timers {
                 }
             };
         }
+        drop(state);
+        self.give_back();
     }
 
     /// Fires one timer, without the lock: what it does is foreign code.
@@ -665,7 +668,7 @@ impl Timers {
                 }
             }
         }
-        shared::get(self.runtime).end_outstanding();
+        self.shared().end_outstanding();
     }
 
     /// Sets a timer again whose run has ended: as `renew`, but by any thread, and counted from now.

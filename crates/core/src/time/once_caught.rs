@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::panic::drop_quietly;
 use crate::panic::unwinding::{self, Revoke};
-use crate::runtime::Home;
+use crate::sched::home::Home;
 
 /// How long a message is waited for. Destructors that run longer are as likely as a program that catches its
 /// own panics, and neither is worse off than without a message.
@@ -50,6 +50,6 @@ pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
         let mut timer = None;
         // The thread that serves timers may have to be started.
         drop_quietly(|| timer = Some(Home::current().after(LIMIT, (), move |()| drop(over))));
-        timer.map(|timer| Box::new(move || timer.cancel()) as Revoke)
+        timer.map(|timer| Box::new(move || _ = timer.cancel()) as Revoke)
     });
 }

@@ -10,7 +10,8 @@ use crate::attend::{Attended, Door, live};
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
-use crate::runtime::{Home, config_in_model};
+use crate::runtime::config_in_model;
+use crate::sched::home::Home;
 use crate::sched::loom::{check, run_ready};
 use crate::sched::shared::{Phase, Shared, register};
 
@@ -33,7 +34,7 @@ impl Attended for State {
 /// A runtime that is known by this id, which no other model may have. It is never freed, as all of them.
 fn runtime(id: u16) -> &'static Shared {
     let id = RuntimeId::from_raw(id);
-    let (shared, parkers) = Shared::new(id, config_in_model(1));
+    let (shared, parkers) = Shared::new(id, config_in_model(1), None);
     // No thread parks.
     drop(parkers);
     let shared = Box::leak(Box::new(shared));

@@ -52,5 +52,5 @@ fn cowns_of_other_runtimes_are_not_touched() {
     for (number, entry) in take(&TABLE).into_iter().enumerate() {
         entry.fill(cown(number), RuntimeId::from_raw(7));
     }
-    assert!(TABLE.find(&[crate::runtime::Home(RuntimeId::from_raw(8))]).is_empty());
+    assert!(TABLE.find(&[crate::sched::home::Home(RuntimeId::from_raw(8))]).is_empty());
 }

@@ -125,7 +125,7 @@ struct Host {
 impl Host {
     /// Its worker sleeps.
     fn new(id: u16) -> Self {
-        let (shared, parkers) = Shared::new(RuntimeId::from_raw(id), config_in_model(1));
+        let (shared, parkers) = Shared::new(RuntimeId::from_raw(id), config_in_model(1), None);
         // No thread parks.
         drop(parkers);
         shared.idle.start_searching();

@@ -21,7 +21,7 @@ use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 const EVER: Duration = Duration::from_secs(1);
 
 fn runtime(workers: usize) -> Arc<Shared> {
-    let (shared, parkers) = Shared::new(RuntimeId::from_raw(1), config_in_model(workers));
+    let (shared, parkers) = Shared::new(RuntimeId::from_raw(1), config_in_model(workers), None);
     // No thread parks.
     drop(parkers);
     Arc::new(shared)

@@ -28,7 +28,7 @@ use super::shared::{Phase, Shared};
 use crate::config::Config;
 use crate::fault::Fault;
 use crate::panic;
-use crate::runtime::Stuck;
+use crate::sched::ending::Stuck;
 use crate::sched::thread::Thread;
 use spare::Spare;
 use stall::{Sightings, Stall};

@@ -2,7 +2,6 @@
 
 use std::thread;
 
-use super::call_hook;
 use crate::current::Entered;
 use crate::panic::drop_quietly;
 use crate::sched::shared::Shared;
@@ -43,5 +42,12 @@ impl Shared {
         if let Some(life) = life {
             life();
         }
+    }
+}
+
+/// Calls a hook of the user's, if there is one.
+pub(crate) fn call_hook(hook: Option<&(dyn Fn() + Send + Sync)>) {
+    if let Some(hook) = hook {
+        drop_quietly(hook);
     }
 }

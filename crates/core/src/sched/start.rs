@@ -1,0 +1,149 @@
+//! How a runtime comes to life: its workers, and those who look after them.
+
+use std::io;
+use std::sync::OnceLock;
+use std::thread;
+
+use coact_sync::asym;
+use parking::Parker;
+
+use super::hosted;
+use super::shared::{self, Elsewhere, Shared};
+use super::thread::Thread;
+use super::worker::Worker;
+use crate::config::{Config, Extensions};
+use crate::current::{self, Nested};
+use crate::ids::RuntimeId;
+
+/// A runtime that is known, and for which nothing runs yet; with the parkers of its workers.
+pub(crate) fn make(
+    id: RuntimeId,
+    config: Config,
+    elsewhere: Option<Elsewhere>,
+) -> (&'static Shared, Vec<Parker>) {
+    asym::init();
+    let (shared, parkers) = Shared::new(id, config, elsewhere);
+    let shared: &'static Shared = Box::leak(Box::new(shared));
+    shared::register(shared);
+    (shared, parkers)
+}
+
+/// The runtime of threads that have entered none, and have no default: started when it is first used.
+///
+/// # Panics
+/// The system refuses it a thread.
+pub(crate) fn global() -> &'static Shared {
+    static GLOBAL: OnceLock<&'static Shared> = OnceLock::new();
+    let start = || {
+        let id = RuntimeId::next().ok_or("this process has made 65,535 runtimes: share them")?;
+        let config = Config {
+            name: "coact-global".into(),
+            extensions: Extensions::of(id),
+            ..Config::default()
+        };
+        let (shared, parkers) = make(id, config, None);
+        shared.start(parkers).map_err(|error| error.to_string())?;
+        Ok::<_, String>(shared)
+    };
+    GLOBAL.get_or_init(|| match start() {
+        Ok(shared) => shared,
+        Err(error) => panic!("the global runtime could not be started: {error}"),
+    })
+}
+
+impl Shared {
+    /// Starts its threads.
+    ///
+    /// # Errors
+    /// The system refuses one. Those that have started go on: the caller ends the runtime.
+    pub(crate) fn start(&'static self, parkers: Vec<Parker>) -> io::Result<()> {
+        self.start_workers(parkers)?;
+        self.start_watchdog()
+    }
+
+    fn start_workers(&'static self, parkers: Vec<Parker>) -> io::Result<()> {
+        if self.hosted().is_some() {
+            let lookout = self.host_workers(parkers)?;
+            self.threads.lock().push(lookout);
+            return Ok(());
+        }
+        // A runtime on blocking threads has no workers: its threads come with the work.
+        for (index, parker) in parkers.into_iter().enumerate() {
+            match self.start_worker(index, parker) {
+                Ok(thread) => self.threads.lock().push(thread),
+                Err(error) => {
+                    self.has_only(index);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start_watchdog(&'static self) -> io::Result<()> {
+        let Some(watchdog) = self.watchdog() else { return Ok(()) };
+        *self.alive.lock() += 1;
+        let name = format!("{}-watchdog", self.config.name);
+        let started = Thread::start(thread::Builder::new().name(name), move || {
+            watchdog.run(self);
+            self.count_out();
+        });
+        match started {
+            Ok(thread) => self.threads.lock().push(thread),
+            Err(error) => {
+                self.count_out();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn start_worker(&'static self, index: usize, parker: Parker) -> io::Result<Thread> {
+        let config = &self.config;
+        let settings = self.thread_settings(format!("{}-{index}", config.name));
+        Thread::start(settings, move || {
+            if config.pin {
+                pin_to_core(index);
+            }
+            // The program's own code around the worker is refused what would block it, too.
+            let _inside = Nested::enter();
+            self.between_hooks(|| {
+                current::unnested(|| Worker::new(self, index, parker).run());
+            });
+            self.count_worker_out(index);
+        })
+    }
+
+    /// Seats the workers of a runtime, and starts the lookout, from when on the runtime can be stopped.
+    ///
+    /// # Errors
+    /// The system refuses the lookout a thread.
+    fn host_workers(&'static self, mut parkers: Vec<Parker>) -> io::Result<Thread> {
+        let hosted = self.hosted().expect("its workers are hosted");
+        let parker = parkers.pop().expect("the last one is that of the lookout");
+        let settings = thread::Builder::new().name(format!("{}-lookout", self.config.name));
+        let lookout = Thread::start(settings, move || {
+            // As on a worker's thread: what would block is refused.
+            let _inside = Nested::enter();
+            let wakers = hosted.look_after(self, &parker);
+            self.count_out();
+            hosted::wake_all(wakers);
+        });
+        match &lookout {
+            Err(_) => self.has_only(0),
+            Ok(_) => {
+                for (index, parker) in parkers.into_iter().enumerate() {
+                    hosted.seat(index, Worker::new(self, index, parker));
+                }
+            }
+        }
+        lookout
+    }
+}
+
+fn pin_to_core(index: usize) {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    if let Some(core) = cores.get(index % cores.len().max(1)) {
+        core_affinity::set_for_current(*core);
+    }
+}
