@@ -510,7 +510,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actors of a [`Pump`](coact_core::Pump) stay with it, and no other comes to it.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
-        AsCown::move_to(&Inside(self.clone()), home)?;
+        home.take_in(&Inside(self.clone()))?;
         self.cown().front().set_caller_batch(None);
         Ok(())
     }

@@ -25,7 +25,7 @@ impl<T: Send + 'static> Cown<T> {
     /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
     /// been shut down.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
-        move_to(self, home)
+        home.take_in(self)
     }
 
     /// Makes another runtime the home: of one that lives still. For a behaviour that holds the cown.
@@ -88,15 +88,19 @@ impl fmt::Display for MoveError {
 
 impl std::error::Error for MoveError {}
 
-/// Moves the cown of any handle, which is kept until that has happened: see [`Cown::move_to`].
-///
-/// # Errors
-/// As there.
-#[doc(hidden)]
-pub fn move_to(handle: &impl AsCown, home: Home) -> Result<(), MoveError> {
-    handle.as_cown().check_move(home)?;
-    let this = handle.clone();
-    // Poisoned or closed or neither: a move touches no state.
-    crate::when(checked_all(std::slice::from_ref(handle)), move |_| this.as_cown().come_to(home));
-    Ok(())
+impl Home {
+    /// Moves the cown of any handle to this runtime; the handle is kept until that has happened: see [`Cown::move_to`].
+    ///
+    /// # Errors
+    /// See there.
+    #[doc(hidden)]
+    pub fn take_in(self, handle: &impl AsCown) -> Result<(), MoveError> {
+        handle.as_cown().check_move(self)?;
+        let this = handle.clone();
+        // Poisoned or closed or neither: a move touches no state.
+        crate::when(checked_all(std::slice::from_ref(handle)), move |_| {
+            this.as_cown().come_to(self)
+        });
+        Ok(())
+    }
 }
