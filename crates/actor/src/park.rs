@@ -25,7 +25,7 @@ pub(crate) fn block_on<T>(
     loop {
         let (resolver, woken) = Promise::channel();
         let waker = Waker::from(Arc::new(Unpark(Mutex::new(Some(resolver)))));
-        let polled = Polled::until_woken(&woken, what);
+        let polled = woken.wakes(what);
         let poll = || poll(&mut TaskContext::from_waker(&waker));
         if let Poll::Ready(value) = polled.polls(poll) {
             return value;

@@ -11,9 +11,10 @@ use coact_sync::shim::atomic::{AtomicUsize, Ordering, seq_cst_accesses};
 use coact_sync::shim::sync::Mutex;
 
 use crate::panic::drop_quietly;
-use crate::promise::{Promise, Resolver, What};
+use crate::promise::{Promise, Resolver};
 use crate::sched::context::prepare_to_block;
-use crate::sim;
+use crate::simulated;
+use crate::simulated::What;
 
 /// A limit on the work that is in flight, for producers that are faster than the work.
 ///
@@ -166,7 +167,7 @@ impl Credits {
             // written by one and then read by the other).
             self.0.waiting.store(queue.waiters.len(), Ordering::SeqCst);
         }
-        sim::point();
+        simulated::point();
         seq_cst_accesses();
         // Credits may have come back before we stood in the queue.
         self.serve();
@@ -238,7 +239,7 @@ impl Credits {
 
     /// After credits have come back.
     fn look_after_waiting(&self) {
-        sim::point();
+        simulated::point();
         seq_cst_accesses();
         // ORDERING: SeqCst, see `acquire`.
         if self.0.waiting.load(Ordering::SeqCst) > 0 {

@@ -15,7 +15,7 @@ pub(crate) use companions::find_companion;
 pub use companions::thread_companion;
 
 use crate::ids::RuntimeId;
-use crate::sim;
+use crate::simulated;
 
 thread_local! {
     static WORKER: Cell<*const dyn AnyWorker> = const { Cell::new(null::<NoWorker>()) };
@@ -209,7 +209,7 @@ impl Drop for Entered {
 
 /// Whether the thread may not be blocked: it runs a behaviour, a future, or is a worker.
 pub(crate) fn is_inside() -> bool {
-    !WORKER.get().is_null() || BODIES.get() > 0 || sim::is_inside()
+    !WORKER.get().is_null() || BODIES.get() > 0 || simulated::is_inside()
 }
 
 /// The thread drops work of a runtime that is past its deadline, until this is dropped.

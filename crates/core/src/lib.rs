@@ -25,9 +25,7 @@ mod runtime;
 mod sched;
 #[cfg(feature = "sim")]
 pub mod sim;
-#[cfg(not(feature = "sim"))]
-#[path = "sim/disabled.rs"]
-mod sim;
+mod simulated;
 mod statics;
 mod task;
 
@@ -39,8 +37,8 @@ pub use paths::Path;
 /// What the layers above tell the deterministic mode for its reports; without the feature `sim`, nothing.
 #[doc(hidden)]
 pub mod waits {
-    pub use crate::promise::What;
-    pub use crate::sim::Polled;
+    pub use crate::simulated::Polled;
+    pub use crate::simulated::What;
 }
 
 pub use attend::{Attended, Door, Ending, Place, Survey};

@@ -16,7 +16,7 @@ use crate::cown::header::CownHeader;
 use crate::group::{Group, alert};
 use crate::sched::home::Home;
 use crate::sched::{at_work_in, schedule};
-use crate::sim;
+use crate::simulated;
 
 impl<T: Attended> Cown<T> {
     /// As [`attended`](Self::attended), and the state is attended to before all behaviours on the cown: at once when
@@ -62,7 +62,7 @@ struct Birth(NonNull<CownHeader>);
 
 impl Drop for Birth {
     fn drop(&mut self) {
-        sim::point();
+        simulated::point();
         // SAFETY: the first request keeps the cown alive, which is attended to, and whose token is ours.
         unsafe { schedule(guard::task_of(self.0), self.0.as_ref().home_of_queue()) };
     }

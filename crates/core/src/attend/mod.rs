@@ -68,7 +68,7 @@ use crate::panic::{catch, drop_quietly};
 use crate::sched::Ready;
 use crate::sched::home::Home;
 use crate::sched::{Successor, at_work_in, schedule, schedule_last, shared};
-use crate::sim;
+use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
 pub use ending::Ending;
 pub(crate) use ending::{cut_off, end_in_order, moved};
@@ -273,7 +273,7 @@ unsafe fn alert_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
             return;
         }
         let before = header.flags.alert();
-        sim::point();
+        simulated::point();
         if before & Flags::ALERT != 0 {
             return;
         }
@@ -386,7 +386,7 @@ unsafe fn run<T: Attended>(task: TaskPtr, context: &RunContext) -> Option<TaskPt
         // SAFETY: the request at the head keeps the cown alive while we have the token.
         let header = unsafe { cown.as_ref() };
         header.flags.begin_attending();
-        sim::point();
+        simulated::point();
         // SAFETY: the token, and no reader: nobody else is at the state.
         let door = unsafe { attend_and_take_turns::<T>(cown, context) };
         if door == Door::Reserved {
@@ -464,7 +464,7 @@ pub(crate) fn is_without_door(header: &CownHeader) -> bool {
 /// Leaves the token at the door. Returns false if there was an alert, or the cown was closed, and the token is kept.
 /// After `true` the cown may be gone.
 pub(crate) fn park(header: &CownHeader) -> bool {
-    sim::point();
+    simulated::point();
     header.flags.park()
 }
 

@@ -10,7 +10,7 @@ use super::steps;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
-use crate::sim;
+use crate::simulated;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
 /// empty: the caller then has the token, and must [`grant`] the request.
@@ -48,7 +48,7 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
         unsafe { slot.as_ref() }.end(member);
         return true;
     }
-    sim::point();
+    simulated::point();
     // SAFETY: `previous` is what our exchange took out of the tail.
     unsafe {
         let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
@@ -185,13 +185,13 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
         unsafe { swap_in(group) };
     }
     // No scheduling point between two cowns: their order is that of addresses, and no run must depend on these.
-    sim::point();
+    simulated::point();
     let mut deferring = Deferring::new(ready);
     for group in requests.chunk_by(Request::same_cown) {
         // SAFETY: alive: it stands in its queue, and is not granted yet.
         unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
     }
-    sim::point();
+    simulated::point();
     for group in requests.chunk_by(Request::same_cown) {
         // SAFETY: as above for this group. Those before may be granted and gone: they are not
         // looked at again.
@@ -214,10 +214,10 @@ pub(crate) unsafe fn append_two(requests: [Request; 2]) {
     unsafe {
         swap_in(std::slice::from_mut(&mut low));
         swap_in(std::slice::from_mut(&mut high));
-        sim::point();
+        simulated::point();
         low.slot.as_ref().end_step();
         high.slot.as_ref().end_step();
-        sim::point();
+        simulated::point();
         // The links first, so that there is rarely more to do. A request with nothing before it is ours until it is granted.
         let (low_is_free, high_is_free) = (!low.try_link(), !high.try_link());
         if low_is_free || high_is_free {

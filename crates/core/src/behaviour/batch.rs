@@ -13,7 +13,7 @@ use crate::cown::set::CownSet;
 use crate::depth;
 use crate::panic::drop_quietly;
 use crate::sched::{context, guest, schedule};
-use crate::sim;
+use crate::simulated;
 
 /// Starts a batch: behaviours that are spawned in one atomic step.
 ///
@@ -142,7 +142,7 @@ impl Batch {
             Ok(len) => len,
             Err(refusal) => return Err(BatchError { refusal, batch: self, closure }),
         };
-        sim::spawns();
+        simulated::spawns();
         // What is named must be what is kept: a foreign handle may have clones that name other cowns.
         let handles = set.to_owned_set();
         // It is announced anew when it is queued.
@@ -223,7 +223,7 @@ impl Batch {
             }
             append_all(&mut requests, &mut schedule);
         };
-        sim::point();
+        simulated::point();
         match context::worker() {
             Some(_) => append(),
             None => guest::visit(home, append),

@@ -10,7 +10,7 @@ use crate::fault::{Broken, Fault};
 use crate::ids::RuntimeId;
 use crate::panic::{self, Payload, drop_quietly};
 use crate::sched::home::count_abandoned;
-use crate::sim::Spawned;
+use crate::simulated::Spawned;
 use crate::task::{Mode, RunContext};
 
 /// What happens to a behaviour's result once its cowns are released.

@@ -9,7 +9,7 @@ use super::release::leave;
 use super::slot::Slot;
 use crate::cown::header::{CownHeader, Flags};
 use crate::sched::{Deferring, schedule};
-use crate::sim;
+use crate::simulated;
 
 /// Takes the cowns of all slots, exclusively, if all of them are free; takes none otherwise.
 ///
@@ -130,7 +130,7 @@ unsafe fn take_from(header: &CownHeader, slot: &Slot, is_read: bool) -> Taken {
     if header.tail.compare_exchange(null_mut(), tail, ok, failed).is_err() {
         return Taken::No;
     }
-    sim::point();
+    simulated::point();
     // One look answers for most; only the token holder, this thread, could let a reader in meanwhile.
     let is_free = !header.has(Flags::READ | Flags::ALERT)
         || (is_read || header.is_unread()) && !header.wants_attention();
@@ -169,7 +169,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
         }
         // ORDERING: Relaxed. The slot is ours alone again.
         slot.next.store(null_mut(), Ordering::Relaxed);
-        sim::point();
+        simulated::point();
     }
     deferring.finish();
 }
@@ -184,7 +184,7 @@ pub(super) unsafe fn become_reader(slot: &Slot) {
     // SAFETY: held. The reader that is counted keeps the cown alive afterwards.
     unsafe {
         cown.as_ref().add_reader();
-        sim::point();
+        simulated::point();
         if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
             grant(cown, next, &mut schedule);
         }

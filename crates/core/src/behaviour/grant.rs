@@ -15,7 +15,7 @@ use super::slot::Slot;
 use crate::attend;
 use crate::cown::header::{CownHeader, ONE_READER, WAITER};
 use crate::sched::Ready;
-use crate::sim;
+use crate::simulated;
 use crate::task::{InGroup, TaskPtr};
 
 /// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
@@ -133,7 +133,7 @@ unsafe fn grant_readers(
     let header = unsafe { cown.as_ref() };
     loop {
         header.add_reader();
-        sim::point();
+        simulated::point();
         // SAFETY: we have the token, and `head` is the head.
         let next = unsafe { leave(header, head) };
         // SAFETY: its behaviour misses this grant, and has not run.
@@ -160,7 +160,7 @@ unsafe fn grant_readers(
 fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
     // ORDERING: Relaxed. Published by the addition below.
     header.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
-    sim::point();
+    simulated::point();
     // ORDERING: AcqRel. Release publishes `waiter` to the last reader (acquire in `drop_reader`).
     // Acquire pairs with the release there, for the case that the last one has just gone.
     if header.readers.fetch_add(WAITER, Ordering::AcqRel) != 0 {
@@ -187,7 +187,7 @@ pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Rea
         return;
     }
     // We were the last, and a request waits: the token is ours, and keeps the cown alive.
-    sim::point();
+    simulated::point();
     // ORDERING: Relaxed, both. The token holder is alone with the two words.
     header.readers.store(0, Ordering::Relaxed);
     let waiter = header.waiter.load(Ordering::Relaxed).cast::<Slot>();

@@ -23,7 +23,7 @@ use crate::paths::Path;
 use crate::promise::Answer;
 use crate::sched::Ready;
 use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
-use crate::sim;
+use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 /// How many bodies may lie on top of each other on one stack.
@@ -246,7 +246,7 @@ fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     // A loom model would explore each look.
     is_outside
         && !cfg!(loom)
-        && !sim::is_inside()
+        && !simulated::is_inside()
         && !matches!(members, Few::No)
         && place_here(set, members).is_some()
 }
@@ -353,7 +353,7 @@ impl Place {
     #[inline(always)]
     fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
         let _guest = self.by_guest.then(|| {
-            sim::point();
+            simulated::point();
             // SAFETY: dropped at the end of this call.
             let visiting = unsafe { guest::enter(self.home) };
             // A worker of another runtime is none for what is done here.

@@ -15,7 +15,7 @@ use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::panic::{self, Payload, drop_quietly};
 use crate::sched::{context, shared};
-use crate::sim;
+use crate::simulated;
 
 /// Runs `main`, in which behaviours can be spawned that borrow from the caller's stack, and returns
 /// when all of them have run.
@@ -121,7 +121,7 @@ impl<'scope> Scope<'scope, '_> {
         // The node that holds the closure is erased in type, so nothing checks that it is gone
         // before `'scope` ends: `wait` does, which counts this completion. (Where the spawning ends
         // with a panic, or a refusal, it is dropped in here, and the scope itself still counts.)
-        sim::spawns();
+        simulated::spawns();
         if let Err((refusal, ..)) = spawn::spawn(set, closure, end) {
             panic!("{refusal}");
         }
@@ -199,7 +199,9 @@ impl State {
         self.end_one();
         // ORDERING: Acquire pairs with the release in `end_one`.
         let all_ended = || self.pending.load(Ordering::Acquire) == 0;
-        while !sim::block_until(&"the end of its scope's behaviours", &all_ended) && !all_ended() {
+        while !simulated::block_until(&"the end of its scope's behaviours", &all_ended)
+            && !all_ended()
+        {
             thread::park();
         }
     }

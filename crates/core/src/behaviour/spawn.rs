@@ -24,7 +24,7 @@ use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::sched::shared::{self, Phase};
 use crate::sched::{at_work_in, context, guest, schedule};
-use crate::sim;
+use crate::simulated;
 
 /// Requests of the usual number of cowns lie on the stack.
 type Requests = SmallVec<[Request; 8]>;
@@ -259,7 +259,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    sim::point();
+    simulated::point();
     // No worker may be up to see that there is work: so be seen as a guest.
     guest::visit(home_of(set), || match pair::members(set) {
         Some(members) => {
@@ -314,7 +314,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    sim::point();
+    simulated::point();
     let node = SingleBehaviour::allocate(member, body);
     // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
     unsafe { single::launch_as_guest(Single::slot(node)) };

@@ -2,7 +2,7 @@
 
 use coact_sync::backoff::Backoff;
 
-use crate::sim;
+use crate::simulated;
 
 /// Looks until there is something to be seen. The look has no effects.
 #[cold]
@@ -14,7 +14,7 @@ pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
             return seen;
         }
         // A simulated thread is between two steps only if it was left there.
-        if !sim::give_way(&|| look().is_some()) {
+        if !simulated::give_way(&|| look().is_some()) {
             backoff.snooze();
         }
     }

@@ -5,7 +5,7 @@ use super::spawn::{self, Refusal, WhenError};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::promise::Promise;
-use crate::sim;
+use crate::simulated;
 
 /// Spawns a behaviour: `closure` runs, once, as soon as it holds all cowns of `set`.
 ///
@@ -52,7 +52,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    sim::spawns();
+    simulated::spawns();
     if let Err((refusal, ..)) = spawn::spawn(set, closure, Forget) {
         panic!("{refusal}");
     }
@@ -89,7 +89,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     G: FnOnce(Broken) + Send + 'static,
 {
-    sim::spawns();
+    simulated::spawns();
     if let Err((refusal, ..)) = spawn::spawn(set, closure, Otherwise(otherwise)) {
         panic!("{refusal}");
     }
@@ -132,7 +132,7 @@ where
     if spawn::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
-    sim::spawns();
+    simulated::spawns();
     spawn::spawn(set, closure, Forget)
         .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }

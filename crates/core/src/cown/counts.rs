@@ -22,7 +22,7 @@ use std::process::abort;
 
 use coact_sync::shim::atomic::{AtomicU64, End, Ordering};
 
-use crate::sim;
+use crate::simulated;
 
 /// One strong handle waits to say farewell.
 const LEAVING: u64 = 1 << 31;
@@ -194,7 +194,7 @@ impl Counts {
                 (2, LEAVING) => (false, LEAVING | LEFT | 1),
                 _ => (false, (counts & LOW) - 1),
             };
-            sim::point();
+            simulated::point();
             // ORDERING: Release, as in `remove`, and for `part`: what this handle has spawned comes before.
             // Acquire: whoever says farewell comes after all that other handles have spawned.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -216,7 +216,7 @@ impl Counts {
                 (1, _) => (Parting::Again, LEAVING | 1),
                 (handles, _) => (Parting::Revoked, handles - 1),
             };
-            sim::point();
+            simulated::point();
             // ORDERING: Release, as in `remove`; acquire as above.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Acquire);
             match self.0.compare_exchange_weak(counts, counts & !LOW | low, ok, failed) {

@@ -16,7 +16,7 @@ use super::set::{Checked, Read};
 use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::paths::Path;
-use crate::sim;
+use crate::simulated;
 
 /// A **c**oncurrent **own**er: state that only behaviours reach.
 ///
@@ -175,9 +175,9 @@ impl<T: Send + 'static> Cown<T> {
         let header = self.header();
         // While there are no handles no weak one can be upgraded, so the queue cannot grow.
         let Some(before) = header.counts.take_out() else { return Err(self) };
-        sim::point();
+        simulated::point();
         if !is_idle(header) || !header.is_within_reach() {
-            sim::point();
+            simulated::point();
             header.counts.put_back(before);
             return Err(self);
         }

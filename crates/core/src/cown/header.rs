@@ -11,7 +11,7 @@ use crate::attend::live;
 use crate::behaviour::slot::Slot;
 use crate::ids::RuntimeId;
 #[cfg(not(loom))]
-use crate::sim;
+use crate::simulated;
 
 /// The untyped front of a cown: 32 bytes.
 ///
@@ -60,7 +60,7 @@ impl CownHeader {
     #[cfg(not(loom))]
     #[inline]
     pub(crate) fn rank(this: NonNull<Self>) -> usize {
-        sim::rank(this.addr().get())
+        simulated::rank(this.addr().get())
     }
 
     /// The same in a model, which must do the same each time that it runs, wherever its memory lies.

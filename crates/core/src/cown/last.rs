@@ -18,7 +18,7 @@ use crate::group::alert;
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
 use crate::sched::schedule;
-use crate::sim;
+use crate::simulated;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
 /// Drops the state of a cown that has no handles: one constant for each type of state. Its address with the
@@ -136,7 +136,7 @@ unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
         // The last request to leave the queue finds the mark. The cown may be gone already.
         return;
     }
-    sim::point();
+    simulated::point();
     // The queue was empty, so this thread has the token, and nothing else will be queued.
     // ORDERING: Acquire, as in `is_idle`.
     // SAFETY: only running readers, if there are any, still reach the state.

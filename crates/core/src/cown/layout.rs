@@ -11,7 +11,7 @@ use super::header::{CownHeader, Flags};
 use crate::attend::guard;
 use crate::group::leader::Leader;
 use crate::ids::RuntimeId;
-use crate::sim;
+use crate::simulated;
 
 /// How much memory processors pass to each other at a time.
 const CACHE_LINE: usize = 64;
@@ -55,7 +55,7 @@ impl<T> CownBox<T> {
         let state = UnsafeCell::new(state);
         // SAFETY: by the caller's word.
         unsafe { block.cast::<Self>().write(Self { header, state }) };
-        sim::made_cown(block.addr().get());
+        simulated::made_cown(block.addr().get());
         block.cast()
     }
 
@@ -71,7 +71,7 @@ impl<T> CownBox<T> {
         let header = at.cast::<CownHeader>();
         // SAFETY: by the caller's word.
         unsafe { header.write(CownHeader::stillborn(runtime, flags)) };
-        sim::made_cown(header.addr().get());
+        simulated::made_cown(header.addr().get());
         header
     }
 

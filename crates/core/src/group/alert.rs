@@ -52,7 +52,7 @@ use crate::behaviour::steps;
 use crate::cown::header::{CownHeader, Flags};
 use crate::sched::Ready;
 use crate::sched::schedule;
-use crate::sim;
+use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
 
 /// Whether a member is in its leader's list of alerts: in the word of its header with which cowns of their own count
@@ -134,16 +134,16 @@ pub(crate) unsafe fn alert(cown: NonNull<CownHeader>, leader: NonNull<CownHeader
     // SAFETY: by the caller's word; the member keeps the leader alive.
     let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
     let Some(number) = Notice::of(header).place() else { return false };
-    sim::point();
+    simulated::point();
     // SAFETY: attended to; and with the notice, which we place, the guard's word is ours.
     unsafe { push(leader.as_ref(), guard::of(cown)) };
-    sim::point();
+    simulated::point();
     // SAFETY: as above.
     let leading = unsafe { &leader.as_ref().header };
     // Publishes the list to whoever clears the bit.
     let before = leading.flags.alert();
     Notice::of(header).placed(number);
-    sim::point();
+    simulated::point();
     if before & Flags::ALERT != 0 {
         return false;
     }
@@ -238,7 +238,7 @@ pub(super) unsafe fn attend_to_all(leader: NonNull<Leader>, context: &RunContext
     // SAFETY: a request in the queue keeps a member, and so the leader, alive.
     let this = unsafe { leader.as_ref() };
     this.header.flags.begin_attending();
-    sim::point();
+    simulated::point();
     // ORDERING: Acquire pairs with the release in `push`.
     let mut first = this.alerts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
@@ -248,7 +248,7 @@ pub(super) unsafe fn attend_to_all(leader: NonNull<Leader>, context: &RunContext
         unsafe {
             first = guard::next(guard);
             Notice::of(cown.as_ref()).take();
-            sim::point();
+            simulated::point();
             // After the exchange: a shutdown whose deadline passes says so before it alerts.
             let door = (guard::kind(cown).attend)(cown, mode_now(context));
             note_door(leader, cown, door);

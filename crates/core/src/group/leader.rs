@@ -14,7 +14,7 @@ use crate::attend::guard::Guard;
 use crate::behaviour::slot::Slot;
 use crate::cown::header::{CownHeader, Flags};
 use crate::ids::RuntimeId;
-use crate::sim;
+use crate::simulated;
 use crate::task::{Task, TaskPtr};
 
 /// A group's queue, and its ring.
@@ -81,7 +81,7 @@ impl Leader {
         let block = pool::alloc(Self::LAYOUT).cast::<Self>();
         // SAFETY: the block is fresh and has the layout.
         unsafe { block.write(leader) };
-        sim::made_cown(block.addr().get());
+        simulated::made_cown(block.addr().get());
         block
     }
 

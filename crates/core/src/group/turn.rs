@@ -17,7 +17,7 @@ use crate::cown::header::CownHeader;
 use crate::sched::Ready;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule_last};
-use crate::sim;
+use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// The functions of the group as a task: it goes on where its holder has left it.
@@ -147,7 +147,7 @@ unsafe fn drive(
             // Looked up each time: the one before may have run past a shutdown's deadline.
             let context = current::context(worker, context);
             let header = &leader.as_ref().header;
-            sim::point();
+            simulated::point();
             if header.wants_attention() {
                 calls += 1;
                 // One that was moved goes on in its new home.

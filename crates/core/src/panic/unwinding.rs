@@ -17,7 +17,7 @@ use coact_sync::shim::process::Mutex;
 use super::{NO_MESSAGE, drop_quietly};
 use crate::current::{find_companion, thread_companion};
 use crate::ids::RuntimeId;
-use crate::sim;
+use crate::simulated;
 
 /// What is told.
 pub(crate) type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
@@ -39,7 +39,7 @@ pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>
 
 /// Whether a runtime catches what the thread throws.
 fn is_caught() -> bool {
-    current::is_inside() || current::serves() != RuntimeId::NONE || sim::runs_body()
+    current::is_inside() || current::serves() != RuntimeId::NONE || simulated::runs_body()
 }
 
 /// A panic was caught: of a body, or of something else, which another panic may have run. Returns who is to be told.

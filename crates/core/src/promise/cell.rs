@@ -26,7 +26,7 @@ use crate::behaviour::steps;
 use crate::depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
-use crate::sim;
+use crate::simulated;
 
 const EMPTY: u8 = 0;
 const WAITING: u8 = 1;
@@ -96,7 +96,7 @@ pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
     };
     // SAFETY: the block is fresh and has the layout.
     unsafe { shared.write(empty) };
-    sim::made(shared.addr().get());
+    simulated::made(shared.addr().get());
     (Producer(shared), Consumer(Some(shared)))
 }
 
@@ -194,7 +194,7 @@ impl<R> Producer<R> {
                 Err(now) => state = now,
                 Ok(WAITING) => {
                     state = TAKING;
-                    sim::point();
+                    simulated::point();
                     // SAFETY: in `TAKING` the waiter is the producer's.
                     match unsafe { shared.take_waiter() } {
                         Waiter::Task(task) => waker = Some(task),
@@ -291,7 +291,7 @@ impl<R> Consumer<R> {
         }
         match self.offer(Waiter::Task(waker.clone())) {
             Ok(()) => {
-                sim::polled(self.addr());
+                simulated::polled(self.addr());
                 Poll::Pending
             }
             Err(_) => Poll::Ready(self.take_soon()),
@@ -334,7 +334,7 @@ impl<R> Consumer<R> {
         shared.waiter.with_mut(|place| unsafe {
             (*place).write(waiter);
         });
-        sim::point();
+        simulated::point();
         // ORDERING: Release publishes the waiter to the producer (acquire in `complete`). Relaxed on
         // failure: `try_take` looks at the state again before the value is read.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
@@ -370,7 +370,7 @@ impl<R> Consumer<R> {
     fn leave(&mut self, state: u8) -> Option<Value<R>> {
         let this = self.0?;
         let waiter = self.withdraw();
-        sim::point();
+        simulated::point();
         // ORDERING: AcqRel. Release: our uses come before the producer's free. Acquire pairs with
         // the release of `READY`: the value is taken below.
         let before = self.shared().state.swap(state, Ordering::AcqRel);

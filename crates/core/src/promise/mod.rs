@@ -20,7 +20,7 @@ use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::runtime::pump;
 use crate::sched::context::prepare_to_block;
-use crate::sim;
+use crate::simulated::{self, Polled, What};
 
 /// A value that is yet to come: what [`ask`](crate::ask) and its like return.
 ///
@@ -34,9 +34,6 @@ use crate::sim;
 /// Every promise comes to an end: with the value, or with a [`Broken`] that says why there is none.
 #[must_use = "a promise may be dropped, but then its error goes unseen too; use `when` if there is no result"]
 pub struct Promise<R: Send + 'static>(Consumer<R>);
-
-/// Writes who is to keep a promise: for the reports of the deterministic mode.
-pub type What = fn(&mut fmt::Formatter<'_>) -> fmt::Result;
 
 /// The other end of a [`Promise`]: gives the value. Dropping it breaks the promise
 /// ([`Broken::Dropped`]).
@@ -104,7 +101,7 @@ impl<R: Send + 'static> Promise<R> {
         }
         prepare_to_block(call, instead);
         pump::assert_has_no_work(call);
-        if sim::block_until(&sim::awaited(self.cell(), what), &|| self.0.is_ready()) {
+        if simulated::block_until(&simulated::awaited(self.cell(), what), &|| self.0.is_ready()) {
             return self.0.try_take().expect("it is ready");
         }
         match wait::look_for(|| self.0.try_take()) {
@@ -129,12 +126,9 @@ impl<R: Send + 'static> Promise<R> {
             "`Promise::wait_timeout`",
             "chain the rest with `Promise::then`, or await it in `spawn_future`",
         );
-        if let Some(now) = sim::now() {
-            let until = now.saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-            let _alarm = crate::sleep(timeout);
-            let is_over = || sim::now() >= Some(until);
-            let awaited = sim::awaited(self.cell(), None);
-            sim::block_until(&awaited, &|| self.0.is_ready() || is_over());
+        if simulated::is_active() {
+            let awaited = simulated::awaited(self.cell(), None);
+            simulated::block_for(&awaited, Some(timeout), &|| self.0.is_ready());
             return self.0.try_take().ok_or(self);
         }
         if timeout.is_zero() {
@@ -156,7 +150,13 @@ impl<R: Send + 'static> Promise<R> {
     #[doc(hidden)]
     #[inline]
     pub fn owed_by(&self, what: What) {
-        sim::owed_by(self.cell(), what);
+        simulated::owed_by(self.cell(), what);
+    }
+
+    /// A future that a thread polls, which waits for this promise to be woken.
+    #[doc(hidden)]
+    pub fn wakes(&self, what: What) -> Polled {
+        Polled::in_thread(what, self.cell())
     }
 
     /// By which the simulation knows the promise.
@@ -202,7 +202,7 @@ impl<R: Send + 'static> Promise<R> {
         let set = set.to_owned_set();
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| write!(f, "`then` with `{}`", type_name::<F>()));
-        sim::follows(promise.cell(), self.cell());
+        simulated::follows(promise.cell(), self.cell());
         self.0.on_ready(move |result| {
             spawn::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
         });
@@ -239,7 +239,7 @@ impl<R: Send + 'static> Resolver<R> {
     /// Gives the value.
     #[inline]
     pub fn resolve(self, value: R) {
-        sim::point();
+        simulated::point();
         self.0.complete(Ok(value));
     }
 
@@ -253,7 +253,7 @@ impl<R: Send + 'static> Resolver<R> {
     /// ```
     #[inline]
     pub fn resolve_in_time(self, value: R) -> bool {
-        sim::point();
+        simulated::point();
         self.0.complete(Ok(value))
     }
 
@@ -266,7 +266,7 @@ impl<R: Send + 'static> Resolver<R> {
     #[doc(hidden)]
     #[inline]
     pub fn is_kept_back(&self) {
-        sim::handled(self.0.addr());
+        simulated::handled(self.0.addr());
     }
 
     /// Whether nobody waits for the value any more.

@@ -21,7 +21,7 @@ use crate::sched::host::call_hook;
 use crate::sched::services::Service;
 use crate::sched::shared::{self, Shared};
 use crate::sched::thread::Thread;
-use crate::sim;
+use crate::simulated::{self, BlockingJob};
 use crate::task::{TaskPtr, run_task};
 
 /// Runs a job that may block, on a thread that is kept for such jobs, and returns a promise of its
@@ -182,13 +182,12 @@ impl BlockingPool {
     }
 
     fn simulate(shared: &'static Shared, call: Call, promise: usize) {
-        let who = sim::Who::Blocking(call.name);
+        let job = BlockingJob { home: shared.id, name: call.name, promise };
         let run = move || {
-            let _serving = Serving::new(shared.id);
             (call.run)(true);
             shared.end_outstanding();
         };
-        sim::spawn_outside(shared.id, who, Some(promise), Box::new(run));
+        simulated::spawn_blocking(job, Box::new(run));
     }
 
     fn take_in(&self, shared: &'static Shared, job: Job) {

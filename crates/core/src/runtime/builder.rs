@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::sched::home::Home;
 use crate::sched::shared;
-use crate::sim;
+use crate::simulated;
 
 /// Makes a [`Runtime`] with other settings than the defaults.
 ///
@@ -367,7 +367,7 @@ impl Builder {
     /// # Errors
     /// [`BuildError`] names the setting that is at fault, or the operating system's refusal.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        self.build_as(sim::is_active())
+        self.build_as(simulated::is_active())
     }
 
     fn build_as(mut self, simulated: bool) -> Result<Runtime, BuildError> {
@@ -387,7 +387,7 @@ impl Builder {
     /// As [`build`](Self::build).
     pub fn build_pumped(mut self) -> Result<Pump, BuildError> {
         self.config.workers = 1;
-        let (id, config) = self.hosted_by(Host::Pump, None).check(sim::is_active())?;
+        let (id, config) = self.hosted_by(Host::Pump, None).check(simulated::is_active())?;
         Ok(Pump::new(id, config))
     }
 
@@ -412,7 +412,7 @@ impl Builder {
             config.simulated = true;
             config.panic_hook = Some(telling_the_simulation(config.panic_hook));
         }
-        let used = if simulated { sim::free_id() } else { None };
+        let used = if simulated { simulated::free_id() } else { None };
         let id = used.or_else(RuntimeId::next).ok_or(BuildError::TooMany)?;
         if config.extensions.root().is_none() {
             config.extensions = Extensions::of(id);
@@ -436,7 +436,7 @@ impl fmt::Debug for Builder {
 /// In a simulation a fault fails the run, whatever hook there is.
 fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
     Arc::new(move |fault| {
-        sim::tell(fault);
+        simulated::tell(fault);
         if let Some(hook) = &hook {
             hook(fault);
         }
@@ -446,7 +446,7 @@ fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
 /// A runtime whose tasks a simulation runs. It has no threads.
 #[cfg(feature = "sim")]
 pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
-    let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(crate::sim::tell);
+    let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(simulated::tell);
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);

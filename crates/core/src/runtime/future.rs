@@ -24,7 +24,7 @@ use crate::sched::home::{count_abandoned, current_id};
 use crate::sched::schedule;
 use crate::sched::services::Service;
 use crate::sched::shared::{self, Phase};
-use crate::sim::Polled;
+use crate::simulated::Polled;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// Runs a future on the workers of the current runtime, and returns a promise of its output.

@@ -23,7 +23,7 @@ use crate::sched::quiet::{self, Runtimes, Watch};
 use crate::sched::shared::{self, Phase, Shared};
 use crate::sched::start;
 use crate::sched::worker::Worker;
-use crate::sim;
+use crate::simulated;
 
 /// A runtime whose behaviours run on one thread that the program has already: that which made it,
 /// and in its own time, whenever it calls [`run_until`](Self::run_until) and its like. For what must
@@ -82,7 +82,7 @@ impl Pump {
         // (On a thread that is ending there is no such list any more.)
         let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(shared));
         if shared.config.simulated {
-            sim::adopt(shared);
+            simulated::adopt(shared.id);
         }
         call_hook(shared.config.on_start.as_deref());
         Self { shared, worker, not_send: PhantomData }
@@ -209,15 +209,15 @@ impl Pump {
     #[track_caller]
     fn pump_pending(&self) -> usize {
         if self.is_simulated() {
-            return sim::pump_pending(self.shared);
+            return simulated::pump_pending(self.shared.id);
         }
         self.worker.pump_pending()
     }
 
     #[track_caller]
-    fn pump_until(&self, time: Option<Duration>, stop: impl FnMut() -> bool) -> bool {
+    fn pump_until(&self, time: Option<Duration>, mut stop: impl FnMut() -> bool) -> bool {
         if self.is_simulated() {
-            return sim::pump_until(self.shared, time, stop);
+            return simulated::pump_until(self.shared.id, time, &mut stop);
         }
         self.worker.pump_until(after(time), stop)
     }
@@ -227,14 +227,14 @@ impl Pump {
         let homes = [self.home()];
         let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
         if self.is_simulated() {
-            return sim::pump_until_idle(self.shared, time, &all);
+            return simulated::pump_until_idle(self.shared.id, time, &|| quiet::are_idle(&all));
         }
         let _watch = Watch::new(self.handle().waker());
         self.worker.pump_until_idle(after(time), || quiet::activity(&all))
     }
 
     fn is_simulated(&self) -> bool {
-        self.shared.config.simulated && sim::is_active()
+        self.shared.config.simulated && simulated::is_active()
     }
 
     /// Runs behaviours for up to `deadline`, until no work is left and its actors have ended (see

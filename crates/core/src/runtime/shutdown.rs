@@ -25,7 +25,7 @@ use crate::current::{Cancelling, Entered};
 use crate::sched::services::Service;
 use crate::sched::shared::{Phase, Shared};
 use crate::sched::thread::Thread;
-use crate::sim;
+use crate::simulated;
 use crate::time::Timers;
 
 /// If nothing at all has happened for so long after the deadline, those at work are stuck.
@@ -343,7 +343,7 @@ pub(super) fn report_of_pump(shared: &Shared) -> ShutdownReport {
 }
 
 fn report_of_simulated(shared: &Shared) -> ShutdownReport {
-    let stuck_workers = sim::bodies_of(shared.id);
+    let stuck_workers = simulated::bodies_of(shared.id);
     ShutdownReport {
         abandoned: abandoned(shared),
         stuck_workers,

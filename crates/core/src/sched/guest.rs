@@ -13,7 +13,7 @@ use super::visits::{GuestCell, Guests, Visit};
 use crate::ids::RuntimeId;
 use crate::sched::busy::Busy;
 use crate::sched::home::Home;
-use crate::sim;
+use crate::simulated;
 use crate::statics::Mutex;
 
 static GUESTS: Guests = Guests(Mutex::new(Vec::new()));
@@ -94,7 +94,7 @@ impl Drop for Visiting {
 pub(crate) unsafe fn enter(runtime: RuntimeId) -> Visiting {
     // SAFETY: the cell lives until the thread ends, or is about to; and by the caller's word the visit does not last
     // that long.
-    let own = unsafe { OWN.get().as_ref() }.filter(|_| !sim::is_active());
+    let own = unsafe { OWN.get().as_ref() }.filter(|_| !simulated::is_active());
     match own.and_then(|cell| cell.enter(runtime)) {
         None => enter_otherwise(runtime),
         visit => Visiting { _visit: visit, is_another: false },
@@ -108,7 +108,7 @@ fn enter_otherwise(runtime: RuntimeId) -> Visiting {
     let nothing = Visiting { _visit: None, is_another: false };
     // A fiber may be left while it visits; and who is at work there is known anyway.
     // At its end the thread has no cell any more.
-    if sim::is_active() || CELL.try_with(|cell| _ = cell.get_or_init(Own::new)).is_err() {
+    if simulated::is_active() || CELL.try_with(|cell| _ = cell.get_or_init(Own::new)).is_err() {
         return nothing;
     }
     // SAFETY: as in `enter`.

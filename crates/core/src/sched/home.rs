@@ -68,7 +68,7 @@ impl Home {
     #[doc(hidden)]
     #[inline]
     pub fn is_stable(self) -> bool {
-        !crate::sim::is_active()
+        !crate::simulated::is_active()
     }
 
     /// The first of this runtime and its [siblings](crate::Builder::sibling_of): that which was not

@@ -28,7 +28,7 @@ pub(crate) mod worker;
 #[cfg(all(test, loom))]
 pub(crate) use self::loom::{schedule, schedule as schedule_last};
 use crate::ids::RuntimeId;
-use crate::sim;
+use crate::simulated;
 use crate::task::TaskPtr;
 
 /// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
@@ -66,7 +66,7 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     if context::worker().is_some() {
         return work();
     }
-    sim::point();
+    simulated::point();
     guest::visit(home, work)
 }
 

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::guest;
 use super::shared::{Activity, Shared};
-use crate::sim;
+use crate::simulated;
 use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
 
 /// Runtimes, of which there are few.
@@ -126,9 +126,9 @@ impl Wake for Unpark {
 /// they were.
 #[track_caller]
 pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {
-    if sim::is_active() {
+    if simulated::is_active() {
         let idle = &"until several runtimes have no work left";
-        return sim::block_for(idle, timeout, &|| are_idle(runtimes));
+        return simulated::block_for(idle, timeout, &|| are_idle(runtimes));
     }
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let _watch = Watch::new(Arc::new(Unpark(thread::current())).into());

@@ -25,7 +25,7 @@ use crate::config::Host;
 use crate::config::{self, Config};
 use crate::current::{Cancelling, Entered};
 use crate::ids::{Registry, RuntimeId};
-use crate::sim;
+use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 /// One worker as the others see it.
@@ -237,7 +237,7 @@ impl Shared {
 
     /// The time since it was made: virtual where it is simulated.
     pub(crate) fn elapsed(&self) -> Duration {
-        let simulated = if self.config.simulated { sim::now() } else { None };
+        let simulated = if self.config.simulated { simulated::now() } else { None };
         simulated.map_or_else(|| self.start.elapsed(), Duration::from_nanos)
     }
 
@@ -433,10 +433,15 @@ impl Shared {
     /// What is going on; `Idle` is exact if nobody outside brings new work.
     pub(crate) fn activity(&self) -> Activity {
         if self.config.simulated {
-            return if sim::is_quiet(self) { Activity::Idle } else { Activity::Work };
+            return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
         }
         let is_quiet = || self.is_quiet();
         Activity::look(is_quiet, || guest::are_there_any(self.id), is_quiet)
+    }
+
+    fn is_quiet_in_simulation(&self) -> bool {
+        // What a run has left behind does nothing any more.
+        !simulated::is_active() || !simulated::has_tasks(self.id) && self.has_nothing_outstanding()
     }
 
     /// Whether no work is left that no queue shows.
@@ -506,7 +511,7 @@ impl Shared {
     /// Blocks until no work is left.
     #[track_caller]
     pub(crate) fn wait_idle(&self) {
-        if sim::block_until(&self.idleness(), &|| self.is_idle()) {
+        if simulated::block_until(&self.idleness(), &|| self.is_idle()) {
             return;
         }
         while !self.wait_idle_for(Duration::from_secs(3600)) {}
@@ -515,8 +520,8 @@ impl Shared {
     /// Blocks until no work is left, for so long at the most; returns whether none is left.
     #[track_caller]
     pub(crate) fn wait_idle_for(&self, time: Duration) -> bool {
-        if self.config.simulated && sim::is_active() {
-            return sim::block_for(&self.idleness(), Some(time), &|| self.is_idle());
+        if self.config.simulated && simulated::is_active() {
+            return simulated::block_for(&self.idleness(), Some(time), &|| self.is_idle());
         }
         let start = Instant::now();
         let until = start.checked_add(time).unwrap_or(start + FOREVER);

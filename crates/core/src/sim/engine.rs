@@ -5,7 +5,7 @@ mod report;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
+use super::installed::Installed;
 use super::ranks::Ranks;
 use super::waits::Known;
 use crate::config::Host;
@@ -22,6 +23,7 @@ use crate::ids::RuntimeId;
 use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime;
 use crate::sched::shared::{self, Phase, Shared};
+use crate::simulated::{self, Condition, Site};
 use crate::task::{TaskPtr, run_task};
 use crate::time::Timers;
 pub(super) use report::promise;
@@ -104,18 +106,17 @@ fn expect_engine<'a>() -> &'a Engine<'static> {
     engine().expect("this is for simulated programs: call it inside of `sim::check`")
 }
 
-#[inline]
-pub(crate) fn is_active() -> bool {
+fn is_active() -> bool {
     !ENGINE.get().is_null()
 }
 
 /// Whether the thread simulates a behaviour right now, which must not wait.
-pub(crate) fn is_inside() -> bool {
+pub(super) fn is_inside() -> bool {
     engine().and_then(|engine| engine.body_of.get()).is_some_and(|home| !may_block(home))
 }
 
 /// Whether the thread simulates a behaviour right now, one that may wait included.
-pub(crate) fn runs_body() -> bool {
+pub(super) fn runs_body() -> bool {
     engine().is_some_and(|engine| engine.body_of.get().is_some())
 }
 
@@ -125,16 +126,14 @@ pub(super) fn known<'a>() -> Option<&'a Known> {
 }
 
 /// A cown, or the leader of a group, is made at this address.
-#[inline]
-pub(crate) fn made_cown(at: usize) {
+pub(super) fn made_cown(at: usize) {
     if let Some(engine) = engine() {
         engine.ranks.made(at);
     }
 }
 
 /// The place of the cown at this address among all.
-#[inline]
-pub(crate) fn rank(cown: usize) -> usize {
+pub(super) fn rank(cown: usize) -> usize {
     engine().map_or(cown, |engine| engine.ranks.of(cown))
 }
 
@@ -147,8 +146,7 @@ pub(super) fn current() -> Option<TaskId> {
 /// was decided by the clock.)
 ///
 /// Nor is a call in the middle of a panic: others would take it for theirs.
-#[inline]
-pub(crate) fn point() {
+pub(super) fn point() {
     if is_active() && fiber::is_in_fiber() && !is_panicking() {
         leave(Left::AtPoint);
     }
@@ -160,30 +158,22 @@ fn is_panicking() -> bool {
     std::thread::panicking() && engine().is_none_or(|engine| !engine.knows_of_panic())
 }
 
-/// Waits, in a simulation, until a simulated thread that was left between two steps of a protocol has gone on so far
-/// that the condition holds. Returns false, at once, elsewhere.
+/// Waits until a simulated thread that was left between two steps of a protocol has gone on so far that the condition
+/// holds.
 ///
 /// Timers fire outside of all fibers, and so lets the engine itself others go on from here.
-#[track_caller]
-pub(crate) fn give_way(condition: &dyn Fn() -> bool) -> bool {
-    if !is_active() || fiber::is_in_fiber() {
-        return block_until(&"a simulated thread that is between two steps", condition);
+pub(super) fn give_way(at: Site, condition: &Condition<'_>) {
+    if fiber::is_in_fiber() {
+        return block_until(&"a simulated thread that is between two steps", at, condition);
     }
     let engine = expect_engine();
     while !condition() {
         assert!(engine.step(), "a simulated thread was left for good between two steps");
     }
-    true
 }
 
-/// Waits, in a simulation, until the condition holds. Returns false, at once, elsewhere. The report on a deadlock
-/// says what is waited for, and where.
-#[track_caller]
-pub(crate) fn block_until(what: &dyn Display, condition: &dyn Fn() -> bool) -> bool {
-    if !is_active() {
-        return false;
-    }
-    let at = Location::caller();
+/// Waits until the condition holds. The report on a deadlock says what is waited for, and where.
+pub(super) fn block_until(what: &dyn Display, at: Site, condition: &Condition<'_>) {
     while !condition() {
         // SAFETY: only the lifetimes are changed. The references are used while this fiber is
         // suspended in this very call.
@@ -193,27 +183,25 @@ pub(crate) fn block_until(what: &dyn Display, condition: &dyn Fn() -> bool) -> b
         ) = unsafe { std::mem::transmute((ptr::from_ref(condition), ptr::from_ref(what))) };
         leave(Left::Until(condition, Wait { what, at }));
     }
-    true
 }
 
-/// Waits, in a simulation, until the condition holds, or for so long of virtual time. Returns whether it
-/// holds.
-#[track_caller]
-pub(crate) fn block_for(
+/// Waits until the condition holds, or for so long of virtual time. Returns whether it holds.
+pub(super) fn block_for(
     what: &dyn Display,
+    at: Site,
     time: Option<Duration>,
-    condition: &dyn Fn() -> bool,
+    condition: &Condition<'_>,
 ) -> bool {
-    let nanos = time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    let until = nanos.and_then(|nanos| now()?.checked_add(nanos));
     if !fiber::is_in_fiber() {
         // The program has ended, and drops what it has left behind.
         return condition();
     }
     let engine = expect_engine();
+    let nanos = time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    let until = nanos.and_then(|nanos| now().checked_add(nanos));
     engine.alarms.borrow_mut().extend(until);
-    let is_over = || until.is_some_and(|until| now() >= Some(until));
-    block_until(what, &|| condition() || is_over());
+    let is_over = || until.is_some_and(|until| now() >= until);
+    block_until(what, at, &|| condition() || is_over());
     if let Some(until) = until {
         let mut alarms = engine.alarms.borrow_mut();
         let at = alarms.iter().position(|alarm| *alarm == until).expect("it was put there");
@@ -223,81 +211,63 @@ pub(crate) fn block_for(
 }
 
 /// Makes a runtime that the program has built part of the run.
-pub(crate) fn adopt(shared: &'static Shared) {
-    expect_engine().built.borrow_mut().push(shared);
+pub(super) fn adopt(runtime: RuntimeId) {
+    expect_engine().built.borrow_mut().push(shared::get(runtime));
 }
 
 /// An id of a runtime of an earlier run.
-pub(crate) fn free_id() -> Option<RuntimeId> {
+pub(super) fn free_id() -> Option<RuntimeId> {
     FREE_IDS.with_borrow_mut(Vec::pop)
 }
 
 /// How many of a pump's tasks are ready.
-pub(crate) fn count_ready(home: RuntimeId) -> usize {
+pub(super) fn count_ready(home: RuntimeId) -> usize {
     engine().map_or(0, |engine| engine.ready_of(home))
 }
 
 /// Lets so many tasks of a pump begin, one after the other, until the condition holds between two
 /// of them, for so long at the most. Returns whether it has come to that. The condition is asked by
 /// the engine: it only looks.
-#[track_caller]
 pub(super) fn pump(
     home: RuntimeId,
     what: &dyn Display,
+    at: Site,
     tasks: usize,
     time: Option<Duration>,
-    condition: &dyn Fn() -> bool,
+    condition: &Condition<'_>,
 ) -> bool {
     let engine = expect_engine();
     engine.pumps.borrow_mut().insert(home.get(), tasks);
     let left = || engine.pumps.borrow().get(&home.get()).copied().unwrap_or(0);
     let done =
-        block_for(what, time, &|| engine.bodies_of(home) == 0 && (left() == 0 || condition()));
+        block_for(what, at, time, &|| engine.bodies_of(home) == 0 && (left() == 0 || condition()));
     engine.pumps.borrow_mut().insert(home.get(), 0);
     // The time may have passed in the middle of a task.
-    block_until(what, &|| engine.bodies_of(home) == 0);
+    block_until(what, at, &|| engine.bodies_of(home) == 0);
     engine.pumps.borrow_mut().remove(&home.get());
     done
 }
 
 /// How many bodies of a runtime have begun and not ended.
-pub(crate) fn bodies_of(home: RuntimeId) -> usize {
+pub(super) fn bodies_of(home: RuntimeId) -> usize {
     engine().map_or(0, |engine| engine.bodies_of(home))
 }
 
-/// The virtual time, in a simulation.
-pub(crate) fn now() -> Option<u64> {
-    engine().map(|engine| engine.clock.borrow().now())
-}
-
-/// Takes a ready task from a thread that is no worker.
-pub(crate) fn take(home: &'static Shared, task: TaskPtr) {
-    ready(task, home);
-    home.tell_pump_once();
+/// The virtual time.
+pub(super) fn now() -> u64 {
+    expect_engine().clock.borrow().now()
 }
 
 /// Takes a task that is ready.
-fn ready(task: TaskPtr, home: &'static Shared) {
-    let Some(engine) = engine() else {
-        // Without its body, so that its cowns are released and its promise is resolved.
-        // SAFETY: ready, and given to us.
-        unsafe { home.cancel(task) };
-        // What a failed run has left in the test's own hands must not hide its report.
-        if home.phase() != Phase::Running {
-            return;
-        }
-        panic!(
-            "a behaviour on a simulated cown was spawned outside of its simulation: begin the threads of a \
-             simulated program with `sim::thread`, not `std::thread`"
-        );
-    };
+pub(super) fn ready(task: TaskPtr, home: &'static Shared) {
+    let engine = expect_engine();
     let id = engine.new_task();
     engine.ready.borrow_mut().insert(id, Ready { task, home });
 }
 
 /// Begins a thread that runs no task, and perhaps is to keep a promise.
 #[track_caller]
-pub(crate) fn spawn_outside(
+pub(super) fn spawn_outside(
     home: RuntimeId,
     who: Who,
     keeps: Option<usize>,
@@ -377,9 +347,11 @@ pub(super) fn run(
         lately: RefCell::default(),
     };
     ENGINE.set(ptr::from_ref(&engine).cast());
+    simulated::set(Some(&Installed));
     // A panic of the strategy must not leave a pointer to an engine that is gone.
     let result = catch_unwind(AssertUnwindSafe(|| engine.run_program(Box::new(program))));
     engine.forget_stranded();
+    simulated::set(None);
     ENGINE.set(ptr::null());
     let built = engine.built.take();
     match result {
@@ -556,10 +528,8 @@ impl Engine<'_> {
         self.ready.borrow_mut().clear();
     }
 
-    fn is_quiet(&self, home: &Shared) -> bool {
-        self.ready_of(home.id) == 0
-            && self.bodies_of(home.id) == 0
-            && home.has_nothing_outstanding()
+    fn has_tasks(&self, home: RuntimeId) -> bool {
+        self.ready_of(home) > 0 || self.bodies_of(home) > 0
     }
 }
 
@@ -568,13 +538,13 @@ fn may_block(home: RuntimeId) -> bool {
     shared::get(home).config.host == Host::Blocking
 }
 
-/// Whether no work of the simulated runtime is left.
-pub(crate) fn is_quiet(home: &Shared) -> bool {
-    engine().is_none_or(|engine| engine.is_quiet(home))
+/// Whether tasks of the runtime are ready, or run.
+pub(super) fn has_tasks(home: RuntimeId) -> bool {
+    engine().is_some_and(|engine| engine.has_tasks(home))
 }
 
 /// Is told of a fault, which fails the run unless faults are allowed.
-pub(crate) fn tell(fault: &Fault) {
+pub(super) fn tell(fault: &Fault) {
     if let Some(engine) = engine().filter(|engine| !engine.settings.allow_faults) {
         engine.fail(&fault.to_string());
     }

@@ -64,6 +64,7 @@
 
 mod engine;
 mod fiber;
+mod installed;
 mod pump;
 mod ranks;
 mod told;
@@ -75,15 +76,7 @@ use std::time::Duration;
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
 use engine::Settings;
-pub(crate) use engine::{
-    adopt, block_for, block_until, bodies_of, free_id, give_way, is_active, is_inside, is_quiet,
-    made_cown, now, point, rank, runs_body, spawn_outside, take, tell,
-};
-pub(crate) use fiber::Who;
-pub(crate) use pump::{pump_pending, pump_until, pump_until_idle};
-#[doc(hidden)]
-pub use waits::Polled;
-pub(crate) use waits::{Spawned, awaited, follows, handled, made, owed_by, polled, spawns};
+use fiber::Who;
 
 use crate::fault::Broken;
 use crate::promise::Promise;
@@ -216,5 +209,6 @@ pub fn choose(bound: u64) -> u64 {
 /// Outside of a simulation.
 #[track_caller]
 pub fn elapsed() -> Duration {
-    Duration::from_nanos(engine::now().expect("`sim::elapsed` is for simulated programs"))
+    let now = crate::simulated::now().expect("`sim::elapsed` is for simulated programs");
+    Duration::from_nanos(now)
 }

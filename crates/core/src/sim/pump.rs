@@ -6,55 +6,55 @@ use std::time::Duration;
 
 use super::engine::{self, count_ready, now, point};
 use super::waits;
-use crate::sched::quiet;
 use crate::sched::shared::Shared;
+use crate::simulated::{Condition, Site};
 
 /// As [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), a task at a time.
-#[track_caller]
-pub(crate) fn pump_pending(shared: &'static Shared) -> usize {
+pub(super) fn pump_pending(shared: &'static Shared, at: Site) -> usize {
     point();
     let ready = count_ready(shared.id);
     let _pumping = Pumping::new(shared);
-    engine::pump(shared.id, &of(shared, "the end of what is ready on"), ready, None, &|| false);
+    let what = of(shared, "the end of what is ready on");
+    engine::pump(shared.id, &what, at, ready, None, &|| false);
     ready
 }
 
 /// As [`Worker::pump_until`](crate::sched::worker::Worker::pump_until).
-#[track_caller]
-pub(crate) fn pump_until(
+pub(super) fn pump_until(
     shared: &'static Shared,
+    at: Site,
     time: Option<Duration>,
-    mut stop: impl FnMut() -> bool,
+    stop: &mut dyn FnMut() -> bool,
 ) -> bool {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let until = now().and_then(|now| now.checked_add(nanos(time?)));
+    let until = time.and_then(|time| now().checked_add(nanos(time)));
     let _pumping = Pumping::new(shared);
     loop {
         let woken = shared.pump_wakes();
-        let (stops, polled) = waits::polls(&mut stop);
+        let (stops, polled) = waits::polls(&mut *stop);
         if stops {
             return true;
         }
-        let left = until.map(|until| until.saturating_sub(now().unwrap_or(until)));
+        let left = until.map(|until| until.saturating_sub(now()));
         if left == Some(0) {
             return false;
         }
         let is_woken = || shared.pump_wakes() != woken;
         let (what, left) = (work_for(shared, polled), left.map(Duration::from_nanos));
-        engine::pump(shared.id, &what, 1, left, &is_woken);
+        engine::pump(shared.id, &what, at, 1, left, &is_woken);
     }
 }
 
 /// As [`Worker::pump_until_idle`](crate::sched::worker::Worker::pump_until_idle).
-#[track_caller]
-pub(crate) fn pump_until_idle(
+pub(super) fn pump_until_idle(
     shared: &'static Shared,
+    at: Site,
     time: Option<Duration>,
-    all: &[&'static Shared],
+    are_idle: &Condition<'_>,
 ) -> bool {
     let _pumping = Pumping::new(shared);
     let what = of(shared, "the end of all work of");
-    engine::pump(shared.id, &what, usize::MAX, time, &|| quiet::are_idle(all))
+    engine::pump(shared.id, &what, at, usize::MAX, time, are_idle)
 }
 
 fn of(shared: &'static Shared, what: &'static str) -> impl Display {
@@ -66,7 +66,7 @@ fn work_for(shared: &'static Shared, polled: Option<usize>) -> impl Display {
     fmt::from_fn(move |f| {
         write!(f, "work for the pump `{}`", shared.config.name)?;
         match polled {
-            Some(cell) => write!(f, ", where a future awaits {}", waits::awaited(cell, None)),
+            Some(cell) => write!(f, ", where a future awaits {}", engine::promise(cell)),
             None => Ok(()),
         }
     })

@@ -1,0 +1,177 @@
+//! How the layers below reach the run that goes on on their thread.
+
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+use super::fiber::Who;
+use super::{engine, pump, waits};
+use crate::current::Serving;
+use crate::fault::Fault;
+use crate::ids::RuntimeId;
+use crate::sched::shared;
+use crate::simulated::{BlockingJob, Condition, Id, Simulation, Site, What};
+use crate::task::TaskPtr;
+
+/// The run of this thread: it is there for as long as this is [set](crate::simulated::set).
+pub(super) struct Installed;
+
+impl Simulation for Installed {
+    fn point(&self) {
+        engine::point();
+    }
+
+    fn give_way(&self, at: Site, condition: &Condition<'_>) {
+        engine::give_way(at, condition);
+    }
+
+    fn block_until(&self, what: &dyn Display, at: Site, condition: &Condition<'_>) {
+        engine::block_until(what, at, condition);
+    }
+
+    fn block_for(
+        &self,
+        what: &dyn Display,
+        at: Site,
+        time: Option<Duration>,
+        condition: &Condition<'_>,
+    ) -> bool {
+        engine::block_for(what, at, time, condition)
+    }
+
+    fn is_inside(&self) -> bool {
+        engine::is_inside()
+    }
+
+    fn runs_body(&self) -> bool {
+        engine::runs_body()
+    }
+
+    fn now(&self) -> u64 {
+        engine::now()
+    }
+
+    fn made_cown(&self, at: usize) {
+        engine::made_cown(at);
+    }
+
+    fn rank(&self, cown: usize) -> usize {
+        engine::rank(cown)
+    }
+
+    fn free_id(&self) -> Option<RuntimeId> {
+        engine::free_id()
+    }
+
+    fn adopt(&self, runtime: RuntimeId) {
+        engine::adopt(runtime);
+    }
+
+    fn tell(&self, fault: &Fault) {
+        engine::tell(fault);
+    }
+
+    fn ready(&self, task: TaskPtr, home: RuntimeId) {
+        engine::ready(task, shared::get(home));
+    }
+
+    fn spawn_blocking(&self, job: BlockingJob, run: Box<dyn FnOnce()>) {
+        let BlockingJob { home, name, promise } = job;
+        let run = move || {
+            let _serving = Serving::new(home);
+            run();
+        };
+        engine::spawn_outside(home, Who::Blocking(name), Some(promise), Box::new(run));
+    }
+
+    fn has_tasks(&self, home: RuntimeId) -> bool {
+        engine::has_tasks(home)
+    }
+
+    fn bodies_of(&self, home: RuntimeId) -> usize {
+        engine::bodies_of(home)
+    }
+
+    fn pump_pending(&self, home: RuntimeId, at: Site) -> usize {
+        pump::pump_pending(shared::get(home), at)
+    }
+
+    fn pump_until(
+        &self,
+        home: RuntimeId,
+        at: Site,
+        time: Option<Duration>,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        pump::pump_until(shared::get(home), at, time, stop)
+    }
+
+    fn pump_until_idle(
+        &self,
+        home: RuntimeId,
+        at: Site,
+        time: Option<Duration>,
+        are_idle: &Condition<'_>,
+    ) -> bool {
+        pump::pump_until_idle(shared::get(home), at, time, are_idle)
+    }
+
+    fn made(&self, cell: usize, at: Site) {
+        waits::made(cell, at);
+    }
+
+    fn owed_by(&self, cell: usize, what: What) {
+        waits::owed_by(cell, what);
+    }
+
+    fn follows(&self, cell: usize, of: usize) {
+        waits::follows(cell, of);
+    }
+
+    fn handled(&self, cell: usize) {
+        waits::handled(cell);
+    }
+
+    fn polled(&self, cell: usize) {
+        waits::polled(cell);
+    }
+
+    fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        engine::promise(cell).fmt(f)
+    }
+
+    fn spawns(&self, at: Site) {
+        waits::spawns(at);
+    }
+
+    fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> Id {
+        waits::spawned(name, promise)
+    }
+
+    fn stands_in(&self, behaviour: Id, task: usize, queues: &mut dyn Iterator<Item = usize>) {
+        waits::stands_in(behaviour, task, queues);
+    }
+
+    fn begins(&self, behaviour: Id) {
+        waits::begins(behaviour);
+    }
+
+    fn ended(&self, behaviour: Id) {
+        waits::ended(behaviour);
+    }
+
+    fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id {
+        waits::future(what, promise, in_thread)
+    }
+
+    fn begin_poll(&self) -> Option<usize> {
+        waits::begin_poll()
+    }
+
+    fn end_poll(&self, future: Id, before: Option<usize>) {
+        waits::end_poll(future, before);
+    }
+
+    fn future_ended(&self, future: Id) {
+        waits::future_ended(future);
+    }
+}
