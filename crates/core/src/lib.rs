@@ -27,6 +27,7 @@ mod sched;
 pub mod sim;
 mod simulated;
 mod statics;
+mod steps;
 mod task;
 
 mod time;
@@ -42,6 +43,7 @@ pub mod waits {
 }
 
 pub use attend::{Attended, Door, Ending, Place, Survey};
+pub use behaviour::answer::Answer;
 pub use behaviour::batch::{Batch, BatchError, BatchRefusal, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
 pub use behaviour::scope::{Scope, scope};
@@ -65,7 +67,7 @@ pub use depth::Deep;
 pub use fault::{Broken, Fault};
 pub use group::Group;
 pub use panic::catch;
-pub use promise::{Answer, Promise, Resolver};
+pub use promise::{Promise, Resolver};
 pub use runtime::{
     BuildError, Builder, EnterGuard, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, Within, WorkerFuture, blocking, spawn_future,

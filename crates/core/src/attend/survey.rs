@@ -11,7 +11,6 @@ use crate::behaviour::here;
 use crate::behaviour::multi::Multi;
 use crate::behaviour::slot::Slot;
 use crate::behaviour::spawn;
-use crate::behaviour::steps;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::header::{CownHeader, Flags, WAITER};
 use crate::cown::last::Last;
@@ -19,6 +18,7 @@ use crate::cown::set::Regardless;
 use crate::group::alert as group;
 use crate::ids::RuntimeId;
 use crate::sched::{guest, schedule};
+use crate::steps;
 use crate::task::TaskPtr;
 
 /// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour

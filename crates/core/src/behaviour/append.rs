@@ -6,11 +6,11 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::grant::grant;
 use super::slot::Slot;
-use super::steps;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::simulated;
+use crate::steps;
 
 /// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
 /// empty: the caller then has the token, and must [`grant`] the request.

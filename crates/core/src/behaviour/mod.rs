@@ -1,6 +1,7 @@
 //! Behaviours: what is spawned on cowns. README.md describes the protocol.
 
 mod admission;
+pub(crate) mod answer;
 pub(crate) mod append;
 pub(crate) mod batch;
 pub(crate) mod body;
@@ -18,5 +19,5 @@ pub(crate) mod single;
 pub(crate) mod slot;
 pub(crate) mod spawn;
 mod standing;
-pub(crate) mod steps;
+mod then;
 pub(crate) mod when;

@@ -7,13 +7,13 @@ use coact_sync::shim::atomic::Ordering;
 use super::grant::{drop_reader, grant, pass_on};
 use super::single::single_task;
 use super::slot::Slot;
-use super::steps;
 use crate::cown::header::{CownHeader, Flags};
 use crate::cown::last::Last;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::sched::Ready;
 use crate::sched::Successor;
+use crate::steps;
 use crate::task::TaskPtr;
 
 /// Takes the head out of its queue. Returns the new head, to which the token belongs; `None` ends

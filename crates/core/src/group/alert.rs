@@ -48,11 +48,11 @@ use super::turn::with;
 use crate::attend::guard::{self, Guard};
 use crate::attend::{Door, is_without_door, mode_now};
 use crate::behaviour::slot::Slot;
-use crate::behaviour::steps;
 use crate::cown::header::{CownHeader, Flags};
 use crate::sched::Ready;
 use crate::sched::schedule;
 use crate::simulated;
+use crate::steps;
 use crate::task::{Mode, RunContext, TaskPtr};
 
 /// Whether a member is in its leader's list of alerts: in the word of its header with which cowns of their own count

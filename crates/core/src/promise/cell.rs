@@ -22,11 +22,11 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicU8, End, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
-use crate::behaviour::steps;
 use crate::depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::simulated;
+use crate::steps;
 
 const EMPTY: u8 = 0;
 const WAITING: u8 = 1;

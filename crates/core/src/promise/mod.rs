@@ -1,25 +1,19 @@
 //! Values that behaviours, futures and blocking jobs leave for others.
 
-mod answer;
 mod cell;
 mod wait;
 
-use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-pub use answer::Answer;
 use cell::{Consumer, Producer};
 
-use crate::behaviour::body::Completion;
-use crate::behaviour::spawn::{self, assert_spawnable};
-use crate::cown::set::CownSet;
 use crate::fault::Broken;
-use crate::runtime::pump;
 use crate::sched::context::prepare_to_block;
+use crate::sched::pump;
 use crate::simulated::{self, Polled, What};
 
 /// A value that is yet to come: what [`ask`](crate::ask) and its like return.
@@ -159,6 +153,11 @@ impl<R: Send + 'static> Promise<R> {
         Polled::in_thread(what, self.cell())
     }
 
+    /// Calls the closure with the value, by the thread that gives it, or now if it is there.
+    pub(crate) fn on_ready(self, closure: impl FnOnce(Result<R, Broken>) + Send + 'static) {
+        self.0.on_ready(closure);
+    }
+
     /// By which the simulation knows the promise.
     #[inline]
     pub(crate) fn cell(&self) -> usize {
@@ -170,43 +169,6 @@ impl<R: Send + 'static> Promise<R> {
     /// not to be used afterwards.
     pub fn give_up(&mut self) -> Option<Result<R, Broken>> {
         self.0.give_up()
-    }
-
-    /// Spawns a behaviour on `set` once the value is there, and passes the value to it. The
-    /// behaviour takes its place in the order of its cowns at that moment, not now.
-    ///
-    /// Costs an allocation, and a clone of each handle in the set.
-    ///
-    /// ```
-    /// # use coact_core as coact;
-    /// use coact::{Cown, ask};
-    ///
-    /// let (source, sink) = (Cown::new(20), Cown::new(1));
-    /// let product = ask(&source, |n| *n + 1).then(&sink, |sink, n| {
-    ///     *sink *= n.unwrap();
-    ///     *sink * 2
-    /// });
-    /// assert_eq!(product.wait().unwrap(), 42);
-    /// ```
-    ///
-    /// # Panics
-    /// If the set names a cown twice, or cowns of different pumps.
-    #[track_caller]
-    pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
-    where
-        S: CownSet,
-        F: for<'a> FnOnce(S::Access<'a>, Result<R, Broken>) -> Q + Send + 'static,
-        Q: Send + 'static,
-    {
-        assert_spawnable(&set);
-        let set = set.to_owned_set();
-        let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| write!(f, "`then` with `{}`", type_name::<F>()));
-        simulated::follows(promise.cell(), self.cell());
-        self.0.on_ready(move |result| {
-            spawn::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
-        });
-        promise
     }
 }
 
@@ -273,23 +235,11 @@ impl<R: Send + 'static> Resolver<R> {
     pub fn is_abandoned(&self) -> bool {
         self.0.is_abandoned()
     }
-}
 
-impl<R: Send + 'static> Completion for Resolver<R> {
-    type Value = R;
-
+    /// By which the simulation knows the promise.
     #[inline]
-    fn done(self, value: R) {
-        self.resolve(value);
-    }
-
-    fn failed(self, why: Broken) {
-        self.fail(why);
-    }
-
-    #[inline]
-    fn promise(&self) -> Option<usize> {
-        Some(self.0.addr())
+    pub(crate) fn cell(&self) -> usize {
+        self.0.addr()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A runtime that has no threads: behaviours run when its owner says so.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,6 +18,7 @@ use crate::ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::home::Home;
 use crate::sched::host::call_hook;
+use crate::sched::pump;
 use crate::sched::quiet::{self, Runtimes, Watch};
 use crate::sched::shared::{self, Phase, Shared};
 use crate::sched::start;
@@ -79,8 +79,7 @@ impl Pump {
         let parker = parkers.into_iter().next().expect("a pump is one worker");
         let worker = Worker::new(shared, 0, parker);
         worker.rest();
-        // (On a thread that is ending there is no such list any more.)
-        let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(shared));
+        pump::made(shared);
         if shared.config.simulated {
             simulated::adopt(shared.id);
         }
@@ -276,34 +275,10 @@ impl Pump {
     }
 }
 
-thread_local! {
-    /// The pumps that this thread has made and not dropped.
-    static PUMPS: RefCell<Vec<&'static Shared>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Refuses to wait on a thread whose pump has work: what is waited for may be that very work, or stand
-/// behind it.
-#[track_caller]
-pub(crate) fn assert_has_no_work(what: &str) {
-    let find = |pumps: &RefCell<Vec<&'static Shared>>| {
-        let pumps = pumps.borrow();
-        pumps.iter().copied().find(|pump| pump.is_pump_thread() && pump.has_tasks())
-    };
-    if let Ok(Some(pump)) = PUMPS.try_with(find) {
-        panic!(
-            "{what} stops the pump `{}` of this thread, which has work, and could wait for that for ever: \
-             await it in `Pump::run_future`, which runs the pump meanwhile",
-            pump.config.name
-        );
-    }
-}
-
 impl Drop for Pump {
     fn drop(&mut self) {
         self.stop();
-        let _ = PUMPS.try_with(|pumps| {
-            pumps.borrow_mut().retain(|pump| pump.id != self.shared.id);
-        });
+        pump::dropped(self.shared);
     }
 }
 

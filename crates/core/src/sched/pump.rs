@@ -5,6 +5,7 @@
 //! the list of sleepers, once, takes it off, and tells it; here that means to call the hook.
 
 use crate::current;
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -285,4 +286,36 @@ fn left(until: Option<Instant>) -> Option<Duration> {
 
 fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
+}
+
+thread_local! {
+    /// The pumps that this thread has made and not dropped.
+    static PUMPS: RefCell<Vec<&'static Shared>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Refuses to wait on a thread whose pump has work: what is waited for may be that very work, or stand
+/// behind it.
+#[track_caller]
+pub(crate) fn assert_has_no_work(what: &str) {
+    let find = |pumps: &RefCell<Vec<&'static Shared>>| {
+        let pumps = pumps.borrow();
+        pumps.iter().copied().find(|pump| pump.is_pump_thread() && pump.has_tasks())
+    };
+    if let Ok(Some(pump)) = PUMPS.try_with(find) {
+        panic!(
+            "{what} stops the pump `{}` of this thread, which has work, and could wait for that for ever: \
+             await it in `Pump::run_future`, which runs the pump meanwhile",
+            pump.config.name
+        );
+    }
+}
+
+/// This thread has made a pump. (On one that is ending there is no such list any more.)
+pub(crate) fn made(pump: &'static Shared) {
+    let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(pump));
+}
+
+/// It has dropped one.
+pub(crate) fn dropped(pump: &'static Shared) {
+    let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().retain(|one| one.id != pump.id));
 }

@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::Promise;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
+use crate::promise::Promise;
 
 /// What [`ask_here`](crate::ask_here) returns: the result if the behaviour has run, and else a promise of it.
 ///
