@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::waits::{Polled, What};
+use coact_core::waits::What;
 use coact_core::{Promise, Resolver};
 use parking_lot::Mutex;
 
