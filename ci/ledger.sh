@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Replays the ledger that ships with the project, in parallel and line by line, and compares.
+# Replays a generated ledger, then the same one from a file, each in parallel and line by line, and compares.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo run --release -- ledger data/ledger.csv --verify
+ledger() { cargo run --release --bin ledger -- "$@"; }
+
+ledger --verify
+ledger --write - | ledger - --verify

@@ -10,8 +10,8 @@ pub const LAYERS: [(&str, &[&str]); 13] = [
     ("coact-macros", &["coact"]),
     ("coact-actor", &["coact-core", "coact-sync"]),
     ("coact", &["coact-actor", "coact-core", "coact-macros"]),
-    ("coact-cli", &["coact"]),
     ("coact-examples", &["coact"]),
+    ("coact-ledger", &["coact"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),
     ("coact-bench", &["coact"]),
     ("coact-bench-peers", &["coact-bench"]),
@@ -25,9 +25,9 @@ pub const LAYERS: [(&str, &[&str]); 13] = [
 ///
 /// let upward = "[package]\nname = \"coact-core\"\n[dependencies]\ncoact = { workspace = true }";
 /// assert_eq!(misplaced(upward), ["coact-core may not depend on coact"]);
-/// let sideways = "[package]\nname = \"coact-cli\"\n[dev-dependencies]\ncoact-sync.workspace = true";
+/// let sideways = "[package]\nname = \"coact-ledger\"\n[dev-dependencies]\ncoact-sync.workspace = true";
 /// assert_eq!(misplaced(sideways).len(), 1);
-/// let downward = "[package]\nname = \"coact-cli\"\n[dependencies]\ncoact.workspace = true";
+/// let downward = "[package]\nname = \"coact-ledger\"\n[dependencies]\ncoact.workspace = true";
 /// assert!(misplaced(downward).is_empty());
 /// ```
 pub fn misplaced(manifest: &str) -> Vec<String> {

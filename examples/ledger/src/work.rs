@@ -1,7 +1,7 @@
 //! Simulated work: a loop that keeps one core busy for about a given time.
 //!
-//! The loop counts turns and not time. A worker that loses its core to another thread must still do
-//! its whole share, or a crowded machine would look faster than it is.
+//! The loop counts iterations and not time. A worker that loses its core to another thread must still
+//! do its whole share, or a crowded machine would look faster than it is.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The work that every operation does beside its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    turns: u64,
+    iterations: u64,
 }
 
 impl Work {
@@ -19,33 +19,33 @@ impl Work {
         if length.is_zero() {
             return Self::default();
         }
-        let turns = length.as_secs_f64() / seconds_a_turn();
-        Self { turns: turns as u64 }
+        let iterations = length.as_secs_f64() / seconds_per_iteration();
+        Self { iterations: iterations as u64 }
     }
 
     /// Does it.
     pub fn perform(self) {
-        turn(self.turns);
+        iterate(self.iterations);
     }
 }
 
-fn turn(turns: u64) {
+fn iterate(iterations: u64) {
     let mut state = black_box(1u64);
-    for _ in 0..turns {
+    for _ in 0..iterations {
         state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
     }
 }
 
 /// The shortest of several measurements: disturbances only ever lengthen one.
-fn seconds_a_turn() -> f64 {
-    const TURNS: u64 = 200_000;
+fn seconds_per_iteration() -> f64 {
+    const ITERATIONS: u64 = 200_000;
     let mut shortest = f64::INFINITY;
     for _ in 0..15 {
         let start = Instant::now();
-        turn(TURNS);
+        iterate(ITERATIONS);
         shortest = shortest.min(start.elapsed().as_secs_f64());
     }
-    shortest / TURNS as f64
+    shortest / ITERATIONS as f64
 }
 
 #[cfg(test)]
@@ -57,6 +57,6 @@ mod tests {
         assert_eq!(Work::lasting(Duration::ZERO), Work::default());
         let short = Work::lasting(Duration::from_micros(10));
         let long = Work::lasting(Duration::from_millis(10));
-        assert!(0 < short.turns && short.turns < long.turns);
+        assert!(0 < short.iterations && short.iterations < long.iterations);
     }
 }
