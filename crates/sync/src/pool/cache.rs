@@ -21,6 +21,9 @@ use crate::shim::process::{AtomicIsize, Ordering};
 static PASSED_ON: Passed<AtomicIsize> =
     Passed { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
 
+/// The room of an empty magazine that may keep blocks.
+const FULL_ROOM: isize = BATCH as isize;
+
 thread_local! {
     static CACHE: UnsafeCell<Cache> = const { UnsafeCell::new(Cache::new()) };
     static FLUSH_AT_EXIT: FlushAtExit = const { FlushAtExit };
@@ -42,8 +45,9 @@ struct Rack {
 /// A list of free blocks.
 struct Magazine {
     head: Option<NonNull<Block>>,
-    /// How many more fit. Zero in a thread that has not begun (or has ended) to keep blocks.
-    room: usize,
+    /// How many more fit. Zero in a thread that has not begun (or has ended) to keep blocks. Less than that only until
+    /// whoever has found no room has said so to [`Magazine::refuse`].
+    room: isize,
 }
 
 /// What has been passed on and not come back: differences, since another thread may free.
@@ -107,7 +111,8 @@ pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     }
 }
 
-/// Takes the block back if there is room for it at hand, and says whether it has.
+/// Takes the block back if there is room for it at hand, and says whether it has. If not, the next thing is
+/// [`dealloc_refused`].
 ///
 /// # Safety
 ///
@@ -119,9 +124,22 @@ pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
     with_cache(|cache| unsafe { cache.rack(class).loaded.push(block.cast()) })
 }
 
+/// Takes a block back that [`try_dealloc`] has not taken.
+///
+/// # Safety
+///
+/// As [`super::dealloc`].
+pub(super) unsafe fn dealloc_refused(block: NonNull<u8>, layout: Layout) {
+    // SAFETY: by the caller's word; a layout without a class was passed on by `alloc`.
+    match SizeClass::of(layout) {
+        Some(class) => unsafe { make_room(class, block.cast()) },
+        None => unsafe { take_back(block, layout) },
+    }
+}
+
 pub(super) fn flush_thread() {
     if is_active() {
-        flush(BATCH);
+        flush(FULL_ROOM);
     }
 }
 
@@ -184,7 +202,7 @@ fn refill(class: SizeClass) -> NonNull<Block> {
     first
 }
 
-/// The loaded magazine is full: puts an empty one in its place and `block` into that.
+/// The loaded magazine has just found no room for `block`: puts an empty one in its place and `block` into that.
 ///
 /// # Safety
 ///
@@ -193,6 +211,7 @@ fn refill(class: SizeClass) -> NonNull<Block> {
 #[inline(never)]
 unsafe fn make_room(class: SizeClass, block: NonNull<Block>) {
     let depot = Depot::of(class);
+    with_cache(|cache| cache.rack(class).loaded.refuse());
     if !is_active() {
         // SAFETY: the caller gives the block up.
         return depot.put(class, unsafe { Batch::of_one(block) });
@@ -232,7 +251,7 @@ fn end() {
 }
 
 /// Moves every block to the depots, and leaves magazines with this much room.
-fn flush(room: usize) {
+fn flush(room: isize) {
     for class in SizeClass::all() {
         let rack = with_cache(|cache| mem::replace(cache.rack(class), Rack::new(room)));
         for batch in [rack.loaded, rack.previous].into_iter().filter_map(Magazine::into_batch) {
@@ -296,13 +315,13 @@ impl Cache {
     fn begin(&mut self) {
         self.life = Life::Active;
         for rack in &mut self.racks {
-            *rack = Rack::new(BATCH);
+            *rack = Rack::new(FULL_ROOM);
         }
     }
 }
 
 impl Rack {
-    const fn new(room: usize) -> Self {
+    const fn new(room: isize) -> Self {
         Self { loaded: Magazine::with_room(room), previous: Magazine::with_room(room) }
     }
 
@@ -331,6 +350,7 @@ impl Rack {
         if unsafe { self.loaded.push(block) } {
             return None;
         }
+        self.loaded.refuse();
         mem::swap(&mut self.loaded, &mut self.previous);
         let full = self.loaded.empty();
         // SAFETY: passed on from the caller; the first call did not keep the block.
@@ -346,13 +366,13 @@ impl Rack {
 }
 
 impl Magazine {
-    const fn with_room(room: usize) -> Self {
+    const fn with_room(room: isize) -> Self {
         Self { head: None, room }
     }
 
     /// A batch becomes a magazine.
     fn holding(batch: Batch) -> Self {
-        Self { head: Some(batch.head), room: BATCH - batch.count }
+        Self { head: Some(batch.head), room: FULL_ROOM - batch.count as isize }
     }
 
     #[inline(always)]
@@ -364,26 +384,33 @@ impl Magazine {
         Some(block)
     }
 
-    /// Adds a block; `false` if there is no room.
+    /// Adds a block; `false` if there is no room: then [`refuse`](Self::refuse) must follow. Counting first, and looking at
+    /// the result, is one instruction where a look before it would take three.
     ///
     /// # Safety
     ///
     /// The caller gives up the memory at `block`, which has the size and alignment of the class.
     #[inline(always)]
     unsafe fn push(&mut self, block: NonNull<Block>) -> bool {
-        if self.room == 0 {
+        self.room -= 1;
+        if self.room < 0 {
             return false;
         }
         // SAFETY: per the caller the memory is ours, and every class is large enough for a link.
         unsafe { block.write(Block { next: self.head }) };
         self.head = Some(block);
-        self.room -= 1;
         true
+    }
+
+    /// Puts the count right after a block that there was no room for.
+    fn refuse(&mut self) {
+        self.room += 1;
+        debug_assert_eq!(self.room, 0, "a magazine that refuses a block is full");
     }
 
     fn count(&self) -> usize {
         // A magazine without blocks may also be one without room: of a thread that keeps none.
-        if self.head.is_none() { 0 } else { BATCH - self.room }
+        if self.head.is_none() { 0 } else { (FULL_ROOM - self.room) as usize }
     }
 
     /// A magazine becomes a batch, if it holds anything.
@@ -394,7 +421,7 @@ impl Magazine {
 
     /// Takes everything out of a magazine of an active thread.
     fn empty(&mut self) -> Option<Batch> {
-        mem::replace(self, Self::with_room(BATCH)).into_batch()
+        mem::replace(self, Self::with_room(FULL_ROOM)).into_batch()
     }
 }
 

@@ -151,6 +151,8 @@ pub unsafe fn dealloc_and_return<R>(block: NonNull<u8>, layout: Layout, result: 
     unsafe { dealloc_elsewhere(block, layout, result) }
 }
 
+/// Takes a block back that was refused just now.
+///
 /// # Safety
 ///
 /// As [`dealloc`].
@@ -158,7 +160,7 @@ pub unsafe fn dealloc_and_return<R>(block: NonNull<u8>, layout: Layout, result: 
 #[inline(never)]
 unsafe fn dealloc_elsewhere<R>(block: NonNull<u8>, layout: Layout, result: R) -> R {
     // SAFETY: by the caller's word.
-    unsafe { backend::dealloc(block, layout) };
+    unsafe { backend::dealloc_refused(block, layout) };
     result
 }
 

@@ -143,16 +143,18 @@ impl Span {
     /// different threads (pairs of cowns, say), which would otherwise contend for their neighbours'
     /// lines. A batch is a few KiB long, so its order costs a streaming user nothing.
     pub(super) fn link(self) -> Option<NonNull<Block>> {
-        let stride = CACHE_LINE.div_ceil(self.size).min(self.count);
+        let stride = CACHE_LINE.div_ceil(self.size).min(self.count).max(1);
+        // Of the runs, of which there are as many as the stride is long, the first few have a block more than the others.
+        let (each, longer) = (self.count / stride, self.count % stride);
+        let step = stride * self.size;
         let mut next = None;
         for first in (0..stride).rev() {
-            // From the last of these to the first: a step is an addition.
-            let count = (self.count - first).div_ceil(stride);
-            // A stride behind the last of these, which may be behind the slab: nothing is read or written there.
-            let mut block =
-                self.first.as_ptr().wrapping_byte_add((first + count * stride) * self.size);
+            let count = each + usize::from(first < longer);
+            // From the last of these to the first: a step is a subtraction. It begins behind the last of these, which may
+            // be behind the slab: nothing is read or written there.
+            let mut block = self.first.as_ptr().wrapping_byte_add(first * self.size + count * step);
             for _ in 0..count {
-                block = block.wrapping_byte_sub(stride * self.size);
+                block = block.wrapping_byte_sub(step);
                 // SAFETY: `carve` cut `count` blocks of `size` bytes off the slab for us alone, of which this is one;
                 // each is large enough and aligned for a link, since classes are multiples of 8.
                 unsafe { block.write(Block { next }) };

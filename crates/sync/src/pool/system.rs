@@ -38,6 +38,16 @@ pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
     true
 }
 
+/// Takes a block back that [`try_dealloc`] has not taken: there is none.
+///
+/// # Safety
+///
+/// As [`super::dealloc`].
+pub(super) unsafe fn dealloc_refused(block: NonNull<u8>, layout: Layout) {
+    // SAFETY: by the caller's word.
+    unsafe { dealloc(block, layout) };
+}
+
 pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
     // Relaxed: statistics, read at quiescence.
     BLOCKS.fetch_add(1, Ordering::Relaxed);
