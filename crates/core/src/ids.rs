@@ -5,10 +5,11 @@ use std::num::NonZeroU16;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// Which runtime a cown, a task or a thread belongs to. 0 is none.
+/// Which runtime a cown, a task or a thread belongs to. 0 is none. 16 bits, in a word that is as long as the one of a cown
+/// which they are compared with: so that takes no instruction to extend them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
-pub(crate) struct RuntimeId(u16);
+pub(crate) struct RuntimeId(u32);
 
 impl RuntimeId {
     pub(crate) const NONE: Self = Self(0);
@@ -16,7 +17,7 @@ impl RuntimeId {
     pub(crate) const LIMIT: usize = 1 << 16;
 
     pub(crate) fn new(id: NonZeroU16) -> Self {
-        Self(id.get())
+        Self::from_raw(id.get())
     }
 
     /// One that no runtime has had, unless all are used up.
@@ -31,11 +32,17 @@ impl RuntimeId {
     /// The id that [`get`](Self::get) gave.
     #[inline]
     pub(crate) fn from_raw(id: u16) -> Self {
-        Self(id)
+        Self(id as u32)
     }
 
     #[inline]
     pub(crate) fn get(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// The same, extended with zeros.
+    #[inline]
+    pub(crate) fn extended(self) -> u32 {
         self.0
     }
 }
@@ -58,14 +65,14 @@ impl<T> Registry<T> {
     pub(crate) fn register(&self, id: RuntimeId, of_runtime: &'static T) {
         let of_runtime = std::ptr::from_ref(of_runtime).cast_mut();
         // ORDERING: Release pairs with the acquire in `find`.
-        self.0[usize::from(id.0)].store(of_runtime, Ordering::Release);
+        self.0[usize::from(id.get())].store(of_runtime, Ordering::Release);
     }
 
     /// That of a runtime, if it has registered any.
     #[inline]
     pub(crate) fn find(&self, id: RuntimeId) -> Option<&'static T> {
         // ORDERING: Acquire pairs with the release in `register`.
-        let of_runtime = self.0[usize::from(id.0)].load(Ordering::Acquire);
+        let of_runtime = self.0[usize::from(id.get())].load(Ordering::Acquire);
         // SAFETY: only references for ever are registered.
         unsafe { of_runtime.as_ref() }
     }

@@ -29,21 +29,29 @@ pub(crate) enum Mode {
 /// Where and how a task runs. There is one for each runtime, which says how its tasks run now.
 pub(crate) struct RunContext {
     pub(crate) home: RuntimeId,
-    /// 0, or all bits.
+    /// [`REFUSAL`](Self::REFUSAL), or all bits.
     refusal: AtomicU32,
 }
 
 impl RunContext {
     pub(crate) fn new(home: RuntimeId, mode: Mode) -> Self {
-        Self { home, refusal: AtomicU32::new(if mode == Mode::Cancel { u32::MAX } else { 0 }) }
+        let refusal = if mode == Mode::Cancel { Self::ANY } else { Self::REFUSAL };
+        Self { home, refusal: AtomicU32::new(refusal) }
     }
 
     #[inline]
     pub(crate) fn mode(&self) -> Mode {
-        if self.refusal() != 0 { Mode::Cancel } else { Mode::Run }
+        if self.refusal() == Self::ANY { Mode::Cancel } else { Mode::Run }
     }
 
-    /// All bits if bodies are dropped: for a look at this and at flags at once.
+    /// All bits, some of which are in the word of any queue: its home's.
+    const ANY: u32 = u32::MAX;
+
+    /// The bits in the word of a queue that refuse a task of it while bodies run: that its state is poisoned, or gone. The
+    /// queues' own flags are held to this where they are defined.
+    pub(crate) const REFUSAL: u32 = 0b11 << 16;
+
+    /// Which bits in the word of a queue refuse a task of it: any if bodies are dropped.
     #[inline]
     pub(crate) fn refusal(&self) -> u32 {
         // ORDERING: Relaxed. Whoever must be exact asks for the runtime's phase.
@@ -53,7 +61,7 @@ impl RunContext {
     /// From here on bodies are dropped, for good.
     pub(crate) fn cancel(&self) {
         // ORDERING: Relaxed, as in `refusal`.
-        self.refusal.store(u32::MAX, Ordering::Relaxed);
+        self.refusal.store(Self::ANY, Ordering::Relaxed);
     }
 }
 

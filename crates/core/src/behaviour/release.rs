@@ -30,7 +30,7 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
     if let Some(next) = NonNull::new(slot.next.load(Ordering::Acquire)) {
         return Some(next);
     }
-    let tail = try_leave_last(header, head).err()?;
+    let tail = try_leave_last(header, head.as_ptr()).err()?;
     // SAFETY: the caller has the token, and the request is not the last.
     Some(unsafe { wait_for_successor(header, slot, tail) })
 }
@@ -44,16 +44,16 @@ pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bo
     // ORDERING: Relaxed. It only says that there is a successor.
     // SAFETY: a queued request is live.
     unsafe { head.as_ref() }.next.load(Ordering::Relaxed).is_null()
-        && try_leave_last(header, head).is_ok()
+        && try_leave_last(header, head.as_ptr()).is_ok()
 }
 
 /// Empties the queue if the head is its last request and no mark has replaced the tail. Otherwise returns the tail.
 #[inline(always)]
-fn try_leave_last(header: &CownHeader, head: NonNull<Slot>) -> Result<(), *mut Slot> {
+fn try_leave_last(header: &CownHeader, head: *mut Slot) -> Result<(), *mut Slot> {
     // ORDERING: Release publishes the state that this holder wrote to the next thread that finds the queue
     // empty (acquire in `swap_tail`, `take_free`, `is_idle` and `leave_to_the_last`). Acquire on failure: see `next_or_end`.
     let (ok, failed) = (Ordering::Release, Ordering::Acquire);
-    header.tail.compare_exchange(head.as_ptr(), null_mut(), ok, failed).map(drop)
+    header.tail.compare_exchange(head, null_mut(), ok, failed).map(drop)
 }
 
 /// What stands behind a request that is not the last of its queue.
@@ -162,15 +162,15 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
             // ORDERING: Acquire, as in `try_leave_last`, from which this saves an exchange in vain where the cown ends.
             let mut tail = header.tail.load(Ordering::Acquire);
             if std::ptr::eq(tail, slot.as_ptr()) {
-                tail = try_leave_last(header, slot).err()?;
+                tail = try_leave_last(header, tail).err()?;
             }
-            return release_last::<AT_END>(slot, tail, cown, *home);
+            return release_last::<AT_END>(slot, tail, cown, home);
         };
         if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::ALERT) {
             Path::SinglePassedOn.take();
             return Some(single_task(next));
         }
-        pass_on_to_any(cown, next, *home)
+        pass_on_to_any(cown, next, home)
     }
 }
 
@@ -184,7 +184,7 @@ unsafe fn release_last<const AT_END: bool>(
     slot: NonNull<Slot>,
     tail: *mut Slot,
     cown: NonNull<CownHeader>,
-    home: RuntimeId,
+    home: &RuntimeId,
 ) -> Option<TaskPtr> {
     // SAFETY: by the caller's word.
     unsafe {
@@ -209,9 +209,9 @@ unsafe fn release_last<const AT_END: bool>(
 unsafe fn pass_on_to_any(
     cown: NonNull<CownHeader>,
     next: NonNull<Slot>,
-    home: RuntimeId,
+    home: &RuntimeId,
 ) -> Option<TaskPtr> {
-    let mut successor = Successor::new(home);
+    let mut successor = Successor::new(*home);
     // SAFETY: by the caller's word.
     unsafe { pass_on(cown, next, &mut successor) };
     successor.take()

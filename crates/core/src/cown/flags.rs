@@ -27,6 +27,8 @@ pub(crate) struct Flags {
     for_senders: AtomicU32,
 }
 
+const _: () = assert!(RunContext::REFUSAL == in_word(Flags::POISONED | Flags::CLOSED));
+
 impl Flags {
     /// A behaviour panicked while it held the cown exclusively.
     pub(crate) const POISONED: u16 = 1;
@@ -70,7 +72,7 @@ impl Flags {
         #[cfg(loom)]
         let (flags, for_senders) = (flags & !Self::FOR_SENDERS, flags & Self::FOR_SENDERS);
         Self {
-            word: AtomicU32::new(u32::from(home.get()) | in_word(flags)),
+            word: AtomicU32::new(home.extended() | in_word(flags)),
             #[cfg(loom)]
             for_senders: AtomicU32::new(in_word(for_senders)),
         }
@@ -130,7 +132,7 @@ impl Flags {
 
     /// Makes another runtime the home. For a behaviour that holds the cown.
     pub(super) fn set_home(&self, home: RuntimeId) {
-        let moved = |word: u32| Some(word & !HOME | u32::from(home.get()));
+        let moved = |word: u32| Some(word & !HOME | home.extended());
         // ORDERING: Relaxed, both, as in `get`.
         let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, moved);
     }
@@ -145,7 +147,7 @@ impl Flags {
         }
         // ORDERING: Relaxed, as in `get`.
         let word = self.word.load(Ordering::Relaxed) & (in_word(but_for) | HOME);
-        word == u32::from(home.get())
+        word == home.extended()
     }
 
     /// Whether a behaviour is to be refused, or at least to be run with care: the state is poisoned or gone, or the
@@ -153,8 +155,7 @@ impl Flags {
     #[inline(always)]
     pub(crate) fn may_be_refused(&self, context: &RunContext) -> bool {
         // ORDERING: Relaxed, as in `get`.
-        let word = self.word.load(Ordering::Relaxed) | context.refusal();
-        word & in_word(Self::POISONED | Self::CLOSED) != 0
+        self.word.load(Ordering::Relaxed) & context.refusal() != 0
     }
 
     /// Sets or clears a flag that is not part of a protocol.
