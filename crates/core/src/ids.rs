@@ -53,6 +53,24 @@ impl fmt::Debug for RuntimeId {
     }
 }
 
+/// What the word of a fresh cown says, by the place where it is made: the home, and whether the cown is pinned there.
+#[derive(Clone, Copy)]
+pub(crate) struct Birthplace(u32);
+
+impl Birthplace {
+    /// The bit that says that it is pinned. The flags are held to this where they are defined.
+    pub(crate) const PINNED: u32 = 1 << 22;
+
+    pub(crate) fn new(home: RuntimeId, is_pumped: bool) -> Self {
+        Self(home.extended() | if is_pumped { Self::PINNED } else { 0 })
+    }
+
+    #[inline]
+    pub(crate) fn word(self) -> u32 {
+        self.0
+    }
+}
+
 /// What a layer has of each runtime, by its id. None of it is ever freed.
 pub(crate) struct Registry<T: 'static>([AtomicPtr<T>; RuntimeId::LIMIT]);
 

@@ -130,6 +130,13 @@ impl Counts {
         was_last
     }
 
+    /// Gives a strong handle up that is the [only handle of any kind](Self::are_sole).
+    pub(super) fn remove_sole(&self) {
+        // ORDERING: Relaxed. Nobody else can change the word, nor look at it but for the one who ends the state. That one
+        // learns of the end of the handles by way of the queue (`leave_to_the_last`).
+        self.0.store(ONE_WEAK, Ordering::Relaxed);
+    }
+
     /// Gives a weak handle up; returns whether it was the last handle.
     #[inline]
     pub(super) fn remove_weak(&self) -> bool {

@@ -3,7 +3,7 @@
 
 use coact_sync::shim::atomic::{AtomicU32, End, Ordering};
 
-use crate::ids::RuntimeId;
+use crate::ids::{Birthplace, RuntimeId};
 use crate::task::RunContext;
 
 /// Where the flags begin in the word.
@@ -28,6 +28,7 @@ pub(crate) struct Flags {
 }
 
 const _: () = assert!(RunContext::REFUSAL == in_word(Flags::POISONED | Flags::CLOSED));
+const _: () = assert!(Birthplace::PINNED == in_word(Flags::PINNED));
 
 impl Flags {
     /// A behaviour panicked while it held the cown exclusively.
@@ -75,6 +76,16 @@ impl Flags {
             word: AtomicU32::new(home.extended() | in_word(flags)),
             #[cfg(loom)]
             for_senders: AtomicU32::new(in_word(for_senders)),
+        }
+    }
+
+    /// Those of a fresh cown. The flags are constant ones.
+    #[inline]
+    pub(super) fn of_fresh(place: Birthplace, flags: u16) -> Self {
+        Self {
+            word: AtomicU32::new(place.word() | in_word(flags)),
+            #[cfg(loom)]
+            for_senders: AtomicU32::new(0),
         }
     }
 

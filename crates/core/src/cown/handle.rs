@@ -10,12 +10,13 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::header::{CownHeader, Flags};
-use super::last::{is_idle, request_put_aside, retire};
+use super::last::{Last, is_idle, leave_to_the_last, request_put_aside, retire};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
 use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::paths::Path;
+use crate::sched::context;
 use crate::simulated;
 
 /// A **c**oncurrent **own**er: state that only behaviours reach.
@@ -95,10 +96,19 @@ impl<T: Send + 'static> Cown<T> {
     /// operation. [`packed`](Self::packed) takes less memory.
     #[inline]
     pub fn new(state: T) -> Self {
-        let (home, pumped) = current_place();
-        let this = Self { header: CownBox::allocate(state, home), state: PhantomData };
-        this.header().pin_if(pumped);
-        this
+        let made = match context::worker() {
+            Some(worker) => CownBox::try_allocate(state, worker.birthplace()),
+            None => Err(state),
+        };
+        let header = made.unwrap_or_else(Self::allocate);
+        Self { header, state: PhantomData }
+    }
+
+    /// The block of a new cown, by a thread that is no worker, or has none at hand.
+    #[cold]
+    #[inline(never)]
+    fn allocate(state: T) -> NonNull<CownHeader> {
+        CownBox::allocate(state, current_place())
     }
 
     /// The same in no more memory than it takes: 32 bytes and the state. For cowns that are many, and mostly idle.
@@ -115,10 +125,8 @@ impl<T: Send + 'static> Cown<T> {
     /// ```
     #[inline]
     pub fn packed(state: T) -> Self {
-        let (home, pumped) = current_place();
-        let this = Self { header: CownBox::allocate_packed(state, home), state: PhantomData };
-        this.header().pin_if(pumped);
-        this
+        let header = CownBox::allocate_packed(state, current_place());
+        Self { header, state: PhantomData }
     }
 
     /// This cown as a member of a set that is held for reading: the closure gets `&T`, and readers
@@ -264,16 +272,6 @@ impl<T: Send + 'static> WeakCown<T> {
     }
 }
 
-/// The same of a cown that is in no group, and that any thread may drop. Others may be reached by somebody who has no
-/// handle: what is [attended](attend::live) to, or a group by way of another member.
-#[inline]
-fn is_plain_and_idle(header: &CownHeader) -> bool {
-    // ORDERING: Acquire, both, as in `is_idle`.
-    !header.has(Flags::ATTENDED | Flags::GROUPED | Flags::PINNED)
-        && header.tail.load(Ordering::Acquire).is_null()
-        && header.readers.load(Ordering::Acquire) == 0
-}
-
 impl<T: Send + 'static> Clone for Cown<T> {
     #[inline]
     fn clone(&self) -> Self {
@@ -286,15 +284,76 @@ impl<T: Send + 'static> Drop for Cown<T> {
     #[inline]
     fn drop(&mut self) {
         let header = self.header();
-        if header.counts.are_sole() && is_plain_and_idle(header) {
-            Path::SoleHandle.take();
-            // SAFETY: nobody else has a handle, or could make one: the queue stays empty, and the state is ours.
-            return unsafe { destroy::<T>(self.header) };
+        if header.counts.are_sole() {
+            // SAFETY: it is the caller's, and not used any more.
+            return unsafe { drop_sole::<T>(self.header) };
         }
         if header.counts.remove() {
             // SAFETY: this was the last handle.
             unsafe { retire::<T>(self.header) };
         }
+    }
+}
+
+/// Drops the only handle of a cown that there is, of any kind: nobody could make another one, but of a cown that is
+/// [attended](crate::attend) to.
+///
+/// # Safety
+/// The handle is the caller's to drop.
+#[inline(never)]
+unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    const REACHED_BY_OTHERS: u16 = Flags::ATTENDED | Flags::GROUPED;
+    // SAFETY: the handle keeps the cown alive.
+    let header = unsafe { cown.as_ref() };
+    // ORDERING: Acquire, as in `is_idle`. The flags after it: a reader is noted before it leaves the queue.
+    let is_queue_empty = header.tail.load(Ordering::Acquire).is_null();
+    let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
+    if is_queue_empty && flags == 0 {
+        Path::SoleHandle.take();
+        // SAFETY: the queue stays empty, and nobody has ever read: the state is ours.
+        unsafe { destroy_plain::<T>(cown) }
+    } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
+        header.counts.remove_sole();
+        // SAFETY: this was the last handle.
+        unsafe { leave_to_the_last(cown, Last::of::<T>()) }
+    } else {
+        // SAFETY: by the caller's word.
+        unsafe { drop_sole_with_care::<T>(cown) }
+    }
+}
+
+/// The same of a cown that others may reach, or of which there is something to be seen to.
+///
+/// # Safety
+/// As [`drop_sole`].
+#[inline(never)]
+unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the handle keeps the cown alive.
+    let header = unsafe { cown.as_ref() };
+    if !header.has(Flags::ATTENDED | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
+        Path::SoleHandle.take();
+        // SAFETY: nobody else has a handle, or could make one: the queue stays empty, and the state is ours.
+        return unsafe { destroy::<T>(cown) };
+    }
+    if header.counts.remove() {
+        // SAFETY: this was the last handle.
+        unsafe { retire::<T>(cown) };
+    }
+}
+
+/// Drops the state of a cown that has no handle of any kind, and gives up its block: of one that is in no group, not
+/// attended to, not pinned, and not packed.
+///
+/// # Safety
+/// As [`destroy`].
+#[inline(always)]
+unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if std::mem::needs_drop::<T>() {
+            return destroy::<T>(cown);
+        }
+        CownBox::<T>::free_plain(cown);
     }
 }
 

@@ -9,6 +9,7 @@ use super::counts::Counts;
 pub(crate) use super::flags::Flags;
 use crate::attend::live;
 use crate::behaviour::slot::Slot;
+use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
 #[cfg(not(loom))]
 use crate::simulated;
@@ -44,12 +45,28 @@ pub(crate) const WAITER: u32 = 1;
 
 impl CownHeader {
     pub(crate) fn new(runtime: RuntimeId) -> Self {
+        Self::with_flags(Flags::new(runtime, 0))
+    }
+
+    /// That of a fresh cown, in a block that is as long as most are.
+    #[inline]
+    pub(crate) fn fresh(place: Birthplace) -> Self {
+        Self::with_flags(Flags::of_fresh(place, 0))
+    }
+
+    /// The same in a block that is no longer than it must be.
+    pub(crate) fn packed(place: Birthplace) -> Self {
+        Self::with_flags(Flags::of_fresh(place, Flags::PACKED))
+    }
+
+    #[inline]
+    fn with_flags(flags: Flags) -> Self {
         Self {
             tail: AtomicPtr::new(std::ptr::null_mut()),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             counts: Counts::new(),
             readers: AtomicU32::new(0),
-            flags: Flags::new(runtime, 0),
+            flags,
             #[cfg(loom)]
             serial: serial(),
         }
@@ -68,11 +85,6 @@ impl CownHeader {
     pub(crate) fn rank(this: NonNull<Self>) -> usize {
         // SAFETY: steps go over cowns that are alive; and this never changes.
         unsafe { (*this.as_ptr()).serial }
-    }
-
-    /// That of a cown in a block that is no longer than it must be.
-    pub(crate) fn packed(runtime: RuntimeId) -> Self {
-        Self { flags: Flags::new(runtime, Flags::PACKED), ..Self::new(runtime) }
     }
 
     /// That of a cown whose state is yet to come: nobody can have a strong handle.

@@ -35,7 +35,7 @@ impl Last {
     /// Tells a mark from the address of a request, which is aligned.
     const MARK: usize = 1;
 
-    fn of<T: Send + 'static>() -> &'static Self {
+    pub(super) fn of<T: Send + 'static>() -> &'static Self {
         const {
             &Self {
                 request: TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>),
@@ -126,7 +126,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 ///
 /// # Safety
 /// As [`retire`]; `last` is that of the state's type, and the cown can only be reached through handles.
-unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
+pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
     // SAFETY: the handles' weak count keeps the block alive.
     let header = unsafe { cown.as_ref() };
     // ORDERING: AcqRel. Release: what was appended by way of the handles that are gone, which we have acquired with their

@@ -10,6 +10,7 @@ use coact_sync::pool;
 use super::header::{CownHeader, Flags};
 use crate::attend::guard;
 use crate::group::leader::Leader;
+use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
 use crate::simulated;
 
@@ -34,16 +35,24 @@ impl<T> CownBox<T> {
 
     /// A new cown with one strong handle.
     #[inline]
-    pub(crate) fn allocate(state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
+    pub(crate) fn allocate(state: T, place: Birthplace) -> NonNull<CownHeader> {
         // SAFETY: the block is fresh, and has room.
-        unsafe { Self::fill(pool::alloc(Self::LINE), state, CownHeader::new(runtime)) }
+        unsafe { Self::fill(pool::alloc(Self::LINE), state, CownHeader::fresh(place)) }
+    }
+
+    /// The same if the thread has a block at hand. If not the state is given back.
+    #[inline(always)]
+    pub(crate) fn try_allocate(state: T, place: Birthplace) -> Result<NonNull<CownHeader>, T> {
+        let Some(block) = pool::try_alloc(Self::LINE) else { return Err(state) };
+        // SAFETY: the block is fresh, and has room.
+        Ok(unsafe { Self::fill(block, state, CownHeader::fresh(place)) })
     }
 
     /// The same in a block that is no longer than it must be; also for members of a group, which one worker at a time
     /// is at work on.
     #[inline]
-    pub(crate) fn allocate_packed(state: T, runtime: RuntimeId) -> NonNull<CownHeader> {
-        let header = CownHeader::packed(runtime);
+    pub(crate) fn allocate_packed(state: T, place: Birthplace) -> NonNull<CownHeader> {
+        let header = CownHeader::packed(place);
         // SAFETY: as above.
         unsafe { Self::fill(pool::alloc(Self::LAYOUT), state, header) }
     }
@@ -98,8 +107,7 @@ impl<T> CownBox<T> {
             let flags = header.flags.get(Flags::ATTENDED | Flags::PACKED | Flags::GROUPED);
             if flags == 0 {
                 // As most are.
-                cown.as_mut().end();
-                return pool::dealloc(cown.cast(), Self::LINE);
+                return Self::free_plain(cown);
             }
             let (attended, packed) = (header.has(Flags::ATTENDED), header.has(Flags::PACKED));
             let leader = cown.as_ref().leader();
@@ -118,6 +126,19 @@ impl<T> CownBox<T> {
             }
         }
     }
+
+    /// The same of a cown that is in no group, not attended to, and not packed.
+    ///
+    /// # Safety
+    /// As [`free`](Self::free).
+    #[inline(always)]
+    pub(super) unsafe fn free_plain(mut cown: NonNull<CownHeader>) {
+        // SAFETY: by the caller's word; the block of such a cown was made with this layout.
+        unsafe {
+            cown.as_mut().end();
+            pool::dealloc_and_return(cown.cast(), Self::LINE, ());
+        }
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -126,8 +147,8 @@ mod tests {
 
     use super::*;
 
-    fn home() -> RuntimeId {
-        RuntimeId::new(NonZeroU16::MIN)
+    fn place() -> Birthplace {
+        Birthplace::new(RuntimeId::new(NonZeroU16::MIN), false)
     }
 
     #[test]
@@ -144,7 +165,7 @@ mod tests {
     #[cfg(not(any(miri, coact_no_pool)))]
     #[test]
     fn a_line_is_a_line() {
-        let cowns: Vec<_> = (0..1000_u64).map(|n| CownBox::allocate(n, home())).collect();
+        let cowns: Vec<_> = (0..1000_u64).map(|n| CownBox::allocate(n, place())).collect();
         assert!(cowns.iter().all(|cown| cown.addr().get().is_multiple_of(CACHE_LINE)));
         // SAFETY: made just now, and known to nobody else.
         cowns.into_iter().for_each(|cown| unsafe { CownBox::<u64>::free(cown) });

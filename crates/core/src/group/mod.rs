@@ -30,6 +30,7 @@ use std::ptr::NonNull;
 use crate::attend::{Attended, guard};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::layout::CownBox;
+use crate::ids::Birthplace;
 use crate::sched::home::Home;
 use leader::Leader;
 
@@ -99,12 +100,11 @@ impl Group {
     ///
     /// Costs what [`Cown::new`] does, and an atomic addition.
     pub fn cown<T: Send + 'static>(&self, state: T) -> Cown<T> {
-        let home = self.home().0;
-        let mut header = CownBox::allocate_packed(state, home);
+        let home = self.home();
+        let mut header = CownBox::allocate_packed(state, Birthplace::new(home.0, home.is_pumped()));
         // SAFETY: fresh, and ours alone; the leader is alive, and counts the member.
         unsafe {
             header.as_mut().join(Leader::retain(self.leader));
-            header.as_ref().pin_if(self.home().is_pumped());
             Cown::from_header(header)
         }
     }

@@ -9,7 +9,7 @@ use super::context;
 use super::shared::{self, Phase};
 use crate::current::{self, unentered};
 use crate::fault::Fault;
-use crate::ids::RuntimeId;
+use crate::ids::{Birthplace, RuntimeId};
 use crate::panic;
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
@@ -95,13 +95,13 @@ pub(crate) fn current_id() -> RuntimeId {
 
 /// The same, and whether its cowns are pinned to a pump's thread.
 #[inline]
-pub(crate) fn current_place() -> (RuntimeId, bool) {
+pub(crate) fn current_place() -> Birthplace {
     match context::worker() {
-        Some(worker) => (worker.id(), worker.is_pump()),
+        Some(worker) => worker.birthplace(),
         None => {
             let id = current_id_outside();
             // The runtime of a model does not exist.
-            (id, !cfg!(loom) && shared::get(id).is_pumped())
+            Birthplace::new(id, !cfg!(loom) && shared::get(id).is_pumped())
         }
     }
 }

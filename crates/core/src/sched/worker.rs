@@ -13,7 +13,7 @@ use super::sharing::{Decision, SHARE_EVERY, Sharing};
 use super::surplus;
 use super::{context, hosted};
 use crate::current::AnyWorker;
-use crate::ids::RuntimeId;
+use crate::ids::{Birthplace, RuntimeId};
 use crate::paths::Path;
 use crate::task::{RunContext, TaskPtr, run_task};
 
@@ -49,8 +49,9 @@ pub(crate) struct Worker {
     me: &'static WorkerShared,
     pub(super) index: usize,
     id: RuntimeId,
+    /// Where the cowns are born that its tasks make.
+    birthplace: Birthplace,
     pub(super) parker: Parker,
-    pumped: bool,
     /// Whether an executor lends its threads.
     hosted: bool,
     /// Whether a hosted worker has shared tasks, and has not told of it.
@@ -96,8 +97,8 @@ impl Worker {
             me: &shared.workers[index],
             index,
             id: shared.id,
+            birthplace: Birthplace::new(shared.id, shared.is_pumped()),
             parker,
-            pumped: shared.is_pumped(),
             hosted: shared.hosted().is_some(),
             untold: Cell::new(false),
             throughput,
@@ -124,10 +125,9 @@ impl Worker {
         self.id
     }
 
-    /// Whether it is the thread that pumps.
     #[inline]
-    pub(crate) fn is_pump(&self) -> bool {
-        self.pumped
+    pub(crate) fn birthplace(&self) -> Birthplace {
+        self.birthplace
     }
 
     /// Queues a task that this thread has made ready. It runs next; what was to run next is moved
