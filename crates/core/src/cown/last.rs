@@ -132,15 +132,24 @@ pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static
     // ORDERING: AcqRel. Release: what was appended by way of the handles that are gone, which we have acquired with their
     // count, is linked (acquire in `try_leave_last`). Acquire pairs with the release in `leave`, as in
     // `swap_tail`: the state as its last holder has left it.
-    if !header.tail.swap(last.as_tail(), Ordering::AcqRel).is_null() {
-        // The last request to leave the queue finds the mark. The cown may be gone already.
-        return;
+    if header.tail.swap(last.as_tail(), Ordering::AcqRel).is_null() {
+        // SAFETY: the queue was empty, so this thread has the token; the rest by the caller's word.
+        unsafe { end_with_token(cown, last) }
     }
+    // Else the last request to leave the queue finds the mark. The cown may be gone already.
+}
+
+/// Drops the state of a cown behind whose mark nothing will be queued, now or after its readers.
+///
+/// # Safety
+/// As [`leave_to_the_last`]; the caller has the token.
+#[inline(never)]
+unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
     simulated::point();
-    // The queue was empty, so this thread has the token, and nothing else will be queued.
     // ORDERING: Acquire, as in `is_idle`.
     // SAFETY: only running readers, if there are any, still reach the state.
     unsafe {
+        let header = cown.as_ref();
         if header.readers.load(Ordering::Acquire) == 0 && header.is_within_reach() {
             last.end(cown);
         } else {

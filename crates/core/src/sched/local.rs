@@ -15,6 +15,7 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
 use self::gate::Gate;
+use crate::paths::Path;
 use crate::task::{Task, TaskPtr};
 
 /// The tasks themselves.
@@ -123,7 +124,7 @@ impl LocalQueue {
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_put_before(&self, task: TaskPtr) -> Result<(), TaskPtr> {
-        if !self.gate.try_enter() {
+        if !self.gate.try_enter_at_once() {
             return Err(task);
         }
         // ORDERING: Relaxed, both. From inside, the owner is alone with the word; `leave` publishes the store.
@@ -151,39 +152,38 @@ impl LocalQueue {
         })
     }
 
-    /// Takes the task in `next`, if there is one and no thief in the way.
+    /// Takes the task in `next`, or else the newest of the fresh ones; `None` if there is none, or a thief in the way.
     ///
     /// # Safety
     /// As [`own`](Self::own).
     #[inline(always)]
-    pub(crate) unsafe fn try_take_next(&self) -> Option<TaskPtr> {
+    pub(crate) unsafe fn try_take(&self) -> Option<TaskPtr> {
         if !self.gate.try_enter() {
             return None;
         }
         // ORDERING: Relaxed, both, as in `try_put_before`.
-        let next = self.next.load(Ordering::Relaxed);
+        let next = NonNull::new(self.next.load(Ordering::Relaxed));
+        if next.is_none() {
+            // SAFETY: the owner is inside.
+            return unsafe { self.take_fresh_and_leave() };
+        }
         self.next.store(null_mut(), Ordering::Relaxed);
         self.gate.leave();
-        NonNull::new(next)
+        Path::Next.take();
+        next
     }
 
-    /// Takes the newest of the fresh tasks, if there is one, none in `next`, and no thief in the way.
+    /// Takes the newest of the fresh tasks, if there is one, and goes out.
     ///
     /// # Safety
-    /// As [`own`](Self::own).
-    #[inline(always)]
-    pub(crate) unsafe fn try_take_fresh(&self) -> Option<TaskPtr> {
-        if !self.gate.try_enter() {
-            return None;
-        }
+    /// The caller is the owner, and inside.
+    #[inline(never)]
+    unsafe fn take_fresh_and_leave(&self) -> Option<TaskPtr> {
         let task = self.tasks.with_mut(|tasks| {
-            // ORDERING: Relaxed, as in `try_put_before`.
-            if !self.next.load(Ordering::Relaxed).is_null() {
-                return None;
-            }
             // SAFETY: the owner is inside, and so no thief is.
             let task = unsafe { (*tasks).fresh.pop_back() }?;
             self.len.store(self.len.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+            Path::Fresh.take();
             Some(task)
         });
         self.gate.leave();

@@ -50,12 +50,11 @@ pub(crate) struct WorkerShared {
 impl WorkerShared {
     /// Counts that the worker itself looks for a task.
     #[inline]
-    pub(super) fn tick(&self) -> u32 {
+    pub(super) fn tick(&self) {
         // ORDERING: Relaxed, both. Written by the worker only; a hint for the watcher; who must be exact finds it asleep
         // first.
         let tick = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
         self.ticks.store(tick, Ordering::Relaxed);
-        tick as u32
     }
 
     /// How many tasks the worker has taken since somebody last looked, who has `seen` so many.
@@ -70,7 +69,7 @@ impl WorkerShared {
     pub(super) fn is_long_in_sharing(&self, seen: &mut u64) -> bool {
         let taken = self.taken_since(seen);
         // ORDERING: Relaxed. For a choice that may be wrong.
-        let is_slow = taken < u64::from(SHARE_EVERY)
+        let is_slow = taken < SHARE_EVERY as u64
             && self.local.len() > 0
             && !self.keeps.load(Ordering::Relaxed);
         is_slow || taken == 0 && self.local.has_any()

@@ -3,7 +3,7 @@
 
 /// A worker shares tasks at most once in so many that it takes, or puts aside: short ones are done
 /// sooner than moved (and long ones are taken by those who find it stuck).
-pub(super) const SHARE_EVERY: u32 = 64;
+pub(super) const SHARE_EVERY: i32 = 64;
 /// A stretch that is measured is at least this long: shorter ones say more of what happens to be run.
 const STRETCH: u64 = 20_000;
 /// Behaviours that take this long are worth the move, whatever they touch.

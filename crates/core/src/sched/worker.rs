@@ -25,7 +25,7 @@ const ROUND: u32 = 64;
 /// Every so many of these rounds, the worker looks whether another one is stuck.
 const STUCK_EVERY: u32 = 16;
 /// After this many more tasks it looks again, if it was too soon to tell whether sharing is worth it.
-const SOON: u32 = 8;
+const SOON: i32 = 8;
 /// How many tasks that have had their share a worker puts behind the others before it asks for one, on the average
 /// and at the least:
 /// a task that moves costs some cache misses.
@@ -67,8 +67,12 @@ pub(crate) struct Worker {
     /// The tick in which it last was to, and the queue that it had sent to: null if there were several. Only compared.
     gave_way: Cell<(u32, *const ())>,
     context: &'static RunContext,
-    /// How many tasks have been taken or put aside since the worker last shared some, or thought about it.
-    unshared: Cell<u32>,
+    /// How many tasks are still to be taken or put aside before the worker shares some, or thinks about it.
+    until_share: Cell<i32>,
+    /// How many are still to be looked for before the oldest has its turn.
+    until_oldest: Cell<u32>,
+    /// How many turns there were, modulo 2^32.
+    turns: Cell<u32>,
     /// How many behaviours have followed others of their cown: with the ticks, how many it has run.
     followers: Cell<u32>,
     /// Whether the worker has found tasks in its own inbox since it last shared.
@@ -107,7 +111,9 @@ impl Worker {
             bound: Cell::new(throughput),
             gave_way: Cell::new((0, null())),
             context: shared.run_context(),
-            unshared: Cell::new(SHARE_EVERY),
+            until_share: Cell::new(0),
+            until_oldest: Cell::new(OLDEST_EVERY),
+            turns: Cell::new(0),
             followers: Cell::new(0),
             taken_back: Cell::new(false),
             sharing: RefCell::default(),
@@ -144,10 +150,10 @@ impl Worker {
     #[inline(never)]
     fn push_before(&self, task: TaskPtr) {
         // SAFETY: as in `own`.
-        match unsafe { self.me.local.try_put_before(task) } {
-            Ok(()) => Path::PutAside.take(),
-            Err(task) => self.push_slowly(task),
+        if let Err(task) = unsafe { self.me.local.try_put_before(task) } {
+            return self.push_slowly(task);
         }
+        Path::PutAside.take();
         self.share_some();
     }
 
@@ -159,6 +165,7 @@ impl Worker {
             let before = tasks.next.replace(task);
             tasks.fresh.extend(before);
         });
+        self.share_some();
     }
 
     /// How tasks are to be run, which may change while one runs: it may run past a shutdown's deadline.
@@ -270,21 +277,23 @@ impl Worker {
     /// that is in need does not disturb one that is at work.
     #[inline]
     fn share_some(&self) {
-        self.count_unshared(1);
-        self.share_if_due();
-    }
-
-    /// So many tasks have been taken or put aside.
-    #[inline]
-    fn count_unshared(&self, tasks: u32) {
-        self.unshared.set(self.unshared.get().saturating_add(tasks));
+        let left = self.until_share.get() - 1;
+        self.until_share.set(left);
+        if left <= 0 {
+            self.share_now();
+        }
     }
 
     #[inline]
     fn share_if_due(&self) {
-        if self.unshared.get() >= SHARE_EVERY {
-            self.share_if_hungry(|| self.decide());
+        if self.until_share.get() <= 0 {
+            self.share_now();
         }
+    }
+
+    #[inline(never)]
+    fn share_now(&self) {
+        self.share_if_hungry(|| self.decide());
     }
 
     /// Shares tasks that have come in bulk, at once.
@@ -292,17 +301,18 @@ impl Worker {
         self.share_if_hungry(|| Decision::Share(usize::MAX));
     }
 
-    #[inline(never)]
     fn share_if_hungry(&self, decide: impl FnOnce() -> Decision) {
         if self.shared.workers.len() == 1 {
             // It never is; so do not ask with each task.
-            self.unshared.set(0);
+            self.until_share.set(SHARE_EVERY);
         } else if self.shared.idle.is_hungry() {
             match decide() {
                 Decision::Share(most) => self.share(most),
-                Decision::Wait => self.unshared.set(SHARE_EVERY - SOON),
-                Decision::Keep => self.unshared.set(0),
+                Decision::Wait => self.until_share.set(SOON),
+                Decision::Keep => self.until_share.set(SHARE_EVERY),
             }
+        } else {
+            self.until_share.set(0);
         }
     }
 
@@ -331,7 +341,7 @@ impl Worker {
     #[cold]
     fn share(&self, most: usize) {
         let began = self.now();
-        self.unshared.set(0);
+        self.until_share.set(SHARE_EVERY);
         self.taken_back.set(false);
         // What is in the inbox from here on is for others.
         self.expecting.set(false);
@@ -524,8 +534,8 @@ impl Worker {
 
     /// Counts that tasks are looked for. A worker that has done anything does so before it sleeps.
     #[inline]
-    pub(super) fn tick(&self) -> u32 {
-        self.me.tick()
+    pub(super) fn tick(&self) {
+        self.me.tick();
     }
 
     /// Takes the next task of the worker's own.
@@ -538,36 +548,22 @@ impl Worker {
     /// The same, given what others see of the worker.
     #[inline(always)]
     fn take_of(&self, me: &WorkerShared) -> Option<TaskPtr> {
-        let tick = me.tick();
-        if tick.is_multiple_of(OLDEST_EVERY)
-            && let Some(task) = self.take_oldest(tick)
+        me.tick();
+        let left = self.until_oldest.get() - 1;
+        self.until_oldest.set(left);
+        if left == 0
+            && let Some(task) = self.take_oldest()
         {
             return Some(task);
         }
         // SAFETY: as in `own`.
-        match unsafe { me.local.try_take_next() } {
-            None => self.take_fresh(),
-            next => {
-                Path::Next.take();
-                next
-            }
-        }
-    }
-
-    /// The same where there may be no next one, or a thief is in the way.
-    #[inline(never)]
-    fn take_fresh(&self) -> Option<TaskPtr> {
-        // SAFETY: as in `own`.
-        match unsafe { self.me.local.try_take_fresh() } {
+        match unsafe { me.local.try_take() } {
             None => self.take_any(),
-            fresh => {
-                Path::Fresh.take();
-                fresh
-            }
+            task => task,
         }
     }
 
-    /// The same where there may be no such one either.
+    /// The same where there may be neither a next one nor a fresh one, or a thief is in the way.
     #[inline(never)]
     fn take_any(&self) -> Option<TaskPtr> {
         let task = self.own(|tasks| {
@@ -579,9 +575,12 @@ impl Worker {
 
     /// Takes what has waited longest, in the places where tasks wait by turns.
     #[cold]
-    fn take_oldest(&self, tick: u32) -> Option<TaskPtr> {
-        self.count_unshared(OLDEST_EVERY);
-        let (round, turn) = (tick / ROUND, tick % ROUND / OLDEST_EVERY);
+    fn take_oldest(&self) -> Option<TaskPtr> {
+        self.until_oldest.set(OLDEST_EVERY);
+        self.until_share.set((self.until_share.get() - OLDEST_EVERY as i32).max(0));
+        let turns = self.turns.get().wrapping_add(1);
+        self.turns.set(turns);
+        let (round, turn) = (turns / (ROUND / OLDEST_EVERY), turns % (ROUND / OLDEST_EVERY));
         let elsewhere = match turn {
             0 => self.take_from_inbox(round as usize % self.shared.workers.len()),
             1 if round.is_multiple_of(STUCK_EVERY) => self.help_stuck(true),
@@ -632,7 +631,7 @@ impl Worker {
     #[cold]
     fn search(&self) -> Option<TaskPtr> {
         self.sharing.borrow_mut().interrupt();
-        self.unshared.set(SHARE_EVERY);
+        self.until_share.set(0);
         let mut in_a_crowd = self.shared.idle.start_searching();
         loop {
             let found = if in_a_crowd { self.look_once_for_any() } else { self.look_for_a_while() };

@@ -88,7 +88,7 @@ fn next_against_thief() {
         });
         push(&queue, task(1));
         // SAFETY: this thread is the owner.
-        let mut got = Vec::from_iter(unsafe { queue.try_take_next() }.map(number));
+        let mut got = Vec::from_iter(unsafe { queue.try_take() }.map(number));
         push(&queue, task(2));
         got.extend(pop_all(&queue));
         got.extend(thief.join().unwrap());
@@ -113,9 +113,9 @@ fn fresh_against_thief() {
         push(&queue, task(1));
         push(&queue, task(2));
         // SAFETY: as above.
-        let mut got = Vec::from_iter(unsafe { queue.try_take_next() }.map(number));
+        let mut got = Vec::from_iter(unsafe { queue.try_take() }.map(number));
         // SAFETY: as above.
-        got.extend(unsafe { queue.try_take_fresh() }.map(number));
+        got.extend(unsafe { queue.try_take() }.map(number));
         got.extend(pop_all(&queue));
         got.extend(thief.join().unwrap());
         assert_all(got, 2);
