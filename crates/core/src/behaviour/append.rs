@@ -201,27 +201,108 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
 }
 
 /// Appends the two requests of one behaviour in one atomic step, as [`append_all`] does, and schedules what becomes ready.
+/// Each comes with its cown's header. What is rare is called in the tail, so that no registers are saved.
 ///
 /// # Safety
 /// As there; the cowns are distinct, and in no group.
-#[inline]
-pub(crate) unsafe fn append_two(requests: [Request; 2]) {
+#[inline(always)]
+pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>); 2]) {
     let [mut low, mut high] = requests;
-    if low.rank() > high.rank() {
+    if CownHeader::rank(low.1) > CownHeader::rank(high.1) {
         std::mem::swap(&mut low, &mut high);
     }
     // SAFETY: step by step as in `append_all`.
     unsafe {
-        swap_in(std::slice::from_mut(&mut low));
-        swap_in(std::slice::from_mut(&mut high));
+        let before_low = swap_in_one(low);
+        if !has_place(before_low) {
+            return append_high_later(low.0, high.0, high.1, before_low);
+        }
+        append_high(low.0, high, before_low);
+    }
+}
+
+/// The second half of [`append_two`], when the first request has its place.
+///
+/// # Safety
+/// As there; `before_low` is what the first exchange took out of the tail.
+#[inline(always)]
+unsafe fn append_high(
+    low: NonNull<Slot>,
+    high: (NonNull<Slot>, NonNull<CownHeader>),
+    before_low: *mut Slot,
+) {
+    // SAFETY: by the caller's word, as in `append_two`.
+    unsafe {
+        let before_high = swap_in_one(high);
+        if !has_place(before_high) {
+            return link_two_later(low, high.0, before_low, before_high);
+        }
+        link_two([low, high.0], [before_low, before_high]);
+    }
+}
+
+/// The same where the first request is yet to find its place.
+///
+/// # Safety
+/// As there.
+#[cold]
+#[inline(never)]
+unsafe fn append_high_later(
+    low: NonNull<Slot>,
+    high: NonNull<Slot>,
+    header: NonNull<CownHeader>,
+    before_low: *mut Slot,
+) {
+    // SAFETY: by the caller's word; it is not null, or there were nothing to wait for.
+    unsafe {
+        wait_for_place(before_low);
+        append_high(low, (high, header), before_low);
+    }
+}
+
+/// [`link_two`] where the second request is yet to find its place.
+///
+/// # Safety
+/// As there.
+#[cold]
+#[inline(never)]
+unsafe fn link_two_later(
+    low: NonNull<Slot>,
+    high: NonNull<Slot>,
+    before_low: *mut Slot,
+    before_high: *mut Slot,
+) {
+    // SAFETY: by the caller's word; it is not null, or there were nothing to wait for.
+    unsafe {
+        wait_for_place(before_high);
+        link_two([low, high], [before_low, before_high]);
+    }
+}
+
+/// Ends the step of two requests that have their places, ties them to what stands before them, and grants those whose
+/// queue was empty.
+///
+/// # Safety
+/// As [`append_two`]; these are what the exchanges took out of the tails.
+#[inline(always)]
+unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [*mut Slot; 2]) {
+    let [low, high] = requests;
+    let [before_low, before_high] = before;
+    simulated::point();
+    // SAFETY: by the caller's word. A request with nothing before it is ours until it is granted.
+    unsafe {
+        low.as_ref().end_step();
+        high.as_ref().end_step();
         simulated::point();
-        low.slot.as_ref().end_step();
-        high.slot.as_ref().end_step();
-        simulated::point();
-        // The links first, so that there is rarely more to do. A request with nothing before it is ours until it is granted.
-        let (low_is_free, high_is_free) = (!low.try_link(), !high.try_link());
-        if low_is_free || high_is_free {
-            grant_free([(low, low_is_free), (high, high_is_free)]);
+        // The links first, so that there is rarely more to do.
+        if !before_low.is_null() {
+            link(before_low, low);
+        }
+        if !before_high.is_null() {
+            link(before_high, high);
+        }
+        if before_low.is_null() || before_high.is_null() {
+            grant_free([low, high], [before_low.is_null(), before_high.is_null()]);
         }
     }
 }
@@ -229,19 +310,43 @@ pub(crate) unsafe fn append_two(requests: [Request; 2]) {
 /// Grants those of two requests whose queue was empty.
 ///
 /// # Safety
-/// The caller has the tokens of these, and the requests are queued.
+/// The caller has the tokens of these, and the requests are queued. Their cowns are in no group.
 #[cold]
 #[inline(never)]
-unsafe fn grant_free(requests: [(Request, bool); 2]) {
+unsafe fn grant_free(requests: [NonNull<Slot>; 2], are_free: [bool; 2]) {
     let mut ready = schedule;
     let mut deferring = Deferring::new(&mut ready);
-    for (request, is_free) in requests {
+    for (slot, is_free) in requests.into_iter().zip(are_free) {
         if is_free {
             // SAFETY: the token is ours; the request, which is not granted yet, keeps the cown alive.
-            unsafe { grant(request.header, request.slot, &mut deferring) };
+            unsafe { grant(slot.as_ref().member().header_ptr(), slot, &mut deferring) };
         }
     }
     deferring.finish();
+}
+
+/// Puts a request of a step into the queue of its cown; returns what stands before it.
+///
+/// # Safety
+/// The cown is alive, and the request the caller's.
+#[inline(always)]
+unsafe fn swap_in_one((slot, header): (NonNull<Slot>, NonNull<CownHeader>)) -> *mut Slot {
+    // SAFETY: by the caller's word; not yet queued.
+    let header = unsafe { header.as_ref() };
+    // SAFETY: as above.
+    unsafe { slot.as_ref() }.begin_step();
+    header.note_step();
+    swap_tail(header, slot)
+}
+
+/// Whether a request need not wait for what stands before it, if anything does.
+///
+/// # Safety
+/// As [`link`], unless it is null.
+#[inline(always)]
+unsafe fn has_place(previous: *mut Slot) -> bool {
+    // SAFETY: by the caller's word.
+    previous.is_null() || unsafe { &*previous }.is_placed()
 }
 
 /// Chains the requests for one cown, puts them into its queue, and waits until what stands before them has its place.

@@ -18,7 +18,7 @@ use super::release::release;
 use super::slot::Slot;
 use super::spawn::{self, Refusal};
 use crate::cown::access::Cursor;
-use crate::cown::header::{CownHeader, Member};
+use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
 use crate::group::join::Grouped;
@@ -122,19 +122,45 @@ impl Multi {
     /// The behaviour misses this grant. It may be gone after this call.
     #[inline(always)]
     pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
+        // SAFETY: by the caller's word. If it was the last grant the behaviour is the caller's to pass on, and it has all
+        // its cowns now, so nobody moves the first one. (That it was moved by a behaviour before this one was known to
+        // whoever granted it, and is acquired with the count.)
+        unsafe {
+            if Self::count_grant(behaviour) {
+                ready.ready(behaviour.cast(), Self::home(behaviour));
+            }
+        }
+    }
+
+    /// Counts one grant; says whether it was the last: then the behaviour is ready, and the caller's to pass on. If not it
+    /// may be gone.
+    ///
+    /// # Safety
+    /// The behaviour misses this grant.
+    #[inline(always)]
+    pub(super) unsafe fn count_grant(behaviour: NonNull<Multi>) -> bool {
         // SAFETY: it misses a grant, and so has not run.
         let multi = unsafe { behaviour.as_ref() };
         // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
         // (acquired with the token); the last one acquires that of all others, and runs. It need
         // not write: nobody else looks at the count any more.
-        if multi.missing.load(Ordering::Acquire) == 1
+        multi.missing.load(Ordering::Acquire) == 1
             || multi.missing.fetch_sub(1, Ordering::AcqRel) == 1
-        {
-            // SAFETY: it has all its cowns now, so nobody moves the first one. (That it was moved by a
-            // behaviour before this one was known to whoever granted it, and is acquired with the count.)
-            let home = unsafe { Self::home(behaviour) };
-            ready.ready(behaviour.cast(), home);
-        }
+    }
+
+    /// Whether it surely runs on this runtime. It may if not.
+    ///
+    /// # Safety
+    /// The behaviour is ready, has cowns, and the scheduler has not got it yet.
+    #[inline(always)]
+    pub(super) unsafe fn is_plainly_at(behaviour: NonNull<Multi>, home: RuntimeId) -> bool {
+        // SAFETY: it is live, and holds its cowns.
+        let (link, first) = unsafe {
+            let first = &(*Self::slots(behaviour).as_ptr()).slot;
+            (&behaviour.as_ref().link, first.member().header())
+        };
+        // ORDERING: Relaxed, as in `home`.
+        link.load(Ordering::Relaxed).is_null() && first.flags.is_plain(home, Flags::GROUPED)
     }
 
     /// The first request.

@@ -9,18 +9,18 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
-use super::append::{Request, append_two};
+use super::append::append_two;
 use super::body::{Body, Completion, Ended, Panicked, take};
 use super::claim;
 use super::multi::{Multi, MultiSlot, link};
-use super::release::release_exclusive;
+use super::release::{leave_last, release_exclusive};
 use super::slot::Slot;
 use crate::cown::access::Cursor;
 use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::ids::RuntimeId;
 use crate::paths::Path;
-use crate::sched::{Deferring, Successor, schedule};
+use crate::sched::{Deferring, Ready, Successor, schedule};
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// One block: as that of any behaviour on two cowns.
@@ -108,7 +108,8 @@ where
         // SAFETY: by the caller's word.
         unsafe {
             node.write(Pair { front, slots: [a, b], body: ManuallyDrop::new(body) });
-            launch(node.cast(), members.map(Member::header_ptr));
+            let [first, second] = members.map(Member::header_ptr);
+            launch(node.cast(), first, second);
         }
     }
 
@@ -209,26 +210,57 @@ unsafe fn slots(node: NonNull<Multi>) -> [NonNull<MultiSlot>; 2] {
 }
 
 /// Takes the cowns of a pair if they are free, or puts its requests into their queues: the same code for pairs of all
-/// types.
+/// types. (The cowns one by one, since an array would come in memory.)
 ///
 /// # Safety
 /// The node is that of a pair that was just made, and is given away. The cowns are its own, in their order; they are
 /// alive and distinct, and in no group.
 #[inline(never)]
-unsafe fn launch(node: NonNull<Multi>, cowns: [NonNull<CownHeader>; 2]) {
+unsafe fn launch(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNull<CownHeader>) {
     // SAFETY: by the caller's word.
     unsafe {
-        let slots = slots(node).map(NonNull::cast::<Slot>);
-        let headers = cowns.map(|cown| cown.as_ref());
-        if claim::take_two(slots.map(|slot| slot.as_ref()), headers) {
+        if first.as_ref().is_in_use(false) || second.as_ref().is_in_use(false) {
+            queue(node, first, second);
+        } else {
+            launch_free(node, first, second);
+        }
+    }
+}
+
+/// The same where both cowns look free.
+///
+/// # Safety
+/// As [`launch`].
+#[inline(never)]
+unsafe fn launch_free(
+    node: NonNull<Multi>,
+    first: NonNull<CownHeader>,
+    second: NonNull<CownHeader>,
+) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let slots = slots(node).map(|slot| slot.cast::<Slot>().as_ref());
+        if claim::take_two(slots, [first.as_ref(), second.as_ref()]) {
             Path::PairFree.take();
             // Nobody moves the first one, as it is held.
-            schedule(node.cast(), headers[0].home_of_queue());
+            schedule(node.cast(), first.as_ref().home_of_queue());
         } else {
-            Path::PairQueued.take();
-            let [a, b] = slots;
-            append_two([Request::new(a, cowns[0]), Request::new(b, cowns[1])]);
+            queue(node, first, second);
         }
+    }
+}
+
+/// Puts the requests of a pair into the queues of its cowns.
+///
+/// # Safety
+/// As [`launch`].
+#[inline(always)]
+unsafe fn queue(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNull<CownHeader>) {
+    Path::PairQueued.take();
+    // SAFETY: by the caller's word.
+    unsafe {
+        let [a, b] = slots(node).map(NonNull::cast::<Slot>);
+        append_two([(a, first), (b, second)]);
     }
 }
 
@@ -243,7 +275,7 @@ unsafe fn may_be_refused(node: NonNull<Multi>, context: &RunContext) -> bool {
         let flags =
             |slot: NonNull<MultiSlot>| &slot.cast::<Slot>().as_ref().member().header().flags;
         let [a, b] = slots(node).map(flags);
-        a.get(Flags::POISONED | Flags::CLOSED) != 0 || b.may_be_refused(context)
+        a.may_be_refused_with(b, context)
     }
 }
 
@@ -275,12 +307,58 @@ unsafe fn prefetch_successors(node: NonNull<Multi>) {
 }
 
 /// Lets the cowns of a pair go; returns the task that is to follow it, of its own runtime. The same code for pairs of
-/// all types.
+/// all types: it calls nothing but in its tail, so that it saves no registers.
 ///
 /// # Safety
 /// The behaviour holds its cowns. After this its block is the caller's alone.
 #[inline(never)]
 unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
+    // SAFETY: by the caller's word, slot by slot. What is ready then is nobody else's, and holds its cowns.
+    unsafe {
+        let [a, b] = slots(node);
+        let Ok(first) = release_plainly(a.cast()) else { return release_with_care(node, home) };
+        let Ok(second) = release_plainly(b.cast()) else {
+            return release_second_with_care(b, first, home);
+        };
+        match (first, second) {
+            (None, None) => None,
+            (Some(only), None) | (None, Some(only)) if Multi::is_plainly_at(only, home) => {
+                Some(only.cast())
+            }
+            _ => hand_on(first, second, home),
+        }
+    }
+}
+
+/// Lets one cown go, if it is left alone or passed on to a behaviour on several cowns with nothing more ado; returns that
+/// if it is ready now. Nothing is done if something is to be seen to.
+///
+/// # Safety
+/// As [`release_exclusive`], of a cown in no group.
+#[inline(always)]
+unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>, ()> {
+    // SAFETY: held exclusively, so the request is the head, and the token ours. It belongs to the new head, if there is
+    // one: nobody reads, as in `pass_on`.
+    unsafe {
+        let header = slot.as_ref().member().header();
+        // ORDERING: Acquire, as in `leave`.
+        let Some(next) = NonNull::new(slot.as_ref().next.load(Ordering::Acquire)) else {
+            return if leave_last(header, slot) { Ok(None) } else { Err(()) };
+        };
+        if header.wants_attention() || !next.as_ref().member().is_exclusive_in_multi() {
+            return Err(());
+        }
+        let behaviour = Multi::of(next);
+        Ok(Multi::count_grant(behaviour).then_some(behaviour))
+    }
+}
+
+/// As [`release`], whatever there is to be seen to.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn release_with_care(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
     let mut deferring = Deferring::new(&mut successor);
     // SAFETY: by the caller's word.
@@ -289,5 +367,47 @@ unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
         unsafe { release_exclusive(slot.cast(), &mut deferring) };
     }
     deferring.finish();
+    successor.take()
+}
+
+/// The same of the second cown alone, where the first one's release may have made a behaviour ready.
+///
+/// # Safety
+/// As [`release_exclusive`], of a cown in no group. The behaviour is the caller's to pass on.
+#[inline(never)]
+unsafe fn release_second_with_care(
+    second: NonNull<MultiSlot>,
+    ready: Option<NonNull<Multi>>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    let mut deferring = Deferring::new(&mut successor);
+    // SAFETY: by the caller's word.
+    unsafe {
+        if let Some(behaviour) = ready {
+            deferring.ready(behaviour.cast(), Multi::home(behaviour));
+        }
+        release_exclusive(second.cast(), &mut deferring);
+    }
+    deferring.finish();
+    successor.take()
+}
+
+/// Passes on what a pair's release has made ready; returns the first that belongs to the runtime.
+///
+/// # Safety
+/// The behaviours are the caller's to pass on. It holds nothing any more, so that foreign code may run.
+#[inline(never)]
+unsafe fn hand_on(
+    first: Option<NonNull<Multi>>,
+    second: Option<NonNull<Multi>>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    for behaviour in [first, second].into_iter().flatten() {
+        // SAFETY: it is ready, and not passed on yet.
+        let home = unsafe { Multi::home(behaviour) };
+        successor.ready(behaviour.cast(), home);
+    }
     successor.take()
 }

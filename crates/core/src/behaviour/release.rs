@@ -47,6 +47,15 @@ pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bo
         && try_leave_last(header, head.as_ptr()).is_ok()
 }
 
+/// The same of a head that was looked at: nothing stood behind it.
+///
+/// # Safety
+/// As [`leave_alone`].
+#[inline(always)]
+pub(super) unsafe fn leave_last(header: &CownHeader, head: NonNull<Slot>) -> bool {
+    try_leave_last(header, head.as_ptr()).is_ok()
+}
+
 /// Empties the queue if the head is its last request and no mark has replaced the tail. Otherwise returns the tail.
 #[inline(always)]
 fn try_leave_last(header: &CownHeader, head: *mut Slot) -> Result<(), *mut Slot> {

@@ -169,6 +169,17 @@ impl Flags {
         self.word.load(Ordering::Relaxed) & context.refusal() != 0
     }
 
+    /// The same of a behaviour on this cown and another one.
+    #[inline(always)]
+    pub(crate) fn may_be_refused_with(&self, other: &Self, context: &RunContext) -> bool {
+        // ORDERING: Relaxed, both, as in `get`.
+        let words = self.word.load(Ordering::Relaxed) | other.word.load(Ordering::Relaxed);
+        words & context.refusal() != 0
+    }
+
+    /// What of the word [refuses](Self::may_be_refused) a behaviour of a runtime that runs its bodies.
+    pub(crate) const REFUSAL: u32 = in_word(Self::POISONED | Self::CLOSED);
+
     /// Sets or clears a flag that is not part of a protocol.
     pub(super) fn set(&self, flag: u16, on: bool) {
         // ORDERING: Relaxed, both, as in `get`.

@@ -333,6 +333,12 @@ impl Member {
         self.has(Self::MULTI)
     }
 
+    /// Whether the request lies in no one-cown behaviour, and is not to read.
+    #[inline]
+    pub(crate) fn is_exclusive_in_multi(self) -> bool {
+        self.0.addr().get() & (Self::READ | Self::MULTI) == Self::MULTI
+    }
+
     /// Whether the request is that of a one-cown behaviour, and has found its place.
     #[inline]
     pub(crate) fn is_single(self) -> bool {
