@@ -20,7 +20,7 @@ use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::ids::RuntimeId;
 use crate::paths::Path;
-use crate::sched::{Deferring, Ready, Successor, schedule};
+use crate::sched::{Deferring, Ready, Successor, offer_to_worker, schedule};
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// One block: as that of any behaviour on two cowns.
@@ -399,6 +399,29 @@ unsafe fn release_second_with_care(
 /// The behaviours are the caller's to pass on. It holds nothing any more, so that foreign code may run.
 #[inline(never)]
 unsafe fn hand_on(
+    first: Option<NonNull<Multi>>,
+    second: Option<NonNull<Multi>>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    // As most are, where it is more than one.
+    if let (Some(first), Some(second)) = (first, second)
+        // SAFETY: they are ready, and not passed on yet.
+        && unsafe { Multi::is_plainly_at(first, home) && Multi::is_plainly_at(second, home) }
+        && offer_to_worker(second.cast(), home)
+    {
+        return Some(first.cast());
+    }
+    // SAFETY: by the caller's word.
+    unsafe { hand_on_with_care(first, second, home) }
+}
+
+/// The same, wherever they belong.
+///
+/// # Safety
+/// As [`hand_on`].
+#[cold]
+#[inline(never)]
+unsafe fn hand_on_with_care(
     first: Option<NonNull<Multi>>,
     second: Option<NonNull<Multi>>,
     home: RuntimeId,

@@ -177,9 +177,6 @@ impl Flags {
         words & context.refusal() != 0
     }
 
-    /// What of the word [refuses](Self::may_be_refused) a behaviour of a runtime that runs its bodies.
-    pub(crate) const REFUSAL: u32 = in_word(Self::POISONED | Self::CLOSED);
-
     /// Sets or clears a flag that is not part of a protocol.
     pub(super) fn set(&self, flag: u16, on: bool) {
         // ORDERING: Relaxed, both, as in `get`.
