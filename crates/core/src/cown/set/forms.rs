@@ -1,0 +1,129 @@
+//! How a behaviour names its cowns: for reading, poisoned or not, in any case.
+
+use std::marker::PhantomData;
+
+use super::{AsCown, CownRef};
+use crate::cown::handle::Cown;
+
+/// What a form of a set knows of its handles' type: exactly that it is this one. Another that it could be coerced to may
+/// have another state behind the same view, for which the form could not have been made.
+pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
+
+/// A cown held for reading; see [`Cown::read`].
+///
+/// One exists only where the state is [`Sync`]: it is looked for where it is made, so that what is wrong is
+/// told there, and once.
+#[derive(Debug)]
+pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
+
+/// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
+#[derive(Debug)]
+pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+
+/// A cown whose behaviour runs in any case; see [`Cown::regardless`].
+#[derive(Debug)]
+pub struct Regardless<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+
+/// A cown by value whose behaviour runs in any case; see [`Cown::into_regardless`].
+#[derive(Debug)]
+pub struct RegardlessHeld<T: Send + 'static>(pub(crate) Cown<T>);
+
+/// A cown held for reading whose poison the behaviour wants to see; see [`Read::checked`].
+#[derive(Debug)]
+pub struct CheckedRead<'c, T: Send + 'static>(pub(super) &'c Cown<T>);
+
+impl<'c, T: Send + Sync + 'static> Read<'c, T> {
+    /// Reads the cown even if it is poisoned: the closure gets a `Result`.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, when};
+    ///
+    /// let cown = Cown::new(1);
+    /// when(&cown, |n| { *n = 7; panic!("half way") });
+    /// let seen = ask(cown.read().checked(), |n| match n {
+    ///     Ok(sound) => *sound,
+    ///     Err(poisoned) => -*poisoned.get_ref(),
+    /// });
+    /// assert_eq!(seen.wait(), Ok(-7));
+    /// ```
+    pub fn checked(self) -> CheckedRead<'c, T> {
+        CheckedRead(self.0)
+    }
+}
+
+/// A slice of cowns held for reading; see [`read_all`]. As [`Read`], only where states are [`Sync`].
+#[derive(Debug)]
+pub struct ReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
+
+/// A slice of cowns held for reading, poisoned or not; see [`ReadAll::checked`].
+#[derive(Debug)]
+pub struct CheckedReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
+
+/// A slice of cowns, poisoned or not; see [`checked_all`].
+#[derive(Debug)]
+pub struct CheckedAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
+
+/// Names all cowns of a slice for reading.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, ask, read_all};
+///
+/// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
+/// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
+/// assert_eq!(sum.wait().unwrap(), 10);
+/// ```
+pub fn read_all<R>(cowns: &[R]) -> ReadAll<'_, <R::Handle as AsCown>::View, R>
+where
+    R: CownRef,
+    <R::Handle as AsCown>::State: Sync,
+{
+    ReadAll(cowns, PhantomData)
+}
+
+impl<'c, T, R> ReadAll<'c, T, R> {
+    /// Reads the cowns even if some are poisoned, or closed as that of an actor that has ended: the
+    /// closure gets a `Result` for each, and all others.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, read_all, when};
+    ///
+    /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
+    /// when(&accounts[2], |_| panic!("half way"));
+    /// let report = ask(read_all(&accounts).checked(), |all| {
+    ///     let sum: u64 = all.iter().flatten().sum();
+    ///     let unsound: Vec<_> = (0..all.len()).filter(|at| all.get(*at).unwrap().is_err()).collect();
+    ///     (sum, unsound)
+    /// });
+    /// assert_eq!(report.wait(), Ok((7, vec![2])));
+    /// ```
+    pub fn checked(self) -> CheckedReadAll<'c, T, R> {
+        CheckedReadAll(self.0, PhantomData)
+    }
+}
+
+/// Names all cowns of a slice, of which some may be poisoned, or closed as that of an actor that has
+/// ended: the closure gets a `Result` for each, and can clear the mark of those that are poisoned.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, MemberError, ask, checked_all, when};
+///
+/// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
+/// when(&accounts[2], |_| panic!("half way"));
+/// when(checked_all(&accounts), |mut all| {
+///     for account in all.iter_mut() {
+///         match account {
+///             Ok(balance) => *balance += 1,
+///             Err(MemberError::Poisoned(poisoned)) => *poisoned.clear() = 0,
+///             Err(_) => {}
+///         }
+///     }
+/// });
+/// assert_eq!(ask(&accounts, |all| all.iter().sum::<u64>()).wait(), Ok(10));
+/// ```
+pub fn checked_all<R: CownRef>(cowns: &[R]) -> CheckedAll<'_, <R::Handle as AsCown>::View, R> {
+    CheckedAll(cowns, PhantomData)
+}

@@ -1,0 +1,236 @@
+//! Sets of one cown.
+
+use std::ptr::NonNull;
+
+use super::handles::exclusive;
+use super::owned;
+use super::sealed::{Admission, Sealed, Visitor};
+use super::{
+    AsCown, Checked, CheckedRead, CownSet, Read, Regardless, RegardlessHeld, forget, view, view_mut,
+};
+use crate::cown::access::{Cursor, Held, Poisoned};
+use crate::cown::checked::{self, PoisonedRead};
+use crate::cown::handle::Cown;
+use crate::cown::header::{CownHeader, Member};
+use crate::cown::layout::CownBox;
+
+/// One kind of single member, in its borrowed and its owned form.
+macro_rules! one_cown {
+    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, announces: $announces:expr,
+     $(regardless: $regardless:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
+        impl<$($generics)*> Sealed for $set {}
+
+        impl<$($generics)*> CownSet for $set {
+            type Access<'a> = $access;
+            type Shape = ();
+            type Owned = $owned;
+            const SINGLE: bool = $single;
+            const HAS_READS: bool = !$single;
+            const ANNOUNCES: bool = $announces;
+            const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
+            $(const REGARDLESS: bool = $regardless;)?
+
+            #[inline]
+            fn member_count(&self) -> usize {
+                1
+            }
+
+            #[inline]
+            fn shape(&self) {}
+
+            fn to_owned_set(&self) -> $owned {
+                let $this = self;
+                #[allow(clippy::redundant_closure_call)]
+                ($own)($cown.clone())
+            }
+
+            #[inline]
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                let $this = self;
+                visitor.member($member($cown.as_cown().header_ptr()));
+            }
+
+            #[inline]
+            fn give(self) {
+                forget(self);
+            }
+
+            #[inline]
+            fn announce_all(&self) -> bool {
+                let $this = self;
+                $cown.announce()
+            }
+
+            #[inline]
+            fn announced_all(&self) {
+                let $this = self;
+                $cown.announced();
+            }
+
+            fn admit_all(&self, admission: &mut Admission) {
+                let $this = self;
+                admission.ask(|| $cown.admit());
+            }
+
+            #[inline]
+            unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
+                let $ptr = members.advance().header_ptr();
+                // SAFETY: held as the member asks for, and of its type, by the caller's word.
+                unsafe { $get }
+            }
+
+            unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+                members.advance();
+            }
+        }
+    };
+}
+
+one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES, |this| *this,
+    own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES,
+    |this| this.0, own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
+    |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
+one_cown!([H: AsCown] owned::Read<H>, owned::Read<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
+    |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
+one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, owned::CheckedRead<T>,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
+    member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
+one_cown!([T: Send + Sync + 'static] owned::CheckedRead<T>, owned::CheckedRead<T>,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
+    member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
+one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut T, Poisoned<'a, T>>,
+    single: true, announces: false, |this| this.0, own: owned::Checked, member: Member::checked, |cown| hold_checked(cown));
+one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
+    Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: owned::Checked,
+    member: Member::checked, |cown| hold_checked(cown));
+one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
+    regardless: true, |this| this.0, own: owned::Regardless, member: Member::checked,
+    |cown| view_mut::<Cown<T>>(cown));
+one_cown!([T: Send + 'static] owned::Regardless<T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
+    regardless: true, |this| this.0, own: owned::Regardless, member: Member::checked,
+    |cown| view_mut::<Cown<T>>(cown));
+
+impl<T: Send + 'static> Sealed for Cown<T> {}
+
+/// By value: the behaviour takes the handle along, and the closure gets it with the state.
+impl<T: Send + 'static> CownSet for Cown<T> {
+    type Access<'a> = Held<'a, T>;
+    type Shape = ();
+    type Owned = Cown<T>;
+    const SINGLE: bool = true;
+    const HAS_READS: bool = false;
+    const ANNOUNCES: bool = false;
+    const EXCLUSIVE: Option<usize> = Some(1);
+
+    #[inline]
+    fn member_count(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn shape(&self) {}
+
+    fn to_owned_set(&self) -> Self {
+        self.clone()
+    }
+
+    #[inline]
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.member(Member::exclusive(self.header_ptr()));
+    }
+
+    #[inline]
+    fn give(self) {
+        std::mem::forget(self);
+    }
+
+    #[inline]
+    fn announce_all(&self) -> bool {
+        false
+    }
+
+    fn announced_all(&self) {}
+
+    fn admit_all(&self, admission: &mut Admission) {
+        admission.skip();
+    }
+
+    #[inline]
+    unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
+        let cown = members.advance().header_ptr();
+        // SAFETY: held, and of `T`; `give` has left a handle to us.
+        unsafe { Held::new(&mut *CownBox::<T>::state(cown), Cown::from_header(cown)) }
+    }
+
+    unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+        // SAFETY: `give` has left a handle to us.
+        drop(unsafe { Cown::<T>::from_header(members.advance().header_ptr()) });
+    }
+}
+
+impl<T: Send + 'static> Sealed for RegardlessHeld<T> {}
+
+/// As a cown by value, but for what it is named as.
+impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
+    type Access<'a> = Held<'a, T>;
+    type Shape = ();
+    type Owned = Self;
+    const SINGLE: bool = true;
+    const HAS_READS: bool = false;
+    const ANNOUNCES: bool = false;
+    const EXCLUSIVE: Option<usize> = Some(1);
+    const REGARDLESS: bool = true;
+
+    fn member_count(&self) -> usize {
+        1
+    }
+
+    fn shape(&self) {}
+
+    fn to_owned_set(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        visitor.member(Member::checked(self.0.header_ptr()));
+    }
+
+    fn announce_all(&self) -> bool {
+        false
+    }
+
+    fn announced_all(&self) {}
+
+    fn admit_all(&self, admission: &mut Admission) {
+        admission.skip();
+    }
+
+    fn give(self) {
+        self.0.give();
+    }
+
+    unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
+        // SAFETY: by the caller's word.
+        unsafe { Cown::<T>::access((), members) }
+    }
+
+    unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+        // SAFETY: by the caller's word.
+        unsafe { Cown::<T>::abandon((), members) };
+    }
+}
+
+/// # Safety
+/// The caller holds the cown exclusively for `'a`, and it is of `T`.
+unsafe fn hold_checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisoned<'a, T>> {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if cown.as_ref().is_poisoned() {
+            Err(Poisoned::new(cown))
+        } else {
+            Ok(&mut *CownBox::<T>::state(cown))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Slices of cowns as sets.
+
+use super::handles::exclusive;
+use super::owned;
+use super::sealed::{Admission, Sealed, Visitor};
+use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
+use crate::cown::access::{Cursor, Members, ReadMembers};
+use crate::cown::checked::{CheckedMembers, CheckedReadMembers};
+use crate::cown::header::Member;
+
+/// One kind of slice, in its borrowed and its owned form.
+macro_rules! slice_of_cowns {
+    ([$($generics:tt)*] $set:ty, of $handle:ty, $owned:ident, $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
+        impl<$($generics)*> Sealed for $set {}
+
+        impl<$($generics)*> CownSet for $set {
+            type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
+            type Shape = usize;
+            type Owned = owned::$owned<$handle>;
+
+            fn member_count(&self) -> usize {
+                let $this = self;
+                $slice.len()
+            }
+
+            fn shape(&self) -> usize {
+                self.member_count()
+            }
+
+            fn to_owned_set(&self) -> Self::Owned {
+                let $this = self;
+                owned::$owned($slice.iter().map(|cown| cown.handle().clone()).collect())
+            }
+
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                let $this = self;
+                for cown in $slice.iter() {
+                    visitor.member($member(cown.handle().as_cown().header_ptr()));
+                }
+            }
+
+            fn give(self) {
+                forget(self);
+            }
+
+            fn announce_all(&self) -> bool {
+                let $this = self;
+                $slice.iter().fold(false, |asks, cown| cown.handle().announce() | asks)
+            }
+
+            fn announced_all(&self) {
+                let $this = self;
+                $slice.iter().for_each(|cown| cown.handle().announced());
+            }
+
+            fn admit_all(&self, admission: &mut Admission) {
+                let $this = self;
+                $slice.iter().for_each(|cown| admission.ask(|| cown.handle().admit()));
+            }
+
+            unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> Self::Access<'a> {
+                // SAFETY: the next `len` members are the slice's; held, by the caller's word.
+                unsafe { $access::new(members.split(len)) }
+            }
+
+            unsafe fn abandon(len: usize, members: &mut Cursor<'_>) {
+                members.split(len);
+            }
+        }
+    };
+}
+
+slice_of_cowns!([R: CownRef] &[R], of R::Handle, Slice, Members,
+    |this| this, member: exclusive::<R::Handle>);
+slice_of_cowns!([R: CownRef] &Vec<R>, of R::Handle, Slice, Members,
+    |this| this, member: exclusive::<R::Handle>);
+slice_of_cowns!([R: CownRef, const N: usize] &[R; N], of R::Handle, Slice, Members,
+    |this| this, member: exclusive::<R::Handle>);
+slice_of_cowns!([H: AsCown] owned::Slice<H>, of H, Slice, Members,
+    |this| this.0, member: exclusive::<H>);
+slice_of_cowns!([R: CownRef] ReadAll<'_, <R::Handle as AsCown>::View, R>,
+    of R::Handle, ReadAll, ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!([H: AsCown] owned::ReadAll<H>, of H, ReadAll, ReadMembers,
+    |this| this.0, member: Member::read);
+slice_of_cowns!([R: CownRef] CheckedAll<'_, <R::Handle as AsCown>::View, R>,
+    of R::Handle, CheckedAll, CheckedMembers, |this| this.0, member: Member::checked);
+slice_of_cowns!([H: AsCown] owned::CheckedAll<H>, of H, CheckedAll, CheckedMembers,
+    |this| this.0, member: Member::checked);
+slice_of_cowns!([R: CownRef<Handle: AsCown<State: Sync>>]
+    CheckedReadAll<'_, <R::Handle as AsCown>::View, R>, of R::Handle, CheckedReadAll,
+    CheckedReadMembers, |this| this.0, member: Member::checked_read);
+slice_of_cowns!([H: AsCown<State: Sync>] owned::CheckedReadAll<H>, of H, CheckedReadAll,
+    CheckedReadMembers, |this| this.0, member: Member::checked_read);

@@ -1,0 +1,150 @@
+//! Arrays and tuples of sets.
+
+use super::CownSet;
+use super::sealed::{Admission, Sealed, Visitor};
+use crate::cown::access::Cursor;
+
+impl<S: CownSet, const N: usize> Sealed for [S; N] {}
+
+impl<S: CownSet, const N: usize> CownSet for [S; N] {
+    type Access<'a> = [S::Access<'a>; N];
+    type Shape = [S::Shape; N];
+    type Owned = [S::Owned; N];
+    const HAS_READS: bool = S::HAS_READS;
+    const ANNOUNCES: bool = S::ANNOUNCES;
+    const EXCLUSIVE: Option<usize> = match S::EXCLUSIVE {
+        Some(each) => each.checked_mul(N),
+        None => None,
+    };
+
+    fn member_count(&self) -> usize {
+        self.iter().map(CownSet::member_count).sum()
+    }
+
+    fn shape(&self) -> Self::Shape {
+        std::array::from_fn(|index| self[index].shape())
+    }
+
+    fn to_owned_set(&self) -> Self::Owned {
+        std::array::from_fn(|index| self[index].to_owned_set())
+    }
+
+    fn visit(&self, visitor: &mut Visitor<'_>) {
+        self.iter().for_each(|set| set.visit(visitor));
+    }
+
+    fn give(self) {
+        self.into_iter().for_each(CownSet::give);
+    }
+
+    fn announce_all(&self) -> bool {
+        self.iter().fold(false, |asks, set| set.announce_all() | asks)
+    }
+
+    fn announced_all(&self) {
+        self.iter().for_each(CownSet::announced_all);
+    }
+
+    fn admit_all(&self, admission: &mut Admission) {
+        self.iter().for_each(|set| set.admit_all(admission));
+    }
+
+    unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
+        // SAFETY: the members of the parts follow one another, as `visit` named them.
+        shape.map(|shape| unsafe { S::access(shape, members) })
+    }
+
+    unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
+        // SAFETY: as in `access`.
+        shape.into_iter().for_each(|shape| unsafe { S::abandon(shape, members) });
+    }
+}
+
+/// The sum, if all are known.
+const fn sum(parts: &[Option<usize>]) -> Option<usize> {
+    let (mut whole, mut at) = (Some(0_usize), 0);
+    while at < parts.len() {
+        whole = match (whole, parts[at]) {
+            (Some(before), Some(part)) => before.checked_add(part),
+            _ => None,
+        };
+        at += 1;
+    }
+    whole
+}
+
+macro_rules! tuple_of_sets {
+    ($($name:ident . $index:tt),*) => {
+        impl<$($name: CownSet),*> Sealed for ($($name,)*) {}
+
+        #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
+        impl<$($name: CownSet),*> CownSet for ($($name,)*) {
+            type Access<'a> = ($($name::Access<'a>,)*);
+            type Shape = ($($name::Shape,)*);
+            type Owned = ($($name::Owned,)*);
+            const HAS_READS: bool = false $(|| $name::HAS_READS)*;
+            const ANNOUNCES: bool = false $(|| $name::ANNOUNCES)*;
+            const EXCLUSIVE: Option<usize> = sum(&[$($name::EXCLUSIVE),*]);
+
+            #[inline]
+            fn member_count(&self) -> usize {
+                0 $(+ self.$index.member_count())*
+            }
+
+            #[inline]
+            fn shape(&self) -> Self::Shape {
+                ($(self.$index.shape(),)*)
+            }
+
+            fn to_owned_set(&self) -> Self::Owned {
+                ($(self.$index.to_owned_set(),)*)
+            }
+
+            #[inline]
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                $(self.$index.visit(visitor);)*
+            }
+
+            #[inline]
+            unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
+                // SAFETY: the members of the parts follow one another, as `visit` named them; a
+                // tuple expression is evaluated from left to right.
+                unsafe { ($($name::access(shape.$index, members),)*) }
+            }
+
+            #[inline]
+            fn give(self) {
+                $(self.$index.give();)*
+            }
+
+            #[inline]
+            fn announce_all(&self) -> bool {
+                false $(| self.$index.announce_all())*
+            }
+
+            #[inline]
+            fn announced_all(&self) {
+                $(self.$index.announced_all();)*
+            }
+
+            fn admit_all(&self, admission: &mut Admission) {
+                $(self.$index.admit_all(admission);)*
+            }
+
+            unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
+                // SAFETY: as in `access`.
+                unsafe { $($name::abandon(shape.$index, members);)* }
+            }
+        }
+    };
+}
+
+tuple_of_sets!();
+tuple_of_sets!(A.0);
+tuple_of_sets!(A.0, B.1);
+tuple_of_sets!(A.0, B.1, C.2);
+tuple_of_sets!(A.0, B.1, C.2, D.3);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4, F.5);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4, F.5, G.6);
+tuple_of_sets!(A.0, B.1, C.2, D.3, E.4, F.5, G.6, H.7);

@@ -1,0 +1,305 @@
+//! The timers of a runtime, and the thread that serves them.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use coact_sync::shim::sync::{Condvar, Mutex};
+
+use super::wheel::{Key, Wheel};
+use super::{Run, Timer};
+use crate::current::{self, Cancelling};
+use crate::depth;
+use crate::ids::RuntimeId;
+use crate::panic::drop_quietly;
+use crate::sched::services::Service;
+use crate::sched::shared::{self, Shared};
+use crate::sched::thread::Thread;
+
+/// What a timer does.
+pub(super) enum Entry {
+    Once(Box<dyn FnOnce() + Send>),
+    Every {
+        period: u64,
+        fire: Box<dyn FnMut() + Send>,
+    },
+    /// Again when each run has ended.
+    Spaced {
+        delay: u64,
+        run: Arc<dyn Fn(Run) + Send + Sync>,
+    },
+}
+
+/// The resolution of the wheel: timers within one tick are told apart, but are looked at together.
+const TICK: Duration = Duration::from_millis(1);
+
+/// All timers of one runtime. A thread of its own serves them, since workers may be deep in long
+/// behaviours; it starts with the first timer.
+pub(crate) struct Timers {
+    runtime: RuntimeId,
+    /// Whether a simulation serves the timers, in virtual time.
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    wheel: Wheel<(u64, u64, Entry)>,
+    /// The timers that have not had their end.
+    places: HashMap<u64, Place>,
+    next_number: u64,
+    driver: Driver,
+    thread: Option<Thread>,
+}
+
+/// Where a timer is.
+enum Place {
+    /// In the wheel.
+    Waiting(Key),
+    /// It fires right now, or its run goes on, and is to be set again: it may be cancelled before it is.
+    Firing,
+}
+
+impl State {
+    /// Takes out the timers that are due, in their order.
+    fn take_due(&mut self, now: u64) -> Vec<(u64, u64, Entry)> {
+        let mut due = Vec::new();
+        self.wheel.advance(now, &mut |entry| due.push(entry));
+        for (number, _, entry) in &due {
+            match entry {
+                Entry::Once(_) => self.places.remove(number),
+                Entry::Every { .. } | Entry::Spaced { .. } => {
+                    self.places.insert(*number, Place::Firing)
+                }
+            };
+        }
+        due
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Driver {
+    NotStarted,
+    /// Looks again at this time (in ns), or when it is told to.
+    Until(u64),
+    Stopped,
+}
+
+impl Service for Timers {
+    fn new(shared: &Shared) -> Self {
+        let state = State {
+            wheel: Wheel::new(nanos(TICK)),
+            places: HashMap::new(),
+            next_number: 0,
+            driver: Driver::NotStarted,
+            thread: None,
+        };
+        Self { runtime: shared.id, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Drops all timers: the runtime is past its deadline.
+    fn stop(&self, shared: &Shared) {
+        let mut numbers: Vec<u64> = {
+            let mut state = self.state.lock();
+            state.driver = Driver::Stopped;
+            state.places.keys().copied().collect()
+        };
+        // As they were set, each time that a simulation comes here.
+        numbers.sort_unstable();
+        self.changed.notify_all();
+        for number in numbers {
+            if self.cancel(number) {
+                shared.abandoned.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.give_back();
+    }
+}
+
+impl Timers {
+    fn shared(&self) -> &'static Shared {
+        shared::get(self.runtime)
+    }
+
+    /// The time since the runtime was made.
+    fn now(&self) -> u64 {
+        nanos(self.shared().elapsed())
+    }
+
+    pub(super) fn set(&'static self, delay: Duration, entry: Entry) -> Timer {
+        let deadline = self.now().saturating_add(nanos(delay));
+        self.shared().begin_outstanding();
+        let mut state = self.state.lock();
+        let number = state.next_number;
+        state.next_number += 1;
+        let key = state.wheel.insert(deadline, (number, deadline, entry));
+        state.places.insert(number, Place::Waiting(key));
+        match state.driver {
+            Driver::Until(until) if until <= deadline => {}
+            Driver::Until(_) => self.changed.notify_one(),
+            Driver::NotStarted if self.shared().config.simulated => {}
+            Driver::NotStarted => {
+                if let Err(error) = self.start_driver(&mut state) {
+                    drop(state);
+                    self.cancel(number);
+                    panic!("the thread that serves timers could not be started: {error}");
+                }
+            }
+            Driver::Stopped => {
+                drop(state);
+                let _cancelling = Cancelling::enter();
+                self.cancel(number);
+                self.give_back();
+            }
+        }
+        Timer { runtime: self.runtime, number }
+    }
+
+    fn start_driver(&'static self, state: &mut State) -> io::Result<()> {
+        let config = &self.shared().config;
+        let thread = thread::Builder::new().name(format!("{}-timer", config.name));
+        state.thread = Some(Thread::start(thread, || self.drive())?);
+        state.driver = Driver::Until(0);
+        Ok(())
+    }
+
+    pub(super) fn cancel(&self, number: u64) -> bool {
+        let entry = {
+            let mut state = self.state.lock();
+            match state.places.remove(&number) {
+                None => return false,
+                // It ends where it would be set again.
+                Some(Place::Firing) => return true,
+                Some(Place::Waiting(key)) => state.wheel.cancel(key),
+            }
+        };
+        // What it was to do may own the guard of the next timer.
+        // SAFETY: an entry is `'static`.
+        unsafe { depth::run_destructor(move || drop_quietly(move || drop(entry))) };
+        self.shared().end_outstanding();
+        true
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state.lock().places.is_empty()
+    }
+
+    /// Whether the thread that served the timers, which have been cancelled, has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.lock().thread.as_ref().is_none_or(Thread::is_over)
+    }
+
+    /// Waits for that thread no longer: it ends by itself.
+    pub(crate) fn detach(&self) {
+        let thread = self.state.lock().thread.take();
+        thread.into_iter().for_each(Thread::join_if_over);
+    }
+
+    /// Gives back the memory of a stopped runtime's timers.
+    fn give_back(&self) {
+        let mut state = self.state.lock();
+        if state.driver == Driver::Stopped && state.places.is_empty() {
+            state.places = HashMap::new();
+            state.wheel = Wheel::new(nanos(TICK));
+        }
+    }
+
+    /// When a simulation must look for due timers next.
+    #[cfg(feature = "sim")]
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.state.lock().wheel.next_deadline()
+    }
+
+    /// Fires the timers that are due.
+    #[cfg(feature = "sim")]
+    pub(crate) fn fire_due(&self, now: u64) {
+        let due = self.state.lock().take_due(now);
+        due.into_iter().for_each(|entry| self.fire(entry));
+    }
+
+    /// The thread that serves the timers.
+    fn drive(&self) {
+        let mut state = self.state.lock();
+        while state.driver != Driver::Stopped {
+            let now = self.now();
+            let due = state.take_due(now);
+            if !due.is_empty() {
+                drop(state);
+                due.into_iter().for_each(|entry| self.fire(entry));
+                state = self.state.lock();
+                continue;
+            }
+            let next = state.wheel.next_deadline();
+            state.driver = Driver::Until(next.unwrap_or(u64::MAX));
+            state = match next {
+                None => self.changed.wait(state),
+                Some(next) => {
+                    let left = Duration::from_nanos(next.saturating_sub(now));
+                    self.changed.wait_timeout(state, left).0
+                }
+            };
+        }
+        drop(state);
+        self.give_back();
+    }
+
+    /// Fires one timer, without the lock: what it does is foreign code.
+    fn fire(&self, timer: (u64, u64, Entry)) {
+        // A behaviour without cowns belongs to the timer's runtime, whoever serves the timers.
+        let _entered = current::Entered::new(self.runtime);
+        // What waits here keeps all other timers, and might wait for one of them.
+        let _inside = current::Nested::enter();
+        self.fire_inside(timer);
+    }
+
+    fn fire_inside(&self, (number, deadline, entry): (u64, u64, Entry)) {
+        match entry {
+            Entry::Once(fire) => drop_quietly(fire),
+            Entry::Spaced { delay, run } => {
+                let entry = Some(Entry::Spaced { delay, run: Arc::clone(&run) });
+                let this = Run { runtime: self.runtime, number, entry };
+                // The end of the run, and of the timer, is the end of this.
+                return drop_quietly(move || run(this));
+            }
+            Entry::Every { period, mut fire } => {
+                drop_quietly(&mut fire);
+                let next = deadline.saturating_add(period);
+                match self.renew(number, next, Entry::Every { period, fire }) {
+                    Ok(()) => return,
+                    Err(entry) => drop_quietly(move || drop(entry)),
+                }
+            }
+        }
+        self.shared().end_outstanding();
+    }
+
+    /// Sets a timer again whose run has ended: as `renew`, but by any thread, and counted from now.
+    pub(super) fn set_again(&self, number: u64, entry: Entry) -> Result<(), Entry> {
+        let Entry::Spaced { delay, .. } = &entry else { return Err(entry) };
+        let deadline = self.now().saturating_add(*delay);
+        self.renew(number, deadline, entry)?;
+        let state = self.state.lock();
+        if matches!(state.driver, Driver::Until(until) if until > deadline) {
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Sets a periodic timer again, unless it was cancelled, or the runtime stopped, meanwhile: then
+    /// the timer comes back, to be dropped without the lock.
+    fn renew(&self, number: u64, deadline: u64, entry: Entry) -> Result<(), Entry> {
+        let mut state = self.state.lock();
+        if state.driver == Driver::Stopped || !state.places.contains_key(&number) {
+            return Err(entry);
+        }
+        let key = state.wheel.insert(deadline, (number, deadline, entry));
+        state.places.insert(number, Place::Waiting(key));
+        Ok(())
+    }
+}
+
+pub(super) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
