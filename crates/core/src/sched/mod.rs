@@ -1,6 +1,7 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
 pub(crate) mod busy;
+mod cancel;
 pub(crate) mod context;
 pub(crate) mod ending;
 #[cfg_attr(all(test, loom), path = "guest_in_model.rs")]
@@ -9,6 +10,7 @@ pub(crate) mod home;
 pub(crate) mod host;
 pub(crate) mod hosted;
 pub(crate) mod idle;
+pub(crate) mod idleness;
 pub(crate) mod inbox;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
@@ -24,6 +26,7 @@ pub(crate) mod thread;
 mod visits;
 pub(crate) mod watchdog;
 pub(crate) mod worker;
+mod worker_shared;
 
 #[cfg(all(test, loom))]
 pub(crate) use self::loom::{schedule, schedule as schedule_last};

@@ -13,7 +13,8 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::worker::Worker;
 use super::{context, surplus};
 use crate::panic::drop_quietly;
-use crate::sched::shared::{Activity, Phase, Shared};
+use crate::sched::idleness::Activity;
+use crate::sched::shared::{Phase, Shared};
 use crate::task::TaskPtr;
 
 /// What a pumped runtime has beside its worker.

@@ -9,7 +9,8 @@ use slab::Slab;
 use smallvec::SmallVec;
 
 use super::guest;
-use super::shared::{Activity, Shared};
+use super::shared::Shared;
+use crate::sched::idleness::Activity;
 use crate::simulated;
 use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
 

@@ -1,80 +1,26 @@
 //! What the workers of one runtime share.
 
-use std::cell::Cell;
-use std::fmt::{self, Display};
-use std::ptr::null;
 use std::time::{Duration, Instant};
 
 use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::{Condvar, Mutex};
-use parking::{Parker, Unparker};
+use parking::Parker;
 
-use super::guest;
 use super::hosted::Hosted;
 use super::idle::Idle;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::pump::PumpState;
-use super::quiet;
 use super::services::Services;
-use super::sharing::SHARE_EVERY;
 use super::thread::Thread;
 use super::watchdog::{Watchdog, mark::Mark};
+use super::worker_shared::WorkerShared;
 use crate::config::Host;
 use crate::config::{self, Config};
-use crate::current::{Cancelling, Entered};
 use crate::ids::{Registry, RuntimeId};
 use crate::simulated;
-use crate::task::{Mode, RunContext, TaskPtr, run_task};
-
-/// One worker as the others see it.
-pub(crate) struct WorkerShared {
-    pub(crate) local: LocalQueue,
-    /// On lines of its own: others look into it while the worker is at work on its queue.
-    pub(crate) inbox: CachePadded<Inbox>,
-    /// Raised with every task that the worker takes: a worker whose figure stands still is in a
-    /// long behaviour.
-    pub(crate) ticks: AtomicU64,
-    /// The worker that asks this one for a task, and 1; 0 if none does.
-    pub(super) asker: AtomicUsize,
-    /// Whether it keeps its tasks, since sharing has not paid; a hint.
-    pub(super) keeps: AtomicBool,
-    /// What it runs, if somebody watches.
-    pub(super) mark: Mark,
-    /// Whether its thread has come to its end.
-    pub(super) ended: AtomicBool,
-    unparker: Unparker,
-}
-
-impl WorkerShared {
-    /// Counts that the worker itself looks for a task.
-    #[inline]
-    pub(super) fn tick(&self) {
-        // ORDERING: Relaxed, both. Written by the worker only; a hint for the watcher; who must be exact finds it asleep
-        // first.
-        let tick = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
-        self.ticks.store(tick, Ordering::Relaxed);
-    }
-
-    /// How many tasks the worker has taken since somebody last looked, who has `seen` so many.
-    pub(super) fn taken_since(&self, seen: &mut u64) -> u64 {
-        // ORDERING: Relaxed. A hint: a worker that is taken for stuck by mistake loses some tasks to another one.
-        let ticks = self.ticks.load(Ordering::Relaxed);
-        ticks.wrapping_sub(std::mem::replace(seen, ticks))
-    }
-
-    /// Whether the worker has tasks that it will be long in sharing: since somebody last looked it has taken none, or
-    /// fewer than it takes between two shares.
-    pub(super) fn is_long_in_sharing(&self, seen: &mut u64) -> bool {
-        let taken = self.taken_since(seen);
-        // ORDERING: Relaxed. For a choice that may be wrong.
-        let is_slow = taken < SHARE_EVERY as u64
-            && self.local.len() > 0
-            && !self.keeps.load(Ordering::Relaxed);
-        is_slow || taken == 0 && self.local.has_any()
-    }
-}
+use crate::task::{Mode, RunContext, TaskPtr};
 
 /// One runtime. It is never freed (the registry hands out `&'static`), but what it owns is, when it
 /// is shut down.
@@ -95,7 +41,7 @@ pub(crate) struct Shared {
     context: CachePadded<RunContext>,
     /// Work that no queue shows: pending timers, blocking jobs, futures. How much there is in the low
     /// half, and in the high half how much has ever begun.
-    outstanding: CachePadded<AtomicU64>,
+    pub(super) outstanding: CachePadded<AtomicU64>,
     watchdog: Option<Watchdog>,
     /// What a pumped runtime has beside its worker.
     pub(super) pump: Option<PumpState>,
@@ -113,51 +59,6 @@ pub(crate) struct Shared {
 
 /// Takes a task of a runtime that has no workers.
 pub(crate) type Elsewhere = fn(&'static Shared, TaskPtr);
-
-/// What a look at a runtime, or at several, has found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Activity {
-    /// No work is left.
-    Idle,
-    /// All rest, but guests are at work: they do not tell when they leave.
-    Guests,
-    /// There is work. Whoever ends the last of it tells.
-    Work,
-}
-
-impl Activity {
-    /// A look at runtimes that are quiet if no work is left but, perhaps, that of guests. A guest may
-    /// leave a task, and a worker may take it, meanwhile: so guests are looked for between two looks at
-    /// the rest. README.md, "Idleness", has the argument.
-    pub(super) fn look(
-        are_quiet: impl FnOnce() -> bool,
-        have_guests: impl FnOnce() -> bool,
-        are_quiet_still: impl FnOnce() -> bool,
-    ) -> Self {
-        if !are_quiet() {
-            Self::Work
-        } else if have_guests() {
-            Self::Guests
-        } else if are_quiet_still() {
-            Self::Idle
-        } else {
-            // Who has done something meanwhile has told since, or is yet to.
-            Self::Work
-        }
-    }
-
-    /// How long a waiter for idleness sleeps before it looks again, if it must do so untold. The
-    /// visits of guests are a few instructions, or one body.
-    pub(super) fn patience(self) -> Option<Duration> {
-        (self == Self::Guests).then_some(Duration::from_millis(1))
-    }
-}
-
-/// More than anybody waits.
-const FOREVER: Duration = Duration::from_secs(1 << 31);
-
-/// What one more piece of outstanding work adds.
-const ONE_BEGUN: u64 = (1 << 32) + 1;
 
 /// The phases of a runtime's life, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -373,220 +274,6 @@ impl Shared {
         fence(Ordering::SeqCst);
         self.unpark_all();
         self.tell();
-    }
-
-    /// Runs what is left in the inboxes of a stopped runtime, without the bodies. What that leads to, a
-    /// promise's next behaviour for instance, is left to the outermost such call of this stack.
-    pub(crate) fn cancel_inboxes(&self) {
-        Emptying::once(self.id, || {
-            while self.has_tasks_in_inboxes() {
-                for worker in &self.workers {
-                    for task in worker.inbox.take_all() {
-                        // SAFETY: ready, and taken by us alone.
-                        unsafe { self.cancel(task) };
-                    }
-                }
-            }
-        });
-    }
-
-    /// Runs a task, and those that follow it, without their bodies.
-    ///
-    /// # Safety
-    /// The task is ready, and the caller's.
-    pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
-        let context = RunContext::new(self.id, Mode::Cancel);
-        let _cancelling = Cancelling::enter();
-        // Destructors, and whoever is told, belong to this runtime.
-        let _entered = Entered::new(self.id);
-        let mut task = Some(task);
-        while let Some(ready) = task {
-            // SAFETY: by the caller's word, and that of the task for its successor.
-            task = unsafe { run_task(ready, &context) };
-        }
-    }
-
-    /// Counts work that no queue shows.
-    pub(crate) fn begin_outstanding(&self) {
-        // ORDERING: Relaxed. Whoever begins it is itself work that is seen.
-        self.outstanding.fetch_add(ONE_BEGUN, Ordering::Relaxed);
-    }
-
-    /// Ends it, after whatever it leads to was submitted.
-    pub(crate) fn end_outstanding(&self) {
-        // ORDERING: Release pairs with the acquire in `has_nothing_outstanding`: what was submitted
-        // before is seen.
-        if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
-            // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: we see the last worker asleep, or it sees
-            // that nothing is outstanding, and one of us tells.
-            fence(Ordering::SeqCst);
-            self.tell_if_idle();
-        }
-    }
-
-    /// Whether no work is left: exact if nobody outside brings new work.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.activity() == Activity::Idle
-    }
-
-    /// What is going on; `Idle` is exact if nobody outside brings new work.
-    pub(crate) fn activity(&self) -> Activity {
-        if self.config.simulated {
-            return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
-        }
-        let is_quiet = || self.is_quiet();
-        Activity::look(is_quiet, || guest::are_there_any(self.id), is_quiet)
-    }
-
-    fn is_quiet_in_simulation(&self) -> bool {
-        // What a run has left behind does nothing any more.
-        !simulated::is_active() || !simulated::has_tasks(self.id) && self.has_nothing_outstanding()
-    }
-
-    /// Whether no work is left that no queue shows.
-    pub(crate) fn has_nothing_outstanding(&self) -> bool {
-        self.outstanding() == 0
-    }
-
-    /// How much work is left that no queue shows.
-    pub(crate) fn outstanding(&self) -> u32 {
-        // ORDERING: Acquire, see `end_outstanding`.
-        self.outstanding.load(Ordering::Acquire) as u32
-    }
-
-    /// Whether no work is left but, perhaps, that of guests.
-    fn is_quiet(&self) -> bool {
-        self.has_nothing_outstanding()
-            && self.idle.sleeping() == self.workers.len()
-            && !self.has_tasks()
-    }
-
-    /// Tells those who wait for idleness to look for themselves.
-    pub(crate) fn tell_if_idle(&self) {
-        if self.is_quiet() {
-            self.tell();
-        }
-    }
-
-    /// Has those who wait for idleness, or for the end, look for themselves.
-    pub(crate) fn tell(&self) {
-        let alive = self.alive.lock();
-        self.changed.notify_all();
-        drop(alive);
-        quiet::tell();
-    }
-
-    /// Whether no work is left but, perhaps, that of guests; for a look that must be exact.
-    pub(super) fn is_quiet_exactly(&self) -> bool {
-        self.has_nothing_outstanding()
-            && self.idle.are_asleep(self.workers.len())
-            && !self.has_tasks()
-    }
-
-    /// How much work has been taken and begun: the same at two times between which the runtime has
-    /// not done anything. README.md, "Several runtimes".
-    pub(super) fn stamp(&self) -> (u64, u64) {
-        // ORDERING: Relaxed, both. `are_asleep` and `has_nothing_outstanding` order them.
-        let ticks = self.workers.iter().map(|worker| worker.ticks.load(Ordering::Relaxed));
-        (ticks.sum(), self.outstanding.load(Ordering::Relaxed) >> 32)
-    }
-
-    /// What a simulated thread waits for here.
-    fn idleness(&self) -> impl Display {
-        // ORDERING: Relaxed. For people.
-        let outstanding = || self.outstanding.load(Ordering::Relaxed) as u32;
-        fmt::from_fn(move |f| {
-            let name = &self.config.name;
-            match outstanding() {
-                0 => write!(f, "runtime `{name}` to have no work left"),
-                some => {
-                    write!(f, "runtime `{name}` to have no work left")?;
-                    write!(f, " (jobs, futures and holds: {some})")
-                }
-            }
-        })
-    }
-
-    /// Blocks until no work is left.
-    #[track_caller]
-    pub(crate) fn wait_idle(&self) {
-        if simulated::block_until(&self.idleness(), &|| self.is_idle()) {
-            return;
-        }
-        while !self.wait_idle_for(Duration::from_secs(3600)) {}
-    }
-
-    /// Blocks until no work is left, for so long at the most; returns whether none is left.
-    #[track_caller]
-    pub(crate) fn wait_idle_for(&self, time: Duration) -> bool {
-        if self.config.simulated && simulated::is_active() {
-            return simulated::block_for(&self.idleness(), Some(time), &|| self.is_idle());
-        }
-        let start = Instant::now();
-        let until = start.checked_add(time).unwrap_or(start + FOREVER);
-        let mut alive = self.alive.lock();
-        loop {
-            let activity = if *alive == 0 { Activity::Idle } else { self.activity() };
-            if activity == Activity::Idle {
-                return true;
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let patience = activity.patience().unwrap_or(left);
-            alive = self.changed.wait_timeout(alive, patience.min(left)).0;
-        }
-    }
-}
-
-#[cfg(not(all(test, loom)))]
-thread_local! {
-    /// The innermost. Without a destructor, for those of other thread-locals.
-    static EMPTYING: Cell<*const Emptying> = const { Cell::new(null()) };
-}
-
-#[cfg(all(test, loom))]
-::loom::thread_local! {
-    static EMPTYING: Cell<*const Emptying> = Cell::new(null());
-}
-
-/// A runtime whose inboxes this thread empties, somewhere on its stack. There is one for each runtime at the
-/// most, so the stack is bounded.
-struct Emptying {
-    runtime: RuntimeId,
-    outer: *const Emptying,
-}
-
-impl Emptying {
-    /// Calls `empty`, unless a call for the same runtime is on this stack.
-    fn once(runtime: RuntimeId, empty: impl FnOnce()) {
-        let this = Self { runtime, outer: EMPTYING.with(Cell::get) };
-        if this.is_nested() {
-            return;
-        }
-        // It is not moved before it is dropped, which takes it off the list.
-        EMPTYING.with(|innermost| innermost.set(&raw const this));
-        empty();
-    }
-
-    fn is_nested(&self) -> bool {
-        // SAFETY: whoever is in the list lies farther out on this stack, and takes itself off before it goes.
-        let mut outer = unsafe { self.outer.as_ref() };
-        while let Some(one) = outer {
-            if one.runtime == self.runtime {
-                return true;
-            }
-            // SAFETY: as above.
-            outer = unsafe { one.outer.as_ref() };
-        }
-        false
-    }
-}
-
-impl Drop for Emptying {
-    fn drop(&mut self) {
-        EMPTYING.with(|innermost| innermost.set(self.outer));
     }
 }
 

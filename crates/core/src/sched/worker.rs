@@ -8,13 +8,14 @@ use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
-use super::shared::{Phase, Shared, WorkerShared};
+use super::shared::{Phase, Shared};
 use super::sharing::{Decision, SHARE_EVERY, Sharing};
 use super::surplus;
 use super::{context, hosted};
 use crate::current::AnyWorker;
 use crate::ids::{Birthplace, RuntimeId};
 use crate::paths::Path;
+use crate::sched::worker_shared::WorkerShared;
 use crate::task::{RunContext, TaskPtr, run_task};
 
 /// One of so many tasks is the oldest there is: what waits in a queue is reached at some time, whatever the tasks in

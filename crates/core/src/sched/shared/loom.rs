@@ -10,9 +10,10 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
 use coact_sync::shim::sync::{Arc, Mutex};
 use loom::thread;
 
-use super::{Activity, Shared};
+use super::Shared;
 use crate::ids::RuntimeId;
 use crate::runtime::config_in_model;
+use crate::sched::idleness::Activity;
 use crate::sched::loom::{check, check_bounded};
 use crate::sched::visits::{GuestCell, Guests};
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};

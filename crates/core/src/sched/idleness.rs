@@ -1,0 +1,190 @@
+//! Whether a runtime has work left, and waiting until it has none. README.md, "Idleness".
+
+use std::fmt::{self, Display};
+use std::time::{Duration, Instant};
+
+use coact_sync::shim::atomic::{Ordering, fence};
+
+use super::shared::Shared;
+use super::{guest, quiet};
+use crate::simulated;
+
+/// More than anybody waits.
+const FOREVER: Duration = Duration::from_secs(1 << 31);
+
+/// What one more piece of outstanding work adds.
+const ONE_BEGUN: u64 = (1 << 32) + 1;
+
+/// What a look at a runtime, or at several, has found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Activity {
+    /// No work is left.
+    Idle,
+    /// All rest, but guests are at work: they do not tell when they leave.
+    Guests,
+    /// There is work. Whoever ends the last of it tells.
+    Work,
+}
+
+impl Activity {
+    /// A look at runtimes that are quiet if no work is left but, perhaps, that of guests. A guest may
+    /// leave a task, and a worker may take it, meanwhile: so guests are looked for between two looks at
+    /// the rest. README.md, "Idleness", has the argument.
+    pub(super) fn look(
+        are_quiet: impl FnOnce() -> bool,
+        have_guests: impl FnOnce() -> bool,
+        are_quiet_still: impl FnOnce() -> bool,
+    ) -> Self {
+        if !are_quiet() {
+            Self::Work
+        } else if have_guests() {
+            Self::Guests
+        } else if are_quiet_still() {
+            Self::Idle
+        } else {
+            // Who has done something meanwhile has told since, or is yet to.
+            Self::Work
+        }
+    }
+
+    /// How long a waiter for idleness sleeps before it looks again, if it must do so untold. The
+    /// visits of guests are a few instructions, or one body.
+    pub(super) fn patience(self) -> Option<Duration> {
+        (self == Self::Guests).then_some(Duration::from_millis(1))
+    }
+}
+
+impl Shared {
+    /// Counts work that no queue shows.
+    pub(crate) fn begin_outstanding(&self) {
+        // ORDERING: Relaxed. Whoever begins it is itself work that is seen.
+        self.outstanding.fetch_add(ONE_BEGUN, Ordering::Relaxed);
+    }
+
+    /// Ends it, after whatever it leads to was submitted.
+    pub(crate) fn end_outstanding(&self) {
+        // ORDERING: Release pairs with the acquire in `has_nothing_outstanding`: what was submitted
+        // before is seen.
+        if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
+            // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: we see the last worker asleep, or it sees
+            // that nothing is outstanding, and one of us tells.
+            fence(Ordering::SeqCst);
+            self.tell_if_idle();
+        }
+    }
+
+    /// Whether no work is left: exact if nobody outside brings new work.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.activity() == Activity::Idle
+    }
+
+    /// What is going on; `Idle` is exact if nobody outside brings new work.
+    pub(crate) fn activity(&self) -> Activity {
+        if self.config.simulated {
+            return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
+        }
+        let is_quiet = || self.is_quiet();
+        Activity::look(is_quiet, || guest::are_there_any(self.id), is_quiet)
+    }
+
+    fn is_quiet_in_simulation(&self) -> bool {
+        // What a run has left behind does nothing any more.
+        !simulated::is_active() || !simulated::has_tasks(self.id) && self.has_nothing_outstanding()
+    }
+
+    /// Whether no work is left that no queue shows.
+    pub(crate) fn has_nothing_outstanding(&self) -> bool {
+        self.outstanding() == 0
+    }
+
+    /// How much work is left that no queue shows.
+    pub(crate) fn outstanding(&self) -> u32 {
+        // ORDERING: Acquire, see `end_outstanding`.
+        self.outstanding.load(Ordering::Acquire) as u32
+    }
+
+    /// Whether no work is left but, perhaps, that of guests.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.has_nothing_outstanding()
+            && self.idle.sleeping() == self.workers.len()
+            && !self.has_tasks()
+    }
+
+    /// Tells those who wait for idleness to look for themselves.
+    pub(crate) fn tell_if_idle(&self) {
+        if self.is_quiet() {
+            self.tell();
+        }
+    }
+
+    /// Has those who wait for idleness, or for the end, look for themselves.
+    pub(crate) fn tell(&self) {
+        let alive = self.alive.lock();
+        self.changed.notify_all();
+        drop(alive);
+        quiet::tell();
+    }
+
+    /// Whether no work is left but, perhaps, that of guests; for a look that must be exact.
+    pub(super) fn is_quiet_exactly(&self) -> bool {
+        self.has_nothing_outstanding()
+            && self.idle.are_asleep(self.workers.len())
+            && !self.has_tasks()
+    }
+
+    /// How much work has been taken and begun: the same at two times between which the runtime has
+    /// not done anything. README.md, "Several runtimes".
+    pub(super) fn stamp(&self) -> (u64, u64) {
+        // ORDERING: Relaxed, both. `are_asleep` and `has_nothing_outstanding` order them.
+        let ticks = self.workers.iter().map(|worker| worker.ticks.load(Ordering::Relaxed));
+        (ticks.sum(), self.outstanding.load(Ordering::Relaxed) >> 32)
+    }
+
+    /// What a simulated thread waits for here.
+    fn idleness(&self) -> impl Display {
+        // ORDERING: Relaxed. For people.
+        let outstanding = || self.outstanding.load(Ordering::Relaxed) as u32;
+        fmt::from_fn(move |f| {
+            let name = &self.config.name;
+            match outstanding() {
+                0 => write!(f, "runtime `{name}` to have no work left"),
+                some => {
+                    write!(f, "runtime `{name}` to have no work left")?;
+                    write!(f, " (jobs, futures and holds: {some})")
+                }
+            }
+        })
+    }
+
+    /// Blocks until no work is left.
+    #[track_caller]
+    pub(crate) fn wait_idle(&self) {
+        if simulated::block_until(&self.idleness(), &|| self.is_idle()) {
+            return;
+        }
+        while !self.wait_idle_for(Duration::from_secs(3600)) {}
+    }
+
+    /// Blocks until no work is left, for so long at the most; returns whether none is left.
+    #[track_caller]
+    pub(crate) fn wait_idle_for(&self, time: Duration) -> bool {
+        if self.config.simulated && simulated::is_active() {
+            return simulated::block_for(&self.idleness(), Some(time), &|| self.is_idle());
+        }
+        let start = Instant::now();
+        let until = start.checked_add(time).unwrap_or(start + FOREVER);
+        let mut alive = self.alive.lock();
+        loop {
+            let activity = if *alive == 0 { Activity::Idle } else { self.activity() };
+            if activity == Activity::Idle {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let patience = activity.patience().unwrap_or(left);
+            alive = self.changed.wait_timeout(alive, patience.min(left)).0;
+        }
+    }
+}
