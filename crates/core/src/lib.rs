@@ -21,6 +21,7 @@ mod ids;
 mod panic;
 mod paths;
 mod promise;
+mod queue;
 mod runtime;
 mod sched;
 #[cfg(feature = "sim")]

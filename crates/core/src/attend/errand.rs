@@ -4,13 +4,13 @@
 use std::ptr::NonNull;
 
 use super::Attended;
-use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single};
 use crate::cown::handle::Cown;
-use crate::cown::header::{CownHeader, Member};
 use crate::group::ring::Entry;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::release::release_to_next;
 use crate::sched::at_work_in;
 use crate::sched::home::count_abandoned;
 use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};

@@ -8,12 +8,12 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::{Attended, Door, call_state, end_state, errand};
-use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single};
 use crate::cown::farewell::Farewell;
 use crate::cown::handle::{Cown, destroy};
-use crate::cown::header::{CownHeader, Member};
 use crate::cown::last::drop_last;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::release::release_to_next;
 use crate::sched::at_work_in;
 use crate::task::{Mode, RunContext, TaskPtr, TaskVTable};
 

@@ -10,14 +10,14 @@ use coact_sync::shim::atomic::AtomicPtr;
 
 use super::live::{self, Listed};
 use super::{Attended, Door, Ending};
-use crate::behaviour::slot::Slot;
 use crate::cown::handle::WeakCown;
-use crate::cown::header::{CownHeader, Flags};
 use crate::cown::layout::CownBox;
 use crate::depth;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::slot::Slot;
 use crate::sched::home::Home;
 use crate::task::{self, Mode, Task, TaskPtr, TaskVTable};
 

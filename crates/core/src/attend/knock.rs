@@ -2,11 +2,11 @@
 
 use std::ptr::NonNull;
 
-use crate::behaviour::release::release_to_next;
 use crate::behaviour::single::{self, Single, single_task};
-use crate::behaviour::slot::Slot;
-use crate::cown::header::{CownHeader, Member};
 use crate::ids::RuntimeId;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::release::release_to_next;
+use crate::queue::slot::Slot;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");

@@ -12,8 +12,8 @@ use std::ptr::NonNull;
 
 pub(crate) use super::table::Living;
 use super::table::{BATCH, Entry, Table};
-use crate::cown::header::CownHeader;
 use crate::ids::RuntimeId;
+use crate::queue::header::CownHeader;
 use crate::sched::home::Home;
 
 /// Where a cown stands in the table.

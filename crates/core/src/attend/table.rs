@@ -22,8 +22,8 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::asym;
 
 use super::guard;
-use crate::cown::header::{CownHeader, Flags};
 use crate::ids::RuntimeId;
+use crate::queue::header::{CownHeader, Flags};
 use crate::sched::home::Home;
 use crate::statics::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
 

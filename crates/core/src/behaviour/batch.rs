@@ -5,13 +5,13 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::admission;
-use super::append::{Request, append_all};
 use super::body::{Completion, Forget};
 use super::multi::{Multi, Prepared, count_members};
 use super::spawn::{self, Refusal};
 use crate::cown::set::CownSet;
 use crate::depth;
 use crate::panic::drop_quietly;
+use crate::queue::append::{Request, append_all};
 use crate::sched::{context, guest, schedule};
 use crate::simulated;
 

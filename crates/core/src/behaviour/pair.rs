@@ -9,17 +9,17 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
-use super::append::append_two;
 use super::body::{Body, Completion, Ended, Panicked, take};
-use super::claim;
 use super::multi::{Multi, MultiSlot, link};
-use super::release::{leave_last, release_exclusive};
-use super::slot::Slot;
 use crate::cown::access::Cursor;
-use crate::cown::header::{CownHeader, Flags, Member};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::ids::RuntimeId;
 use crate::paths::Path;
+use crate::queue::append::append_two;
+use crate::queue::claim;
+use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::release::{leave_last, release_exclusive};
+use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Ready, Successor, offer_to_worker, schedule};
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 

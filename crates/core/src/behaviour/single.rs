@@ -12,18 +12,18 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::append::append_begun;
 use super::body::{Body, Completion, Ended, Forget, Panicked, take};
-use super::grant::grant;
-use super::overload;
-use super::release::{release_exclusive, release_to_next};
-use super::slot::Slot;
 use crate::cown::access::Cursor;
-use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
 use crate::group::turn::{self, Anchor};
 use crate::ids::RuntimeId;
 use crate::paths::Path;
+use crate::queue::append::append_begun;
+use crate::queue::grant::grant;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::overload;
+use crate::queue::release::{release_exclusive, release_to_next};
+use crate::queue::slot::Slot;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, guest, schedule};
 use crate::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
@@ -228,7 +228,7 @@ pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 
 /// The request of a one-cown task.
 #[inline]
-pub(super) unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
+pub(crate) unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
     // SAFETY: a one-cown task begins with a `Front`.
     unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot) }
 }

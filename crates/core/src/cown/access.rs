@@ -6,12 +6,12 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::ptr::NonNull;
 
 use super::handle::{Cown, OfState};
-use super::header::{CownHeader, Flags, Member};
 use super::iter::{MembersIter, MembersIterMut};
 use super::layout::CownBox;
 use super::set::{AsCown, view, view_mut};
 use crate::attend;
 use crate::fault::Broken;
+use crate::queue::header::{CownHeader, Flags, Member};
 
 /// Runs over the members of a behaviour, in the order in which the set named them.
 #[derive(Clone)]

@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 
 use super::access::{Cursor, Poisoned};
 use super::handle::Cown;
-use super::header::{CownHeader, Flags};
 use super::set::{AsCown, view, view_mut};
+use crate::queue::header::{CownHeader, Flags};
 
 /// The state of a cown that a panic has poisoned, as a member of a set gets it that is
 /// [read checked](crate::Read::checked). To clear the mark, name the cown exclusively

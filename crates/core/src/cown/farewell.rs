@@ -3,7 +3,7 @@
 //! An owner of state that has a life of its own (an actor) wants to be told when its last handle goes: behind
 //! everything that was spawned with any handle, and not if there is a handle again by then. So the last handle is not
 //! dropped, but waits in the queue, in a behaviour that asks [`Cown::farewell`]. Meanwhile a weak handle may be
-//! upgraded, used, and dropped again: what it has spawned stands behind the behaviour that waits. The [count of handles](super::counts)
+//! upgraded, used, and dropped again: what it has spawned stands behind the behaviour that waits. The [count of handles](crate::queue::counts)
 //! therefore has two more bits:
 //!
 //! ```text
@@ -18,8 +18,8 @@
 
 use std::mem::ManuallyDrop;
 
-use super::counts::Parting;
 use super::handle::Cown;
+use crate::queue::counts::Parting;
 
 /// What becomes of a cown whose last handle was given back by [`Cown::drop_unless_last`].
 pub enum Farewell<T: Send + 'static> {

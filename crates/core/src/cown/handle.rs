@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::header::{CownHeader, Flags};
 use super::last::{Last, is_idle, leave_to_the_last, request_put_aside, retire};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
 use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::paths::Path;
+use crate::queue::header::{CownHeader, Flags};
 use crate::sched::context;
 use crate::simulated;
 

@@ -9,14 +9,14 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::handle::{Cown, destroy};
-use super::header::{CownHeader, Flags, Member};
 use crate::attend;
-use crate::behaviour::grant::grant;
 use crate::behaviour::single::{self, Single};
-use crate::behaviour::slot::Slot;
 use crate::group::alert;
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
+use crate::queue::grant::grant;
+use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::slot::Slot;
 use crate::sched::schedule;
 use crate::simulated;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};

@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use super::header::{CownHeader, Flags};
 use crate::attend::guard;
 use crate::group::leader::Leader;
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
+use crate::queue::header::{CownHeader, Flags};
 use crate::simulated;
 
 /// How much memory processors pass to each other at a time.

@@ -3,11 +3,8 @@
 pub(crate) mod access;
 pub(crate) mod anchored;
 pub(crate) mod checked;
-pub(crate) mod counts;
 pub(crate) mod farewell;
-pub(crate) mod flags;
 pub(crate) mod handle;
-pub(crate) mod header;
 pub(crate) mod iter;
 pub(crate) mod last;
 pub(crate) mod layout;

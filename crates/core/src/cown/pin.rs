@@ -1,6 +1,6 @@
 //! Cowns that belong to a pump: their states are touched by its thread only.
 
-use super::header::{CownHeader, Flags};
+use crate::queue::header::{CownHeader, Flags};
 use crate::sched::home::Home;
 use crate::sched::shared;
 

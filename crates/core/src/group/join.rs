@@ -4,8 +4,8 @@ use std::ptr::NonNull;
 
 use smallvec::SmallVec;
 
-use crate::behaviour::slot::Slot;
-use crate::cown::header::CownHeader;
+use crate::queue::header::CownHeader;
+use crate::queue::slot::Slot;
 
 /// The requests of one behaviour that are for members of groups.
 #[derive(Default)]

@@ -11,9 +11,9 @@ use super::alert::Line;
 use super::ring::Ring;
 use super::turn::{self, Anchor};
 use crate::attend::guard::Guard;
-use crate::behaviour::slot::Slot;
-use crate::cown::header::{CownHeader, Flags};
 use crate::ids::RuntimeId;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::slot::Slot;
 use crate::simulated;
 use crate::task::{Task, TaskPtr};
 

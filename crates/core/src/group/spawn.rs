@@ -8,14 +8,14 @@ use super::leader::Leader;
 use super::ring::{Entry, RunEntry};
 use super::turn::with;
 use crate::attend::Place;
-use crate::behaviour::append::{append_one, append_single};
 use crate::behaviour::body::{Body, Completion};
-use crate::behaviour::grant::grant;
 use crate::behaviour::single::SingleBehaviour;
-use crate::behaviour::slot::Slot;
 use crate::cown::access::Cursor;
-use crate::cown::header::{CownHeader, Member};
 use crate::cown::set::CownSet;
+use crate::queue::append::{append_one, append_single};
+use crate::queue::grant::grant;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::slot::Slot;
 use crate::sched::{at_work_in, schedule};
 use crate::task::RunContext;
 

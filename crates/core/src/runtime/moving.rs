@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::attend;
 use crate::cown::handle::Cown;
-use crate::cown::header::Flags;
 use crate::cown::set::{AsCown, checked_all};
 use crate::group::alert;
+use crate::queue::header::Flags;
 use crate::sched::home::Home;
 
 impl<T: Send + 'static> Cown<T> {

@@ -4,8 +4,8 @@
 use std::ptr::NonNull;
 
 use super::{BATCH, Entry, ROW, Table};
-use crate::cown::header::CownHeader;
 use crate::ids::RuntimeId;
+use crate::queue::header::CownHeader;
 
 /// A cown that is not there.
 fn cown(number: usize) -> NonNull<CownHeader> {

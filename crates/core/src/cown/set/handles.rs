@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 
 use super::Read;
 use crate::cown::handle::Cown;
-use crate::cown::header::{CownHeader, Member};
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
+use crate::queue::header::{CownHeader, Member};
 
 /// A handle that stands for a cown, and shows some part of its state to behaviours: the cown itself,
 /// or the address of an actor.

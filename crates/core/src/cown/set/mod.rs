@@ -123,8 +123,8 @@ pub trait CownSet: sealed::Sealed {
 }
 
 pub(crate) mod sealed {
-    use crate::cown::header::Member;
     use crate::credits::Permit;
+    use crate::queue::header::Member;
 
     /// Keeps [`CownSet`](super::CownSet) ours.
     pub trait Sealed {}

@@ -11,8 +11,8 @@ use super::{
 use crate::cown::access::{Cursor, Held, Poisoned};
 use crate::cown::checked::{self, PoisonedRead};
 use crate::cown::handle::Cown;
-use crate::cown::header::{CownHeader, Member};
 use crate::cown::layout::CownBox;
+use crate::queue::header::{CownHeader, Member};
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {

@@ -6,8 +6,8 @@ use std::num::NonZeroU16;
 use std::ptr::NonNull;
 
 use super::{Entry, Ring};
-use crate::cown::header::{CownHeader, Member};
 use crate::ids::RuntimeId;
+use crate::queue::header::{CownHeader, Member};
 use crate::task::{Mode, RunContext};
 
 thread_local! {

@@ -5,12 +5,12 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::shim::atomic::Ordering;
 
 use super::grant::{drop_reader, grant, pass_on};
-use super::single::single_task;
 use super::slot::Slot;
-use crate::cown::header::{CownHeader, Flags};
+use crate::behaviour::single::single_task;
 use crate::cown::last::Last;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
+use crate::queue::header::{CownHeader, Flags};
 use crate::sched::Ready;
 use crate::sched::Successor;
 use crate::steps;
@@ -40,7 +40,7 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
 /// # Safety
 /// As [`leave`]; after `true` the cown may be gone.
 #[inline(always)]
-pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bool {
+pub(crate) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bool {
     // ORDERING: Relaxed. It only says that there is a successor.
     // SAFETY: a queued request is live.
     unsafe { head.as_ref() }.next.load(Ordering::Relaxed).is_null()
@@ -52,7 +52,7 @@ pub(super) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bo
 /// # Safety
 /// As [`leave_alone`].
 #[inline(always)]
-pub(super) unsafe fn leave_last(header: &CownHeader, head: NonNull<Slot>) -> bool {
+pub(crate) unsafe fn leave_last(header: &CownHeader, head: NonNull<Slot>) -> bool {
     try_leave_last(header, head.as_ptr()).is_ok()
 }
 

@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::grant::grant;
 use super::release::leave;
 use super::slot::Slot;
-use crate::cown::header::{CownHeader, Flags};
+use crate::queue::header::{CownHeader, Flags};
 use crate::sched::{Deferring, schedule};
 use crate::simulated;
 
@@ -19,7 +19,7 @@ use crate::simulated;
 /// The slots are not queued and their cowns distinct and alive, no two of them of one group. Where this
 /// succeeds the slots stay where they are until they are released.
 #[inline]
-pub(super) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
+pub(crate) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
     let in_use = |slot: &Slot| {
         // SAFETY: alive, by the caller's word.
         unsafe { slot.member().header() }.queue().is_in_use(slot.member().is_read())
@@ -63,7 +63,7 @@ enum Taken {
 /// # Safety
 /// As [`take_all`], and the cown, whose header is given along, is in no group.
 #[inline(always)]
-pub(super) unsafe fn take_one(slot: &Slot, header: &CownHeader) -> bool {
+pub(crate) unsafe fn take_one(slot: &Slot, header: &CownHeader) -> bool {
     if header.is_in_use(false) {
         return false;
     }
@@ -84,7 +84,7 @@ pub(super) unsafe fn take_one(slot: &Slot, header: &CownHeader) -> bool {
 /// # Safety
 /// As there; the cowns are in no group, and their headers are given along.
 #[inline(always)]
-pub(super) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> bool {
+pub(crate) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> bool {
     let [a, b] = slots;
     if headers[0].is_in_use(false) || headers[1].is_in_use(false) {
         return false;
@@ -179,7 +179,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
 /// # Safety
 /// The slot holds its cown, which is in no group, by the token.
 #[cold]
-pub(super) unsafe fn become_reader(slot: &Slot) {
+pub(crate) unsafe fn become_reader(slot: &Slot) {
     let cown = slot.member().header_ptr();
     // SAFETY: held. The reader that is counted keeps the cown alive afterwards.
     unsafe {

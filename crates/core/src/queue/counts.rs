@@ -7,7 +7,7 @@
 //! ```
 //!
 //! All strong handles together own one weak count, and whoever ends the state gives it up. LEAVING and LEFT are those
-//! of [`farewell`](super::farewell).
+//! of [`farewell`](crate::cown::farewell).
 //!
 //! *A load is enough for the last.* Handles are made from handles. Whoever owns the only one of a kind, and sees that
 //! the word says so, is alone with it: a word that says less than what is true would be older than a change that was
@@ -51,7 +51,7 @@ pub(crate) struct Counts(AtomicU64);
 
 /// What becomes of a handle that waits to say farewell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parting {
+pub(crate) enum Parting {
     Last,
     Again,
     Revoked,
@@ -70,7 +70,7 @@ impl Counts {
     }
 
     /// The first strong handle of a cown without any.
-    pub(super) fn bring_to_life(&self) {
+    pub(crate) fn bring_to_life(&self) {
         // ORDERING: Release publishes the state to whoever upgrades a weak handle: see `retain`.
         self.0.fetch_add(1, Ordering::Release);
     }
@@ -85,7 +85,7 @@ impl Counts {
     }
 
     /// One more weak handle, made from any.
-    pub(super) fn add_weak(&self) {
+    pub(crate) fn add_weak(&self) {
         // ORDERING: Relaxed, as in `add`.
         if self.0.fetch_add(ONE_WEAK, Ordering::Relaxed) / ONE_WEAK > MAX {
             abort();
@@ -113,7 +113,7 @@ impl Counts {
 
     /// Whether the caller's strong handle is the only handle of any kind.
     #[inline]
-    pub(super) fn are_sole(&self) -> bool {
+    pub(crate) fn are_sole(&self) -> bool {
         // ORDERING: Acquire pairs with the release of those who have given a handle up.
         self.0.load(Ordering::Acquire) == SOLE
     }
@@ -131,7 +131,7 @@ impl Counts {
     }
 
     /// Gives a strong handle up that is the [only handle of any kind](Self::are_sole).
-    pub(super) fn remove_sole(&self) {
+    pub(crate) fn remove_sole(&self) {
         // ORDERING: Relaxed. Nobody else can change the word, nor look at it but for the one who ends the state. That one
         // learns of the end of the handles by way of the queue (`leave_to_the_last`).
         self.0.store(ONE_WEAK, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl Counts {
 
     /// Gives a weak handle up; returns whether it was the last handle.
     #[inline]
-    pub(super) fn remove_weak(&self) -> bool {
+    pub(crate) fn remove_weak(&self) -> bool {
         // ORDERING: Acquire pairs with the release of those who have gone.
         if self.0.load(Ordering::Acquire) / ONE_WEAK == 1 {
             return true;
@@ -153,7 +153,7 @@ impl Counts {
     }
 
     /// How many strong handles there are; a hint.
-    pub(super) fn handles(&self) -> usize {
+    pub(crate) fn handles(&self) -> usize {
         // ORDERING: Relaxed. A hint.
         (self.0.load(Ordering::Relaxed) & STRONG) as usize
     }
@@ -167,7 +167,7 @@ impl Counts {
 
     /// Uses the last strong handle to take the state out: as long as that takes no weak one is upgraded. Returns what
     /// [`put_back`](Self::put_back) is to be told; `None` if there are others.
-    pub(super) fn take_out(&self) -> Option<u64> {
+    pub(crate) fn take_out(&self) -> Option<u64> {
         // It may be one that `leave` has given back, with more bits than the count.
         // ORDERING: Relaxed. Checked by the exchange.
         let mut counts = self.0.load(Ordering::Relaxed);
@@ -185,14 +185,14 @@ impl Counts {
     }
 
     /// The state is left where it is, and the handle is one again.
-    pub(super) fn put_back(&self, before: u64) {
+    pub(crate) fn put_back(&self, before: u64) {
         // The difference, as weak handles may come and go.
         // ORDERING: Relaxed. Nothing was read or written meanwhile.
         self.0.fetch_add(before.wrapping_sub(TAKING_OUT), Ordering::Relaxed);
     }
 
     /// Gives a strong handle up, unless it is the last one: that one waits to say farewell. Returns whether it does.
-    pub(super) fn leave(&self) -> bool {
+    pub(crate) fn leave(&self) -> bool {
         // ORDERING: Relaxed. Checked by the exchange.
         let mut counts = self.0.load(Ordering::Relaxed);
         loop {
@@ -213,7 +213,7 @@ impl Counts {
     }
 
     /// What becomes of a strong handle that has waited to say farewell.
-    pub(super) fn part(&self) -> Parting {
+    pub(crate) fn part(&self) -> Parting {
         // ORDERING: Acquire pairs with the release in `leave`: what is spawned from now on comes behind what the handles
         // that have gone have spawned.
         let mut counts = self.0.load(Ordering::Acquire);
@@ -235,7 +235,7 @@ impl Counts {
 
     /// Nobody looks at them any more; a model checks that.
     #[inline]
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.0.end();
     }
 }

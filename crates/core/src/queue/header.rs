@@ -8,9 +8,9 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 use super::counts::Counts;
 pub(crate) use super::flags::Flags;
 use crate::attend::live;
-use crate::behaviour::slot::Slot;
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
+use crate::queue::slot::Slot;
 #[cfg(not(loom))]
 use crate::simulated;
 

@@ -5,13 +5,13 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::single::request;
 use super::slot::Slot;
-use crate::cown::header::Flags;
+use crate::behaviour::single::request;
+use crate::queue::header::Flags;
 use crate::task::{Backlog, TaskPtr};
 
 /// Of a behaviour on one cown that is in no group.
-pub(super) static BACKLOG: Backlog = Backlog { queue: cown_of, look };
+pub(crate) static BACKLOG: Backlog = Backlog { queue: cown_of, look };
 
 /// # Safety
 /// As of [`Backlog::queue`], for a behaviour on one cown that is in no group.

@@ -8,12 +8,12 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::multi::Multi;
 use super::release::leave;
-use super::single::single_task;
 use super::slot::Slot;
 use crate::attend;
-use crate::cown::header::{CownHeader, ONE_READER, WAITER};
+use crate::behaviour::multi::Multi;
+use crate::behaviour::single::single_task;
+use crate::queue::header::{CownHeader, ONE_READER, WAITER};
 use crate::sched::Ready;
 use crate::simulated;
 use crate::task::{InGroup, TaskPtr};

@@ -5,11 +5,11 @@ use std::ptr::{null_mut, without_provenance_mut};
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 use super::standing::Standing;
-use crate::cown::header::Member;
+use crate::queue::header::Member;
 
 /// One entry of a cown's queue. It lies inside the behaviour that it belongs to: straight behind
 /// the [`Task`](crate::task::Task) header of a one-cown behaviour, or in the slot array of a
-/// [`Multi`](super::multi::Multi); that of a behaviour which runs in the caller lies on the stack.
+/// [`Multi`](crate::behaviour::multi::Multi); that of a behaviour which runs in the caller lies on the stack.
 ///
 /// `next` is written by the entry's successor in the queue (or by the appender of a batch for entries
 /// that it chains itself), and read by the holder of this entry when it leaves. Before that, the appender
@@ -51,7 +51,7 @@ impl Slot {
 
     /// Says that the request is part of a step over several queues that is about to begin.
     #[inline]
-    pub(super) fn begin_step(&self) {
+    pub(crate) fn begin_step(&self) {
         // ORDERING: Relaxed. Published by the exchange of the tail that follows.
         self.next.store(Self::STEPPING, Ordering::Relaxed);
     }
@@ -59,27 +59,27 @@ impl Slot {
     /// Says that the step has its places in all queues: nobody has come behind it on one of them, and before it on
     /// another.
     #[inline]
-    pub(super) fn end_step(&self) {
+    pub(crate) fn end_step(&self) {
         // ORDERING: Release pairs with the acquire in `is_placed`. Nobody else has written: a successor waits for this.
         self.next.store(null_mut(), Ordering::Release);
     }
 
     /// Says that a request of its own is about to be put into its queue. Returns what it is for.
     #[inline]
-    pub(super) fn begin(&mut self) -> Member {
+    pub(crate) fn begin(&mut self) -> Member {
         self.standing.begin()
     }
 
     /// Says that such a request has its place: no step that is not through stands before it.
     #[inline]
-    pub(super) fn end(&self, member: Member) {
+    pub(crate) fn end(&self, member: Member) {
         self.standing.end(member);
     }
 
     /// Whether whoever comes behind the request now comes behind it for good, and behind each step before it on all of
     /// that one's queues.
     #[inline]
-    pub(super) fn is_placed(&self) -> bool {
+    pub(crate) fn is_placed(&self) -> bool {
         // ORDERING: Acquire pairs with the release in `end_step`: what the caller does next comes after all exchanges
         // of that step.
         self.standing.is_placed() && self.next.load(Ordering::Acquire) != Self::STEPPING

@@ -1,0 +1,12 @@
+//! Queues of requests on headers: appending, granting, leaving. A protocol that never runs code of the user.
+
+pub(crate) mod append;
+pub(crate) mod claim;
+pub(crate) mod counts;
+mod flags;
+pub(crate) mod grant;
+pub(crate) mod header;
+pub(crate) mod overload;
+pub(crate) mod release;
+pub(crate) mod slot;
+mod standing;
