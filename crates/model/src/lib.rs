@@ -23,9 +23,9 @@
 //! | rule of Fig. 1 | here | production runtime |
 //! | --- | --- | --- |
 //! | step | [`Rule::Step`] | the body of the behaviour's closure |
-//! | spawn | [`Rule::Spawn`] | `behaviour/append`: the requests are appended to the queue of each cown |
-//! | run | [`Rule::Run`], [`Rule::Skip`] | `behaviour/grant`: the last missing cown is granted |
-//! | end | [`Rule::End`] | `behaviour/release`: each cown is released to its next request |
+//! | spawn | [`Rule::Spawn`] | `queue/append`: the requests are appended to the queue of each cown |
+//! | run | [`Rule::Run`], [`Rule::Skip`] | `queue/grant`: the last missing cown is granted |
+//! | end | [`Rule::End`] | `queue/release`: each cown is released to its next request |
 //! | the list *P* of pending behaviours | the list in a [`Machine`] | the requests in all queues; only the order of conflicting ones is kept |
 //! | the set *R* of running behaviours | the map in a [`Machine`] | the behaviours that are on a worker |
 //!

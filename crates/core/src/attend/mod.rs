@@ -11,7 +11,7 @@
 //! # The protocol
 //!
 //! Two bits of the header's flags, [`ALERT`](Flags::ALERT) and [`PARKED`](Flags::PARKED), and the
-//! *token* of the queue (see `behaviour/README.md`):
+//! *token* of the queue (see `queue/README.md`):
 //!
 //! ```text
 //!   alert                                  grant (has the token)

@@ -166,7 +166,7 @@ fn appenders_in_a_circle() {
     });
 }
 
-/// The anomaly that requests wait for (README.md, "Why each request waits for the one before"): a step over X and Y is
+/// The anomaly that requests wait for (`queue/README.md`, "Why each request waits for the one before"): a step over X and Y is
 /// half done when another thread comes behind it on X and then before it on Y. That thread's first request is to wait
 /// for the step.
 ///

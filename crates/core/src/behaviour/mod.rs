@@ -1,4 +1,4 @@
-//! Behaviours: what is spawned on cowns. README.md describes the protocol.
+//! Behaviours: what is spawned on cowns. How they get these is the protocol of `queue`.
 
 mod admission;
 pub(crate) mod answer;

@@ -1,6 +1,6 @@
 //! The end of a cown. If the cown is idle, dropping its last handle drops the state. If not, the handle replaces the
 //! queue's tail by a mark, and the request that leaves the queue last drops the state: without a handle nothing can be
-//! queued behind it. `behaviour/README.md` has the argument.
+//! queued behind it. `queue/README.md` has the argument.
 
 use std::any::type_name;
 use std::mem::ManuallyDrop;

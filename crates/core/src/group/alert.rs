@@ -26,7 +26,7 @@
 //! behaviour, or attends to the member afterwards, or has done so. That is plain of one that has placed the notice, or
 //! that comes when it is placed. But one that comes between (a handler, say, that is to be held from now on, while a
 //! thread resumes its actor) must not return before the other thread's steps are done: that thread waits for nobody
-//! there, so this is a wait as those in `behaviour/README.md`, "Why there is no deadlock".
+//! there, so this is a wait as those in `queue/README.md`, "Why there is no deadlock".
 //!
 //! *Turns of their own.* Members whose door is reserved stand in line ([`Line`]), which is the token holder's. When no
 //! door is shut they take their turns, one after the other and before the next behaviour; before each the holder looks

@@ -104,7 +104,7 @@ fn sends_against_what_came_before() {
     });
 }
 
-/// The anomaly in the section on groups of `behaviour/README.md`: a step over a cown and the group is
+/// The anomaly in the section on groups of `queue/README.md`: a step over a cown and the group is
 /// through on the cown when a behaviour of the group comes behind it there, and then sends to a member.
 ///
 /// Fails if a request that comes behind the step does not wait until that has all its places.

@@ -2,7 +2,7 @@
 //! read-modify-write.
 //!
 //! A group has a [`Leader`]: a header with the queue of all members, and beside it the *ring*, plain
-//! memory that belongs to whoever holds the group. `behaviour/README.md`, "Groups", has the protocol
+//! memory that belongs to whoever holds the group. `queue/README.md`, "Groups", has the protocol
 //! and its proof.
 //!
 //! * `leader.rs`: the leader's block, and who keeps it alive.

@@ -117,7 +117,7 @@ pub(crate) unsafe fn spawn_request(leader: NonNull<CownHeader>, slot: NonNull<Sl
 }
 
 /// Whether what this thread spawns on the group now comes behind the ring, and before all that will
-/// ever stand in the queue (the section on groups of `behaviour/README.md`).
+/// ever stand in the queue (the section on groups of `queue/README.md`).
 ///
 /// # Safety
 /// The leader is alive.

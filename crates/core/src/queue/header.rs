@@ -1,5 +1,5 @@
 //! What every cown has in front of its state: the words that behaviours are queued, counted and
-//! marked with. The protocol on these words is in `behaviour/README.md`.
+//! marked with. The protocol on these words is in `queue/README.md`.
 
 use std::ptr::NonNull;
 

@@ -1,4 +1,4 @@
-//! Queues of requests on headers: appending, granting, leaving. A protocol that never runs code of the user.
+//! Queues of requests on headers: appending, granting, leaving. A protocol that never runs code of the user; README.md has it.
 
 pub(crate) mod append;
 pub(crate) mod claim;
