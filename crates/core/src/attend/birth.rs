@@ -10,10 +10,10 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::{Attended, give_back, guard, knock};
-use crate::behaviour::single::Single;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::group::{Group, alert};
 use crate::queue::header::CownHeader;
+use crate::queue::single::Single;
 use crate::sched::home::Home;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;

@@ -1,16 +1,18 @@
 //! Errands: what is done behind all that stands in a cown's queue, and does not need its state. One task for cowns of all
 //! types.
 
+use crate::group::turn::run_forgetting_in_group;
 use std::ptr::NonNull;
 
 use super::Attended;
-use crate::behaviour::single::{self, Single};
 use crate::cown::handle::Cown;
 use crate::group::ring::Entry;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Member};
 use crate::queue::release::release_to_next;
+use crate::queue::single;
+use crate::queue::single::Single;
 use crate::sched::at_work_in;
 use crate::sched::home::count_abandoned;
 use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
@@ -21,7 +23,7 @@ pub(super) type Errand = Box<dyn FnOnce(Mode) + Send>;
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, name);
 
 static VTABLE_IN_GROUP: TaskVTable =
-    TaskVTable::new(single::run_forgetting_in_group, single::link_in_group, name)
+    TaskVTable::new(run_forgetting_in_group, single::link_in_group, name)
         .in_group(InGroup { body: run_body, dispose });
 
 fn name() -> &'static str {

@@ -8,12 +8,13 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::{Attended, Door, call_state, end_state, errand};
-use crate::behaviour::single::{self, Single};
 use crate::cown::farewell::Farewell;
 use crate::cown::handle::{Cown, destroy};
 use crate::cown::last::drop_last;
 use crate::queue::header::{CownHeader, Member};
 use crate::queue::release::release_to_next;
+use crate::queue::single;
+use crate::queue::single::Single;
 use crate::sched::at_work_in;
 use crate::task::{Mode, RunContext, TaskPtr, TaskVTable};
 

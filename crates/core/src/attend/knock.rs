@@ -2,10 +2,11 @@
 
 use std::ptr::NonNull;
 
-use crate::behaviour::single::{self, Single, single_task};
 use crate::ids::RuntimeId;
 use crate::queue::header::{CownHeader, Member};
 use crate::queue::release::release_to_next;
+use crate::queue::single;
+use crate::queue::single::{Single, single_task};
 use crate::queue::slot::Slot;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 

@@ -8,7 +8,6 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::{Attended, guard, park};
 use crate::behaviour::here;
-use crate::behaviour::multi::Multi;
 use crate::behaviour::spawn;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::last::Last;
@@ -16,6 +15,7 @@ use crate::cown::set::Regardless;
 use crate::group::alert as group;
 use crate::ids::RuntimeId;
 use crate::queue::header::{CownHeader, Flags, WAITER};
+use crate::queue::multi::Multi;
 use crate::queue::slot::Slot;
 use crate::sched::{guest, schedule};
 use crate::steps;

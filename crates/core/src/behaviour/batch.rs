@@ -6,12 +6,13 @@ use std::ptr::NonNull;
 
 use super::admission;
 use super::body::{Completion, Forget};
-use super::multi::{Multi, Prepared, count_members};
+use super::multi::{Prepared, count_members};
 use super::spawn::{self, Refusal};
 use crate::cown::set::CownSet;
 use crate::depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
+use crate::queue::multi::Multi;
 use crate::sched::{context, guest, schedule};
 use crate::simulated;
 

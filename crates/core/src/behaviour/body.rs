@@ -1,7 +1,6 @@
 //! The user's part of a behaviour, and what becomes of its result.
 
 use std::any::type_name;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cown::access::Cursor;
@@ -210,14 +209,4 @@ fn refuse<F, C: Completion>(
     }
     drop_quietly(move || drop(closure));
     Ended::Failed(completion, why)
-}
-
-/// Moves a body out of the node that it was stored in.
-///
-/// # Safety
-/// It is moved out once, and the slot is not dropped.
-#[inline]
-pub(crate) unsafe fn take<B>(slot: &mut ManuallyDrop<B>) -> B {
-    // SAFETY: by the caller's word.
-    unsafe { ManuallyDrop::take(slot) }
 }

@@ -1,18 +1,18 @@
 //! Behaviours on any number of cowns, with any mix of access.
 //!
-//! One block from the pool: this header (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
+//! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
 //! order in which the user named them, then the body.
 
+use crate::queue::single::take;
 use std::alloc::Layout;
 use std::any::type_name;
 use std::mem::{ManuallyDrop, size_of};
-use std::ptr::{NonNull, null_mut, without_provenance_mut};
+use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
-use coact_sync::{pool, prefetch};
+use coact_sync::pool;
 use smallvec::SmallVec;
 
-use super::body::{Body, Completion, Ended, take};
+use super::body::{Body, Completion, Ended};
 use super::spawn::{self, Refusal};
 use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
@@ -20,37 +20,14 @@ use crate::group;
 use crate::group::join::Grouped;
 use crate::group::ring::Entry;
 use crate::group::turn::{self, Anchor};
-use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::queue::append::Request;
-use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::multi::{Multi, MultiSlot, link};
 use crate::queue::release::release;
 use crate::queue::slot::Slot;
-use crate::sched::Ready;
 use crate::sched::{Deferring, Successor};
-use crate::task::{InGroup, RunContext, Task, TaskPtr, TaskVTable};
-
-/// The front of every such behaviour, whatever its body and the number of its cowns.
-#[repr(C, align(8))]
-pub(crate) struct Multi {
-    task: Task,
-    /// While the behaviour waits: the runtime that it is bound to, if there is one, see
-    /// [`home`](Self::home). Once it is ready: the scheduler's link.
-    link: AtomicPtr<()>,
-    /// Grants that are outstanding.
-    missing: AtomicU32,
-    len: u32,
-}
-
-#[cfg(not(loom))]
-const _: () = assert!(size_of::<Multi>() == 24);
-
-/// A request with the way back to its behaviour.
-#[repr(C)]
-pub(crate) struct MultiSlot {
-    slot: Slot,
-    owner: NonNull<Multi>,
-}
+use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
 /// How many members a set has.
 ///
@@ -62,161 +39,17 @@ pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
     u32::try_from(members).map_err(|_| Refusal::TooMany { members })
 }
 
-impl MultiSlot {
-    /// A request of the behaviour, which is not queued yet.
-    #[inline]
-    pub(super) fn new(member: Member, owner: NonNull<Multi>) -> Self {
-        Self { slot: Slot::new(member.in_multi()), owner }
-    }
-}
-
-impl Multi {
-    /// The front of a behaviour on so many cowns, which has none of them yet.
-    #[inline]
-    pub(super) fn new(vtable: &'static TaskVTable, len: u32) -> Self {
-        Self {
-            task: Task { vtable },
-            link: AtomicPtr::new(null_mut()),
-            missing: AtomicU32::new(len),
-            len,
-        }
-    }
-
-    /// The behaviour that a request belongs to.
-    ///
-    /// # Safety
-    /// The slot is live and lies in a `Multi`.
-    pub(crate) unsafe fn of(slot: NonNull<Slot>) -> NonNull<Multi> {
-        // SAFETY: a multi slot begins with its slot (`repr(C)`).
-        unsafe { slot.cast::<MultiSlot>().as_ref() }.owner
-    }
-
-    /// The runtime that it runs on: the one that it is bound to, or else that of its first cown. That may
-    /// be moved as long as the behaviour does not hold it; until then this is a hint.
-    ///
-    /// # Safety
-    /// The behaviour is live and settled, and not ready: the scheduler has not got it yet. Its cowns are
-    /// alive.
-    #[inline]
-    pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {
-        // SAFETY: live, by the caller's word.
-        let link = unsafe { &behaviour.as_ref().link };
-        // ORDERING: Relaxed. Written by `bind` before the behaviour was appended.
-        match NonNull::new(link.load(Ordering::Relaxed)) {
-            Some(bound) => RuntimeId::from_raw(bound.addr().get() as u16),
-            // SAFETY: alive, by the caller's word. What has no cowns is bound.
-            None => unsafe { (*Self::slots(behaviour).as_ptr()).slot.member().header() }.home(),
-        }
-    }
-
-    /// Says that it runs there, whatever becomes of its first cown.
-    fn bind(&mut self, home: RuntimeId) {
-        let home = without_provenance_mut(usize::from(home.get()));
-        // ORDERING: Relaxed. Nobody else knows the behaviour.
-        self.link.store(home, Ordering::Relaxed);
-    }
-
-    /// Counts one grant. The last one makes the behaviour ready.
-    ///
-    /// # Safety
-    /// The behaviour misses this grant. It may be gone after this call.
-    #[inline(always)]
-    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
-        // SAFETY: by the caller's word. If it was the last grant the behaviour is the caller's to pass on, and it has all
-        // its cowns now, so nobody moves the first one. (That it was moved by a behaviour before this one was known to
-        // whoever granted it, and is acquired with the count.)
-        unsafe {
-            if Self::count_grant(behaviour) {
-                ready.ready(behaviour.cast(), Self::home(behaviour));
-            }
-        }
-    }
-
-    /// Counts one grant; says whether it was the last: then the behaviour is ready, and the caller's to pass on. If not it
-    /// may be gone.
-    ///
-    /// # Safety
-    /// The behaviour misses this grant.
-    #[inline(always)]
-    pub(super) unsafe fn count_grant(behaviour: NonNull<Multi>) -> bool {
-        // SAFETY: it misses a grant, and so has not run.
-        let multi = unsafe { behaviour.as_ref() };
-        // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
-        // (acquired with the token); the last one acquires that of all others, and runs. It need
-        // not write: nobody else looks at the count any more.
-        multi.missing.load(Ordering::Acquire) == 1
-            || multi.missing.fetch_sub(1, Ordering::AcqRel) == 1
-    }
-
-    /// Whether it surely runs on this runtime. It may if not.
-    ///
-    /// # Safety
-    /// The behaviour is ready, has cowns, and the scheduler has not got it yet.
-    #[inline(always)]
-    pub(super) unsafe fn is_plainly_at(behaviour: NonNull<Multi>, home: RuntimeId) -> bool {
-        // SAFETY: it is live, and holds its cowns.
-        let (link, first) = unsafe {
-            let first = &(*Self::slots(behaviour).as_ptr()).slot;
-            (&behaviour.as_ref().link, first.member().header())
-        };
-        // ORDERING: Relaxed, as in `home`.
-        link.load(Ordering::Relaxed).is_null() && first.flags.is_plain(home, Flags::GROUPED)
-    }
-
-    /// The first request.
-    #[inline]
-    pub(super) fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
-        // SAFETY: the slots lie straight behind the header, in the same block.
-        unsafe { behaviour.add(1) }.cast()
-    }
-
-    /// Its requests' slots.
-    ///
-    /// # Safety
-    /// The behaviour is live for `'a`.
-    pub(crate) unsafe fn requests<'a>(
-        behaviour: NonNull<Multi>,
-    ) -> impl Iterator<Item = &'a Slot> + Clone {
-        let first = Self::slots(behaviour);
-        // SAFETY: so many slots lie behind the header.
-        (0..Self::len(behaviour)).map(move |index| unsafe { &(*first.add(index).as_ptr()).slot })
-    }
-
-    /// Asks for those that stand behind this behaviour: their counts are written at its end.
-    ///
-    /// # Safety
-    /// The behaviour is live.
-    #[inline]
-    pub(super) unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
-        // SAFETY: by the caller's word.
-        for slot in unsafe { Self::requests(behaviour) } {
-            // ORDERING: Relaxed. Only a hint is made of it.
-            prefetch::for_writing(slot.next.load(Ordering::Relaxed));
-        }
-    }
-
-    fn len(behaviour: NonNull<Multi>) -> usize {
-        // SAFETY: constant since the node was made.
-        unsafe { (*behaviour.as_ptr()).len as usize }
-    }
-
-    /// Runs over the members of a behaviour.
-    ///
-    /// # Safety
-    /// The behaviour is live for `'a`.
-    #[inline]
-    unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
-        // SAFETY: the member of the first slot lies this far into it; the others follow at the
-        // distance of a `MultiSlot`.
-        let first = unsafe { &(*Self::slots(behaviour).as_ptr()).slot }.member_ptr();
-        // SAFETY: live, by the caller's word.
-        unsafe { Cursor::new(first, size_of::<MultiSlot>(), Self::len(behaviour)) }
-    }
-}
-
-pub(super) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: the task is a live `Multi`.
-    NonNull::from(unsafe { &task.cast::<Multi>().as_ref().link })
+/// Runs over the members of a behaviour.
+///
+/// # Safety
+/// The behaviour is live for `'a`.
+#[inline]
+unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
+    // SAFETY: the member of the first slot lies this far into it; the others follow at the
+    // distance of a `MultiSlot`.
+    let first = unsafe { Multi::first(behaviour) }.member_ptr();
+    // SAFETY: live, by the caller's word.
+    unsafe { Cursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
 }
 
 /// Where a block of `len` requests has its body, and its whole layout.
@@ -353,15 +186,11 @@ where
         // SAFETY: by the caller's word; the node is ours alone.
         unsafe {
             let joined = grouped.join(&mut queue);
-            let multi = &mut *node.as_ptr();
-            // As many as the behaviour has members, at most.
-            let queued = multi.len - joined.count as u32;
-            // ORDERING: Relaxed. Published when it is appended.
-            multi.missing.store(queued, Ordering::Relaxed);
+            let queued = (*node.as_ptr()).stand_for(joined.count);
             let first = Self::queued_slot(node);
             let in_group = queued == 1 && first.as_ref().member().header().is_grouped();
             if in_group {
-                multi.task.vtable = &Self::VTABLE_IN_GROUP;
+                (*node.as_ptr()).set_vtable(&Self::VTABLE_IN_GROUP);
             }
             in_group
         }
@@ -410,7 +239,7 @@ where
         // SAFETY: by the caller's word; the body lies there.
         unsafe {
             let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
-            body.execute(Multi::cursor(node), context)
+            body.execute(cursor(node), context)
         }
     }
 
@@ -465,7 +294,7 @@ where
         // SAFETY: nothing is appended, so the node, with its members and its body, is ours alone.
         drop_quietly(|| unsafe {
             let body = self.node.byte_add(offset).cast::<Body<S, F, C>>();
-            S::abandon(body.as_ref().shape, &mut Multi::cursor(self.node));
+            S::abandon(body.as_ref().shape, &mut cursor(self.node));
         });
     }
 

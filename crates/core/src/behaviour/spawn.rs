@@ -1,5 +1,6 @@
 //! From a set and a closure to a queued behaviour.
 
+use crate::queue::single::launch_as_guest;
 use crate::sched::home::current_id;
 use std::fmt;
 use std::mem::{self, ManuallyDrop};
@@ -10,9 +11,9 @@ use smallvec::SmallVec;
 
 use super::admission;
 use super::body::{Body, Completion, Forget};
-use super::multi::{Multi, Prepared, count_members};
+use super::multi::{Prepared, count_members};
 use super::pair::{self, PairBehaviour};
-use super::single::{self, Single, SingleBehaviour};
+use super::single::SingleBehaviour;
 use crate::attend::Place;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::fault::Broken;
@@ -22,6 +23,8 @@ use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
 use crate::queue::claim;
 use crate::queue::header::{CownHeader, Member};
+use crate::queue::multi::Multi;
+use crate::queue::single::Single;
 use crate::sched::shared::{self, Phase};
 use crate::sched::{at_work_in, context, guest, schedule};
 use crate::simulated;
@@ -317,7 +320,7 @@ where
     simulated::point();
     let node = SingleBehaviour::allocate(member, body);
     // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
-    unsafe { single::launch_as_guest(Single::slot(node)) };
+    unsafe { launch_as_guest(Single::slot(node)) };
 }
 
 /// Spawns on one cown, and tells where the behaviour stands in the queue. It stands in none if it is on a

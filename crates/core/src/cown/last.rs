@@ -2,6 +2,7 @@
 //! queue's tail by a mark, and the request that leaves the queue last drops the state: without a handle nothing can be
 //! queued behind it. `queue/README.md` has the argument.
 
+use crate::group::turn::run_forgetting_in_group;
 use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -10,12 +11,13 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::handle::{Cown, destroy};
 use crate::attend;
-use crate::behaviour::single::{self, Single};
 use crate::group::alert;
 use crate::group::leader::Leader;
 use crate::group::spawn as group;
 use crate::queue::grant::grant;
 use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::single;
+use crate::queue::single::Single;
 use crate::queue::slot::Slot;
 use crate::sched::schedule;
 use crate::simulated;
@@ -201,7 +203,7 @@ fn last_request_in_group<T: Send + 'static>(
 ) -> NonNull<Slot> {
     let vtable = const {
         let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
-        let (run, link) = (single::run_forgetting_in_group, single::link_in_group);
+        let (run, link) = (run_forgetting_in_group, single::link_in_group);
         &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
     Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))

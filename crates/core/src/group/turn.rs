@@ -1,5 +1,7 @@
 //! Holding a group: the behaviour from the queue, then those in the ring, then the next from the queue.
 
+use crate::behaviour::body::Forget;
+use crate::queue::single::request;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
@@ -322,4 +324,24 @@ pub(super) unsafe fn with<R>(leader: NonNull<Leader>, work: impl FnOnce(&mut Hel
 unsafe fn link_of_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: a leader's task, which has come with the token, so the leader is alive.
     NonNull::from(unsafe { &Leader::of_task(task).as_ref().header.waiter })
+}
+
+/// Runs a task on a member of a group, and what it leaves in the ring: one whose result nobody waits for, of any type.
+///
+/// # Safety
+/// The task is ready, lies in a [`Single`], has halves, and is run once.
+pub(crate) unsafe fn run_forgetting_in_group(
+    task: TaskPtr,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    // SAFETY: by the caller's word; the request of a task that is ready is the head of the leader's queue.
+    unsafe {
+        let slot = request(task);
+        let leader = slot.as_ref().member().queue_ptr();
+        let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
+        run(leader, Anchor::new(slot, task, halves.dispose), context, || {
+            (halves.body)(task, context);
+            Ended::Done(Forget, ())
+        })
+    }
 }

@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::slot::Slot;
-use crate::behaviour::single::request;
 use crate::queue::header::Flags;
+use crate::queue::single::request;
 use crate::task::{Backlog, TaskPtr};
 
 /// Of a behaviour on one cown that is in no group.

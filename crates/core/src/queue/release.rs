@@ -6,11 +6,11 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::grant::{drop_reader, grant, pass_on};
 use super::slot::Slot;
-use crate::behaviour::single::single_task;
 use crate::cown::last::Last;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::single::single_task;
 use crate::sched::Ready;
 use crate::sched::Successor;
 use crate::steps;

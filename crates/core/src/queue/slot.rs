@@ -9,7 +9,7 @@ use crate::queue::header::Member;
 
 /// One entry of a cown's queue. It lies inside the behaviour that it belongs to: straight behind
 /// the [`Task`](crate::task::Task) header of a one-cown behaviour, or in the slot array of a
-/// [`Multi`](crate::behaviour::multi::Multi); that of a behaviour which runs in the caller lies on the stack.
+/// [`Multi`](crate::queue::multi::Multi); that of a behaviour which runs in the caller lies on the stack.
 ///
 /// `next` is written by the entry's successor in the queue (or by the appender of a batch for entries
 /// that it chains itself), and read by the holder of this entry when it leaves. Before that, the appender
