@@ -10,6 +10,7 @@
 
 mod attend;
 mod behaviour;
+mod body;
 mod config;
 mod cown;
 mod credits;

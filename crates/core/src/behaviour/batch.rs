@@ -5,9 +5,9 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::admission;
-use super::body::{Completion, Forget};
 use super::multi::{Prepared, count_members};
 use super::spawn::{self, Refusal};
+use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::depth;
 use crate::panic::drop_quietly;

@@ -7,10 +7,10 @@ use std::ptr::{NonNull, null};
 use coact_sync::patience::Patience;
 use smallvec::SmallVec;
 
-use super::body::{Body, Completion, Ended, Forget};
 use super::multi::count_members;
 use super::{pair, spawn};
 use crate::behaviour::answer::Answer;
+use crate::body::{Body, Completion, Ended, Forget};
 use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current::AsWorker;

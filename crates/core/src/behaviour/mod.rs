@@ -3,8 +3,8 @@
 mod admission;
 pub(crate) mod answer;
 pub(crate) mod batch;
-pub(crate) mod body;
 pub(crate) mod here;
+pub(crate) mod in_group;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod multi;

@@ -12,8 +12,8 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use smallvec::SmallVec;
 
-use super::body::{Body, Completion, Ended};
 use super::spawn::{self, Refusal};
+use crate::body::{Body, Completion, Ended};
 use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
-use super::body::{Body, Completion, Ended, Panicked};
+use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::ids::RuntimeId;

@@ -8,9 +8,9 @@ use std::thread::{self, Thread};
 use coact_sync::shim::atomic::{AtomicUsize, Ordering};
 use coact_sync::shim::sync::Mutex;
 
-use super::body::Completion;
 use super::multi::count_members;
 use super::spawn;
+use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::panic::{self, Payload, drop_quietly};

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use super::body::{Body, Completion, Ended, Panicked};
+use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::turn::run_forgetting_in_group;

@@ -10,14 +10,14 @@ use coact_sync::prefetch;
 use smallvec::SmallVec;
 
 use super::admission;
-use super::body::{Body, Completion, Forget};
+use super::in_group;
 use super::multi::{Prepared, count_members};
 use super::pair::{self, PairBehaviour};
 use super::single::SingleBehaviour;
 use crate::attend::Place;
+use crate::body::{Body, Completion, Forget};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::fault::Broken;
-use crate::group::spawn as group;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
@@ -302,7 +302,7 @@ where
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {
         // SAFETY: as above; the member is of the leader's group, and the body for it.
-        return unsafe { group::spawn_single(leader, member, body) };
+        return unsafe { in_group::spawn_single(leader, member, body) };
     }
     let Some(worker) = context::worker() else { return spawn_single_as_guest(member, body) };
     // SAFETY: the set's handle keeps the cown, which is in no group, alive.
@@ -336,7 +336,7 @@ where
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {
         // SAFETY: as above; the member is of the leader's group, and the body for it.
-        return unsafe { group::spawn_placed(leader, member, body) };
+        return unsafe { in_group::spawn_placed(leader, member, body) };
     }
     at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate(member, body);

@@ -2,8 +2,8 @@
 
 use std::any::type_name;
 
-use super::body::Completion;
 use super::spawn::{self, assert_spawnable};
+use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::promise::{Promise, Resolver};

@@ -1,7 +1,7 @@
 //! Spawning behaviours: the functions that users call.
 
-use super::body::{Completion, Forget};
 use super::spawn::{self, Refusal, WhenError};
+use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::promise::Promise;

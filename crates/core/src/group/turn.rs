@@ -1,6 +1,6 @@
 //! Holding a group: the behaviour from the queue, then those in the ring, then the next from the queue.
 
-use crate::behaviour::body::Forget;
+use crate::body::Forget;
 use crate::queue::single::request;
 use std::ptr::NonNull;
 
@@ -11,7 +11,7 @@ use super::current::{self, Current};
 use super::leader::{HeldGroup, Leader};
 use super::ring::Entry;
 use crate::attend::{CALLS_IN_A_ROW, Door, park};
-use crate::behaviour::body::{Completion, Ended};
+use crate::body::{Completion, Ended};
 use crate::queue::grant::{grant, task_in_group};
 use crate::queue::header::CownHeader;
 use crate::queue::release::{leave, successor};

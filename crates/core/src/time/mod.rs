@@ -14,8 +14,8 @@ pub use sleep::{Sleep, sleep};
 pub(crate) use timers::Timers;
 use timers::{Entry, nanos};
 
-use crate::behaviour::body::{Completion, Forget};
 use crate::behaviour::spawn::{self, assert_spawnable};
+use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;

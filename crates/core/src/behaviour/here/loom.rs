@@ -3,9 +3,9 @@
 use loom::thread;
 
 use super::{Few, claim_and_run, serve_here};
-use crate::behaviour::body::Forget;
 use crate::behaviour::spawn::home_of;
 use crate::behaviour::when::when;
+use crate::body::Forget;
 use crate::cown::handle::Cown;
 use crate::sched::loom::{Log, check, check_long, log, run_ready, two_logs, written};
 use crate::sched::schedule;

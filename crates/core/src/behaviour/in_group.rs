@@ -1,0 +1,104 @@
+//! Behaviours on one member of a group.
+
+use std::iter;
+use std::ptr::NonNull;
+
+use super::single::SingleBehaviour;
+use crate::attend::Place;
+use crate::body::{Body, Completion};
+use crate::cown::access::Cursor;
+use crate::cown::set::CownSet;
+use crate::group::ring::Entry;
+use crate::group::spawn::{goes_into_ring, push, spawn_from_anywhere};
+use crate::queue::header::{CownHeader, Member};
+use crate::task::RunContext;
+
+/// Spawns a behaviour on one member, held exclusively.
+///
+/// # Safety
+/// The member is alive, and of this leader's group; the body is for it.
+#[inline(never)]
+pub(crate) unsafe fn spawn_single<S, F, C>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: Body<S, F, C>,
+) where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
+    unsafe {
+        if goes_into_ring(leader) {
+            body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
+            push(leader, member, body, run_single::<S, F, C>);
+        } else {
+            let _place = queue_single(leader, member, body);
+        }
+    }
+}
+
+/// The same; tells where the behaviour stands in the queue, if it is not in the ring.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn spawn_placed<S, F, C>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: Body<S, F, C>,
+) -> Option<Place>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
+    unsafe {
+        if goes_into_ring(leader) {
+            body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
+            push(leader, member, body, run_single::<S, F, C>);
+            return None;
+        }
+        Some(queue_single(leader, member, body))
+    }
+}
+
+/// Spawns the behaviour by the queue; tells where it stands there.
+///
+/// # Safety
+/// As [`spawn_single`].
+unsafe fn queue_single<S, F, C>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: Body<S, F, C>,
+) -> Place
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let slot = SingleBehaviour::allocate_in_group(member, body);
+    let place = Place::of(slot);
+    // SAFETY: the request is ours; and by the caller's word.
+    unsafe { spawn_from_anywhere(leader, slot) };
+    place
+}
+
+/// Runs a behaviour on one member.
+///
+/// # Safety
+/// As for every [`RunEntry`]; the entry was pushed with such a body.
+unsafe fn run_single<S, F, C>(entry: NonNull<Entry>, context: &RunContext)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: taken before anything can be pushed. The group is held, and with it the member, which
+    // is alive: its last request would stand in the queue.
+    let ended = unsafe {
+        let (member, body) = Entry::take::<Body<S, F, C>>(entry);
+        body.execute(Cursor::single(&member), context)
+    };
+    ended.deliver();
+}
