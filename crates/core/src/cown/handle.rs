@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::last::{Last, is_idle, leave_to_the_last, request_put_aside, retire};
+use super::last::{is_idle, last_of, leave_to_the_last, request_put_aside, retire};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
 use crate::depth::{self, Depth};
@@ -315,7 +315,7 @@ unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
     } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
         header.counts.remove_sole();
         // SAFETY: this was the last handle.
-        unsafe { leave_to_the_last(cown, Last::of::<T>()) }
+        unsafe { leave_to_the_last(cown, last_of::<T>()) }
     } else {
         // SAFETY: by the caller's word.
         unsafe { drop_sole_with_care::<T>(cown) }

@@ -16,6 +16,7 @@ use crate::group::leader::Leader;
 use crate::group::spawn as group;
 use crate::queue::grant::grant;
 use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::last::Last;
 use crate::queue::single;
 use crate::queue::single::Single;
 use crate::queue::slot::Slot;
@@ -23,59 +24,9 @@ use crate::sched::schedule;
 use crate::simulated;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
-/// Drops the state of a cown that has no handles: one constant for each type of state. Its address with the
-/// [mark](Self::MARK) is the tail of a queue that ends.
-pub(crate) struct Last {
-    /// For the request that drops the state as a task of its own.
-    request: TaskVTable,
-    /// # Safety
-    /// No handle and no behaviour can reach the state any more.
-    destroy: unsafe fn(NonNull<CownHeader>),
-}
-
-impl Last {
-    /// Tells a mark from the address of a request, which is aligned.
-    const MARK: usize = 1;
-
-    pub(super) fn of<T: Send + 'static>() -> &'static Self {
-        const {
-            &Self {
-                request: TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>),
-                destroy: destroy::<T>,
-            }
-        }
-    }
-
-    fn as_tail(&'static self) -> *mut Slot {
-        let this = std::ptr::from_ref(self).cast_mut();
-        this.map_addr(|addr| addr | Self::MARK).cast()
-    }
-
-    /// The mark, if the tail is one.
-    #[inline]
-    pub(crate) fn of_tail(tail: *mut Slot) -> Option<&'static Self> {
-        let is_marked = tail.addr() & Self::MARK != 0;
-        // SAFETY: requests are aligned, so it is what `as_tail` has made.
-        is_marked.then(|| unsafe { &*tail.map_addr(|addr| addr & !Self::MARK).cast() })
-    }
-
-    /// Makes the request that drops the state. It is in no queue: nothing comes behind it.
-    ///
-    /// # Safety
-    /// The cown is one of this type.
-    pub(crate) unsafe fn request(&'static self, cown: NonNull<CownHeader>) -> NonNull<Slot> {
-        Single::slot(Single::allocate(Member::exclusive(cown), &self.request, ()))
-    }
-
-    /// Drops the state.
-    ///
-    /// # Safety
-    /// As [`request`](Self::request); the caller has the cown exclusively, and its request was the last in the queue. The
-    /// cown is gone after this.
-    pub(crate) unsafe fn end(&self, cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word.
-        unsafe { (self.destroy)(cown) };
-    }
+/// What drops the states of a type.
+pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
+    const { &Last::new(TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>), destroy::<T>) }
 }
 
 /// Whether a cown without handles has an empty queue and no readers; for a member of a group, whether the whole group
@@ -102,7 +53,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     let is_reached_by_others = header.has(Flags::ATTENDED | Flags::GROUPED);
     if !is_reached_by_others && header.is_in_use(false) {
         // SAFETY: by the caller's word.
-        return unsafe { leave_to_the_last(cown, Last::of::<T>()) };
+        return unsafe { leave_to_the_last(cown, last_of::<T>()) };
     }
     if is_idle(header) && header.is_within_reach() {
         // SAFETY: without handles the queue stays empty: the state is ours.
@@ -110,7 +61,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     }
     if !is_reached_by_others {
         // SAFETY: by the caller's word.
-        return unsafe { leave_to_the_last(cown, Last::of::<T>()) };
+        return unsafe { leave_to_the_last(cown, last_of::<T>()) };
     }
     // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
     unsafe {
@@ -163,7 +114,7 @@ unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
 /// The request that drops the state of a cown that can be reached without a handle: other requests may follow it.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    Single::allocate(Member::exclusive(cown), &Last::of::<T>().request, ())
+    Single::allocate(Member::exclusive(cown), last_of::<T>().request_vtable(), ())
 }
 
 /// The same for a request that is put aside, and never queued.

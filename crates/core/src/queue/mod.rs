@@ -6,6 +6,7 @@ pub(crate) mod counts;
 mod flags;
 pub(crate) mod grant;
 pub(crate) mod header;
+pub(crate) mod last;
 pub(crate) mod multi;
 pub(crate) mod overload;
 pub(crate) mod release;

@@ -5,8 +5,8 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::shim::atomic::Ordering;
 
 use super::grant::{drop_reader, grant, pass_on};
+use super::last::Last;
 use super::slot::Slot;
-use crate::cown::last::Last;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::queue::header::{CownHeader, Flags};
