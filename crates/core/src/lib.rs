@@ -44,7 +44,7 @@ pub mod waits {
     pub use crate::simulated::What;
 }
 
-pub use attend::{Attended, Door, Ending, Place, Survey};
+pub use attend::{Attended, Survey};
 pub use behaviour::answer::Answer;
 pub use behaviour::batch::{Batch, BatchError, BatchRefusal, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
@@ -70,13 +70,15 @@ pub use fault::{Broken, Fault};
 pub use group::Group;
 pub use panic::catch;
 pub use promise::{Promise, Resolver};
+pub use queue::guard::Door;
+pub use queue::slot::Place;
 pub use runtime::{
     BuildError, Builder, EnterGuard, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, Within, WorkerFuture, blocking, spawn_future,
 };
 pub use sched::busy::Busy;
 pub use sched::context::is_cancelling;
-pub use sched::ending::Stuck;
+pub use sched::ending::{Ending, Stuck};
 pub use sched::home::Home;
 pub use time::once_caught::once_caught;
 pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

@@ -5,13 +5,17 @@
 //! maker schedules the guard's task, with none of the steps that an [alert](Cown::alert) takes. ALERT is set as if one
 //! had come: others who alert the cown meanwhile need not see to it that the state is called.
 
+use super::block;
+use crate::queue::alert::alert as alert_member;
+use crate::queue::leader::Leader;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Attended, give_back, guard, knock};
+use super::{Attended, give_back, knock};
 use crate::cown::handle::{Cown, WeakCown};
-use crate::group::{Group, alert};
+use crate::group::Group;
+use crate::queue::guard;
 use crate::queue::header::CownHeader;
 use crate::queue::single::Single;
 use crate::sched::home::Home;
@@ -30,7 +34,7 @@ impl<T: Attended> Cown<T> {
         hand_out: impl FnOnce(Self) -> R,
     ) -> R {
         at_work_in(home.0, || {
-            let header = guard::allocate(home.0, None, front, make_state, |header| {
+            let header = block::allocate(home.0, None, front, make_state, |header| {
                 // SAFETY: fresh, in no group, and without a handle.
                 unsafe { put_first_request(header) };
             });
@@ -69,6 +73,20 @@ impl Drop for Birth {
 }
 
 impl Group {
+    /// Makes a member whose state is attended to; see [`Cown::attended`].
+    pub fn attended<T: Attended>(
+        &self,
+        front: T::Front,
+        make_state: impl FnOnce(WeakCown<T>) -> T,
+    ) -> Cown<T> {
+        let home = self.home().0;
+        // SAFETY: the leader is alive, and counts the member. The cown is fresh, with one handle.
+        unsafe {
+            let leader = Leader::retain(self.leader);
+            Cown::from_header(block::allocate(home, Some(leader), front, make_state, |_| ()))
+        }
+    }
+
     /// As [`Cown::attended_at_once`], for a member. Where others are at work in the group it may be attended to
     /// earlier: while `hand_out` runs.
     pub fn attended_at_once<T: Attended, R>(
@@ -80,7 +98,7 @@ impl Group {
         at_work_in(self.home().0, || {
             let cown = self.attended(front, make_state);
             // SAFETY: attended to, and a member of this group.
-            let is_first = unsafe { alert::alert(cown.header_ptr(), self.leader.cast()) };
+            let is_first = unsafe { alert_member(cown.header_ptr(), self.leader.cast()) };
             let _birth = BirthInGroup { cown: Some(cown.clone()), is_first };
             hand_out(cown)
         })

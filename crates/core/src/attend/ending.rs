@@ -4,8 +4,8 @@
 //! work to that end. What has not ended when the deadline is over is *cut off*: it is alerted once the
 //! runtime drops what is queued, and so is [cancelled](super::Attended::cancel).
 
+use crate::sched::ending::Ending;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use coact_sync::shim::atomic::{Ordering, fence};
@@ -13,25 +13,6 @@ use coact_sync::shim::atomic::{Ordering, fence};
 use super::live::{self, Living};
 use crate::sched::home::Home;
 use crate::sched::shared;
-
-/// Which runtimes are about to end, as [`Attended::end`](super::Attended::end) is told.
-#[derive(Clone, Debug)]
-pub struct Ending {
-    homes: Arc<[Home]>,
-    forced: bool,
-}
-
-impl Ending {
-    /// Whether the runtime is one of those that end.
-    pub fn concerns(&self, home: Home) -> bool {
-        self.homes.contains(&home)
-    }
-
-    /// Whether nothing is left to wait for: others that were to see to the state's end have not.
-    pub fn is_forced(&self) -> bool {
-        self.forced
-    }
-}
 
 /// Waits until the runtimes have no work left, for so long at the most; returns whether they have none.
 type Wait<'a> = dyn FnMut(Duration) -> bool + 'a;

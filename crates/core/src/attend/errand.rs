@@ -2,15 +2,16 @@
 //! types.
 
 use crate::group::turn::run_forgetting_in_group;
+use crate::queue::leader::spawn_from_anywhere;
 use std::ptr::NonNull;
 
 use super::Attended;
 use crate::cown::handle::Cown;
-use crate::group::ring::Entry;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Member};
 use crate::queue::release::release_to_next;
+use crate::queue::ring::Entry;
 use crate::queue::single;
 use crate::queue::single::Single;
 use crate::sched::at_work_in;
@@ -61,7 +62,7 @@ pub(super) unsafe fn append(cown: NonNull<CownHeader>, errand: Errand) {
             }
             Some(leader) => {
                 let node = Single::allocate(member, &VTABLE_IN_GROUP, errand);
-                group::spawn_from_anywhere(leader, Single::slot(node));
+                spawn_from_anywhere(leader, Single::slot(node));
             }
         }
     }
@@ -92,7 +93,7 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 }
 
 /// # Safety
-/// As for every [`RunEntry`](crate::group::ring::RunEntry); the entry was pushed with an errand.
+/// As for every [`RunEntry`](crate::queue::ring::RunEntry); the entry was pushed with an errand.
 unsafe fn run_in_ring(entry: NonNull<Entry>, context: &RunContext) {
     // SAFETY: taken before anything can be pushed.
     let (_, errand) = unsafe { Entry::take::<Errand>(entry) };

@@ -7,10 +7,11 @@ use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use super::{Attended, Door, call_state, end_state, errand};
+use super::{Attended, call_state, errand};
 use crate::cown::farewell::Farewell;
 use crate::cown::handle::{Cown, destroy};
 use crate::cown::last::drop_last;
+use crate::queue::guard::{Door, end_state};
 use crate::queue::header::{CownHeader, Member};
 use crate::queue::release::release_to_next;
 use crate::queue::single;

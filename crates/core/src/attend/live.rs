@@ -17,7 +17,7 @@ use crate::queue::header::CownHeader;
 use crate::sched::home::Home;
 
 /// Where a cown stands in the table.
-pub(super) type Listed = &'static Entry;
+use crate::queue::guard::Listed;
 
 static TABLE: Table = Table::new();
 
@@ -69,12 +69,14 @@ fn take_one() -> &'static Entry {
 pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
     let entry = SPARE.try_with(Spare::take).unwrap_or_else(|_| take_one());
     entry.fill(cown, home);
-    entry
+    Listed(std::ptr::from_ref(entry).cast())
 }
 
 /// Takes a cown out, before its block is freed.
 #[inline]
 pub(super) fn remove(entry: Listed) {
+    // SAFETY: it is what `insert` has made, and entries are for ever.
+    let entry: &'static Entry = unsafe { &*entry.0.cast() };
     TABLE.empty(entry);
     if SPARE.try_with(|spare| spare.give(entry)).is_err() {
         TABLE.give_spare([entry].into_iter());

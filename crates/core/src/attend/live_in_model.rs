@@ -7,11 +7,9 @@ use std::ptr::NonNull;
 pub(crate) use super::table::Living;
 use super::table::{Entry, Table};
 use crate::ids::RuntimeId;
+use crate::queue::guard::Listed;
 use crate::queue::header::CownHeader;
 use crate::sched::home::Home;
-
-/// Where a cown stands in the table, if there is one.
-pub(super) type Listed = Option<&'static Entry>;
 
 thread_local! {
     /// Of the system's thread, on which all threads of a model run.
@@ -30,18 +28,20 @@ pub(super) fn use_table() {
 }
 
 pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
-    USED.get().then(|| {
+    let entry = USED.get().then(|| {
         let mut entries = Vec::new();
         TABLE.take_spare(&mut entries);
         let entry = entries.pop().expect("at least one was taken");
         TABLE.give_spare(entries.into_iter());
         entry.fill(cown, home);
-        entry
-    })
+        std::ptr::from_ref(entry)
+    });
+    Listed(entry.unwrap_or(std::ptr::null()).cast())
 }
 
 pub(super) fn remove(entry: Listed) {
-    if let Some(entry) = entry {
+    // SAFETY: it is what `insert` has made, null or an entry, which is for ever.
+    if let Some(entry) = unsafe { entry.0.cast::<Entry>().as_ref() } {
         TABLE.empty(entry);
     }
 }

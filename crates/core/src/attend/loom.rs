@@ -5,10 +5,11 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::{Attended, Door, live};
+use super::{Attended, live};
 use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::fault::Broken;
+use crate::queue::guard::Door;
 use crate::sched::home::Home;
 use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
 

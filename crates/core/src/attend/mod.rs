@@ -42,16 +42,21 @@
 //! alerts after that, one finds PARKED without ALERT, and takes it.
 
 mod birth;
+pub(crate) mod block;
 mod ending;
 mod errand;
 mod farewell;
-pub(crate) mod guard;
 mod knock;
 #[cfg_attr(all(test, loom), path = "live_in_model.rs")]
 pub(crate) mod live;
 mod survey;
 mod table;
 
+use crate::queue::alert::alert as alert_member;
+use crate::queue::guard::alert_last;
+use crate::queue::guard::{self, CALLS_IN_A_ROW, Door, Guard, is_without_door, park};
+use crate::sched::ending::Ending;
+use crate::sched::home::mode_now;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
@@ -59,21 +64,16 @@ use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::layout::CownBox;
 use crate::cown::set::{Regardless, RegardlessHeld};
 use crate::fault::Broken;
-use crate::group::alert as group;
 use crate::ids::RuntimeId;
 use crate::panic::{catch, drop_quietly};
 use crate::queue::grant::grant;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::slot::Slot;
-use crate::sched::Ready;
 use crate::sched::home::Home;
-use crate::sched::{Successor, at_work_in, schedule, schedule_last, shared};
+use crate::sched::{Successor, at_work_in, schedule, schedule_last};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
-pub use ending::Ending;
 pub(crate) use ending::{cut_off, end_in_order, moved};
-use guard::Guard;
-pub use survey::{Place, Survey};
+pub use survey::Survey;
 
 /// State that is called between two behaviours once its cown was [alerted](Cown::alert).
 pub trait Attended: Send + Sized + 'static {
@@ -135,21 +135,6 @@ pub trait Attended: Send + Sized + 'static {
     }
 }
 
-/// Whether behaviours may come to a cown that is attended to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Door {
-    /// The next behaviour may come.
-    Open,
-    /// Behaviours wait, and with them whatever else they hold or have been granted, until a later
-    /// [`Attended::attend`] opens.
-    ///
-    /// The door does not stay shut when nobody is left who could have it opened: when the last handle of the cown goes,
-    /// what waits runs. Nor does that of a cown that is closed.
-    Shut,
-    /// The next turn is the state's own: [`Attended::take_turn`].
-    Reserved,
-}
-
 impl<T: Attended> Cown<T> {
     /// Makes a cown whose state is attended to, with a front that handles can see. The state is made
     /// with a weak handle of its own cown, which cannot be upgraded before this returns. It is attended to
@@ -161,7 +146,7 @@ impl<T: Attended> Cown<T> {
         front: T::Front,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> Self {
-        let header = guard::allocate(home.0, None, front, make_state, |_| ());
+        let header = block::allocate(home.0, None, front, make_state, |_| ());
         // SAFETY: a fresh cown of `T`, with one handle.
         unsafe { Self::from_header(header) }
     }
@@ -182,7 +167,7 @@ impl<T: Attended> Cown<T> {
     pub fn front(&self) -> &T::Front {
         self.assert_attended();
         // SAFETY: attended, of `T`, and alive by this handle.
-        unsafe { guard::front::<T>(self.header_ptr()).as_ref() }
+        unsafe { block::front::<T>(self.header_ptr()).as_ref() }
     }
 
     /// This cown as the member of a set whose behaviour runs in any case: even if the cown is
@@ -229,7 +214,7 @@ impl<T: Attended> WeakCown<T> {
         // SAFETY: a weak handle keeps the block alive, and the front goes with the block.
         unsafe {
             assert!(header.as_ref().has(Flags::ATTENDED), "not made by `Cown::attended`");
-            guard::front::<T>(header).as_ref()
+            block::front::<T>(header).as_ref()
         }
     }
 
@@ -267,7 +252,7 @@ unsafe fn alert_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
         let header = cown.as_ref();
         if let Some(leader) = header.leader() {
             // A member of the leader's group.
-            if group::alert(cown, leader) {
+            if alert_member(cown, leader) {
                 knock(cown);
             }
             return;
@@ -300,77 +285,6 @@ unsafe fn knock(cown: NonNull<CownHeader>) {
         }
     }
 }
-
-/// Alerts a cown whose last handle is gone: there will be nobody who could open its door. What it leads to comes before
-/// the request that ends the cown, which the caller appends next.
-///
-/// # Safety
-/// The cown is attended to, and kept alive by the caller's weak count.
-#[cold]
-pub(crate) unsafe fn alert_last(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word; so the leader is alive, too.
-    unsafe {
-        let header = cown.as_ref();
-        if let Some(leader) = header.leader() {
-            // An empty request is not needed: that of the end follows.
-            group::alert(cown, leader);
-            return;
-        }
-        if header.flags.alert() == Flags::PARKED {
-            schedule(guard::task_of(cown), header.home());
-        }
-    }
-}
-
-/// Lets the state be attended to before `head` is granted the cown.
-///
-/// # Safety
-/// The caller has the token, gives it away, and has seen an alert; no reader of the cown is left.
-#[cold]
-pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: the request keeps the cown alive.
-    if unsafe { cown.as_ref() }.is_grouped() {
-        // SAFETY: by the caller's word.
-        return unsafe { group::enter(cown, head, ready) };
-    }
-    // SAFETY: only cowns that are attended to are alerted; and with the token we are alone.
-    unsafe {
-        guard::leave_token(cown, head);
-        ready.ready(guard::task_of(cown), cown.as_ref().home_of_queue());
-    }
-}
-
-/// Tells an attended cown that a behaviour that holds it has panicked.
-///
-/// # Safety
-/// The caller holds the cown exclusively, and it is attended to.
-#[cold]
-pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
-    // SAFETY: by the caller's word.
-    unsafe { (guard::kind(cown).failed)(cown, why) };
-}
-
-/// Cancels a state, unless that has happened. Returns whether it has ended; if not, then it is not attended to, or out of
-/// this thread's reach.
-///
-/// # Safety
-/// The caller is alone with the state.
-#[cold]
-pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
-    // SAFETY: the cown is held, so alive.
-    let header = unsafe { cown.as_ref() };
-    if !header.has(Flags::ATTENDED) || !header.is_within_reach() {
-        return false;
-    }
-    if !header.has(Flags::CLOSED) {
-        // SAFETY: by the caller's word.
-        unsafe { (guard::kind(cown).attend)(cown, Mode::Cancel) };
-    }
-    header.has(Flags::CLOSED)
-}
-
-/// How many times in a row the state is called before other tasks have their turn.
-pub(crate) const CALLS_IN_A_ROW: u32 = 16;
 
 /// How many turns of its own it takes before that.
 const TURNS_IN_A_ROW: u32 = 64;
@@ -443,31 +357,6 @@ unsafe fn attend_and_take_turns<T: Attended>(
     }
 }
 
-/// How the state is to be called: looked up after its alerts were taken, since a shutdown whose deadline passes says so
-/// first, and alerts then, once.
-pub(crate) fn mode_now(context: &RunContext) -> Mode {
-    // What is cancelled stays so; and the runtime of a model does not exist.
-    if cfg!(loom) || context.mode() == Mode::Cancel {
-        return context.mode();
-    }
-    shared::get(context.home).run_context().mode()
-}
-
-/// Whether the state cannot have behaviours wait: it has ended, or nobody is left who could open the door.
-pub(crate) fn is_without_door(header: &CownHeader) -> bool {
-    // ORDERING: Relaxed, both. Who closes the cown does so in the word that is changed to shut the door. Who drops
-    // the last handle alerts afterwards (`retire`): if that was before the bits were taken, then it is seen here, and
-    // if not, the door is not left shut.
-    header.has(Flags::CLOSED) || !header.counts.have_handles()
-}
-
-/// Leaves the token at the door. Returns false if there was an alert, or the cown was closed, and the token is kept.
-/// After `true` the cown may be gone.
-pub(crate) fn park(header: &CownHeader) -> bool {
-    simulated::point();
-    header.flags.park()
-}
-
 /// Calls the state.
 ///
 /// # Safety
@@ -508,7 +397,7 @@ unsafe fn call_state<T: Attended>(
     // SAFETY: by the caller's word.
     drop_quietly(|| unsafe {
         let state = &mut *CownBox::<T>::state(cown);
-        let front = guard::front::<T>(cown).as_ref();
+        let front = block::front::<T>(cown).as_ref();
         door = call(state, front);
     });
     // What is closed has no turns of its own.
@@ -530,7 +419,7 @@ unsafe fn fail<T: Attended>(cown: NonNull<CownHeader>, why: &Broken) {
     // SAFETY: by the caller's word. The cown is alive, so a weak handle may be made of it, and forgotten.
     unsafe {
         let state = &mut *CownBox::<T>::state(cown);
-        let front = guard::front::<T>(cown).as_ref();
+        let front = block::front::<T>(cown).as_ref();
         drop_quietly(|| state.failed(front, why));
         match ManuallyDrop::new(WeakCown::<T>::from_header(cown)).upgrade() {
             Some(handle) => {

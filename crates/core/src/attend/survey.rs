@@ -1,36 +1,27 @@
 //! Who cannot run before an attended cown is let go: what a search for deadlocks needs to know.
 
+use crate::queue::alert;
 use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Attended, guard, park};
+use super::Attended;
 use crate::behaviour::here;
 use crate::behaviour::spawn;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Regardless;
-use crate::group::alert as group;
 use crate::ids::RuntimeId;
+use crate::queue::guard;
+use crate::queue::guard::park;
 use crate::queue::header::{CownHeader, Flags, WAITER};
 use crate::queue::last::Last;
 use crate::queue::multi::Multi;
-use crate::queue::slot::Slot;
+use crate::queue::slot::{Place, Slot};
 use crate::sched::{guest, schedule};
 use crate::steps;
 use crate::task::TaskPtr;
-
-/// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour
-/// has not run: places are used again.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place(usize);
-
-impl Place {
-    pub(crate) fn of(slot: NonNull<Slot>) -> Self {
-        Self(slot.as_ptr().addr())
-    }
-}
 
 impl<T: Attended> Cown<T> {
     /// Spawns a behaviour on this cown alone, [regardless](Cown::regardless) of its condition, and
@@ -59,7 +50,7 @@ impl<T: Attended> Cown<T> {
     /// The task that attends to the cown, or to its group.
     fn door_keeper(&self) -> TaskPtr {
         match self.header().leader() {
-            Some(leader) => group::task_of(leader),
+            Some(leader) => alert::task_of(leader),
             // SAFETY: attended to.
             None => unsafe { guard::task_of(self.header_ptr()) },
         }
@@ -69,7 +60,7 @@ impl<T: Attended> Cown<T> {
         self.header().leader().unwrap_or(self.header_ptr())
     }
 
-    /// If the cown's door is [shut](super::Door::Shut): tells every behaviour that cannot run before
+    /// If the cown's door is [shut](crate::queue::guard::Door::Shut): tells every behaviour that cannot run before
     /// it is opened, by a cown that the behaviour waits for and its place there. These are the
     /// behaviours behind the door, and those that wait, on any cown, behind one of these. No more than
     /// `limit` are looked at.
@@ -153,7 +144,7 @@ impl Token {
         // SAFETY: the token; the guard is there, as the cown is attended to.
         unsafe {
             if self.is_group {
-                group::first_at_door(self.queue)
+                alert::first_at_door(self.queue)
             } else {
                 (NonNull::new_unchecked((*guard::of(self.queue).as_ptr()).head), true)
             }

@@ -21,8 +21,8 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::asym;
 
-use super::guard;
 use crate::ids::RuntimeId;
+use crate::queue::guard;
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::home::Home;
 use crate::statics::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
@@ -174,7 +174,7 @@ impl Living {
     }
 
     /// Tells the state that its runtime ends, and has it attended to.
-    pub(crate) fn end(&self, ending: &super::Ending) {
+    pub(crate) fn end(&self, ending: &crate::sched::ending::Ending) {
         // SAFETY: as above.
         unsafe { (guard::kind(self.0).end)(self.0, ending) };
     }

@@ -4,13 +4,14 @@ use std::iter;
 use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
-use crate::attend::Place;
 use crate::body::{Body, Completion};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
-use crate::group::ring::Entry;
-use crate::group::spawn::{goes_into_ring, push, spawn_from_anywhere};
+use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::header::{CownHeader, Member};
+use crate::queue::leader::spawn_from_anywhere;
+use crate::queue::ring::Entry;
+use crate::queue::slot::Place;
 use crate::task::RunContext;
 
 /// Spawns a behaviour on one member, held exclusively.

@@ -3,6 +3,7 @@
 //! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
 //! order in which the user named them, then the body.
 
+use crate::queue::leader::spawn_request;
 use crate::queue::single::take;
 use std::alloc::Layout;
 use std::any::type_name;
@@ -18,13 +19,14 @@ use crate::cown::access::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
 use crate::group::join::Grouped;
-use crate::group::ring::Entry;
-use crate::group::turn::{self, Anchor};
+use crate::group::turn;
 use crate::panic::drop_quietly;
 use crate::queue::append::Request;
 use crate::queue::header::{CownHeader, Member};
+use crate::queue::leader::Anchor;
 use crate::queue::multi::{Multi, MultiSlot, link};
 use crate::queue::release::release;
+use crate::queue::ring::Entry;
 use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
@@ -225,7 +227,7 @@ where
             if group::spawn::goes_into_ring(leader) {
                 group::spawn::push(leader, slot.as_ref().member(), self.node, Self::run_in_ring);
             } else {
-                group::spawn::spawn_request(leader, slot);
+                spawn_request(leader, slot);
             }
         }
     }

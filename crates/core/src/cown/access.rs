@@ -9,8 +9,8 @@ use super::handle::{Cown, OfState};
 use super::iter::{MembersIter, MembersIterMut};
 use super::layout::CownBox;
 use super::set::{AsCown, view, view_mut};
-use crate::attend;
 use crate::fault::Broken;
+use crate::queue::guard;
 use crate::queue::header::{CownHeader, Flags, Member};
 
 /// Runs over the members of a behaviour, in the order in which the set named them.
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
         (0..self.left).all(|_| {
             let cown = members.advance().header_ptr();
             // SAFETY: held exclusively, so alive, and its state the behaviour's alone.
-            unsafe { attend::end_state(cown) }
+            unsafe { guard::end_state(cown) }
         })
     }
 
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
             unsafe {
                 let header = member.header();
                 if header.has(Flags::ATTENDED) {
-                    attend::tell_failure(member.header_ptr(), why);
+                    guard::tell_failure(member.header_ptr(), why);
                 } else {
                     header.set(Flags::POISONED, true);
                 }

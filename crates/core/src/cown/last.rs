@@ -2,7 +2,8 @@
 //! queue's tail by a mark, and the request that leaves the queue last drops the state: without a handle nothing can be
 //! queued behind it. `queue/README.md` has the argument.
 
-use crate::group::turn::run_forgetting_in_group;
+use crate::queue::leader::run_in_group;
+use crate::queue::leader::spawn_request;
 use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -10,13 +11,12 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::handle::{Cown, destroy};
-use crate::attend;
-use crate::group::alert;
-use crate::group::leader::Leader;
-use crate::group::spawn as group;
+use crate::queue::alert;
 use crate::queue::grant::grant;
+use crate::queue::guard;
 use crate::queue::header::{CownHeader, Flags, Member};
 use crate::queue::last::Last;
+use crate::queue::leader::Leader;
 use crate::queue::single;
 use crate::queue::single::Single;
 use crate::queue::slot::Slot;
@@ -66,11 +66,11 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
     unsafe {
         if header.flags.get(Flags::ATTENDED | Flags::CLOSED) == Flags::ATTENDED {
-            attend::alert_last(cown);
+            guard::alert_last(cown);
         }
         match cown.as_ref().leader() {
             None => Single::spawn(last_request::<T>(cown)),
-            Some(leader) => group::spawn_request(leader, last_request_in_group::<T>(cown, leader)),
+            Some(leader) => spawn_request(leader, last_request_in_group::<T>(cown, leader)),
         }
     }
 }
@@ -154,7 +154,7 @@ fn last_request_in_group<T: Send + 'static>(
 ) -> NonNull<Slot> {
     let vtable = const {
         let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
-        let (run, link) = (run_forgetting_in_group, single::link_in_group);
+        let (run, link) = (run_in_group, single::link_in_group);
         &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
     Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))

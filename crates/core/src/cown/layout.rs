@@ -1,5 +1,5 @@
 //! A cown's block: its header and its state; in front of the header, for a cown that is attended
-//! to, what that needs ([`attend::guard`](crate::attend::guard)).
+//! to, what that needs ([`attend::guard`](crate::queue::guard)).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::attend::guard;
-use crate::group::leader::Leader;
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
+use crate::queue::guard;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::leader::Leader;
 use crate::simulated;
 
 /// How much memory processors pass to each other at a time.

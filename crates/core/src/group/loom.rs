@@ -8,10 +8,11 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::Group;
-use crate::attend::{Attended, Door};
+use crate::attend::Attended;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
+use crate::queue::guard::Door;
 use crate::sched::loom::{Log, check, check_bounded, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {

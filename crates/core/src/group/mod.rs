@@ -17,22 +17,19 @@ pub(crate) mod alert;
 #[cfg_attr(all(test, loom), path = "current_in_model.rs")]
 mod current;
 pub(crate) mod join;
-pub(crate) mod leader;
 #[cfg(all(test, loom))]
 mod loom;
-pub(crate) mod ring;
 pub(crate) mod spawn;
 pub(crate) mod turn;
 
+use crate::queue::leader::Leader;
 use std::fmt;
 use std::ptr::NonNull;
 
-use crate::attend::{Attended, guard};
-use crate::cown::handle::{Cown, WeakCown};
+use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::ids::Birthplace;
 use crate::sched::home::Home;
-use leader::Leader;
 
 /// Cowns that share one queue and are scheduled as one.
 ///
@@ -93,7 +90,7 @@ impl Group {
 
     /// A group without members in a runtime.
     pub fn new_in(home: Home) -> Self {
-        Self { leader: Leader::allocate(home.0) }
+        Self { leader: Leader::allocate(home.0, &turn::VTABLE) }
     }
 
     /// Makes a cown that is a member.
@@ -106,20 +103,6 @@ impl Group {
         unsafe {
             header.as_mut().join(Leader::retain(self.leader));
             Cown::from_header(header)
-        }
-    }
-
-    /// Makes a member whose state is attended to; see [`Cown::attended`].
-    pub fn attended<T: Attended>(
-        &self,
-        front: T::Front,
-        make_state: impl FnOnce(WeakCown<T>) -> T,
-    ) -> Cown<T> {
-        let home = self.home().0;
-        // SAFETY: the leader is alive, and counts the member. The cown is fresh, with one handle.
-        unsafe {
-            let leader = Leader::retain(self.leader);
-            Cown::from_header(guard::allocate(home, Some(leader), front, make_state, |_| ()))
         }
     }
 

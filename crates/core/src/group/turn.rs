@@ -1,20 +1,24 @@
 //! Holding a group: the behaviour from the queue, then those in the ring, then the next from the queue.
 
 use crate::body::Forget;
+use crate::queue::leader::LeaderKind;
+use crate::queue::leader::{Anchor, with};
 use crate::queue::single::request;
+use crate::task::Kind;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 use super::alert;
 use super::current::{self, Current};
-use super::leader::{HeldGroup, Leader};
-use super::ring::Entry;
-use crate::attend::{CALLS_IN_A_ROW, Door, park};
 use crate::body::{Completion, Ended};
 use crate::queue::grant::{grant, task_in_group};
+use crate::queue::guard::CALLS_IN_A_ROW;
+use crate::queue::guard::{Door, park};
 use crate::queue::header::CownHeader;
+use crate::queue::leader::{HeldGroup, Leader};
 use crate::queue::release::{leave, successor};
+use crate::queue::ring::Entry;
 use crate::queue::slot::Slot;
 use crate::sched::Ready;
 use crate::sched::worker::Worker;
@@ -23,36 +27,10 @@ use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// The functions of the group as a task: it goes on where its holder has left it.
-pub(super) const VTABLE: TaskVTable =
-    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group");
+pub(super) static VTABLE: TaskVTable =
+    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group").of_kind(Kind::new(&KIND));
 
-/// The request that holds a group, with the task that it belongs to.
-///
-/// The task has run; its block stays until the ring is empty, since the request stands in the queue
-/// for all that is in the ring.
-pub(crate) struct Anchor {
-    slot: NonNull<Slot>,
-    task: TaskPtr,
-    dispose: Dispose,
-}
-
-/// Gives back the block of a task that has run.
-///
-/// # Safety
-/// The task has run, and its requests have left their queues.
-pub(crate) type Dispose = unsafe fn(TaskPtr);
-
-impl Anchor {
-    #[inline]
-    pub(crate) fn new(slot: NonNull<Slot>, task: TaskPtr, dispose: Dispose) -> Self {
-        Self { slot, task, dispose }
-    }
-
-    #[inline]
-    pub(super) fn slot(&self) -> NonNull<Slot> {
-        self.slot
-    }
-}
+static KIND: LeaderKind = LeaderKind { run: run_forgetting_in_group };
 
 /// Runs a behaviour that holds a group, and nothing else, and then what it has left in the ring.
 ///
@@ -275,7 +253,7 @@ unsafe fn adopt(leader: NonNull<Leader>) -> bool {
 /// Runs a behaviour that was moved into the ring. If it is the anchor, its block stays.
 ///
 /// # Safety
-/// As for every [`RunEntry`](super::ring::RunEntry); the entry was pushed by [`adopt`].
+/// As for every [`RunEntry`](crate::queue::ring::RunEntry); the entry was pushed by [`adopt`].
 unsafe fn run_adopted(entry: NonNull<Entry>, context: &RunContext) {
     // SAFETY: taken before anything can be pushed. The leader is alive: the anchor's request keeps
     // it, or its count if it is the last of a member.
@@ -308,16 +286,6 @@ unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl Ready) {
         }
         (anchor.dispose)(anchor.task);
     }
-}
-
-/// Works on what belongs to the holder. `work` runs no foreign code.
-///
-/// # Safety
-/// The caller holds the group.
-#[inline]
-pub(super) unsafe fn with<R>(leader: NonNull<Leader>, work: impl FnOnce(&mut HeldGroup) -> R) -> R {
-    // SAFETY: the holder is alone with it, and `work` does not come here again.
-    unsafe { leader.as_ref().held.with_mut(|held| work(&mut *held)) }
 }
 
 /// The scheduler's link: the word of the leader that only its holder uses.

@@ -36,7 +36,7 @@ impl Flags {
     /// The state is gone for good: behaviours are refused, but for those that come
     /// [regardless](crate::attend).
     pub(crate) const CLOSED: u16 = 1 << 1;
-    /// A [`Guard`](crate::attend::guard::Guard) lies in front of the header. Constant.
+    /// A [`Guard`](crate::queue::guard::Guard) lies in front of the header. Constant.
     pub(crate) const ATTENDED: u16 = 1 << 2;
     /// The state wants to be attended to before the next behaviour.
     pub(crate) const ALERT: u16 = 1 << 3;

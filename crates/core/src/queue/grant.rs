@@ -4,13 +4,13 @@
 //! the request that finds the queue empty, is passed on from request to request, and ends when the
 //! last one takes itself out of the tail. There is never more than one.
 
+use super::guard;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
 use super::release::leave;
 use super::slot::Slot;
-use crate::attend;
 use crate::queue::header::{CownHeader, ONE_READER, WAITER};
 use crate::queue::multi::Multi;
 use crate::queue::single::single_task;
@@ -51,7 +51,7 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     // SAFETY: alone with the token, which is passed on in each case.
     unsafe {
         if header.wants_attention() {
-            attend::enter(cown, head, ready);
+            guard::enter(cown, head, ready);
         } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {

@@ -7,7 +7,6 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
 use super::counts::Counts;
 pub(crate) use super::flags::Flags;
-use crate::attend::live;
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
 use crate::queue::slot::Slot;
@@ -186,9 +185,6 @@ impl CownHeader {
 
     /// Makes another runtime the home, of the whole group if the cown is in one. For a holder.
     pub(crate) fn set_home(&self, runtime: RuntimeId) {
-        if self.has(Flags::ATTENDED | Flags::GROUPED) {
-            live::note_move();
-        }
         self.queue().flags.set_home(runtime);
     }
 

@@ -1,6 +1,6 @@
 //! A request's place in one cown's queue.
 
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
@@ -111,5 +111,16 @@ impl Slot {
     pub(crate) fn is_joined(&self) -> bool {
         // ORDERING: Relaxed. Written before the behaviour was appended, and never again.
         std::ptr::eq(self.next.load(Ordering::Relaxed), Self::JOINED)
+    }
+}
+
+/// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour
+/// has not run: places are used again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place(usize);
+
+impl Place {
+    pub(crate) fn of(slot: NonNull<Slot>) -> Self {
+        Self(slot.as_ptr().addr())
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::attend;
+use crate::attend::{self, live};
 use crate::cown::handle::Cown;
 use crate::cown::set::{AsCown, checked_all};
-use crate::group::alert;
+use crate::queue::alert;
 use crate::queue::header::Flags;
 use crate::sched::home::Home;
 
@@ -32,6 +32,9 @@ impl<T: Send + 'static> Cown<T> {
     pub(crate) fn come_to(&self, home: Home) {
         if self.header().has(Flags::CLOSED) {
             return;
+        }
+        if self.header().has(Flags::ATTENDED | Flags::GROUPED) {
+            live::note_move();
         }
         self.header().set_home(home.0);
         if let Some(leader) = self.header().leader() {

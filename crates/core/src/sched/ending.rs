@@ -1,10 +1,12 @@
 //! The end of a runtime's threads: how it is counted, and how it looks to those who wait for it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use coact_sync::shim::atomic::Ordering;
 
+use super::home::Home;
 use super::shared::{Phase, Shared};
 use super::watchdog::Watchdog;
 use super::{guest, quiet};
@@ -28,6 +30,25 @@ impl fmt::Display for Stuck {
             Some(work) => write!(f, " in `{work}`"),
             None => Ok(()),
         }
+    }
+}
+
+/// Which runtimes are about to end, as [`Attended::end`](crate::Attended::end) is told.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    pub(crate) homes: Arc<[Home]>,
+    pub(crate) forced: bool,
+}
+
+impl Ending {
+    /// Whether the runtime is one of those that end.
+    pub fn concerns(&self, home: Home) -> bool {
+        self.homes.contains(&home)
+    }
+
+    /// Whether nothing is left to wait for: others that were to see to the state's end have not.
+    pub fn is_forced(&self) -> bool {
+        self.forced
     }
 }
 

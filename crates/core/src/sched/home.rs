@@ -11,6 +11,7 @@ use crate::current::{self, unentered};
 use crate::fault::Fault;
 use crate::ids::{Birthplace, RuntimeId};
 use crate::panic;
+use crate::task::{Mode, RunContext};
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
 /// and compared, and that outlives its [`Runtime`].
@@ -152,4 +153,14 @@ fn look_up() -> RuntimeId {
         panic::report(&Fault::NotEntered { thread, runtime: Home(home).name() }, home);
     }
     global
+}
+
+/// How the state is to be called: looked up after its alerts were taken, since a shutdown whose deadline passes says so
+/// first, and alerts then, once.
+pub(crate) fn mode_now(context: &RunContext) -> Mode {
+    // What is cancelled stays so; and the runtime of a model does not exist.
+    if cfg!(loom) || context.mode() == Mode::Cancel {
+        return context.mode();
+    }
+    shared::get(context.home).run_context().mode()
 }

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::cut_off;
-use crate::attend::{Attended, Door, live};
+use crate::attend::{Attended, live};
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
+use crate::queue::guard::Door;
 use crate::runtime::config_in_model;
 use crate::sched::home::Home;
 use crate::sched::loom::{check, run_ready};

@@ -41,7 +41,7 @@ impl Entry {
     /// # Safety
     /// The entry is written.
     #[inline]
-    pub(super) unsafe fn run_of(entry: NonNull<Self>) -> RunEntry {
+    pub(crate) unsafe fn run_of(entry: NonNull<Self>) -> RunEntry {
         // SAFETY: by the caller's word.
         unsafe { (*entry.as_ptr()).run }
     }
@@ -68,7 +68,7 @@ impl Entry {
 }
 
 /// Entries in the order of their pushing.
-pub(super) struct Ring {
+pub(crate) struct Ring {
     entries: Box<[MaybeUninit<Entry>]>,
     /// How many were ever popped, and pushed.
     popped: usize,
@@ -81,18 +81,18 @@ impl Ring {
     /// An empty ring keeps no more than so many: 16 KiB.
     const KEPT: usize = 256;
 
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { entries: Box::default(), popped: 0, pushed: 0 }
     }
 
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.popped == self.pushed
     }
 
     /// Puts a behaviour behind all others.
     #[inline]
-    pub(super) fn push<B>(&mut self, member: Member, body: B, run: RunEntry) {
+    pub(crate) fn push<B>(&mut self, member: Member, body: B, run: RunEntry) {
         if self.pushed.wrapping_sub(self.popped) == self.entries.len() {
             self.grow();
         }
@@ -116,7 +116,7 @@ impl Ring {
     /// Takes the first entry off. Its place is overwritten when the next one is pushed at the
     /// earliest.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<NonNull<Entry>> {
+    pub(crate) fn pop(&mut self) -> Option<NonNull<Entry>> {
         if self.is_empty() {
             return None;
         }
@@ -127,7 +127,7 @@ impl Ring {
 
     /// Gives memory back that a flood has left. For an empty ring.
     #[inline]
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         if self.entries.len() > Self::KEPT {
             self.entries = Box::default();
         }
