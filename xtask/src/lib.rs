@@ -6,5 +6,6 @@
 
 pub mod layers;
 pub mod links;
+pub mod modules;
 pub mod source;
 pub mod tree;

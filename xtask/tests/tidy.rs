@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use coact_xtask::{layers, links, source, tree};
+use coact_xtask::{layers, links, modules, source, tree};
 
 /// All Rust files of the project.
 fn rust_files() -> Vec<PathBuf> {
@@ -48,6 +48,31 @@ fn crates_depend_downwards_only() {
     manifests.retain(|path| path.ends_with("Cargo.toml") && tree::text(path).contains("[package]"));
     let wrong = manifests.iter().flat_map(|path| layers::misplaced(&tree::text(path)));
     assert_none(&wrong.collect::<Vec<_>>(), "the layers (`xtask/src/layers.rs`) are broken:");
+}
+
+#[test]
+fn modules_of_the_core_use_those_below_them_only() {
+    assert_stack("core", "The stack of `crates/core`");
+}
+
+/// The modules of a crate are those of the table behind the heading in ARCHITECTURE.md, and each uses only those above it
+/// there.
+fn assert_stack(name: &str, heading: &str) {
+    let root = tree::root();
+    let architecture = tree::text(&root.join("ARCHITECTURE.md"));
+    let stack = modules::listed(&architecture, heading);
+    assert!(!stack.is_empty(), "ARCHITECTURE.md has no table behind {heading:?}");
+    let folder = root.join("crates").join(name).join("src");
+    let texts: Vec<(String, String)> = tree::files(&folder, "rs")
+        .iter()
+        .map(|path| {
+            let below = path.strip_prefix(&folder).unwrap_or(path).display().to_string();
+            (below.replace('\\', "/"), tree::text(path))
+        })
+        .collect();
+    let files: Vec<_> = texts.iter().map(|(path, text)| modules::File::new(path, text)).collect();
+    let rule = format!("the stack of modules (ARCHITECTURE.md, {heading:?}) is broken:");
+    assert_none(&modules::misplaced(&stack, &files), &rule);
 }
 
 #[test]
