@@ -1,7 +1,7 @@
 //! Two files of records side by side: what became faster, what slower, and what cannot be told.
 
-use crate::harness::record::Record;
-use crate::harness::statistics::Summary;
+use crate::measure::record::Record;
+use crate::measure::statistics::Summary;
 use crate::report::study::{OURS, family, geometric_mean, is_same_case};
 use crate::report::words::{Standing, figure, is_usable};
 

@@ -1,15 +1,15 @@
 //! The benchmark tool of coact: the same workloads in coact and beside it in what else a program could be built on.
 //!
 //! Every repetition runs in a fresh process and its result is checked; the repetitions of the implementations of a
-//! workload are interleaved. [`harness`] is what all workloads share, [`workloads`] is our side of each, [`peers`]
-//! finds the programs that do the same with something else, [`instructions`] and [`coherence`] count instead of
+//! workload are interleaved. [`measure`] runs and records them, [`workloads`] names all of them, [`peers`] finds the
+//! programs that do the same with something else, [`instructions`] and [`coherence`] count instead of
 //! measuring, [`report`] and [`compare`] read what was measured, and [`cli`] is the tool.
 
 pub mod cli;
 pub mod coherence;
 pub mod compare;
-pub mod harness;
 pub mod instructions;
+pub mod measure;
 pub mod peers;
 pub mod report;
 pub mod workloads;

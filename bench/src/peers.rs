@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::harness::program::{Candidate, Program};
+use crate::measure::program::{Candidate, Program};
 
 /// A peer's program, whether or not it is built here.
 pub struct Peer {

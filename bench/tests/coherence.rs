@@ -6,7 +6,7 @@ use std::path::Path;
 
 use coact_bench::coherence::costs::NANOSECOND;
 use coact_bench::coherence::traced::{self, Machine, Run};
-use coact_bench::harness::program::Answer;
+use coact_bench_workloads::program::Answer;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_coact-bench");
 

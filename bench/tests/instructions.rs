@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use coact_bench::instructions::count::Counter;
 use coact_bench::instructions::{Table, callgrind, cases};
-use coact_bench::workloads::micro;
+use coact_bench_programs::micro;
 
 /// What a build without optimisation takes is of no interest, but that it is counted is.
 #[test]

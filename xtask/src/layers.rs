@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 13] = [
+pub const LAYERS: [(&str, &[&str]); 16] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-model", &[]),
@@ -13,8 +13,11 @@ pub const LAYERS: [(&str, &[&str]); 13] = [
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),
-    ("coact-bench", &["coact"]),
-    ("coact-bench-peers", &["coact-bench"]),
+    ("coact-bench-workloads", &[]),
+    ("coact-bench-programs", &["coact", "coact-bench-workloads"]),
+    ("coact-bench-savina", &["coact", "coact-bench-programs", "coact-bench-workloads"]),
+    ("coact-bench", &["coact-bench-programs", "coact-bench-savina", "coact-bench-workloads"]),
+    ("coact-bench-peers", &["coact-bench-workloads"]),
     ("coact-xtask", &[]),
 ];
 

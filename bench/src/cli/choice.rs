@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use crate::harness::program::{Candidate, Program};
-use crate::harness::{Group, Workload};
+use crate::measure::program::{Candidate, Program};
 use crate::peers;
+use coact_bench_workloads::{Group, Workload};
 
 /// Those named: workloads, or groups of them; all if none is named.
 pub fn workloads(

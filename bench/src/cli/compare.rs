@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::run::positive;
 use crate::compare::{Comparison, Pair};
-use crate::harness::record::{self, Record};
+use crate::measure::record::{self, Record};
 use crate::report::study::{OURS, family};
 use crate::report::words::{Measure, Standing, several, times};
 

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use super::choice;
-use crate::harness::Group;
 use crate::peers;
-use crate::workloads::{self, savina};
+use crate::workloads;
+use coact_bench_savina as savina;
+use coact_bench_workloads::Group;
 
 /// Prints the workloads, who does them here, and how to get the peers that are missing.
 pub fn list(out: &mut impl Write) -> anyhow::Result<()> {

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::coherence::traced;
-use crate::harness::program::{self, Offer};
 use crate::workloads;
+use coact_bench_workloads::program::{self, Offer};
 
 const EXAMPLES: &str = "\
 Examples:

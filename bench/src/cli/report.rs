@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use crate::harness::record;
+use crate::measure::record;
 use crate::report::{page, study};
 
 /// Which records, and where the page goes.

@@ -9,13 +9,14 @@ use anyhow::bail;
 use clap::Args;
 
 use super::choice::{self, Wanted};
-use crate::harness::machine::Machine;
-use crate::harness::program::Candidate;
-use crate::harness::progress::Progress;
-use crate::harness::record::{self, Record};
-use crate::harness::session::Session;
-use crate::harness::{Workload, table};
+use crate::measure::machine::Machine;
+use crate::measure::program::Candidate;
+use crate::measure::progress::Progress;
+use crate::measure::record::{self, Record};
+use crate::measure::session::Session;
+use crate::measure::table;
 use crate::{peers, workloads};
+use coact_bench_workloads::Workload;
 
 /// What to measure, and how.
 #[derive(Args)]

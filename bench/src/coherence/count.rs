@@ -10,9 +10,9 @@ use super::lines::Kind;
 use super::names::Names;
 use super::tally::Tally;
 use super::traced::Machine;
-use crate::harness::Setup;
-use crate::harness::program::Answer;
 use crate::instructions::Case;
+use coact_bench_workloads::Setup;
+use coact_bench_workloads::program::Answer;
 
 /// What an operation of a case takes on a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use crate::harness::program::Answer;
+use coact_bench_workloads::program::Answer;
 
 /// The program that counts.
 const VALGRIND: &str = "valgrind";

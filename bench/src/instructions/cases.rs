@@ -4,8 +4,8 @@ use std::fmt;
 
 use anyhow::{Context, bail};
 
-use crate::harness::Workload;
 use crate::workloads;
+use coact_bench_workloads::Workload;
 
 /// One way to do one workload, and the two scales of which the difference is counted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use super::callgrind::{self, Profile};
 use super::cases::Case;
 use super::code::Code;
-use crate::harness::Setup;
+use coact_bench_workloads::Setup;
 
 /// What an operation of a case takes.
 #[derive(Clone, Copy, Debug, PartialEq)]

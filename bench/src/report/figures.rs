@@ -5,8 +5,8 @@ use super::markup::Element;
 use super::palette::Look;
 use super::study::{OURS, Study, family, operations, seconds};
 use super::words::{Measure, bytes, figure, is_usable, several, short};
-use crate::harness::Drawing;
-use crate::harness::record::Record;
+use crate::measure::record::Record;
+use coact_bench_workloads::Drawing;
 
 /// Points of a line of memory: more cannot be seen.
 const SAMPLES: usize = 160;

@@ -3,8 +3,8 @@
 use super::references::PAPER;
 use super::study::{OURS, Studies, Study, against_ours, family, geometric_mean, ratio, seconds};
 use super::words::{NONE, Standing, bytes, several, times};
-use crate::harness::record::Record;
-use crate::harness::{Drawing, Group};
+use crate::measure::record::Record;
+use coact_bench_workloads::{Drawing, Group};
 
 /// The actor crates of our own language.
 const CRATES: [&str; 3] = ["kameo", "ractor", "actix"];

@@ -16,7 +16,7 @@ pub mod sample;
 pub mod study;
 pub mod words;
 
-use crate::harness::record::Record;
+use crate::measure::record::Record;
 use study::Studies;
 
 /// The page, whole in itself: style and drawings are in it, and it asks for nothing else.

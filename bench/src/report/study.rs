@@ -1,8 +1,8 @@
 //! The records, joined and sorted into one study a workload.
 
-use crate::harness::record::Record;
-use crate::harness::statistics::{Summary, paired_ratio};
-use crate::harness::{Drawing, Group};
+use crate::measure::record::Record;
+use crate::measure::statistics::{Summary, paired_ratio};
+use coact_bench_workloads::{Drawing, Group};
 
 use super::words::is_usable;
 

@@ -1,6 +1,6 @@
 //! Figures in words that a person reads.
 
-use crate::harness::statistics::Summary;
+use crate::measure::statistics::Summary;
 
 /// Whether a figure can be drawn, divided by, and averaged.
 pub fn is_usable(value: f64) -> bool {
@@ -169,7 +169,7 @@ pub fn several(count: usize, thing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Measure, bytes, figure, grouped, plain, several, short, standing};
-    use crate::harness::statistics::Summary;
+    use crate::measure::statistics::Summary;
 
     #[test]
     fn figures_keep_three_digits() {

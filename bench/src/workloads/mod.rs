@@ -1,19 +1,11 @@
-//! The workloads: what is done, how much of it, which result is right, and our way to do it.
-//!
-//! `bench/PROGRAMS.md` describes them for all languages. Sizes are the full ones; [`Setup`] scales them.
-//!
-//! [`Setup`]: crate::harness::Setup
-
-pub mod headline;
-pub mod micro;
-mod runtime;
-pub mod savina;
-pub mod threads;
+//! All workloads, with our way to do each.
 
 #[cfg(test)]
 mod tests;
 
-use crate::harness::Workload;
+use coact_bench_programs::{headline, micro};
+use coact_bench_savina as savina;
+use coact_bench_workloads::Workload;
 
 /// Every workload, in the order of the reports.
 pub fn all() -> Vec<&'static dyn Workload> {

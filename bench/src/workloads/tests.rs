@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::all;
-use crate::harness::{Measured, Setup};
+use coact_bench_workloads::{Measured, Setup};
 
 const TINY: Setup = Setup { scale: 0.0001, workers: 2 };
 
@@ -55,6 +55,6 @@ fn names_are_unique_and_ours_comes_first() {
 #[test]
 fn a_figure_is_time_by_operations() {
     let measured = Measured::new(Duration::from_micros(3), 1_000, 0);
-    assert_eq!(measured.value(crate::harness::Unit::NanosPerOperation), 3.0);
-    assert_eq!(measured.value(crate::harness::Unit::Seconds), 3e-6);
+    assert_eq!(measured.value(coact_bench_workloads::Unit::NanosPerOperation), 3.0);
+    assert_eq!(measured.value(coact_bench_workloads::Unit::Seconds), 3e-6);
 }

@@ -28,7 +28,7 @@ mod tests;
 
 use std::process::ExitCode;
 
-use coact_bench::harness::program::{self, Offer};
+use coact_bench_workloads::program::{self, Offer};
 
 use way::Way;
 

@@ -1,6 +1,6 @@
 //! A tokio runtime, on which also kameo and ractor run.
 
-use coact_bench::harness::{Finish, Measured, Stopwatch};
+use coact_bench_workloads::{Finish, Measured, Stopwatch};
 use tokio::runtime::{Builder, Runtime};
 
 /// As many threads as workers; no driver of I/O, and one of time only where somebody sleeps, for it makes an idle

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::thread;
 
 use actix::{Arbiter, ArbiterHandle, System};
-use coact_bench::harness::{Finish, Measured, Stopwatch};
+use coact_bench_workloads::{Finish, Measured, Stopwatch};
 
 /// The arbiters of a system, its own first.
 #[derive(Clone)]

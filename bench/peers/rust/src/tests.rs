@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use coact_bench::harness::Setup;
-use coact_bench::harness::program::{Given, Offer};
-use coact_bench::workloads;
+use coact_bench_workloads::Setup;
+use coact_bench_workloads::program::{Given, Offer};
+use coact_bench_programs::{headline, micro};
 
 use super::{about, offers};
 
 #[test]
 fn every_way_has_the_right_result_at_a_tiny_scale_on_one_and_on_two_workers() {
-    let workloads = workloads::all();
+    let workloads = [headline::ALL, micro::ALL].concat();
     for Offer { workload, name, run, .. } in offers() {
         let found = workloads.iter().find(|known| known.name() == workload);
         let known = found.unwrap_or_else(|| panic!("the tool knows no {workload}"));

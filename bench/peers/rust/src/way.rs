@@ -1,7 +1,7 @@
 //! Who does which workloads.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::{Given, Offer};
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::{Given, Offer};
 
 /// One way to do workloads that differ in their sizes alone.
 pub struct Way {

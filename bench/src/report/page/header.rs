@@ -3,9 +3,9 @@
 use std::fmt::Display;
 
 use super::table::{Column, Row, cell, table};
-use crate::harness::calibration::Calibration;
-use crate::harness::machine::Machine;
-use crate::harness::record::Record;
+use crate::measure::calibration::Calibration;
+use crate::measure::machine::Machine;
+use crate::measure::record::Record;
 use crate::report::markup::{Element, el};
 use crate::report::study::family;
 use crate::report::words::{bytes, figure};

@@ -9,8 +9,8 @@ mod workload;
 
 use super::markup::{Element, el};
 use super::study::Studies;
-use crate::harness::Group;
-use crate::harness::record::Record;
+use crate::measure::record::Record;
+use coact_bench_workloads::Group;
 
 const STYLE: &str = include_str!("style.css");
 

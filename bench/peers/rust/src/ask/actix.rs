@@ -1,7 +1,7 @@
 //! A request to an actor.
 
 use actix::prelude::*;
-use coact_bench::harness::Measured;
+use coact_bench_workloads::Measured;
 
 use super::{Server, Size};
 use crate::system;

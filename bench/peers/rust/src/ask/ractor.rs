@@ -1,7 +1,7 @@
 //! A request to an actor.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
 use super::{Server, Size};

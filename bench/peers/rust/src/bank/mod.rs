@@ -3,8 +3,8 @@
 mod mutex;
 pub mod tokio;
 
-use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::bank::Size;
+use coact_bench_workloads::program::Given;
+use coact_bench_programs::micro::bank::Size;
 
 use crate::way::Way;
 

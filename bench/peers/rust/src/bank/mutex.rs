@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use coact_bench::harness::Measured;
-use coact_bench::workloads::micro::bank::{Account, Size, Transfer, digest};
-use coact_bench::workloads::threads;
+use coact_bench_workloads::Measured;
+use coact_bench_programs::micro::bank::{Account, Size, Transfer, digest};
+use coact_bench_workloads::threads;
 
 /// Plain threads.
 pub fn run(size: Size) -> Measured {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::bank::{Account, Size, Transfer, digest};
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
+use coact_bench_programs::micro::bank::{Account, Size, Transfer, digest};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::runtime;

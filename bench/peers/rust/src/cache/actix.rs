@@ -1,7 +1,7 @@
 //! The cache is an actor.
 
 use actix::prelude::*;
-use coact_bench::harness::Measured;
+use coact_bench_workloads::Measured;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::{Cache, Size};

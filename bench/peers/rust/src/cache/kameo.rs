@@ -1,7 +1,7 @@
 //! The cache is an actor.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox::unbounded;

@@ -9,7 +9,7 @@ mod tokio;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::program::Given;
 
 use crate::way::Way;
 

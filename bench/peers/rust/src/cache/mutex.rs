@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use tokio::sync::Mutex;
 
 use super::{Cache, Size};

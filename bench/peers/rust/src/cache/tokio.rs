@@ -1,7 +1,7 @@
 //! The cache belongs to a task.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Cache, Size};

@@ -3,8 +3,8 @@
 use std::thread;
 
 use actix::prelude::*;
-use coact_bench::harness::Measured;
-use coact_bench::workloads::threads;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::threads;
 use tokio::sync::oneshot;
 
 use super::Size;

@@ -1,7 +1,7 @@
 //! A message an add, into a thread that owns the counter.
 
-use coact_bench::harness::Measured;
-use coact_bench::workloads::threads;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::threads;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::Size;

@@ -7,7 +7,7 @@ mod mutex;
 mod ractor;
 mod tokio;
 
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::program::Given;
 
 use crate::way::Way;
 

@@ -1,7 +1,7 @@
 //! The producers lock the counter and add to it themselves.
 
-use coact_bench::harness::Measured;
-use coact_bench::workloads::threads;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::threads;
 
 use super::Size;
 use crate::lock::Lock;

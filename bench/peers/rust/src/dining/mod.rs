@@ -5,8 +5,8 @@ mod tokio;
 
 use std::time::Duration;
 
-use coact_bench::harness::program::Given;
-use coact_bench::harness::random::busy;
+use coact_bench_workloads::program::Given;
+use coact_bench_workloads::random::busy;
 
 use crate::way::Way;
 

@@ -1,7 +1,7 @@
 //! A fork is a mutex; the lower number is locked first.
 
-use coact_bench::harness::Measured;
-use coact_bench::workloads::threads;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::threads;
 
 use super::{Fork, Size};
 use crate::lock::Lock;

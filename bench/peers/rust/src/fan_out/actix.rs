@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix::prelude::*;
-use coact_bench::harness::{Finish, Measured};
+use coact_bench_workloads::{Finish, Measured};
 
 use super::{Next, Rounds, Size, read};
 use crate::system::{self, Arbiters};

@@ -8,7 +8,7 @@ mod tokio;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::program::Given;
 
 use crate::way::Way;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use coact_bench::harness::program::Given;
-use coact_bench::harness::{Finish, Measured};
+use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Finish, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{Next, Rounds, Size, read};

@@ -1,8 +1,8 @@
 //! A task a call.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::fibonacci::behaviours;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
+use coact_bench_programs::micro::fibonacci::behaviours;
 use tokio::task::JoinHandle;
 
 use crate::runtime;

@@ -1,10 +1,10 @@
 //! Requests of tokio tasks, handled under two ordered locks. The accounts live as long as the process, so no request
 //! needs a count of its own.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::bank::{Account, Transfer, digest};
-use coact_bench::workloads::micro::front::{Size, drive, handle};
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
+use coact_bench_programs::micro::bank::{Account, Transfer, digest};
+use coact_bench_programs::micro::front::{Size, drive, handle};
 
 use crate::bank::tokio::lock_both;
 use crate::way::Way;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix::prelude::*;
-use coact_bench::harness::Measured;
-use coact_bench::harness::memory::{Begun, places};
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::memory::{Begun, places};
 
 struct Number(u64, Arc<AtomicU64>);
 

@@ -1,8 +1,8 @@
 //! An actor each.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::memory::{Begun, places};
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::memory::{Begun, places};
+use coact_bench_workloads::program::Given;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 

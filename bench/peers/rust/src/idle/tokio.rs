@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::memory::{Begun, places};
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::memory::{Begun, places};
+use coact_bench_workloads::program::Given;
 
 use tokio::sync::{mpsc, oneshot};
 

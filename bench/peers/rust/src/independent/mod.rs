@@ -3,8 +3,8 @@
 mod threads;
 mod tokio;
 
-use coact_bench::harness::program::Given;
-use coact_bench::harness::random::spin;
+use coact_bench_workloads::program::Given;
+use coact_bench_workloads::random::spin;
 
 use crate::runtime;
 use crate::way::Way;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use coact_bench::harness::Measured;
+use coact_bench_workloads::Measured;
 
 use super::Size;
 

@@ -1,6 +1,6 @@
 //! A task a chain.
 
-use coact_bench::harness::Measured;
+use coact_bench_workloads::Measured;
 use tokio::runtime::Runtime;
 
 use super::Size;

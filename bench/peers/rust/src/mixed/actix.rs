@@ -1,7 +1,7 @@
 //! Actors; a token comes to links and masters alike.
 
 use actix::prelude::*;
-use coact_bench::harness::Measured;
+use coact_bench_workloads::Measured;
 
 use super::{Collected, Size, Told, sum_of_factors};
 use crate::system;

@@ -1,7 +1,7 @@
 //! Actors; a token comes to links and masters alike.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use kameo::Actor;
 use kameo::actor::{ActorRef, Recipient, Spawn};
 use kameo::error::Infallible;

@@ -5,8 +5,8 @@ mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench::harness::Finish;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Finish;
+use coact_bench_workloads::program::Given;
 
 use crate::way::Way;
 

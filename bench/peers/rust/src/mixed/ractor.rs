@@ -1,7 +1,7 @@
 //! Actors; a link's message and a master's is the token.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{Collected, Size, Told, sum_of_factors};

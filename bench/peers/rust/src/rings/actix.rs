@@ -1,7 +1,7 @@
 //! An actor a node.
 
 use actix::prelude::*;
-use coact_bench::harness::{Finish, Measured};
+use coact_bench_workloads::{Finish, Measured};
 
 use super::Size;
 use crate::system;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Instant;
 
-use coact_bench::harness::{Finish, Measured};
+use coact_bench_workloads::{Finish, Measured};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::Size;

@@ -1,7 +1,7 @@
 //! An actor a node.
 
-use coact_bench::harness::program::Given;
-use coact_bench::harness::{Finish, Measured};
+use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Finish, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox::unbounded;

@@ -6,7 +6,7 @@ mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::program::Given;
 
 use crate::way::Way;
 

@@ -1,7 +1,7 @@
 //! A task and an unbounded channel a node.
 
-use coact_bench::harness::program::Given;
-use coact_bench::harness::{Finish, Measured};
+use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Finish, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Size;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix::prelude::*;
-use coact_bench::harness::Measured;
+use coact_bench_workloads::Measured;
 
 use super::{Seed, Size, Sum};
 use crate::system::{self, Arbiters};

@@ -1,7 +1,7 @@
 //! An actor a node.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn, WeakActorRef};
 use kameo::error::{ActorStopReason, Infallible};

@@ -5,9 +5,9 @@ mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench::harness::Finish;
-use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::skynet::{WIDTH, children, nodes};
+use coact_bench_workloads::Finish;
+use coact_bench_workloads::program::Given;
+use coact_bench_programs::micro::skynet::{WIDTH, children, nodes};
 
 use crate::way::Way;
 

@@ -1,8 +1,8 @@
 //! A task and a mailbox a node.
 
-use coact_bench::harness::Measured;
-use coact_bench::harness::program::Given;
-use coact_bench::workloads::micro::skynet::{WIDTH, children};
+use coact_bench_workloads::Measured;
+use coact_bench_workloads::program::Given;
+use coact_bench_programs::micro::skynet::{WIDTH, children};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
