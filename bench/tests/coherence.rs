@@ -7,13 +7,16 @@ use std::path::Path;
 use coact_bench::coherence::costs::NANOSECOND;
 use coact_bench::coherence::traced::{self, Machine, Run};
 use coact_bench_workloads::program::Answer;
+use coact_bench_workloads::{Setup, table};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_coact-bench");
 
 /// Runs a tiny case on a machine with this number of cores; `None` where programs may not be traced.
 fn run(workload: &str, cores: usize, is_checked: bool) -> Option<Run> {
-    let workers = format!("workers={cores}");
-    let words = ["run", workload, "coact", &workers, "scale=0.00001"];
+    let workload = table::named(workload).expect("there is such a workload");
+    let sizes = workload.sizes(&Setup { scale: 0.00001, workers: cores }).words();
+    let mut words = vec!["run", workload.name, "coact"];
+    words.extend(sizes.iter().map(String::as_str));
     traced::stay_on_a_core(0).expect("there is a core");
     let machine = match Machine::start(Path::new(PROGRAM), &words, cores, 50 * NANOSECOND) {
         Ok(machine) => machine,

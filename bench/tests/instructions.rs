@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use coact_bench::instructions::count::Counter;
 use coact_bench::instructions::{Table, callgrind, cases};
-use coact_bench_programs::micro;
+use coact_bench_workloads::table;
 
 /// What a build without optimisation takes is of no interest, but that it is counted is.
 #[test]
@@ -91,10 +91,11 @@ const EXEMPT: &[(&str, &str, &str)] = &[
 /// A new one is counted, or says why not.
 #[test]
 fn each_of_ours_is_counted_or_exempt() {
-    let ours: Vec<_> = micro::ALL
-        .iter()
-        .flat_map(|workload| workload.implementations().iter().map(|it| (workload.name(), it.name)))
-        .filter(|(_, implementation)| implementation.starts_with("coact"))
+    let micro: HashSet<_> = table::micro::ALL.iter().map(|workload| workload.name).collect();
+    let all = coact_bench_programs::WAYS.iter();
+    let ours: Vec<_> = all
+        .flat_map(|way| way.workloads.iter().map(|workload| (*workload, way.name)))
+        .filter(|(workload, _)| micro.contains(workload))
         .collect();
     let counted: HashSet<_> =
         cases::ALL.iter().map(|case| (case.workload, case.implementation)).collect();

@@ -1,23 +1,29 @@
 //! The runtime that the implementations run on, with the settings that make it fast.
 
+use anyhow::Context;
 use coact::prelude::{Cown, Runtime, when};
-
-use coact_bench_workloads::{Finish, Measured, Setup, Stopwatch};
+use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 /// A coact runtime.
-pub fn coact(setup: &Setup) -> Runtime {
-    Runtime::builder().workers(setup.workers).name("bench").build().expect("a runtime starts")
+pub fn coact(given: &Given) -> anyhow::Result<Runtime> {
+    on(given.workers()?)
+}
+
+/// A coact runtime with so many workers.
+pub fn on(workers: usize) -> anyhow::Result<Runtime> {
+    let runtime = Runtime::builder().workers(workers).name("bench").build();
+    runtime.context("the runtime does not start")
 }
 
 /// Runs a program on a coact runtime: calls `start` in a behaviour, and waits until as many parts as said have told
 /// their results.
 pub fn run(
-    setup: &Setup,
+    given: &Given,
     operations: u64,
     parts: u64,
     start: impl FnOnce(Finish) + Send + 'static,
-) -> Measured {
-    let runtime = coact(setup);
+) -> anyhow::Result<Measured> {
+    let runtime = coact(given)?;
     let _entered = runtime.enter();
     let (finish, stopwatch) = (Finish::after(parts), Stopwatch::default());
     let (finished, started) = (finish.clone(), stopwatch.clone());
@@ -27,5 +33,5 @@ pub fn run(
     });
     let (elapsed, result) = stopwatch.until(&finish);
     runtime.wait_idle();
-    Measured::new(elapsed, operations, result)
+    Ok(Measured::new(elapsed, operations, result))
 }

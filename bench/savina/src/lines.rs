@@ -31,18 +31,21 @@ pub struct Lines {
 }
 
 macro_rules! lines {
-    ($name:literal, $folder:literal, $actor:literal) => {
+    ($name:literal, $file:literal, $actor:literal) => {
         Lines {
             name: $name,
-            actor: Form { source: include_str!(concat!($folder, "/actor.rs")), paper: $actor },
+            actor: Form { source: include_str!(concat!("actors/", $file, ".rs")), paper: $actor },
             full: None,
         }
     };
-    ($name:literal, $folder:literal, $actor:literal, $full:literal) => {
+    ($name:literal, $file:literal, $actor:literal, $full:literal) => {
         Lines {
             name: $name,
-            actor: Form { source: include_str!(concat!($folder, "/actor.rs")), paper: $actor },
-            full: Some(Form { source: include_str!(concat!($folder, "/full.rs")), paper: $full }),
+            actor: Form { source: include_str!(concat!("actors/", $file, ".rs")), paper: $actor },
+            full: Some(Form {
+                source: include_str!(concat!("behaviours/", $file, ".rs")),
+                paper: $full,
+            }),
         }
     };
 }

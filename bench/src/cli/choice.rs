@@ -3,26 +3,23 @@
 use std::path::Path;
 
 use anyhow::bail;
+use coact_bench_workloads::{Group, Workload, table};
 
 use crate::measure::program::{Candidate, Program};
 use crate::peers;
-use coact_bench_workloads::{Group, Workload};
 
 /// Those named: workloads, or groups of them; all if none is named.
-pub fn workloads(
-    all: &[&'static dyn Workload],
-    names: &[String],
-) -> anyhow::Result<Vec<&'static dyn Workload>> {
+pub fn workloads(names: &[String]) -> anyhow::Result<Vec<&'static Workload>> {
     if names.is_empty() {
-        return Ok(all.to_vec());
+        return Ok(table::all().collect());
     }
     let mut chosen = Vec::new();
     for name in names {
         let group = Group::ALL.into_iter().find(|group| group.name() == name);
         let is_meant =
-            |workload: &dyn Workload| workload.name() == name || Some(workload.group()) == group;
+            |workload: &&Workload| workload.name == name || Some(workload.group) == group;
         let before = chosen.len();
-        chosen.extend(all.iter().copied().filter(|workload| is_meant(*workload)));
+        chosen.extend(table::all().filter(is_meant));
         if chosen.len() == before {
             bail!("no workload or group is called {name:?}; `coact-bench list` names them");
         }

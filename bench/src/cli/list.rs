@@ -2,20 +2,21 @@
 
 use std::io::Write;
 
-use super::choice;
-use crate::peers;
-use crate::workloads;
 use coact_bench_savina as savina;
 use coact_bench_workloads::Group;
+use coact_bench_workloads::table;
+
+use super::choice;
+use crate::peers;
 
 /// Prints the workloads, who does them here, and how to get the peers that are missing.
 pub fn list(out: &mut impl Write) -> anyhow::Result<()> {
     let (candidates, hints) = choice::candidates(&peers::folder())?;
     for group in Group::ALL {
         writeln!(out, "== {}", group.name())?;
-        for workload in workloads::all().iter().filter(|workload| workload.group() == group) {
-            writeln!(out, "{:<23} {}", workload.name(), workload.about())?;
-            for candidate in candidates.iter().filter(|c| c.workload == workload.name()) {
+        for workload in table::all().filter(|workload| workload.group == group) {
+            writeln!(out, "{:<23} {}", workload.name, workload.about)?;
+            for candidate in candidates.iter().filter(|c| c.workload == workload.name) {
                 writeln!(out, "    {:<20} {}", candidate.name, candidate.about)?;
             }
         }

@@ -13,10 +13,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use coact_bench_workloads::program;
 
 use crate::coherence::traced;
-use crate::workloads;
-use coact_bench_workloads::program::{self, Offer};
+use crate::ours::WAYS;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,11 +103,10 @@ pub fn main() -> ExitCode {
 
 impl Program {
     fn answer(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let offers = Offer::of(&workloads::all());
         if self.stopped {
             traced::stop()?;
         }
-        program::answer("coact", &offers, &self.words, out)
+        program::answer("coact", WAYS, &self.words, out)
     }
 }
 

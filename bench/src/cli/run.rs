@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use coact_bench_workloads::Workload;
 
 use super::choice::{self, Wanted};
 use crate::measure::machine::Machine;
@@ -15,8 +16,7 @@ use crate::measure::progress::Progress;
 use crate::measure::record::{self, Record};
 use crate::measure::session::Session;
 use crate::measure::table;
-use crate::{peers, workloads};
-use coact_bench_workloads::Workload;
+use crate::peers;
 
 /// What to measure, and how.
 #[derive(Args)]
@@ -56,12 +56,12 @@ pub fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// A workload, and who does it.
-type Plan = (&'static dyn Workload, Vec<Candidate>);
+type Plan = (&'static Workload, Vec<Candidate>);
 
 impl Run {
     /// Measures what is asked for, and prints a table as it goes.
     pub fn measure(&self, out: &mut impl Write) -> anyhow::Result<()> {
-        let workloads = choice::workloads(&workloads::all(), &self.names)?;
+        let workloads = choice::workloads(&self.names)?;
         let plans = self.plans(&workloads, out)?;
         // A path that cannot be written is better known before the measuring than after it.
         self.write(&[])?;
@@ -90,7 +90,7 @@ impl Run {
     /// Who does what; says what is left out because it is not built here.
     fn plans(
         &self,
-        workloads: &[&'static dyn Workload],
+        workloads: &[&'static Workload],
         out: &mut impl Write,
     ) -> anyhow::Result<Vec<Plan>> {
         let wanted = Wanted(&self.peers);
@@ -103,10 +103,10 @@ impl Run {
         for hint in hints {
             writeln!(out, "skipped: {hint}")?;
         }
-        let of = |workload: &dyn Workload| {
+        let of = |workload: &Workload| {
             candidates
                 .iter()
-                .filter(|c| c.workload == workload.name() && wanted.includes(c))
+                .filter(|c| c.workload == workload.name && wanted.includes(c))
                 .cloned()
                 .collect()
         };
@@ -120,12 +120,12 @@ impl Run {
         plans: &[Plan],
         out: &mut impl Write,
     ) -> anyhow::Result<usize> {
-        let repetitions = plans.iter().map(|(workload, who)| session.repetitions(*workload, who));
+        let repetitions = plans.iter().map(|(workload, who)| session.repetitions(workload, who));
         let mut progress = Progress::over(repetitions.sum());
         let mut records = Vec::new();
         let mut failures = 0;
         for (workload, candidates) in plans {
-            let (calibration, results) = session.measure(*workload, candidates, &mut progress);
+            let (calibration, results) = session.measure(workload, candidates, &mut progress);
             let mut lines = vec![format!("# {calibration}")];
             for result in results {
                 match result {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use coact_bench_workloads::Setup;
+use coact_bench_workloads::program::Answer;
 
 use super::costs::NANOSECOND;
 use super::lines::Kind;
@@ -11,8 +13,6 @@ use super::names::Names;
 use super::tally::Tally;
 use super::traced::Machine;
 use crate::instructions::Case;
-use coact_bench_workloads::Setup;
-use coact_bench_workloads::program::Answer;
 
 /// What an operation of a case takes on a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,8 +93,9 @@ pub fn count(program: &Path, case: &Case, model: Model, factor: f64) -> anyhow::
 
 fn run(program: &Path, case: &Case, model: Model, scale: f64) -> anyhow::Result<Taken> {
     let setup = Setup { scale, workers: model.cores };
-    let (workers, size) = (format!("workers={}", setup.workers), format!("scale={scale}"));
-    let words = ["run", case.workload, case.implementation, &workers, &size];
+    let sizes = case.workload()?.sizes(&setup).words();
+    let mut words = vec!["run", case.workload, case.implementation];
+    words.extend(sizes.iter().map(String::as_str));
     let machine = Machine::start(program, &words, model.cores, model.transfer * NANOSECOND)?;
     let run = machine.run()?;
     let answer = Answer::read(run.printed.lines().last().context("the program printed nothing")?)?;

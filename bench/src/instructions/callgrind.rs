@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-
 use coact_bench_workloads::program::Answer;
 
 /// The program that counts.

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use anyhow::{Context, bail};
-
-use crate::workloads;
 use coact_bench_workloads::Workload;
+use coact_bench_workloads::table;
 
 /// One way to do one workload, and the two scales of which the difference is counted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,9 +78,8 @@ impl Case {
     ///
     /// # Errors
     /// There is no such workload.
-    pub fn workload(&self) -> anyhow::Result<&'static dyn Workload> {
-        let mut all = workloads::all().into_iter();
-        all.find(|workload| workload.name() == self.workload).context("there is no such workload")
+    pub fn workload(&self) -> anyhow::Result<&'static Workload> {
+        table::named(self.workload).context("there is no such workload")
     }
 }
 
@@ -124,7 +122,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::{ALL, Case};
-    use crate::coherence;
+    use crate::{coherence, ours};
 
     #[test]
     fn every_case_is_an_implementation_of_a_workload_and_grows() {
@@ -136,9 +134,8 @@ mod tests {
     fn all_are_known(cases: &[Case]) {
         let mut names = HashSet::new();
         for case in cases {
-            let workload = case.workload().expect("there is such a workload");
-            let mut ways = workload.implementations().iter();
-            assert!(ways.any(|way| way.name == case.implementation), "there is no {case}");
+            case.workload().expect("there is such a workload");
+            assert!(ours::way(case.workload, case.implementation).is_some(), "there is no {case}");
             assert!(names.insert(case.to_string()), "{case} is there twice");
             let [small, large] = case.scales();
             assert!(0.0 < small && small < large, "{case}");

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
+use coact_bench_workloads::Setup;
 
 use super::callgrind::{self, Profile};
 use super::cases::Case;
 use super::code::Code;
-use coact_bench_workloads::Setup;
 
 /// What an operation of a case takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,8 +59,9 @@ impl Counter {
         let setup = Setup { scale, workers: 1 };
         let file =
             self.folder.join(format!("{}-{}.{size}.callgrind", case.workload, case.implementation));
-        let scale = format!("scale={scale}");
-        let words = ["program", "run", case.workload, case.implementation, "workers=1", &scale];
+        let sizes = case.workload()?.sizes(&setup).words();
+        let mut words = vec!["program", "run", case.workload, case.implementation];
+        words.extend(sizes.iter().map(String::as_str));
         let (profile, answer) = callgrind::run(&self.program, &words, &file)?;
         case.workload()?.check(&setup, &answer.measured())?;
         let atomics = if Code::IS_KNOWN { Some(self.atomics(&profile)?) } else { None };

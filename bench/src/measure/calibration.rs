@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 use coact_bench_workloads::random::spin;
+use serde::{Deserialize, Serialize};
 
 /// The longest that bouncing the cache line may take.
 const LIMIT: Duration = Duration::from_millis(30);

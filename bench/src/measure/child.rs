@@ -5,11 +5,11 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-
-use super::program::Candidate;
 use coact_bench_workloads::memory::Watched;
 use coact_bench_workloads::program::Answer;
 use coact_bench_workloads::workload::{Drawing, Measured, Setup, Workload};
+
+use super::program::Candidate;
 
 /// What is known of a repetition once it has ended.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Report {
 
 /// Runs a repetition in a child, ends the child if it takes longer than `limit`, and checks the result.
 pub fn measure(
-    workload: &dyn Workload,
+    workload: &Workload,
     candidate: &Candidate,
     setup: &Setup,
     limit: Duration,

@@ -46,14 +46,10 @@ impl Candidate {
     }
 
     /// The command that runs it once.
-    pub fn command(&self, workload: &dyn Workload, setup: &Setup) -> Command {
+    pub fn command(&self, workload: &Workload, setup: &Setup) -> Command {
         let mut command = self.program.command();
         command.args(["run", &self.workload, &self.name]);
-        command.arg(format!("workers={}", setup.workers));
-        command.arg(format!("scale={}", setup.scale));
-        for (name, value) in workload.parameters(setup) {
-            command.arg(format!("{name}={value}"));
-        }
+        command.args(workload.sizes(setup).words());
         command
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
+use coact_bench_workloads::workload::{Drawing, Group};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::machine::Machine;
 use super::statistics::Summary;
-use coact_bench_workloads::workload::{Drawing, Group};
 
 /// One implementation of one workload on one number of workers, over all repetitions. It stands for itself: the
 /// machine is in it, and what a report says of the workload.

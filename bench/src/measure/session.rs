@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use coact_bench_workloads::workload::{Drawing, Setup, Unit, Workload};
 
 use super::calibration::Calibration;
 use super::child::{self, Report};
@@ -12,7 +13,6 @@ use super::program::Candidate;
 use super::progress::Progress;
 use super::record::Record;
 use super::statistics::{Summary, paired_ratio};
-use coact_bench_workloads::workload::{Drawing, Setup, Unit, Workload};
 
 /// How a session measures.
 pub struct Session {
@@ -37,7 +37,7 @@ struct Case<'a> {
 
 impl Session {
     /// Repetitions that measuring these candidates of a workload takes.
-    pub fn repetitions(&self, workload: &dyn Workload, candidates: &[Candidate]) -> usize {
+    pub fn repetitions(&self, workload: &Workload, candidates: &[Candidate]) -> usize {
         self.runs * candidates.len() * self.setups(workload).len()
     }
 
@@ -45,7 +45,7 @@ impl Session {
     /// and is not tried again.
     pub fn measure(
         &self,
-        workload: &dyn Workload,
+        workload: &Workload,
         candidates: &[Candidate],
         progress: &mut Progress,
     ) -> (Calibration, Vec<anyhow::Result<Record>>) {
@@ -64,14 +64,14 @@ impl Session {
         let records = cases.into_iter().map(|case| {
             let workers = case.setup.workers;
             let baseline = baselines.iter().find(|(on, _)| *on == workers);
-            let name = format!("{} / {} on {workers}", workload.name(), case.candidate.name);
+            let name = format!("{} / {} on {workers}", workload.name, case.candidate.name);
             self.record(workload, &calibration, case, baseline.map(|(_, values)| values.as_slice()))
                 .context(name)
         });
         (calibration, records.collect())
     }
 
-    fn cases<'a>(&self, workload: &dyn Workload, candidates: &'a [Candidate]) -> Vec<Case<'a>> {
+    fn cases<'a>(&self, workload: &Workload, candidates: &'a [Candidate]) -> Vec<Case<'a>> {
         let setups = self.setups(workload);
         let each = |setup: &Setup| {
             let setup = *setup;
@@ -82,14 +82,14 @@ impl Session {
 
     fn repeat(
         &self,
-        workload: &dyn Workload,
+        workload: &Workload,
         case: &mut Case<'_>,
         round: usize,
         progress: &mut Progress,
     ) {
         let Ok(done) = &mut case.reports else { return progress.skip() };
         let workers = case.setup.workers;
-        let name = format!("{} / {} on {workers}", workload.name(), case.candidate.name);
+        let name = format!("{} / {} on {workers}", workload.name, case.candidate.name);
         progress.begin(&name, round, self.runs);
         let start = Instant::now();
         match child::measure(workload, case.candidate, &case.setup, self.limit) {
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// On 1, 2, 4 … workers where that is drawn, else on all processors, unless told otherwise.
-    fn setups(&self, workload: &dyn Workload) -> Vec<Setup> {
+    fn setups(&self, workload: &Workload) -> Vec<Setup> {
         let most = Setup { scale: self.scale, workers: self.machine.processors };
         let on = |workers: &[usize]| workers.iter().map(|&workers| most.on(workers)).collect();
         match (&self.workers, workload.drawing(&most)) {
@@ -112,7 +112,7 @@ impl Session {
 
     fn record(
         &self,
-        workload: &dyn Workload,
+        workload: &Workload,
         calibration: &Calibration,
         case: Case<'_>,
         baseline: Option<&[f64]>,
@@ -127,22 +127,22 @@ impl Session {
         let sizes: Vec<f64> =
             reports.iter().filter_map(|report| report.measured.bytes_each).collect();
         let p99s: Vec<f64> = reports.iter().filter_map(|report| report.measured.p99_ns).collect();
-        let parameters = workload.parameters(&candidate.setup(&setup));
+        let given = workload.sizes(&candidate.setup(&setup));
         Ok(Record {
-            workload: workload.name().to_owned(),
-            group: workload.group(),
-            about: workload.about().to_owned(),
+            workload: workload.name.to_owned(),
+            group: workload.group,
+            about: workload.about.to_owned(),
             drawing: workload.drawing(&setup),
             implementation: candidate.name.clone(),
             how: candidate.about.clone(),
             program: candidate.program.about.clone(),
             share: candidate.share,
-            parameters: parameters.into_iter().map(|(name, n)| (name.to_owned(), n)).collect(),
+            parameters: given.named().iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
             scale: setup.scale,
             workers: setup.workers,
             repetitions: values.len(),
             summary: Summary::of(&values).context("no repetition was asked for")?,
-            unit: workload.unit().symbol().to_owned(),
+            unit: workload.unit.symbol().to_owned(),
             count,
             ratio: baseline.and_then(|baseline| paired_ratio(&values, baseline)),
             values,
@@ -160,13 +160,13 @@ impl Case<'_> {
     /// The figures so far, unless a repetition has failed.
     ///
     /// Where the figure is the time of the whole, one that did a share of it counts so many times.
-    fn values(&self, workload: &dyn Workload) -> Option<Vec<f64>> {
+    fn values(&self, workload: &Workload) -> Option<Vec<f64>> {
         let reports = self.reports.as_ref().ok()?;
-        let times = match workload.unit() {
+        let times = match workload.unit {
             Unit::NanosPerOperation => 1.0,
             Unit::Seconds => f64::from(self.candidate.share),
         };
-        let figure = |report: &Report| report.measured.value(workload.unit()) * times;
+        let figure = |report: &Report| report.measured.value(workload.unit) * times;
         Some(reports.iter().map(figure).collect())
     }
 }

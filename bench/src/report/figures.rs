@@ -1,12 +1,13 @@
 //! What is drawn of a workload: its bars, and what its record asks for beside them.
 
+use coact_bench_workloads::Drawing;
+
 use super::chart::{Axis, Bar, Bars, Line, Lines, Point};
 use super::markup::Element;
 use super::palette::Look;
 use super::study::{OURS, Study, family, operations, seconds};
 use super::words::{Measure, bytes, figure, is_usable, several, short};
 use crate::measure::record::Record;
-use coact_bench_workloads::Drawing;
 
 /// Points of a line of memory: more cannot be seen.
 const SAMPLES: usize = 160;

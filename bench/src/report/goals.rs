@@ -1,10 +1,11 @@
 //! What the runtime sets out to reach, and whether these records show that it does.
 
+use coact_bench_workloads::{Drawing, Group};
+
 use super::references::PAPER;
 use super::study::{OURS, Studies, Study, against_ours, family, geometric_mean, ratio, seconds};
 use super::words::{NONE, Standing, bytes, several, times};
 use crate::measure::record::Record;
-use coact_bench_workloads::{Drawing, Group};
 
 /// The actor crates of our own language.
 const CRATES: [&str; 3] = ["kameo", "ractor", "actix"];

@@ -16,8 +16,9 @@ pub mod sample;
 pub mod study;
 pub mod words;
 
-use crate::measure::record::Record;
 use study::Studies;
+
+use crate::measure::record::Record;
 
 /// The page, whole in itself: style and drawings are in it, and it asks for nothing else.
 pub fn page(title: &str, records: &[Record]) -> String {

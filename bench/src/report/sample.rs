@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use coact_bench_workloads::{Drawing, Group};
+
 use crate::measure::calibration::Calibration;
 use crate::measure::machine::Machine;
 use crate::measure::record::Record;
 use crate::measure::statistics::{Summary, paired_ratio};
-use coact_bench_workloads::{Drawing, Group};
 
 /// A micro workload's record in nanoseconds, as if our own figure were one in each round.
 pub fn record(workload: &str, implementation: &str, workers: usize, values: &[f64]) -> Record {

@@ -1,10 +1,10 @@
 //! The records, joined and sorted into one study a workload.
 
-use crate::measure::record::Record;
-use crate::measure::statistics::{Summary, paired_ratio};
 use coact_bench_workloads::{Drawing, Group};
 
 use super::words::is_usable;
+use crate::measure::record::Record;
+use crate::measure::statistics::{Summary, paired_ratio};
 
 /// Our family of implementations, and the first of them.
 pub const OURS: &str = "coact";

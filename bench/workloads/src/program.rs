@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::peak_resident;
-use crate::workload::{Implementation, Measured, Setup, Workload};
+use crate::workload::{Measured, Setup, Sizes};
 
 /// What a run prints.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -61,36 +61,37 @@ impl Answer {
     }
 }
 
-/// One way to do one workload.
-pub struct Offer {
+/// One way to do workloads that differ in their sizes alone.
+pub struct Way {
     /// What is done.
-    pub workload: &'static str,
-    /// The implementation's name.
+    pub workloads: &'static [&'static str],
+    /// `coact`, or the peer's name, with a suffix after a dash where there are several ways.
     pub name: &'static str,
     /// How this program does it, in one line.
     pub about: &'static str,
     /// Part of the work that it does: one n-th of the sizes.
     pub share: u32,
     /// Does it once.
-    pub run: Box<Run>,
+    pub run: Run,
 }
 
 /// How a program does a workload once.
-pub type Run = dyn Fn(&Given) -> anyhow::Result<Measured>;
+pub type Run = fn(&Given) -> anyhow::Result<Measured>;
 
-impl Offer {
-    /// All that the implementations of these workloads do. They share the tool's own sizes, so of the values they need
-    /// `workers` and `scale` alone.
-    pub fn of(workloads: &[&'static dyn Workload]) -> Vec<Offer> {
-        let offer = |workload: &'static dyn Workload, implementation: &'static Implementation| {
-            let &Implementation { name, about, run } = implementation;
-            let run = Box::new(move |given: &Given| {
-                Ok(run(&Setup { scale: given.scale()?, workers: given.workers()? }))
-            });
-            Offer { workload: workload.name(), name, about, share: 1, run }
-        };
-        let all = workloads.iter().flat_map(|&w| w.implementations().iter().map(move |i| (w, i)));
-        all.map(|(workload, implementation)| offer(workload, implementation)).collect()
+impl Way {
+    /// A way that does the whole.
+    pub const fn new(
+        workloads: &'static [&'static str],
+        name: &'static str,
+        about: &'static str,
+        run: Run,
+    ) -> Way {
+        Way { workloads, name, about, share: 1, run }
+    }
+
+    /// The same, for a part of the work: one n-th of the sizes.
+    pub const fn share(self, share: u32) -> Way {
+        Way { share, ..self }
     }
 }
 
@@ -99,6 +100,15 @@ impl Offer {
 pub struct Given(HashMap<String, String>);
 
 impl Given {
+    /// What a program is given that does this much.
+    pub fn of(sizes: &Sizes) -> Given {
+        let Setup { workers, scale } = sizes.setup;
+        let setup = [("workers", workers.to_string()), ("scale", scale.to_string())];
+        let sizes = sizes.named().iter().map(|(name, size)| (*name, size.to_string()));
+        let all = setup.into_iter().chain(sizes);
+        Given(all.map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
     /// Reads `name=value` words.
     ///
     /// ```
@@ -131,10 +141,6 @@ impl Given {
         self.value("workers")
     }
 
-    fn scale(&self) -> anyhow::Result<f64> {
-        self.value("scale")
-    }
-
     fn value<T: FromStr<Err: Error + Send + Sync + 'static>>(
         &self,
         name: &str,
@@ -147,7 +153,7 @@ impl Given {
 /// Does what a program is told: its arguments are `about`, `list` or `run` and what belongs to it.
 pub fn answer(
     about: &str,
-    offers: &[Offer],
+    ways: &[&[Way]],
     arguments: &[String],
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
@@ -155,12 +161,14 @@ pub fn answer(
     match words.as_slice() {
         ["about"] => writeln!(out, "{about}")?,
         ["list"] => {
-            for Offer { workload, name, share, about, .. } in offers {
-                writeln!(out, "{workload}\t{name}\t{share}\t{about}")?;
+            for Way { workloads, name, share, about, .. } in ways.iter().copied().flatten() {
+                for workload in *workloads {
+                    writeln!(out, "{workload}\t{name}\t{share}\t{about}")?;
+                }
             }
         }
-        ["run", workload, implementation, values @ ..] => {
-            let answer = run(offers, workload, implementation, &Given::parse(values)?)?;
+        ["run", workload, name, values @ ..] => {
+            let answer = run(ways, workload, name, &Given::parse(values)?)?;
             writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         }
         _ => bail!("commands: about, list, run WORKLOAD IMPLEMENTATION name=value …"),
@@ -168,17 +176,11 @@ pub fn answer(
     Ok(())
 }
 
-fn run(
-    offers: &[Offer],
-    workload: &str,
-    implementation: &str,
-    given: &Given,
-) -> anyhow::Result<Answer> {
-    let offer = offers
-        .iter()
-        .find(|offer| offer.workload == workload && offer.name == implementation)
-        .with_context(|| format!("there is no {implementation:?} of {workload:?} here"))?;
-    let Measured { elapsed, operations, result, bytes_each, p99_ns } = (offer.run)(given)?;
+fn run(ways: &[&[Way]], workload: &str, name: &str, given: &Given) -> anyhow::Result<Answer> {
+    let does = |way: &&Way| way.workloads.contains(&workload) && way.name == name;
+    let way = ways.iter().copied().flatten().find(does);
+    let way = way.with_context(|| format!("there is no {name:?} of {workload:?} here"))?;
+    let Measured { elapsed, operations, result, bytes_each, p99_ns } = (way.run)(given)?;
     let (elapsed_ns, peak_resident) = (elapsed.as_nanos() as u64, peak_resident());
     Ok(Answer { elapsed_ns, operations, result, bytes_each, p99_ns, peak_resident })
 }
@@ -187,7 +189,7 @@ fn run(
 mod tests {
     use std::time::Duration;
 
-    use super::{Measured, Offer, answer};
+    use super::{Measured, Way, answer};
 
     #[test]
     fn an_answer_without_time_or_operations_is_refused() {
@@ -204,31 +206,30 @@ mod tests {
         assert!(super::Answer::read("done").is_err());
     }
 
+    const WAYS: &[Way] = &[Way::new(&["ring", "pair"], "thread", "round and round", |given| {
+        Ok(Measured::new(Duration::from_nanos(7), given.number("hops")?, 5))
+    })
+    .share(10)];
+
     fn printed(words: &[&str]) -> anyhow::Result<String> {
-        let offer = Offer {
-            workload: "ring",
-            name: "thread",
-            about: "round and round",
-            share: 10,
-            run: Box::new(|given| {
-                Ok(Measured::new(Duration::from_nanos(7), given.number("hops")?, 5))
-            }),
-        };
         let words: Vec<String> = words.iter().copied().map(str::to_owned).collect();
         let mut out = Vec::new();
-        answer("a thread", &[offer], &words, &mut out)?;
+        answer("a thread", &[WAYS], &words, &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 
     #[test]
-    fn an_offer_is_listed_with_its_share() {
+    fn a_way_is_listed_for_each_workload_with_its_share() {
         assert_eq!(printed(&["about"]).expect("it answers"), "a thread\n");
         let listed = printed(&["list"]).expect("it answers");
-        assert_eq!(listed, "ring\tthread\t10\tround and round\n");
+        assert_eq!(
+            listed,
+            "ring\tthread\t10\tround and round\npair\tthread\t10\tround and round\n"
+        );
     }
 
     #[test]
-    fn an_offer_runs_with_the_values_it_needs() {
+    fn a_way_runs_with_the_values_it_needs() {
         let answered = printed(&["run", "ring", "thread", "workers=1", "hops=300"]);
         let answered: super::Answer =
             serde_json::from_str(&answered.expect("it answers")).expect("it is an answer");

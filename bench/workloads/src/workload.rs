@@ -1,43 +1,114 @@
 //! The contract between a workload and the tool.
 //!
-//! A workload says what is done, how much of it at a given scale, and which result is right. Its implementations do
-//! it: each is a plain function from a [`Setup`] to what it [`Measured`].
+//! A workload says what is done, how much of it at a given scale, and which result is right. A program does it: see
+//! [`Way`](crate::program::Way).
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing to measure, whoever does it.
-pub trait Workload: Sync {
+/// One thing to measure, whoever does it: a row of the tables [`headline`](crate::table::headline),
+/// [`savina`](crate::table::savina) and [`micro`](crate::table::micro).
+#[derive(Clone, Copy)]
+pub struct Workload {
     /// The name on the command line and in the records.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// One line for `list`: what is done, and what one operation is.
-    fn about(&self) -> &'static str;
-
+    pub about: &'static str,
     /// Where it belongs.
-    fn group(&self) -> Group {
-        Group::Micro
-    }
-
-    /// How the report draws it, beside its table.
-    fn drawing(&self, _setup: &Setup) -> Drawing {
-        Drawing::Bars
-    }
-
+    pub group: Group,
     /// The unit of the figure.
-    fn unit(&self) -> Unit {
-        Unit::NanosPerOperation
+    pub unit: Unit,
+    /// How the report draws it, beside its table.
+    pub drawing: fn(&Sizes) -> Drawing,
+    /// How much of it, by the names that programs are given.
+    pub sizes: &'static [(&'static str, Size)],
+    /// What the result is.
+    pub result: &'static str,
+    /// What the result must be.
+    pub expected: fn(&Sizes) -> u64,
+}
+
+impl Workload {
+    /// The sizes at this setup.
+    pub fn sizes(&self, setup: &Setup) -> Sizes {
+        let values = self.sizes.iter().map(|(name, size)| (*name, size.at(setup))).collect();
+        Sizes { setup: *setup, values }
     }
 
-    /// The sizes at this setup, by name, for the records.
-    fn parameters(&self, setup: &Setup) -> Vec<(&'static str, u64)>;
+    /// How the report draws it at this setup.
+    pub fn drawing(&self, setup: &Setup) -> Drawing {
+        (self.drawing)(&self.sizes(setup))
+    }
 
-    /// Says why a measurement cannot be trusted: the result is not the one that the work must have.
-    fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch>;
+    /// Compares the result of a run with the one that the work must have.
+    ///
+    /// # Errors
+    /// It is another one, so the measurement cannot be trusted.
+    pub fn check(&self, setup: &Setup, measured: &Measured) -> Result<(), Mismatch> {
+        let (expected, found) = ((self.expected)(&self.sizes(setup)), measured.result);
+        if found == expected {
+            Ok(())
+        } else {
+            Err(Mismatch { what: self.result, expected, found })
+        }
+    }
+}
 
-    /// Who does it in this program, the first of ours first.
-    fn implementations(&self) -> &[Implementation];
+/// How much of something there is.
+#[derive(Clone, Copy)]
+pub enum Size {
+    /// As much at every scale.
+    Fixed(u64),
+    /// The full size, scaled, and at least one.
+    Scaled(u64),
+    /// So many times a full size, which is scaled, and at least one.
+    Times(u64, u64),
+    /// By a rule of its own.
+    By(fn(&Setup) -> u64),
+}
+
+impl Size {
+    fn at(self, setup: &Setup) -> u64 {
+        match self {
+            Size::Fixed(size) => size,
+            Size::Scaled(full) => setup.scaled(full),
+            Size::Times(times, full) => times * setup.scaled(full),
+            Size::By(rule) => rule(setup),
+        }
+    }
+}
+
+/// The sizes of a workload at a setup: `sizes["hops"]`.
+pub struct Sizes {
+    /// What they were made for.
+    pub setup: Setup,
+    values: Vec<(&'static str, u64)>,
+}
+
+impl Sizes {
+    /// Each with its name, in the order of the table.
+    pub fn named(&self) -> &[(&'static str, u64)] {
+        &self.values
+    }
+
+    /// As a program is told of them.
+    pub fn words(&self) -> Vec<String> {
+        let Setup { workers, scale } = self.setup;
+        let sizes = self.values.iter().map(|(name, size)| format!("{name}={size}"));
+        [format!("workers={workers}"), format!("scale={scale}")].into_iter().chain(sizes).collect()
+    }
+}
+
+impl std::ops::Index<&str> for Sizes {
+    type Output = u64;
+
+    /// # Panics
+    /// If the table has no such size.
+    fn index(&self, name: &str) -> &u64 {
+        let found = self.values.iter().find(|(known, _)| *known == name);
+        found.map(|(_, size)| size).unwrap_or_else(|| panic!("the workload has no size {name}"))
+    }
 }
 
 /// A family of workloads, which can be run by its name.
@@ -86,24 +157,6 @@ pub enum Drawing {
     },
     /// Private memory over time, beside time over workers.
     Memory,
-}
-
-/// A program that does a workload.
-#[derive(Clone, Copy)]
-pub struct Implementation {
-    /// `coact`, or the peer's name, with a suffix after a dash where there are several ways.
-    pub name: &'static str,
-    /// How this program does it, in one line.
-    pub about: &'static str,
-    /// Runs the work once.
-    pub run: fn(&Setup) -> Measured,
-}
-
-impl Implementation {
-    /// The library that is measured: the part of the name before the first dash.
-    pub fn family(&self) -> &'static str {
-        self.name.split('-').next().unwrap_or(self.name)
-    }
 }
 
 /// How much work, and on how many workers.
@@ -205,8 +258,16 @@ impl std::fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
-/// Compares the result of a run with the one that it must have.
-pub fn expect(what: &'static str, expected: u64, measured: &Measured) -> Result<(), Mismatch> {
-    let found = measured.result;
-    if found == expected { Ok(()) } else { Err(Mismatch { what, expected, found }) }
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Measured, Unit};
+
+    #[test]
+    fn a_figure_is_time_by_operations() {
+        let measured = Measured::new(Duration::from_micros(3), 1_000, 0);
+        assert_eq!(measured.value(Unit::NanosPerOperation), 3.0);
+        assert_eq!(measured.value(Unit::Seconds), 3e-6);
+    }
 }

@@ -1,8 +1,8 @@
 //! The benchmark's workloads with what else a program in Rust could be built on: tasks with channels, threads with
 //! channels, mutexes, and three libraries of actors.
 //!
-//! A folder a program: `mod.rs` has its sizes and who does it, the other files the ways to do it. [`way`] is what they
-//! have in common, [`runtime`] and [`system`] what they run on.
+//! A folder a program: `mod.rs` has its sizes and who does it, the other files the ways to do it. [`runtime`] and [`system`] are what
+//! they run on.
 
 mod ask;
 mod bank;
@@ -21,16 +21,14 @@ mod rings;
 mod runtime;
 mod skynet;
 mod system;
-mod way;
 
 #[cfg(test)]
 mod tests;
 
 use std::process::ExitCode;
 
-use coact_bench_workloads::program::{self, Offer};
-
-use way::Way;
+use coact_bench_workloads::Way;
+use coact_bench_workloads::program;
 
 const WAYS: &[&[Way]] = &[
     counter::WAYS,
@@ -48,11 +46,6 @@ const WAYS: &[&[Way]] = &[
     dining::WAYS,
     independent::WAYS,
 ];
-
-/// All that is offered.
-fn offers() -> impl Iterator<Item = Offer> {
-    WAYS.iter().flat_map(|ways| ways.iter()).flat_map(Way::offers)
-}
 
 /// Who this is, and the settings that make it fast.
 fn about() -> String {
@@ -81,8 +74,7 @@ fn main() -> ExitCode {
         std::process::exit(101);
     }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let offers: Vec<Offer> = offers().collect();
-    match program::answer(&about(), &offers, &arguments, &mut std::io::stdout()) {
+    match program::answer(&about(), WAYS, &arguments, &mut std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -2,29 +2,29 @@
 
 use std::collections::HashSet;
 
-use coact_bench_workloads::Setup;
-use coact_bench_workloads::program::{Given, Offer};
-use coact_bench_programs::{headline, micro};
+use coact_bench_workloads::{Given, Setup, Way, table};
 
-use super::{about, offers};
+use super::{WAYS, about};
+
+fn ways() -> impl Iterator<Item = &'static Way> {
+    WAYS.iter().copied().flatten()
+}
 
 #[test]
 fn every_way_has_the_right_result_at_a_tiny_scale_on_one_and_on_two_workers() {
-    let workloads = [headline::ALL, micro::ALL].concat();
-    for Offer { workload, name, run, .. } in offers() {
-        let found = workloads.iter().find(|known| known.name() == workload);
-        let known = found.unwrap_or_else(|| panic!("the tool knows no {workload}"));
-        for workers in [1, 2] {
-            let setup = Setup { scale: 0.0001, workers };
-            let mut words = vec![format!("workers={workers}")];
-            words.extend(known.parameters(&setup).iter().map(|(name, n)| format!("{name}={n}")));
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let measured = run(&Given::parse(&words).expect("they are words"))
-                .unwrap_or_else(|error| panic!("{workload} / {name}: {error:#}"));
-            known
-                .check(&setup, &measured)
-                .unwrap_or_else(|wrong| panic!("{workload} / {name} on {workers}: {wrong}"));
-            assert!(measured.operations > 0, "{workload} / {name}");
+    for Way { workloads, name, run, .. } in ways() {
+        for workload in *workloads {
+            let known = table::named(workload);
+            let known = known.unwrap_or_else(|| panic!("the tool knows no {workload}"));
+            for workers in [1, 2] {
+                let setup = Setup { scale: 0.0001, workers };
+                let measured = run(&Given::of(&known.sizes(&setup)))
+                    .unwrap_or_else(|error| panic!("{workload} / {name}: {error:#}"));
+                known
+                    .check(&setup, &measured)
+                    .unwrap_or_else(|wrong| panic!("{workload} / {name} on {workers}: {wrong}"));
+                assert!(measured.operations > 0, "{workload} / {name}");
+            }
         }
     }
 }
@@ -32,8 +32,10 @@ fn every_way_has_the_right_result_at_a_tiny_scale_on_one_and_on_two_workers() {
 #[test]
 fn no_way_is_offered_twice() {
     let mut seen = HashSet::new();
-    for Offer { workload, name, .. } in offers() {
-        assert!(seen.insert((workload, name)), "{workload} / {name}");
+    for way in ways() {
+        for workload in way.workloads {
+            assert!(seen.insert((workload, way.name)), "{workload} / {}", way.name);
+        }
     }
 }
 

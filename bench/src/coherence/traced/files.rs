@@ -144,6 +144,6 @@ fn mapped(line: &str) -> Option<(u64, u64, PathBuf)> {
 /// The path of a source of this project that is more than a wrapper, from its crate on.
 fn ours(path: &str) -> Option<&str> {
     const WRAPPERS: &str = "sync/src/shim/";
-    let (_, path) = path.split_once("crates/").or_else(|| path.split_once("bench/src/"))?;
+    let (_, path) = path.split_once("crates/").or_else(|| path.split_once("bench/"))?;
     (!path.starts_with(WRAPPERS)).then_some(path)
 }

@@ -1,10 +1,11 @@
 //! Goals on made-up records: met, missed, and open.
 
+use coact_bench_workloads::{Drawing, Group};
+
 use super::{Goal, Verdict, all};
 use crate::measure::record::Record;
 use crate::report::sample::record;
 use crate::report::study::Studies;
-use coact_bench_workloads::{Drawing, Group};
 
 /// The goal whose aim has this in it.
 fn goal(records: &[Record], named: &str) -> Goal {

@@ -1,12 +1,13 @@
 //! What stands beside the references: lines of code, and ratios.
 
+use coact_bench_savina::{Form, LINES, Lines};
+use coact_bench_workloads::Group;
+
 use super::table::{Column, Row, cell, table};
 use crate::report::markup::{Element, el};
 use crate::report::references::{OTHERS, Other, PAPER, Program, SOURCES};
 use crate::report::study::{OURS, Studies, against_ours, geometric_mean, ratio};
 use crate::report::words::{NONE, times};
-use coact_bench_savina::{Form, LINES, Lines};
-use coact_bench_workloads::Group;
 
 /// Both.
 pub fn sections(studies: &Studies<'_>) -> Vec<Element> {

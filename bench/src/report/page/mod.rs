@@ -7,10 +7,11 @@ mod summary;
 mod table;
 mod workload;
 
+use coact_bench_workloads::Group;
+
 use super::markup::{Element, el};
 use super::study::Studies;
 use crate::measure::record::Record;
-use coact_bench_workloads::Group;
 
 const STYLE: &str = include_str!("style.css");
 

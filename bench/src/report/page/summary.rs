@@ -1,11 +1,12 @@
 //! What came out, before any detail: the goals, and how we stand beside each peer.
 
+use coact_bench_workloads::Group;
+
 use super::table::{Column, Row, cell, table};
 use crate::report::goals::{self, Goal};
 use crate::report::markup::{Element, el};
 use crate::report::study::{Studies, geometric_mean};
 use crate::report::words::{NONE, times};
-use coact_bench_workloads::Group;
 
 /// Both.
 pub fn sections(studies: &Studies<'_>) -> Vec<Element> {

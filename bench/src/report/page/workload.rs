@@ -1,12 +1,13 @@
 //! A section a workload, and one over those that are points of one plot.
 
+use coact_bench_workloads::Drawing;
+
 use super::table::{Column, Row, cell, table};
 use crate::measure::record::Record;
 use crate::report::figures::{measure, of, over_actors, quantity};
 use crate::report::markup::{Element, el};
 use crate::report::study::{OURS, Study, family};
 use crate::report::words::{Measure, NONE, bytes, figure, grouped, several, standing};
-use coact_bench_workloads::Drawing;
 
 /// Sections of a group's workloads; those of one plot together, where the first of them stands.
 pub fn sections(studies: &[&Study<'_>]) -> Vec<Element> {

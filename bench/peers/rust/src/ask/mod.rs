@@ -6,9 +6,7 @@ mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 /// The server replies with the number of requests that it has seen.
 #[derive(Default)]

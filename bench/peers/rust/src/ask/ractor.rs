@@ -1,7 +1,6 @@
 //! A request to an actor.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
 use super::{Server, Size};

@@ -1,7 +1,6 @@
 //! A request carries the sender of a oneshot channel.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Server, Size};

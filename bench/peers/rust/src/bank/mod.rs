@@ -3,18 +3,8 @@
 mod mutex;
 pub mod tokio;
 
-use coact_bench_workloads::program::Given;
-use coact_bench_programs::micro::bank::Size;
-
-use crate::way::Way;
-
-fn size(given: &Given) -> anyhow::Result<Size> {
-    Ok(Size {
-        accounts: given.number("accounts")?,
-        transfers: given.number("transfers")?,
-        threads: given.number("threads")?,
-    })
-}
+use coact_bench_workloads::Way;
+use coact_bench_workloads::work::bank::Size;
 
 const ALONE: &[&str] = &["transfers", "here-free"];
 
@@ -23,18 +13,18 @@ const CONTENDED: &[&str] = &["here-contended"];
 /// Who does it.
 pub const WAYS: &[Way] = &[
     Way::new(ALONE, "tokio", "one task locks two ordered tokio mutexes", |given| {
-        tokio::run(given, size(given)?)
+        tokio::run(given, Size::of(given)?)
     }),
     Way::new(ALONE, "mutex", "one thread locks two ordered std mutexes", |given| {
-        Ok(mutex::run(size(given)?))
+        Ok(mutex::run(Size::of(given)?))
     }),
     Way::new(&["transfers"], "mutex-parallel", "as many threads as workers lock them", |given| {
-        Ok(mutex::run(Size { threads: given.number("workers")?, ..size(given)? }))
+        Ok(mutex::run(Size { threads: given.number("workers")?, ..Size::of(given)? }))
     }),
     Way::new(CONTENDED, "tokio", "tasks lock two ordered tokio mutexes", |given| {
-        tokio::run(given, size(given)?)
+        tokio::run(given, Size::of(given)?)
     }),
     Way::new(CONTENDED, "mutex", "threads lock two ordered std mutexes", |given| {
-        Ok(mutex::run(size(given)?))
+        Ok(mutex::run(Size::of(given)?))
     }),
 ];

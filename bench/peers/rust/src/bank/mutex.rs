@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use coact_bench_workloads::Measured;
-use coact_bench_programs::micro::bank::{Account, Size, Transfer, digest};
 use coact_bench_workloads::threads;
+use coact_bench_workloads::work::bank::{Account, Size, Transfer, digest};
 
 /// Plain threads.
 pub fn run(size: Size) -> Measured {

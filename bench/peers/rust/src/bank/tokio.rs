@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
-use coact_bench_programs::micro::bank::{Account, Size, Transfer, digest};
+use coact_bench_workloads::work::bank::{Account, Size, Transfer, digest};
+use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::runtime;

@@ -5,10 +5,9 @@ mod tokio;
 
 use std::time::Duration;
 
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::Given;
+use coact_bench_workloads::Way;
 use coact_bench_workloads::random::{R16, busy};
-
-use crate::way::Way;
 
 /// Who has what, and who moves it.
 #[derive(Clone, Copy)]

@@ -1,7 +1,6 @@
 //! The cache is an actor.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox::unbounded;

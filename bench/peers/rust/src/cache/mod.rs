@@ -9,9 +9,7 @@ mod tokio;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 /// How many tasks, which keys, and for how long a task sleeps.
 #[derive(Clone, Copy)]

@@ -1,7 +1,6 @@
 //! The cache belongs to a task.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Cache, Size};

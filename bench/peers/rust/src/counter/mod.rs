@@ -7,9 +7,7 @@ mod mutex;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 /// How many producers, and how many adds each.
 #[derive(Clone, Copy)]

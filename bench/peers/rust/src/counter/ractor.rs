@@ -1,8 +1,7 @@
 //! A message an add, to an actor.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
 use coact_bench_workloads::threads;
+use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
 use super::Size;

@@ -1,8 +1,7 @@
 //! A message an add, into a task that owns the counter.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
 use coact_bench_workloads::threads;
+use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Size;

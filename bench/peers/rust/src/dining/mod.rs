@@ -5,10 +5,9 @@ mod tokio;
 
 use std::time::Duration;
 
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::Given;
+use coact_bench_workloads::Way;
 use coact_bench_workloads::random::busy;
-
-use crate::way::Way;
 
 /// How many philosophers, how often each eats, and for how long.
 #[derive(Clone, Copy)]

@@ -8,9 +8,7 @@ mod tokio;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 /// How many receivers, how often, and the bytes of a page.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::Given;
 use coact_bench_workloads::{Finish, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 

@@ -2,7 +2,7 @@
 
 mod tokio;
 
-use crate::way::Way;
+use coact_bench_workloads::Way;
 
 /// Who does it.
 pub const WAYS: &[Way] = &[Way::new(

@@ -1,8 +1,6 @@
 //! A task a call.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
-use coact_bench_programs::micro::fibonacci::behaviours;
+use coact_bench_workloads::{Given, Measured};
 use tokio::task::JoinHandle;
 
 use crate::runtime;
@@ -20,8 +18,9 @@ fn request(number: u64) -> JoinHandle<u64> {
 
 /// Asks for the number.
 pub fn run(given: &Given, number: u64) -> anyhow::Result<Measured> {
+    let behaviours = 2 * given.number("calls")?;
     let runtime = runtime::start(given.workers()?)?;
-    Ok(runtime::run(runtime, behaviours(number), 1, move |finish| async move {
+    Ok(runtime::run(runtime, behaviours, 1, move |finish| async move {
         finish.part(request(number).await.expect("it answers"));
     }))
 }

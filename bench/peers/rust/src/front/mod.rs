@@ -1,13 +1,12 @@
 //! Requests of tokio tasks, handled under two ordered locks. The accounts live as long as the process, so no request
 //! needs a count of its own.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
-use coact_bench_programs::micro::bank::{Account, Transfer, digest};
-use coact_bench_programs::micro::front::{Size, drive, handle};
+use coact_bench_workloads::Way;
+use coact_bench_workloads::work::bank::{Account, Transfer, digest};
+use coact_bench_workloads::work::front::{Size, drive, handle};
+use coact_bench_workloads::{Given, Measured};
 
 use crate::bank::tokio::lock_both;
-use crate::way::Way;
 
 const ALL: &[&str] = &["tokio-front", "tokio-front-skewed", "http-front"];
 
@@ -17,20 +16,10 @@ pub const WAYS: &[Way] = &[
     Way::new(ALL, "tokio", "the task locks two ordered tokio mutexes", tokio),
 ];
 
-fn size(given: &Given) -> anyhow::Result<Size> {
-    Ok(Size {
-        accounts: given.number("accounts")?,
-        wanted: given.number("wanted")?,
-        tasks: given.number("tasks")?,
-        requests: given.number("requests")?,
-        http: given.number("http")? > 0,
-    })
-}
-
 fn mutex(given: &Given) -> anyhow::Result<Measured> {
     use parking_lot::Mutex;
 
-    let size = size(given)?;
+    let size = Size::of(given)?;
     let bank: &[Mutex<Account>] =
         (0..size.accounts).map(|_| Mutex::default()).collect::<Vec<_>>().leak();
     let measured =
@@ -46,7 +35,7 @@ fn mutex(given: &Given) -> anyhow::Result<Measured> {
 fn tokio(given: &Given) -> anyhow::Result<Measured> {
     use tokio::sync::Mutex;
 
-    let size = size(given)?;
+    let size = Size::of(given)?;
     let bank: &[Mutex<Account>] =
         (0..size.accounts).map(|_| Mutex::default()).collect::<Vec<_>>().leak();
     let measured =

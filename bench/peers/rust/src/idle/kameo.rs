@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use coact_bench_workloads::Given;
 use coact_bench_workloads::Measured;
 use coact_bench_workloads::memory::{Begun, places};
-use coact_bench_workloads::program::Given;
-
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::error::Infallible;

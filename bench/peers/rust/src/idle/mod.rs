@@ -6,9 +6,7 @@ mod mutex;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 fn actors(given: &Given) -> anyhow::Result<u64> {
     given.number("actors")

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coact_bench_workloads::Measured;
-use coact_bench_programs::micro::idle::{make, witnesses};
+use coact_bench_workloads::work::idle::{make, witnesses};
 
 /// Makes them on this thread.
 pub fn run(count: u64) -> Measured {

@@ -1,9 +1,8 @@
 //! An actor each.
 
+use coact_bench_workloads::Given;
 use coact_bench_workloads::Measured;
 use coact_bench_workloads::memory::{Begun, places};
-use coact_bench_workloads::program::Given;
-
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
 use crate::runtime;

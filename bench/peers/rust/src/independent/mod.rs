@@ -3,11 +3,11 @@
 mod threads;
 mod tokio;
 
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::Given;
+use coact_bench_workloads::Way;
 use coact_bench_workloads::random::spin;
 
 use crate::runtime;
-use crate::way::Way;
 
 /// How many chains, pieces of work a chain, and arithmetic steps a piece.
 #[derive(Clone, Copy)]

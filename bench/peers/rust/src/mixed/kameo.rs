@@ -1,7 +1,6 @@
 //! Actors; a token comes to links and masters alike.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Recipient, Spawn};
 use kameo::error::Infallible;

@@ -6,9 +6,7 @@ mod ractor;
 mod tokio;
 
 use coact_bench_workloads::Finish;
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 /// The rings, and what is to be factorised beside each.
 #[derive(Clone, Copy)]

@@ -1,7 +1,6 @@
 //! Actors; a link's message and a master's is the token.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{Collected, Size, Told, sum_of_factors};

@@ -1,7 +1,6 @@
 //! A task and an unbounded channel an actor.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::{Collected, Size, Told, sum_of_factors};

@@ -6,9 +6,7 @@ mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::program::Given;
-
-use crate::way::Way;
+use coact_bench_workloads::{Given, Way};
 
 /// How many rings of how many nodes, and the tokens of each ring.
 #[derive(Clone, Copy)]

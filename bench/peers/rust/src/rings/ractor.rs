@@ -1,6 +1,6 @@
 //! An actor a node.
 
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::Given;
 use coact_bench_workloads::{Finish, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 

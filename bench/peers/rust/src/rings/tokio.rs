@@ -1,6 +1,6 @@
 //! A task and an unbounded channel a node.
 
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::Given;
 use coact_bench_workloads::{Finish, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

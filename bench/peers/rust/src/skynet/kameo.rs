@@ -1,7 +1,6 @@
 //! An actor a node.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn, WeakActorRef};
 use kameo::error::{ActorStopReason, Infallible};

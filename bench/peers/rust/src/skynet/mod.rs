@@ -6,10 +6,8 @@ mod ractor;
 mod tokio;
 
 use coact_bench_workloads::Finish;
-use coact_bench_workloads::program::Given;
-use coact_bench_programs::micro::skynet::{WIDTH, children, nodes};
-
-use crate::way::Way;
+use coact_bench_workloads::work::tree::{Sum, WIDTH, children, nodes};
+use coact_bench_workloads::{Given, Way};
 
 /// A tree, and what becomes of its nodes.
 #[derive(Clone, Copy)]
@@ -73,25 +71,6 @@ impl<P: Clone> Seed<P> {
         if self.ends {
             self.finish.part(0);
         }
-    }
-}
-
-/// The sum that a node waits for.
-struct Sum {
-    total: u64,
-    missing: u64,
-}
-
-impl Sum {
-    fn new() -> Sum {
-        Sum { total: 0, missing: WIDTH }
-    }
-
-    /// Adds a child's sum; after the last child there is a total.
-    fn add(&mut self, sum: u64) -> Option<u64> {
-        self.total += sum;
-        self.missing -= 1;
-        (self.missing == 0).then_some(self.total)
     }
 }
 

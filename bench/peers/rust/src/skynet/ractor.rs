@@ -1,7 +1,6 @@
 //! An actor a node.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
+use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use super::{Seed, Size, Sum};

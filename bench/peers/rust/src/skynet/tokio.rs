@@ -1,8 +1,7 @@
 //! A task and a mailbox a node.
 
-use coact_bench_workloads::Measured;
-use coact_bench_workloads::program::Given;
-use coact_bench_programs::micro::skynet::{WIDTH, children};
+use coact_bench_workloads::work::tree::{WIDTH, children};
+use coact_bench_workloads::{Given, Measured};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 

@@ -1,0 +1,130 @@
+//! Requests of a server whose tasks are another executor's: each of a tokio runtime's tasks has one request after the
+//! other handled, an atomic step over two accounts, and waits for the answer.
+//!
+//! As in the other workloads with a bank the final balances do not depend on the order.
+
+mod http;
+
+use std::hint::black_box;
+use std::io;
+use std::ops::Range;
+use std::time::Instant;
+
+use tokio::runtime::Runtime;
+
+use super::bank::{Account, Transfer, share};
+use crate::latency::Latencies;
+use crate::program::Given;
+use crate::random::mix;
+use crate::workload::Measured;
+
+/// Of this many requests one is for any account, the others for one of those that everybody wants.
+const SKEW: u64 = 5;
+
+/// How many accounts, tasks, and requests of all tasks.
+#[derive(Clone, Copy)]
+pub struct Size {
+    /// Accounts.
+    pub accounts: u64,
+    /// The first of these, which most requests are for; all, if there are no such.
+    pub wanted: u64,
+    /// Tasks at the same time, each with an equal share of the requests.
+    pub tasks: u64,
+    /// Requests in all.
+    pub requests: u64,
+    /// Whether the tasks are connections of an HTTP server, and the requests come from clients.
+    pub http: bool,
+}
+
+impl Size {
+    /// As a program is told.
+    pub fn of(given: &Given) -> anyhow::Result<Size> {
+        Ok(Size {
+            accounts: given.number("accounts")?,
+            wanted: given.number("wanted")?,
+            tasks: given.number("tasks")?,
+            requests: given.number("requests")?,
+            http: given.number("http")? > 0,
+        })
+    }
+
+    /// The numbers of the requests of a task.
+    fn share_of(self, task: u64) -> Range<u64> {
+        share(self.requests, self.tasks, task)
+    }
+
+    fn request(self, number: u64) -> Transfer {
+        request(self.accounts, self.wanted, number)
+    }
+}
+
+/// The same number is the same request, whoever makes it.
+pub fn request(accounts: u64, wanted: u64, number: u64) -> Transfer {
+    Transfer::among(if mix(number).is_multiple_of(SKEW) { accounts } else { wanted }, number)
+}
+
+/// What a request asks for: the receiver's new balance.
+pub fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
+    from.pay(amount);
+    to.receive(amount);
+    to.balance()
+}
+
+/// A tokio runtime with this many threads.
+///
+/// # Errors
+/// It could not be started.
+pub fn tokio(threads: usize) -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_io().build()
+}
+
+/// Has all requests handled by tasks of a tokio runtime with this many threads; the result is yet to come.
+///
+/// # Errors
+/// The runtime could not be started.
+pub fn drive<H, F>(threads: usize, size: Size, handle: H) -> anyhow::Result<Measured>
+where
+    H: Fn(Transfer) -> F + Clone + Send + 'static,
+    F: Future<Output = i64> + Send + 'static,
+{
+    drive_on(&tokio(threads)?, size, handle)
+}
+
+/// The same on a runtime that is there.
+///
+/// # Errors
+/// A task has panicked.
+pub fn drive_on<H, F>(runtime: &Runtime, size: Size, handle: H) -> anyhow::Result<Measured>
+where
+    H: Fn(Transfer) -> F + Clone + Send + 'static,
+    F: Future<Output = i64> + Send + 'static,
+{
+    if size.http {
+        return http::drive(runtime, size, handle);
+    }
+    let start = Instant::now();
+    let tasks: Vec<_> = (0..size.tasks)
+        .map(|task| {
+            let handle = handle.clone();
+            runtime.spawn(async move {
+                let numbers = size.share_of(task);
+                let mut latencies = Latencies::of_up_to(numbers.clone().count());
+                for number in numbers {
+                    let asked = Instant::now();
+                    black_box(handle(size.request(number)).await);
+                    latencies.note(asked.elapsed());
+                }
+                latencies
+            })
+        })
+        .collect();
+    let mut latencies = Latencies::of_up_to(size.requests as usize);
+    runtime.block_on(async {
+        for task in tasks {
+            latencies.extend(task.await?);
+        }
+        anyhow::Ok(())
+    })?;
+    let measured = Measured::new(start.elapsed(), size.requests, 0);
+    Ok(Measured { p99_ns: latencies.p99(), ..measured })
+}
