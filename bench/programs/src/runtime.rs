@@ -23,6 +23,16 @@ pub fn run(
     parts: u64,
     start: impl FnOnce(Finish) + Send + 'static,
 ) -> anyhow::Result<Measured> {
+    run_boxed(given, operations, parts, Box::new(start))
+}
+
+/// The same, compiled once: a behaviour of its own for each of the programs would be a tenth of all code.
+fn run_boxed(
+    given: &Given,
+    operations: u64,
+    parts: u64,
+    start: Box<dyn FnOnce(Finish) + Send>,
+) -> anyhow::Result<Measured> {
     let runtime = coact(given)?;
     let _entered = runtime.enter();
     let (finish, stopwatch) = (Finish::after(parts), Stopwatch::default());
