@@ -9,7 +9,7 @@ pub fn coact(given: &Given) -> anyhow::Result<Runtime> {
     on(given.workers()?)
 }
 
-/// A coact runtime with so many workers.
+/// A coact runtime with this many workers.
 pub fn on(workers: usize) -> anyhow::Result<Runtime> {
     let runtime = Runtime::builder().workers(workers).name("bench").build();
     runtime.context("the runtime does not start")

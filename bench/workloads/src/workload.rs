@@ -62,7 +62,7 @@ pub enum Size {
     Fixed(u64),
     /// The full size, scaled, and at least one.
     Scaled(u64),
-    /// So many times a full size, which is scaled, and at least one.
+    /// A multiple (first) of a full size (second), which is scaled, and at least one.
     Times(u64, u64),
     /// By a rule of its own.
     By(fn(&Setup) -> u64),

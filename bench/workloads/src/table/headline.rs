@@ -66,7 +66,7 @@ fn over_actors(plot: &str, actors: u64) -> Drawing {
     Drawing::Actors { plot: plot.to_owned(), actors }
 }
 
-/// Beside the ideal: operations of so many microseconds on a processor each.
+/// Beside the ideal: operations that each take `work` microseconds of a processor.
 fn over_workers(operations: u64, sizes: &Sizes) -> Drawing {
     Drawing::Workers { ideal: Some(operations as f64 * sizes["work"] as f64 / 1e6) }
 }

@@ -4,7 +4,7 @@ use std::iter::repeat_n;
 
 use crate::random::R64;
 
-/// So many random values.
+/// Random values.
 pub fn list(values: u64, seed: u64) -> Vec<u64> {
     R64::new(seed).take(values as usize).collect()
 }
