@@ -1,7 +1,9 @@
 //! Which public types are `Send`, `Sync` and `Unpin`, and which are covariant: part of the interface, and easily
 //! lost. Those that must be invariant: `ui/handles_are_invariant.rs`.
 
+use std::borrow::{Borrow, BorrowMut};
 use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use coact::prelude::*;
@@ -63,6 +65,34 @@ fn the_probe_tells_the_truth() {
     assert!(has!(u8: Send) && !has!(Rc<u8>: Send));
     assert!(has!(NoSync: Send) && !has!(NoSync: Sync));
     assert!(!has!(NoSend: Send) && has!(NoSend: Sync));
+}
+
+/// The traits by which a type gives access to a value: a field or method that does is looked for in `ui/a3_*.rs`.
+macro_rules! ways_to {
+    ($state:ty, of $handle:ty) => {
+        [
+            has!($handle: Deref),
+            has!($handle: DerefMut),
+            has!($handle: AsRef<$state>),
+            has!($handle: AsMut<$state>),
+            has!($handle: Borrow<$state>),
+            has!($handle: BorrowMut<$state>),
+            has!($handle: Into<$state>),
+        ]
+    };
+}
+
+#[test]
+fn a3_outside_of_behaviours_no_handle_leads_to_the_state() {
+    struct State;
+    impl Actor for State {}
+    assert_eq!(ways_to!(State, of Box<State>), [true, true, true, true, true, true, false]);
+    assert_eq!(ways_to!(State, of Cown<State>), [false; 7]);
+    assert_eq!(ways_to!(State, of WeakCown<State>), [false; 7]);
+    assert_eq!(ways_to!(State, of Addr<State>), [false; 7]);
+    assert_eq!(ways_to!(State, of WeakAddr<State>), [false; 7]);
+    assert_eq!(ways_to!(State, of Read<'static, State>), [false; 7]);
+    assert_eq!(ways_to!(State, of Checked<'static, State>), [false; 7]);
 }
 
 #[test]

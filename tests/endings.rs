@@ -75,7 +75,7 @@ fn assert_ended(work: Vec<Promise<()>>) {
 }
 
 #[test]
-fn in_a_behaviour_of_its_own() {
+fn t8_in_a_behaviour_of_its_own() {
     let _alone = alone();
     for _ in 0..ROUNDS {
         let runtime = build("own-worker");
@@ -102,7 +102,7 @@ fn in_a_behaviour_of_another_one() {
 }
 
 #[test]
-fn in_the_destructor_of_a_state_on_its_own_worker() {
+fn t8_in_the_destructor_of_a_state_on_its_own_worker() {
     struct State(#[expect(dead_code)] Runtime);
     let _alone = alone();
     for _ in 0..ROUNDS {
@@ -132,7 +132,7 @@ fn in_a_body_on_the_spot() {
 }
 
 #[test]
-fn on_its_own_thread_for_blocking_jobs() {
+fn t8_on_its_own_thread_for_blocking_jobs() {
     let _alone = alone();
     for _ in 0..ROUNDS {
         let runtime = build("own-job");
@@ -199,7 +199,7 @@ fn on_its_own_timer_thread() {
 }
 
 #[test]
-fn in_a_future_of_its_own() {
+fn t8_in_a_future_of_its_own() {
     let _alone = alone();
     for _ in 0..ROUNDS {
         let runtime = build("own-future");

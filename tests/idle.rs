@@ -11,7 +11,7 @@ use coact_tests::{Executor, Faults, hosted_runtime, process_time};
     clippy::disallowed_methods,
     reason = "idleness is what is measured, and it needs time to pass"
 )]
-fn an_idle_runtime_uses_no_processor_time() {
+fn p5_an_idle_runtime_uses_no_processor_time() {
     let runtime = Runtime::builder().workers(4).build().unwrap();
     // Everything has been in use: all workers, the timers' thread, the blocking pool.
     let cown = runtime.run(|| {

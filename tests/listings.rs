@@ -2,7 +2,7 @@
 //! with the order that the paper claims for each.
 
 use coact::prelude::*;
-use coact_tests::{Faults, Journal, Meeting, check, runtime};
+use coact_tests::{Faults, Journal, Meeting, everywhere, runtime};
 
 /// The account of §2.2.
 #[derive(Debug, Default)]
@@ -22,10 +22,10 @@ fn balance(account: &Cown<Account>) -> i64 {
 }
 
 /// Listing 1, "Creating cowns to protect data". That line 6 is refused is shown by
-/// `ui/state_outside.rs`.
+/// `ui/a3_state_outside.rs`.
 #[test]
 fn listing_1_plain_data_is_reached_at_once_and_a_cown_only_in_a_behaviour() {
-    check(|| {
+    everywhere(|| {
         let mut first = Account::default();
         first.balance -= 100;
         assert_eq!(first.balance, -100);
@@ -47,7 +47,7 @@ mod listing_2 {
 
     #[test]
     fn both_halves_run() {
-        check(|| {
+        everywhere(|| {
             let (src, dst) = (Account::with(10), Account::with(0));
             transfer(&src, &dst, 15);
             assert_eq!((balance(&src), balance(&dst)), (-5, 15));
@@ -69,7 +69,7 @@ mod listing_2 {
     /// §2.6: "If src and dst are aliases, then withdraw will complete before deposit."
     #[test]
     fn with_aliases_the_withdrawal_comes_first() {
-        check(|| {
+        everywhere(|| {
             let (journal, account) = (Journal::new(), Account::with(10));
             let (src, dst) = (account.clone(), account.clone());
             let (first, second) = (journal.clone(), journal.clone());
@@ -97,7 +97,7 @@ mod listing_3 {
 
     #[test]
     fn the_deposit_depends_on_the_withdrawal() {
-        check(|| {
+        everywhere(|| {
             let (src, dst) = (Account::with(10), Account::with(0));
             transfer(&src, &dst, 7);
             transfer(&src, &dst, 7);
@@ -110,7 +110,7 @@ mod listing_3 {
     /// "The outer behaviour terminates immediately, without waiting for the inner one."
     #[test]
     fn the_outer_behaviour_does_not_wait_for_the_inner() {
-        check(|| {
+        everywhere(|| {
             let journal = Journal::new();
             let account = Account::with(0);
             let (outer, inner, again) = (journal.clone(), journal.clone(), account.clone());
@@ -126,7 +126,7 @@ mod listing_3 {
     /// Listing 4, "Deadlock-free transfers".
     #[test]
     fn listing_4_opposite_transfers_do_not_deadlock() {
-        check(|| {
+        everywhere(|| {
             let (src, dst) = (Account::with(100), Account::with(100));
             transfer(&src, &dst, 1);
             transfer(&dst, &src, 2);
@@ -171,7 +171,7 @@ fn transfer(src: &Cown<Account>, dst: &Cown<Account>, amount: i64) {
 
 #[test]
 fn listing_5_a_transfer_looks_at_both_accounts_in_one_step() {
-    check(|| {
+    everywhere(|| {
         let (src, dst) = (Account::with(10), Account::with(0));
         transfer(&src, &dst, 11);
         assert_eq!((balance(&src), balance(&dst)), (10, 0));
@@ -187,7 +187,7 @@ fn listing_5_a_transfer_looks_at_both_accounts_in_one_step() {
 /// so no money is ever on its way.
 #[test]
 fn listing_5_no_money_is_on_its_way() {
-    check(|| {
+    everywhere(|| {
         let accounts = [Account::with(100), Account::with(100)];
         let mut sums = Vec::new();
         for round in 0..20 {
@@ -205,7 +205,7 @@ fn listing_5_no_money_is_on_its_way() {
 /// Listing 6, "Statically Ordered": the second transfer spends what the first brings.
 #[test]
 fn listing_6_the_second_transfer_sees_the_first() {
-    check(|| {
+    everywhere(|| {
         let [s1, s2, s4] = [Account::with(10), Account::with(10), Account::with(0)];
         transfer(&s1, &s2, 10);
         transfer(&s2, &s4, 20);
@@ -220,7 +220,7 @@ fn listing_7_aliases_are_ordered() {
         transfer(s1, s2, 10);
         transfer(s3, s4, 20);
     }
-    check(|| {
+    everywhere(|| {
         let [s1, s2, s4] = [Account::with(10), Account::with(10), Account::with(0)];
         pay(&s1, &s2, &s2.clone(), &s4);
         assert_eq!([balance(&s1), balance(&s2), balance(&s4)], [0, 0, 20]);
@@ -247,7 +247,7 @@ fn listing_7_four_cowns_are_not_ordered() {
 /// Listing 8, "Creating an accurate log": the green arrows of its figure.
 #[test]
 fn listing_8_the_log_is_accurate() {
-    check(|| {
+    everywhere(|| {
         let journal = Journal::new();
         let (src, dst) = (Account::with(0), Account::with(0));
         let log = Cown::new(Vec::new());
@@ -290,7 +290,7 @@ fn listing_8_the_log_is_accurate() {
 /// Listing 9, "Sequential scheduling": each philosopher shares a fork with the one before.
 #[test]
 fn listing_9_neighbours_one_after_the_other() {
-    check(|| {
+    everywhere(|| {
         let journal = Journal::new();
         let [f1, f2, f3, f4] = [(); 4].map(Cown::new);
         for (name, left, right) in
@@ -332,7 +332,7 @@ fn listing_10_opposites_at_the_same_time() {
 /// Listing 11, "Example of ordering", and Fig. 2: the edges of its dependency graph.
 #[test]
 fn listing_11_the_dependency_graph() {
-    check(|| {
+    everywhere(|| {
         let journal = Journal::new();
         let [c1, c2, c3] = [(); 3].map(Cown::new);
         let note = |name| {

@@ -55,7 +55,7 @@ fn on<R: Send>(name: &str, main: impl FnOnce() -> R + Send) -> R {
 }
 
 #[test]
-fn the_global_runtime_beside_a_system_is_told_once() {
+fn t7_the_global_runtime_beside_a_system_is_told_once() {
     let _alone = alone();
     let faults = Faults::new();
     let first = system("first", &faults).build().unwrap();
@@ -86,7 +86,7 @@ fn the_global_runtime_beside_a_system_is_told_once() {
 }
 
 #[test]
-fn each_way_to_the_global_runtime_is_told() {
+fn t7_each_way_to_the_global_runtime_is_told() {
     type Way = (&'static str, fn());
     let ways: [Way; 9] = [
         ("cown", || drop(Cown::new(0))),
@@ -111,7 +111,7 @@ fn each_way_to_the_global_runtime_is_told() {
 
 /// What a thread does with actors and cowns that it has got is no use of the global runtime.
 #[test]
-fn handles_are_used_from_everywhere() {
+fn t7_handles_are_used_from_everywhere() {
     let _alone = alone();
     let (faults, log) = (Faults::new(), Log::new());
     let system = system("system", &faults).build().unwrap();

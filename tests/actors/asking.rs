@@ -86,7 +86,7 @@ fn an_answer_to_an_actor_that_has_ended_is_no_fault() {
 }
 
 #[test]
-fn asking_the_dead_fails_at_once() {
+fn m8_asking_the_dead_fails_at_once() {
     sim::check(|| {
         let (dead, _) = Diary::spawn();
         dead.kill().unwrap();
@@ -105,7 +105,7 @@ fn asking_the_dead_fails_at_once() {
 }
 
 #[test]
-fn those_who_wait_in_a_mailbox_are_told_of_its_end() {
+fn m3_those_who_wait_in_a_mailbox_are_told_of_its_end() {
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
         diary.suspend().unwrap();
@@ -150,7 +150,7 @@ fn an_awaited_answer_comes_before_any_message() {
 }
 
 #[test]
-fn of_two_that_await_each_other_one_fails_at_once_and_both_go_on() {
+fn m8_of_two_that_await_each_other_one_fails_at_once_and_both_go_on() {
     sim::check(|| {
         let [(one, log), (other, far)] = [Diary::spawn(), Diary::spawn()];
         for (asker, asked) in [(&one, &other), (&other, &one)] {

@@ -21,7 +21,7 @@ impl Drop for Mine {
 
 /// Nobody could resume it any more, so it is resumed.
 #[test]
-fn a_suspended_actor_whose_last_address_is_dropped_ends() {
+fn m9_a_suspended_actor_whose_last_address_is_dropped_ends() {
     check(|| {
         let (diary, log) = Diary::spawn();
         diary.suspend().unwrap();
@@ -289,7 +289,7 @@ fn an_ask_to_a_suspended_actor_ends_with_the_runtime() {
 
 /// An actor that has ended is no reason to see nothing of the others.
 #[test]
-fn of_many_actors_those_that_live_are_seen() {
+fn f4_of_many_actors_those_that_live_are_seen() {
     struct Account(u64);
     impl Actor for Account {}
 

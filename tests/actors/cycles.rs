@@ -101,7 +101,7 @@ fn an_actor_that_asks_itself() {
 }
 
 #[test]
-fn actors_that_ask_in_a_ring() {
+fn m8_actors_that_ask_in_a_ring() {
     check(|| {
         let links = chain(3);
         links[2].send(SetNext(Some(links[0].clone()))).unwrap();

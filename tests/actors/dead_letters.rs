@@ -60,7 +60,7 @@ const SETUPS: [Setup; 3] = [
 
 /// Several threads send while another one stops the actor; the first is asked for its end before that, or after.
 #[test]
-fn all_that_was_sent_before_the_end_is_counted_when_it_is_told() {
+fn m10_all_that_was_sent_before_the_end_is_counted_when_it_is_told() {
     for setup in SETUPS {
         for asks_first in [true, false] {
             let config = Config::new().runs(300);
@@ -84,7 +84,7 @@ fn all_that_was_sent_before_the_end_is_counted_when_it_is_told() {
 }
 
 #[test]
-fn all_that_was_sent_before_the_end_is_counted_on_real_workers() {
+fn m10_all_that_was_sent_before_the_end_is_counted_on_real_workers() {
     let system = System::builder().workers(2).build().unwrap();
     let _entered = system.enter();
     for round in 0..400_usize {

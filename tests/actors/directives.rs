@@ -21,7 +21,7 @@ fn block(diary: &Addr<Diary>) -> std::sync::mpsc::Sender<()> {
 }
 
 #[test]
-fn a_stop_overtakes_messages_and_a_drain_does_not() {
+fn m4_a_stop_overtakes_messages_and_a_drain_does_not() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);
@@ -42,7 +42,7 @@ fn a_stop_overtakes_messages_and_a_drain_does_not() {
 }
 
 #[test]
-fn a_kill_says_no_farewell() {
+fn m2_a_kill_says_no_farewell() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);
@@ -57,7 +57,7 @@ fn a_kill_says_no_farewell() {
 }
 
 #[test]
-fn a_restart_keeps_the_address_and_the_messages() {
+fn m5_a_restart_keeps_the_address_and_the_messages() {
     check(|| {
         let (diary, log) = Diary::new();
         let again = log.clone();
@@ -79,7 +79,7 @@ fn a_restart_keeps_the_address_and_the_messages() {
 }
 
 #[test]
-fn a_suspended_actor_lets_messages_and_behaviours_wait() {
+fn m7_a_suspended_actor_lets_messages_and_behaviours_wait() {
     check(|| {
         let (diary, log) = Diary::spawn();
         diary.suspend().unwrap();
@@ -117,7 +117,7 @@ fn a_suspended_actor_can_be_stopped() {
 }
 
 #[test]
-fn directives_are_obeyed_in_their_order() {
+fn m4_directives_are_obeyed_in_their_order() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);
@@ -166,7 +166,7 @@ fn directives_without_end_leave_the_worker_to_others() {
 
 /// However many directives wait, no message overtakes them.
 #[test]
-fn a_message_comes_behind_all_directives_that_were_left_before() {
+fn m4_a_message_comes_behind_all_directives_that_were_left_before() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);

@@ -135,7 +135,7 @@ fn tests_of_others(address: &Addr<Diary>) -> Box<dyn FnOnce(Way)> {
 }
 
 #[test]
-fn an_actor_with_addresses_ends() {
+fn m11_an_actor_with_addresses_ends() {
     ends(|system, diary| system.spawn(diary));
 }
 
@@ -149,7 +149,7 @@ fn an_actor_that_nobody_sent_anything_to_ends() {
 }
 
 #[test]
-fn a_named_actor_ends_and_its_name_is_free() {
+fn m11_a_named_actor_ends_and_its_name_is_free() {
     in_each_way(|system| {
         let (diary, _) = Diary::new();
         let address = actor(diary).named("clerk").spawn();
@@ -164,7 +164,7 @@ fn a_named_actor_ends_and_its_name_is_free() {
 }
 
 #[test]
-fn an_actor_on_any_host_ends() {
+fn m11_an_actor_on_any_host_ends() {
     ends(|system, diary| actor(diary).on(system.dispatcher("side").unwrap()).spawn());
     ends(|_, diary| actor(diary).on(Host::detached()).spawn());
     ends(|_, diary| actor(diary).on(Host::blocking()).spawn());
@@ -249,7 +249,7 @@ fn a_suspended_actor_ends_and_asks_of_it_fail() {
 
 /// A handler that outlasts the deadline: what stands behind it is counted when it has come to its end.
 #[test]
-fn messages_behind_a_handler_that_is_stuck_are_counted() {
+fn m11_messages_behind_a_handler_that_is_stuck_are_counted() {
     let system = system();
     let address = system.spawn(Diary::new().0);
     let (go, waits) = mpsc::channel::<()>();
@@ -295,7 +295,7 @@ fn messages_that_a_shutdown_has_no_time_for_are_told() {
 }
 
 #[test]
-fn a_held_actor_ends_and_asks_of_it_fail() {
+fn m11_a_held_actor_ends_and_asks_of_it_fail() {
     let program = |time: Duration| {
         let system = system();
         let address = system.spawn(Diary::new().0);
@@ -440,7 +440,7 @@ impl Receive<Keep> for Hoarder {
 }
 
 #[test]
-fn replies_that_are_kept_fail_with_the_reason() {
+fn m8_replies_that_are_kept_fail_with_the_reason() {
     in_each_way(|system| {
         let hoarder = system.spawn(Hoarder::default());
         let kept = hoarder.ask(Keep);
@@ -459,7 +459,7 @@ fn replies_that_are_kept_fail_with_the_reason() {
 
 /// A supervisor, with a supervisor among its children: who goes first?
 #[test]
-fn children_end_before_their_supervisors() {
+fn m11_children_end_before_their_supervisors() {
     let log = Log::new();
     let system = system();
     let names = {
@@ -553,7 +553,7 @@ fn what_a_farewell_leads_to_is_done() {
 }
 
 #[test]
-fn actors_of_a_pump_end_with_it() {
+fn m11_actors_of_a_pump_end_with_it() {
     for way in [Way::Ordered, Way::CutOff] {
         let pump = Runtime::builder().build_pumped().unwrap();
         let (diary, log) = Diary::new();

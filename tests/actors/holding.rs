@@ -48,7 +48,7 @@ impl Receive<Trip> for Diary {
 const FOR_EVER: u64 = 3_600_000;
 
 #[test]
-fn messages_and_behaviours_wait() {
+fn m7_messages_and_behaviours_wait() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let held = diary.ask(Hold(2));
@@ -64,7 +64,7 @@ fn messages_and_behaviours_wait() {
 }
 
 #[test]
-fn directives_do_not_wait() {
+fn m7_directives_do_not_wait() {
     check(|| {
         let (stopped, log) = Diary::spawn();
         let held = stopped.ask(Hold(FOR_EVER));

@@ -8,7 +8,7 @@ use coact_tests::{check, check_with_faults, fail, finally};
 use crate::world::{Bomb, Diary, Enough, Note};
 
 #[test]
-fn the_start_comes_before_the_first_message() {
+fn m2_the_start_comes_before_the_first_message() {
     check(|| {
         let (diary, log) = Diary::spawn();
         diary.send(Note("one")).unwrap();
@@ -31,7 +31,7 @@ fn an_actor_starts_without_messages() {
 }
 
 #[test]
-fn the_last_address_ends_it_after_its_messages() {
+fn m9_the_last_address_ends_it_after_its_messages() {
     check(|| {
         let (diary, log) = Diary::spawn();
         diary.send(Note("one")).unwrap();
@@ -44,7 +44,7 @@ fn the_last_address_ends_it_after_its_messages() {
 
 /// The last address goes before the stop is obeyed: the end is one, and no fault.
 #[test]
-fn an_actor_that_is_stopped_and_forgotten_ends_once() {
+fn m2_an_actor_that_is_stopped_and_forgotten_ends_once() {
     check(|| {
         let (diary, log) = Diary::spawn();
         diary.send(Note("unread")).ok();
@@ -95,7 +95,7 @@ fn it_stops_itself_after_the_message() {
 }
 
 #[test]
-fn an_actor_that_has_ended_gives_messages_back() {
+fn m3_an_actor_that_has_ended_gives_messages_back() {
     check(|| {
         let (diary, _) = Diary::spawn();
         diary.kill().unwrap();
@@ -109,7 +109,7 @@ fn an_actor_that_has_ended_gives_messages_back() {
 }
 
 #[test]
-fn a_panic_ends_it() {
+fn m6_a_panic_ends_it() {
     check_with_faults(|faults| {
         let (diary, log) = Diary::spawn();
         let asked = diary.ask(Bomb);
@@ -126,7 +126,7 @@ fn a_panic_ends_it() {
 }
 
 #[test]
-fn a_panic_in_a_behaviour_over_several_ends_each_that_was_held_exclusively() {
+fn m6_a_panic_in_a_behaviour_over_several_ends_each_that_was_held_exclusively() {
     check_with_faults(|_| {
         let [(a, _), (b, _), (c, kept)] = [Diary::spawn(), Diary::spawn(), Diary::spawn()];
         when((&a, &b, c.read()), |_| panic!("together"));
@@ -142,7 +142,7 @@ fn a_panic_in_a_behaviour_over_several_ends_each_that_was_held_exclusively() {
 }
 
 #[test]
-fn a_behaviour_on_an_actor_that_has_ended_is_skipped() {
+fn f8_a_behaviour_on_an_actor_that_has_ended_is_skipped() {
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
         diary.kill().unwrap();
@@ -155,7 +155,7 @@ fn a_behaviour_on_an_actor_that_has_ended_is_skipped() {
 }
 
 #[test]
-fn a_hook_that_panics_ends_it() {
+fn m6_a_hook_that_panics_ends_it() {
     struct Fragile;
     impl Actor for Fragile {
         fn started(&mut self, _: &mut Context<Self>) {
@@ -223,7 +223,7 @@ impl Giver {
 }
 
 #[test]
-fn what_was_sent_through_an_address_that_came_after_the_last_is_handled_before_the_end() {
+fn m9_what_was_sent_through_an_address_that_came_after_the_last_is_handled_before_the_end() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     let _entered = runtime.enter();
     let (to, given) = mpsc::channel();

@@ -311,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn racing_senders_keep_their_order_and_lose_nothing(
+    fn m3_racing_senders_keep_their_order_and_lose_nothing(
         (setup, senders) in programs(20), seed: u64
     ) {
         let runtime = runtime(2, &Faults::new());

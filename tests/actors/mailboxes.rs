@@ -21,7 +21,7 @@ fn suspended(mailbox: Mailbox) -> (Addr<Diary>, Log<String>) {
 }
 
 #[test]
-fn a_full_mailbox_gives_messages_back() {
+fn m3_a_full_mailbox_gives_messages_back() {
     for mailbox in [Mailbox::bounded(2).fail(), Mailbox::bounded(2).wait()] {
         check(move || {
             let (diary, log) = suspended(mailbox.clone());
@@ -46,7 +46,7 @@ fn a_full_mailbox_gives_messages_back() {
 }
 
 #[test]
-fn the_newest_is_dropped() {
+fn m3_the_newest_is_dropped() {
     check(|| {
         let (diary, log) = suspended(Mailbox::bounded(1).drop_newest());
         diary.send(Note("one")).unwrap();
@@ -62,7 +62,7 @@ fn the_newest_is_dropped() {
 }
 
 #[test]
-fn the_oldest_is_dropped() {
+fn m3_the_oldest_is_dropped() {
     check(|| {
         let (diary, log) = suspended(Mailbox::bounded(2).drop_oldest());
         let one = diary.ask(Note("one"));
@@ -451,7 +451,7 @@ mod behaviours {
     const FULL: Refusal = Refusal::Full { position: 1 };
 
     #[test]
-    fn one_more_is_refused_before_it_is_queued() {
+    fn s5_one_more_is_refused_before_it_is_queued() {
         check(|| {
             let (free, full) = (spawn(Purse(0)), bounded(4));
             full.suspend().unwrap();
@@ -479,7 +479,7 @@ mod behaviours {
     }
 
     #[test]
-    fn when_panics_and_what_comes_later_is_dropped() {
+    fn s5_when_panics_and_what_comes_later_is_dropped() {
         check_with_faults(|_| {
             let full = bounded(1);
             full.suspend().unwrap();

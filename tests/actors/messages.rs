@@ -75,7 +75,7 @@ fn doubler() -> Addr<Doubler> {
 }
 
 #[test]
-fn an_ask_is_answered() {
+fn m3_an_ask_is_answered() {
     check(|| assert_eq!(doubler().ask(Double(21)).wait(), Ok(42)));
 }
 
@@ -98,7 +98,7 @@ fn an_answer_may_come_later() {
 }
 
 #[test]
-fn a_question_that_is_dropped_fails() {
+fn m8_a_question_that_is_dropped_fails() {
     check(|| assert_eq!(doubler().ask(Shrug).wait(), Err(AskError::NoReply)));
 }
 

@@ -6,7 +6,7 @@ use coact_tests::{check, finally};
 use crate::world::{Diary, Do, Note};
 
 #[test]
-fn messages_and_behaviours_of_one_sender_come_in_turn() {
+fn m1_messages_and_behaviours_of_one_sender_come_in_turn() {
     check(|| {
         let (diary, log) = Diary::spawn();
         diary.send(Note("one")).unwrap();
@@ -20,7 +20,7 @@ fn messages_and_behaviours_of_one_sender_come_in_turn() {
 }
 
 #[test]
-fn a_message_before_a_behaviour_over_several_is_seen_by_it() {
+fn m1_a_message_before_a_behaviour_over_several_is_seen_by_it() {
     check(|| {
         let [(a, log), (b, _)] = [Diary::spawn(), Diary::spawn()];
         a.send(Note("before")).unwrap();
@@ -39,7 +39,7 @@ fn a_message_before_a_behaviour_over_several_is_seen_by_it() {
 
 /// A sends to B, then to C; C passes on to B: B sees A's own first.
 #[test]
-fn order_is_causal_through_actors() {
+fn m1_order_is_causal_through_actors() {
     check(|| {
         let [(a, _), (b, log), (c, _)] = [Diary::spawn(), Diary::spawn(), Diary::spawn()];
         let (to_b, through) = (b.clone(), b.clone());
@@ -60,7 +60,7 @@ fn order_is_causal_through_actors() {
 
 /// The same with a behaviour in the place of the third actor.
 #[test]
-fn order_is_causal_through_behaviours() {
+fn m1_order_is_causal_through_behaviours() {
     check(|| {
         let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];
         let other = Cown::new(());
@@ -80,7 +80,7 @@ fn order_is_causal_through_behaviours() {
 
 /// A restart between them changes nothing about it.
 #[test]
-fn order_is_kept_across_a_restart() {
+fn m5_order_is_kept_across_a_restart() {
     check(|| {
         let (diary, log) = Diary::new();
         let again = log.clone();

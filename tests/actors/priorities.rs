@@ -40,7 +40,7 @@ fn suspended(mailbox: Mailbox) -> (Addr<Reader>, Log<u32>) {
 }
 
 #[test]
-fn urgent_messages_come_first_and_lanes_keep_their_order() {
+fn m1_urgent_messages_come_first_and_lanes_keep_their_order() {
     check(|| {
         let (reader, log) = suspended(Mailbox::lanes(3));
         for item in 0..4 {
@@ -75,7 +75,7 @@ fn types_have_their_lanes() {
 }
 
 #[test]
-fn urgent_messages_do_not_overtake_behaviours() {
+fn m1_urgent_messages_do_not_overtake_behaviours() {
     check(|| {
         let (reader, log) = suspended(Mailbox::lanes(2));
         let other = Cown::new(());
@@ -169,7 +169,7 @@ fn a_drain_leaves_nothing_behind() {
 /// A group has one order for all of its members, and in it each message has a place; lanes decide which
 /// message comes in which of its mailbox's places.
 #[test]
-fn in_a_group_urgent_messages_come_in_the_places_of_others() {
+fn g2_in_a_group_urgent_messages_come_in_the_places_of_others() {
     check(|| {
         let group = Group::new();
         let log = Log::new();
@@ -191,7 +191,7 @@ fn in_a_group_urgent_messages_come_in_the_places_of_others() {
 
 /// The oldest gives its place to those behind it.
 #[test]
-fn in_a_group_the_places_of_messages_that_are_dropped_are_used() {
+fn g2_in_a_group_the_places_of_messages_that_are_dropped_are_used() {
     check(|| {
         let group = Group::new();
         let log = Log::new();

@@ -74,7 +74,7 @@ fn count(log: &[String], what: &str) -> usize {
 }
 
 #[test]
-fn timers_end_with_the_state_that_has_set_them() {
+fn m5_timers_end_with_the_state_that_has_set_them() {
     Sim::new().check(|| {
         let (address, log) = Phoenix::spawn(|_, context| {
             context.send_every(ms(10), || Note("tick"));
@@ -123,7 +123,7 @@ fn timers_of_a_supervised_child_end_with_its_run() {
 }
 
 #[test]
-fn an_end_is_told_once_however_often_the_monitoring_state_was_replaced() {
+fn m5_an_end_is_told_once_however_often_the_monitoring_state_was_replaced() {
     Sim::new().check(|| {
         let other = spawn(Diary::new().0);
         let far = other.clone();
@@ -143,7 +143,7 @@ type Question = fn(&Addr<Diary>, &mut Context<Phoenix>, Arc<AtomicUsize>);
 
 /// A restart at every step between a question and what is done with the answer.
 #[test]
-fn answers_and_outputs_for_an_earlier_state_do_not_reach_a_later_one() {
+fn m5_answers_and_outputs_for_an_earlier_state_do_not_reach_a_later_one() {
     let ways: [Question; 4] = [
         |of, context, run| {
             let asker = run.load(Ordering::Relaxed);
@@ -188,7 +188,7 @@ fn answers_and_outputs_for_an_earlier_state_do_not_reach_a_later_one() {
 }
 
 #[test]
-fn attached_futures_are_dropped_and_detached_ones_go_on() {
+fn m5_attached_futures_are_dropped_and_detached_ones_go_on() {
     Sim::new().check(|| {
         let (token, gate) = (Arc::new(()), Credits::new(1));
         let taken = gate.try_acquire(1);
@@ -222,7 +222,7 @@ fn attached_futures_are_dropped_and_detached_ones_go_on() {
 }
 
 #[test]
-fn links_of_a_state_end_with_it_and_those_of_others_stay() {
+fn m5_links_of_a_state_end_with_it_and_those_of_others_stay() {
     Sim::new().allow_faults(true).check(|| {
         let (own, others) = (spawn(Diary::new().0), spawn(Diary::new().0));
         let (far, first) = (own.clone(), AtomicUsize::new(0));
@@ -280,7 +280,7 @@ fn a_link_that_a_handler_asks_for_before_it_panics_ends_with_the_state() {
 }
 
 #[test]
-fn monitors_and_timers_that_others_have_set_stay() {
+fn m5_monitors_and_timers_that_others_have_set_stay() {
     Sim::new().check(|| {
         let (address, log) = Phoenix::spawn(|_, _| {});
         let ended = address.ended();
@@ -297,7 +297,7 @@ fn monitors_and_timers_that_others_have_set_stay() {
 
 /// The traps of a state that is gone do not catch for the next one.
 #[test]
-fn exits_are_trapped_by_the_state_that_has_asked_for_it() {
+fn m5_exits_are_trapped_by_the_state_that_has_asked_for_it() {
     Sim::new().allow_faults(true).check(|| {
         let first = AtomicUsize::new(0);
         let (address, _) = Phoenix::spawn(move |_, context| {
@@ -316,7 +316,7 @@ fn exits_are_trapped_by_the_state_that_has_asked_for_it() {
 
 /// A timeout of a state is looked at by its own looks only.
 #[test]
-fn a_timeout_is_not_early_after_a_restart() {
+fn m5_a_timeout_is_not_early_after_a_restart() {
     Sim::new().check(|| {
         let (address, _) = Phoenix::spawn(|_, context| context.set_idle_timeout(ms(40)));
         for _ in 0..3 {

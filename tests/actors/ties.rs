@@ -20,7 +20,7 @@ fn trap(diary: &Addr<Diary>) {
 }
 
 #[test]
-fn a_failure_spreads_along_links() {
+fn m10_a_failure_spreads_along_links() {
     check_with_faults(|_| {
         let [(a, _), (b, _), (c, _)] = [Diary::spawn(), Diary::spawn(), Diary::spawn()];
         link(&a, &b);
@@ -61,7 +61,7 @@ fn exits_can_be_trapped() {
 }
 
 #[test]
-fn a_link_with_an_actor_that_has_ended_counts_as_its_end() {
+fn m10_a_link_with_an_actor_that_has_ended_counts_as_its_end() {
     check(|| {
         let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];
         a.kill().unwrap();
@@ -106,7 +106,7 @@ fn a_link_can_be_undone() {
 }
 
 #[test]
-fn a_monitor_tells_the_end_once() {
+fn m10_a_monitor_tells_the_end_once() {
     check(|| {
         let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];
         let peer = a.clone();
@@ -127,7 +127,7 @@ fn a_monitor_tells_the_end_once() {
 }
 
 #[test]
-fn a_monitor_of_an_actor_that_has_ended_tells_at_once() {
+fn m10_a_monitor_of_an_actor_that_has_ended_tells_at_once() {
     check(|| {
         let (a, _) = Diary::spawn();
         a.kill().unwrap();

@@ -13,7 +13,7 @@ fn runtime(threads: usize) -> Runtime {
 }
 
 #[test]
-fn behaviours_on_different_cowns_block_side_by_side() {
+fn h6_behaviours_on_different_cowns_block_side_by_side() {
     let runtime = runtime(20);
     let all = Meeting::of(20);
     let met = runtime.run(|| {
@@ -27,7 +27,7 @@ fn behaviours_on_different_cowns_block_side_by_side() {
 }
 
 #[test]
-fn waiting_is_allowed() {
+fn h6_waiting_is_allowed() {
     let (runtime, workers) = (runtime(2), Runtime::builder().workers(1).build().unwrap());
     let there = workers.run(|| Cown::new(20));
     let credits = Credits::new(1);
@@ -46,7 +46,7 @@ fn waiting_is_allowed() {
 }
 
 #[test]
-fn the_order_of_a_cown_is_kept_and_the_bound_too() {
+fn h6_the_order_of_a_cown_is_kept_and_the_bound_too() {
     let (runtime, threads) = (runtime(3), Log::new());
     let cowns = runtime.run(|| (0..8).map(|_| Cown::new(Vec::new())).collect::<Vec<_>>());
     runtime.run(|| {

@@ -41,7 +41,7 @@ fn credits_bound_the_work_in_flight() {
 }
 
 #[test]
-fn a_permit_comes_back_whatever_becomes_of_the_behaviour() {
+fn t6_a_permit_comes_back_whatever_becomes_of_the_behaviour() {
     let runtime = runtime(1, &Faults::new());
     let credits = Credits::new(4);
     let cown = runtime.run(|| {
@@ -89,7 +89,7 @@ fn credits_can_be_awaited() {
 }
 
 #[test]
-fn credits_are_given_in_the_order_of_asking() {
+fn t6_credits_are_given_in_the_order_of_asking() {
     let credits = Credits::new(2);
     let all = credits.try_acquire(2).unwrap();
     let (large, small) = (credits.acquire(2), credits.acquire(1));

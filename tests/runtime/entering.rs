@@ -11,7 +11,7 @@ fn here() -> Home {
 }
 
 #[test]
-fn a_home_is_entered_for_a_while() {
+fn t7_a_home_is_entered_for_a_while() {
     let [one, two] = [1, 1].map(|workers| runtime(workers, &Faults::new()));
     let (one, two) = (one.home(), two.home());
     thread::spawn(move || {
@@ -55,7 +55,7 @@ fn the_youngest_guard_counts_whatever_the_order_in_which_they_end() {
 }
 
 #[test]
-fn a_home_is_entered_for_good() {
+fn t7_a_home_is_entered_for_good() {
     let (one, two) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
     let (first, second) = (one.home(), two.home());
     let log = thread::spawn(move || {
@@ -147,7 +147,7 @@ fn a_pump_is_entered_by_its_own_thread() {
 }
 
 #[test]
-fn timers_belong_to_the_runtime_of_their_cowns_or_to_one_that_is_chosen() {
+fn t5_timers_belong_to_the_runtime_of_their_cowns_or_to_one_that_is_chosen() {
     let [clock, bank] = [1, 1].map(|workers| runtime(workers, &Faults::new()));
     let account = bank.run(|| Cown::new(0));
     // Set from outside: the bank is not idle before it has fired.

@@ -106,7 +106,7 @@ fn one_thread_does_everything() {
 }
 
 #[test]
-fn an_executor_that_is_blocked_is_not_waited_for() {
+fn h9_an_executor_that_is_blocked_is_not_waited_for() {
     let tokio = current_thread();
     let runtime = on_tokio(1, tokio.handle());
     tokio.block_on(async {
@@ -144,7 +144,7 @@ fn a_task_that_blocks_its_thread_does_not_keep_the_worker_that_it_has_woken() {
 }
 
 #[test]
-fn the_executor_may_go_first() {
+fn h9_the_executor_may_go_first() {
     let tokio = multi_thread(2);
     let runtime = on_tokio(2, tokio.handle());
     let cown = runtime.run(|| Cown::new(0));
@@ -163,7 +163,7 @@ fn the_executor_may_go_first() {
 }
 
 #[test]
-fn the_executor_may_go_in_the_middle_of_the_work() {
+fn h9_the_executor_may_go_in_the_middle_of_the_work() {
     let faults = Faults::new();
     for delay in 0..20 {
         let executor = Executor::new(2);
@@ -190,7 +190,7 @@ fn the_executor_may_go_in_the_middle_of_the_work() {
 type Way = fn(WorkerFuture, &Mutex<Vec<WorkerFuture>>);
 
 #[test]
-fn futures_that_are_dropped_forgotten_or_kept_do_no_harm() {
+fn h9_futures_that_are_dropped_forgotten_or_kept_do_no_harm() {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let ways: [Way; 3] = [
         |worker, _| drop(worker),
@@ -261,7 +261,7 @@ fn an_executor_that_polls_where_it_is_woken_runs_nothing_there() {
 }
 
 #[test]
-fn what_waits_behind_a_long_behaviour_is_run_by_another_worker() {
+fn h9_what_waits_behind_a_long_behaviour_is_run_by_another_worker() {
     let executor = Executor::new(2);
     let faults = Faults::new();
     let runtime = hosted_runtime(2, &executor, &faults);

@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -126,7 +126,7 @@ fn victims() -> Vec<(&'static str, Spawn)> {
 }
 
 #[test]
-fn a_behaviour_that_spawns_itself_starves_nobody() {
+fn p3_a_behaviour_that_spawns_itself_starves_nobody() {
     for (name, victim) in victims() {
         let waited = wait_of(|hostile| hostile.alone(Cown::new(())), victim);
         assert!(waited <= BOUND, "{name} waited for {waited} turns");
@@ -134,7 +134,7 @@ fn a_behaviour_that_spawns_itself_starves_nobody() {
 }
 
 #[test]
-fn a_pair_that_plays_ping_pong_starves_nobody() {
+fn p3_a_pair_that_plays_ping_pong_starves_nobody() {
     for (name, victim) in victims() {
         let waited = wait_of(|hostile| hostile.in_a_pair(Cown::new(()), Cown::new(())), victim);
         assert!(waited <= BOUND, "{name} waited for {waited} turns");
@@ -142,7 +142,7 @@ fn a_pair_that_plays_ping_pong_starves_nobody() {
 }
 
 #[test]
-fn behaviours_that_spread_starve_nobody() {
+fn p3_behaviours_that_spread_starve_nobody() {
     for (name, victim) in victims() {
         let waited = wait_of(Hostile::spreading, victim);
         assert!(waited <= BOUND, "{name} waited for {waited} turns");
@@ -150,7 +150,7 @@ fn behaviours_that_spread_starve_nobody() {
 }
 
 #[test]
-fn a_future_that_wakes_itself_starves_nobody() {
+fn p3_a_future_that_wakes_itself_starves_nobody() {
     for (name, victim) in victims() {
         let waited = wait_of(|hostile| drop(spawn_future(Restless(hostile))), victim);
         assert!(waited <= BOUND, "{name} waited for {waited} turns");
@@ -159,11 +159,56 @@ fn a_future_that_wakes_itself_starves_nobody() {
 
 /// A behaviour on the hostile's own cown comes next, by the order of spawning.
 #[test]
-fn the_hostile_cown_itself_is_fair() {
+fn p3_the_hostile_cown_itself_is_fair() {
     let place = Arc::new(OnceLock::<Cown<()>>::new());
     let same = Arc::clone(&place);
     let victim = move |work: Box<dyn FnOnce() + Send>| when(same.get().unwrap(), move |_| work());
     let waited =
         wait_of(|hostile| hostile.alone(place.get_or_init(|| Cown::new(())).clone()), victim);
     assert!(waited <= 1, "waited for {waited} turns");
+}
+
+/// How many requests a flood has, and how many of them its producer sends in one behaviour.
+const FLOOD: usize = 30_000;
+const AT_ONCE: usize = 3;
+
+/// Sends a consumer three times as much as that handles meanwhile, until all is sent; keeps what waits now, and at the
+/// most.
+fn flood(
+    producer: Cown<usize>,
+    consumer: Cown<()>,
+    waiting: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+) {
+    let again = producer.clone();
+    when(&producer, move |sent| {
+        for _ in 0..AT_ONCE {
+            let now = waiting.fetch_add(1, Ordering::Relaxed) + 1;
+            most.fetch_max(now, Ordering::Relaxed);
+            let waiting = Arc::clone(&waiting);
+            when(&consumer, move |()| _ = waiting.fetch_sub(1, Ordering::Relaxed));
+        }
+        *sent += AT_ONCE;
+        if *sent < FLOOD {
+            flood(again, consumer, waiting, most);
+        }
+    });
+}
+
+/// The longest queue of the consumer, on one worker.
+fn longest_queue(builder: Builder) -> usize {
+    let runtime = builder.workers(1).throughput(10).build().unwrap();
+    let most = Arc::new(AtomicUsize::new(0));
+    runtime.run(|| flood(Cown::new(0), Cown::new(()), Arc::default(), Arc::clone(&most)));
+    most.load(Ordering::Relaxed)
+}
+
+/// The producer gives way once it has sent to a queue that is too long.
+#[test]
+fn p8_a_producer_goes_on_at_the_pace_of_an_overloaded_consumer() {
+    let queue = longest_queue(Runtime::builder());
+    // The worker looks at a queue after one turn in eight or so, and what is sent until then waits.
+    assert!(queue <= FLOOD / 6, "{queue} requests waited");
+    let queue = longest_queue(Runtime::builder().throttle_senders(false));
+    assert!(queue > FLOOD / 2, "it gave way though it was not to: {queue} requests waited");
 }

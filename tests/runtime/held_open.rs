@@ -24,7 +24,7 @@ fn bell() -> (Waker, mpsc::Receiver<()>) {
 }
 
 #[test]
-fn a_runtime_that_is_held_open_is_not_idle() {
+fn h8_a_runtime_that_is_held_open_is_not_idle() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| {
         let (cown, busy) = (Cown::new(0), Home::current().hold_open());
@@ -40,7 +40,7 @@ fn a_runtime_that_is_held_open_is_not_idle() {
 }
 
 #[test]
-fn a_shutdown_wakes_those_who_asked_and_nobody_else() {
+fn h8_a_shutdown_wakes_those_who_asked_and_nobody_else() {
     let runtime = runtime(1, &Faults::new());
     let home = runtime.home();
     let ((waker, rings), (other, silent)) = (bell(), bell());

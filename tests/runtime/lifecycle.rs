@@ -47,7 +47,7 @@ fn runtimes_live_side_by_side() {
 
 /// On the runtime of the first member; ordered with everything else on all of the cowns.
 #[test]
-fn sets_may_mix_runtimes() {
+fn t1_sets_may_mix_runtimes() {
     let [one, two] =
         ["one", "two"].map(|name| Runtime::builder().workers(2).name(name).build().unwrap());
     let (a, b) = (one.run(|| Cown::new(0)), two.run(|| Cown::new(0)));
@@ -72,7 +72,7 @@ fn sets_may_mix_runtimes() {
 }
 
 #[test]
-fn run_returns_when_no_work_is_left() {
+fn t2_run_returns_when_no_work_is_left() {
     let runtime = runtime(2, &Faults::new());
     for round in 0..50 {
         let log = Log::new();
@@ -93,7 +93,7 @@ fn run_returns_when_no_work_is_left() {
 }
 
 #[test]
-fn run_waits_for_futures_jobs_and_timers() {
+fn t2_run_waits_for_futures_jobs_and_timers() {
     let runtime = runtime(1, &Faults::new());
     let log = Log::new();
     runtime.run(|| {
@@ -161,7 +161,7 @@ fn a_thread_may_spawn_from_its_destructors() {
 }
 
 #[test]
-fn a_shutdown_in_time_is_complete() {
+fn t3_a_shutdown_in_time_is_complete() {
     let runtime = runtime(2, &Faults::new());
     let cown = runtime.run(|| Cown::new(0));
     (0..1000).for_each(|_| when(&cown, |n| *n += 1));
@@ -173,7 +173,7 @@ fn a_shutdown_in_time_is_complete() {
 
 /// Work that has no end: the deadline ends it, and everything is freed.
 #[test]
-fn a_shutdown_past_its_deadline_abandons_and_frees() {
+fn t3_a_shutdown_past_its_deadline_abandons_and_frees() {
     fn for_ever(cown: &Cown<u64>, token: Arc<()>) {
         let again = cown.clone();
         when(cown, move |n| {
@@ -203,7 +203,7 @@ fn a_shutdown_past_its_deadline_abandons_and_frees() {
 
 /// What stands behind a behaviour that is cancelled is cancelled as well, and told so.
 #[test]
-fn queued_behaviours_are_cancelled() {
+fn t3_queued_behaviours_are_cancelled() {
     let runtime = runtime(1, &Faults::new());
     let (release, gate) = mpsc::channel::<()>();
     let cown = runtime.run(|| Cown::new(0));
@@ -234,7 +234,7 @@ fn queued_behaviours_are_cancelled() {
 
 /// A behaviour that does not end: the report says that its worker is stuck.
 #[test]
-fn a_worker_in_a_behaviour_without_end_is_reported() {
+fn t3_a_worker_in_a_behaviour_without_end_is_reported() {
     let runtime = runtime(1, &Faults::new());
     let (release, gate) = mpsc::channel::<()>();
     let cown = runtime.run(|| Cown::new(()));
@@ -270,7 +270,7 @@ fn stuck_behaviour(runtime: &Runtime) -> mpsc::Sender<()> {
 const SHORTLY: Duration = Duration::from_millis(1_500);
 
 #[test]
-fn a_deadline_is_a_deadline() {
+fn t3_a_deadline_is_a_deadline() {
     let runtime = runtime(2, &Faults::new());
     let release = stuck_behaviour(&runtime);
     let start = Instant::now();
@@ -414,7 +414,7 @@ fn nor_for_what_is_somewhere_else() {
 
 /// What is stuck has its type's name, where somebody knows it.
 #[test]
-fn a_report_names_what_is_stuck() {
+fn t3_a_report_names_what_is_stuck() {
     let builder = Runtime::builder().workers(1).name("named");
     let runtime = builder.watchdog(Duration::from_secs(60)).build().unwrap();
     let (release, job) = (stuck_behaviour(&runtime), mpsc::channel::<()>());
@@ -440,7 +440,7 @@ fn a_report_names_what_is_stuck() {
 
 /// What waits behind a behaviour that is stuck is dropped without it.
 #[test]
-fn what_waits_behind_a_stuck_worker_is_dropped() {
+fn t3_what_waits_behind_a_stuck_worker_is_dropped() {
     let runtime = runtime(1, &Faults::new());
     let cowns = runtime.run(|| [(); 3].map(Cown::new));
     let (release, gate) = mpsc::channel::<()>();
@@ -481,7 +481,7 @@ fn a_body_that_has_begun_may_end() {
 }
 
 #[test]
-fn after_a_shutdown_nothing_is_spawned_and_everything_is_told_so() {
+fn t4_after_a_shutdown_nothing_is_spawned_and_everything_is_told_so() {
     let runtime = runtime(1, &Faults::new());
     let token = Arc::new(());
     let cown = runtime.run(|| Cown::new(token.clone()));
@@ -547,7 +547,7 @@ fn timers_jobs_and_futures_of_a_stopped_runtime_are_cancelled() {
 }
 
 #[test]
-fn dropping_a_runtime_stops_it() {
+fn t8_dropping_a_runtime_stops_it() {
     let runtime = runtime(2, &Faults::new());
     let cown = runtime.run(|| Cown::new(()));
     drop(runtime);
@@ -556,7 +556,7 @@ fn dropping_a_runtime_stops_it() {
 
 /// A behaviour may own the last handle of its own runtime: it must not wait for itself.
 #[test]
-fn a_behaviour_may_drop_its_runtime() {
+fn t8_a_behaviour_may_drop_its_runtime() {
     let owned = Arc::new(std::sync::Mutex::new(None));
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| Cown::new(()));
@@ -581,7 +581,7 @@ fn waits(runtime: &Arc<std::sync::Mutex<Option<Runtime>>>, home: coact::Home) ->
 
 /// A job that waits for the end of all work waits for its own.
 #[test]
-fn a_blocking_job_does_not_wait_for_itself() {
+fn p4_a_blocking_job_does_not_wait_for_itself() {
     for builder in [Runtime::builder().workers(1), Runtime::builder().on_blocking_threads(2)] {
         let runtime = builder.name("mine").build().unwrap();
         let (home, cown) = (runtime.home(), runtime.run(|| Cown::new(())));
@@ -628,7 +628,7 @@ fn a_simulated_job_does_not_wait_for_itself() {
 
 /// Wakers run on the thread that serves the timers: what waits there keeps all others.
 #[test]
-fn a_timer_does_not_wait() {
+fn p4_a_timer_does_not_wait() {
     struct Waits(Runtime, mpsc::Sender<String>);
     impl std::task::Wake for Waits {
         fn wake(self: Arc<Self>) {

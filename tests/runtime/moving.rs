@@ -8,7 +8,7 @@ use coact::prelude::*;
 use coact_tests::{Faults, PATIENCE, runtime};
 
 #[test]
-fn behaviours_after_the_move_run_in_the_new_home() {
+fn h7_behaviours_after_the_move_run_in_the_new_home() {
     let [one, two] =
         ["one", "two"].map(|name| Runtime::builder().workers(1).name(name).build().unwrap());
     let cown = one.run(|| Cown::new(()));
@@ -45,7 +45,7 @@ fn a_poisoned_cown_moves_as_any_other() {
 
 /// Whatever the hosts, and however often it moves meanwhile.
 #[test]
-fn the_order_is_kept() {
+fn h7_the_order_is_kept() {
     let blocking = Runtime::builder().on_blocking_threads(3).build().unwrap();
     let hosts = [runtime(1, &Faults::new()), runtime(2, &Faults::new()), blocking];
     let cown = hosts[0].run(|| Cown::new(Vec::new()));
@@ -84,7 +84,7 @@ fn a_runtime_that_has_been_shut_down_takes_no_cowns_and_gives_none() {
 
 /// Whatever the shape of the behaviour: when it is spawned the cown may still wait to be moved.
 #[test]
-fn all_that_is_spawned_after_the_move_runs_in_the_new_home() {
+fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
     let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
     let home = || Home::current();
     for in_group in [false, true] {
@@ -125,7 +125,7 @@ fn all_that_is_spawned_after_the_move_runs_in_the_new_home() {
 
 /// What members send each other waits in memory of the group's, and goes along.
 #[test]
-fn what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
+fn g8_what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
     let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
     let group = Group::new_in(one.home());
     let (a, b) = (group.cown(()), group.cown(Vec::new()));

@@ -43,7 +43,7 @@ impl Drop for Here {
 }
 
 #[test]
-fn behaviours_run_when_the_pump_says_so() {
+fn h4_behaviours_run_when_the_pump_says_so() {
     let pump = pump();
     let cown = make(&pump, 0);
     when(&cown, |n| *n += 1);
@@ -77,7 +77,7 @@ fn what_becomes_ready_meanwhile_is_left_for_the_next_call() {
 }
 
 #[test]
-fn the_state_is_touched_by_one_thread_only() {
+fn h1_the_state_is_touched_by_one_thread_only() {
     let (workers, pump, dropped) = (runtime(2, &Faults::new()), pump(), Log::new());
     let cown = make(&pump, Here::new(&dropped));
     let plain = workers.run(|| Cown::new(0));
@@ -113,7 +113,7 @@ fn the_state_is_touched_by_one_thread_only() {
 }
 
 #[test]
-fn readers_of_a_pinned_cown_run_on_its_thread() {
+fn h1_readers_of_a_pinned_cown_run_on_its_thread() {
     let (workers, pump, here) = (runtime(2, &Faults::new()), pump(), thread::current().id());
     let (pinned, plain) = (make(&pump, 1), workers.run(|| Cown::new(2)));
     let sum = ask((plain.read(), pinned.read()), move |(a, b)| {
@@ -124,7 +124,7 @@ fn readers_of_a_pinned_cown_run_on_its_thread() {
 }
 
 #[test]
-fn two_pumps_do_not_mix() {
+fn h2_two_pumps_do_not_mix() {
     let (one, two) = (pump(), pump());
     let (a, b) = (make(&one, 0), make(&two, 0));
     let plain = Cown::new(0);
@@ -143,7 +143,7 @@ fn two_pumps_do_not_mix() {
 }
 
 #[test]
-fn here_is_at_once_on_the_pumps_thread_only() {
+fn h3_here_is_at_once_on_the_pumps_thread_only() {
     let (pump, dropped) = (pump(), Log::new());
     let cown = make(&pump, Here::new(&dropped));
     assert!(when_here(&cown, Here::touch));
@@ -154,7 +154,7 @@ fn here_is_at_once_on_the_pumps_thread_only() {
 }
 
 #[test]
-fn pinned_cowns_are_not_moved() {
+fn h7_pinned_cowns_are_not_moved() {
     let (workers, pump) = (runtime(1, &Faults::new()), pump());
     let (pinned, plain) = (make(&pump, 0), workers.run(|| Cown::new(0)));
     assert_eq!(pinned.move_to(workers.home()), Err(MoveError::Pinned));
@@ -211,7 +211,7 @@ fn a_handle_wakes_it_to_look() {
 
 /// The hook's events are all that a loop needs to run everything.
 #[test]
-fn a_loop_is_told_of_work() {
+fn h4_a_loop_is_told_of_work() {
     let (send, events) = mpsc::channel();
     let hook = move || {
         let _ = send.send(());
@@ -242,7 +242,7 @@ fn a_loop_is_told_of_work() {
 }
 
 #[test]
-fn the_hook_is_called_once_until_the_pump_runs() {
+fn h4_the_hook_is_called_once_until_the_pump_runs() {
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);
     let hook = move || {
@@ -326,7 +326,7 @@ fn panics_are_caught_and_those_of_conditions_passed_on() {
 }
 
 #[test]
-fn dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
+fn h5_dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
     let (pump, dropped) = (pump(), Log::new());
     let [queued, late, own] = [(); 3].map(|()| make(&pump, Here::new(&dropped)));
     let promise = ask(&queued, Here::touch);

@@ -25,7 +25,7 @@ fn serve(ball: usize, court: &Arc<Court>, ended: &Arc<AtomicUsize>) {
 }
 
 #[test]
-fn no_moment_between_two_of_them_is_taken_for_the_end() {
+fn h8_no_moment_between_two_of_them_is_taken_for_the_end() {
     let blocking = Runtime::builder().on_blocking_threads(2).build().unwrap();
     let runtimes = [runtime(1, &Faults::new()), runtime(2, &Faults::new()), blocking];
     let court = Arc::new(runtimes.each_ref().map(|runtime| runtime.run(|| Cown::new(()))));
@@ -160,7 +160,7 @@ fn body_from_elsewhere(cown: &Cown<u32>, run: impl FnOnce(Here)) -> mpsc::Sender
 
 /// A body on the spot is work of its cown's runtime, whoever runs it.
 #[test]
-fn a_body_on_the_spot_is_waited_for_whoever_runs_it() {
+fn t2_a_body_on_the_spot_is_waited_for_whoever_runs_it() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
     let (cown, from) = (mine.run(|| Cown::new(0)), other.run(|| Cown::new(())));
     let pump = Runtime::builder().on_blocking_threads(1).build().unwrap();

@@ -26,7 +26,7 @@ fn assert_met(promises: Vec<Promise<bool>>) {
 
 /// Again and again, so that the workers are asleep, awake, or about to sleep.
 #[test]
-fn as_many_behaviours_as_workers_run_at_the_same_time() {
+fn o6_as_many_behaviours_as_workers_run_at_the_same_time() {
     for workers in [2, 3, 4, 8] {
         let runtime = runtime(workers, &Faults::new());
         let _entered = runtime.enter();
@@ -52,7 +52,7 @@ fn behaviours_that_a_behaviour_spawns_are_shared() {
 
 /// The last thing that a behaviour spawns, before it runs for long, is not kept for itself.
 #[test]
-fn what_waits_behind_a_long_behaviour_is_picked_up() {
+fn p3_what_waits_behind_a_long_behaviour_is_picked_up() {
     for waiting in [1, 2, 5] {
         let runtime = runtime(2, &Faults::new());
         for _ in 0..30 {
@@ -117,7 +117,7 @@ impl RunLater for Runtime {
 
 /// Fan-out and fan-in over and over, with more workers than cores.
 #[test]
-fn nothing_is_lost_with_more_workers_than_cores() {
+fn p1_nothing_is_lost_with_more_workers_than_cores() {
     fn fib(n: u64) -> Promise<u64> {
         let result = Cown::new(0);
         if n < 2 {
@@ -142,7 +142,7 @@ fn nothing_is_lost_with_more_workers_than_cores() {
 
 /// Wake-ups: work that comes one by one while the workers fall asleep.
 #[test]
-fn no_wake_up_is_lost() {
+fn p1_no_wake_up_is_lost() {
     let runtime = runtime(8, &Faults::new());
     let cowns = runtime.run(|| (0..4).map(|_| Cown::new(0_u64)).collect::<Vec<_>>());
     thread::scope(|scope| {
@@ -166,7 +166,7 @@ fn no_wake_up_is_lost() {
 
 /// A burst of behaviours that are too short for their worker to look stuck, and too few for it to share by their number.
 #[test]
-fn a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
+fn p3_a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
     for workers in [2, 4] {
         assert_bursts_are_found(&runtime(workers, &Faults::new()));
     }

@@ -14,7 +14,7 @@ const fn ms(millis: u64) -> Duration {
 }
 
 #[test]
-fn timers_fire_in_the_order_of_their_deadlines_and_never_early() {
+fn t5_timers_fire_in_the_order_of_their_deadlines_and_never_early() {
     let runtime = runtime(2, &Faults::new());
     let (log, deadlines) = runtime.run(|| {
         let log = Cown::new(Vec::new());
@@ -37,7 +37,7 @@ fn timers_fire_in_the_order_of_their_deadlines_and_never_early() {
 }
 
 #[test]
-fn timers_of_one_deadline_fire_in_the_order_of_setting() {
+fn t5_timers_of_one_deadline_fire_in_the_order_of_setting() {
     let runtime = runtime(2, &Faults::new());
     let log = runtime.run(|| {
         let log = Cown::new(Vec::new());
@@ -46,6 +46,23 @@ fn timers_of_one_deadline_fire_in_the_order_of_setting() {
     });
     // Each has a later deadline than the one before, if only by nanoseconds.
     assert_eq!(log.into_inner().unwrap(), (0..100).collect::<Vec<_>>());
+}
+
+/// Not when they are set: in virtual time, so that nobody is late.
+#[test]
+fn o5_timers_take_their_place_when_their_time_has_come() {
+    coact::sim::check(|| {
+        let log = Cown::new(Vec::new());
+        after(ms(5), &log, |log| log.push("once"));
+        let ticks = every(ms(10), &log, |log| log.push("tick"));
+        when(&log, |log| log.push("meanwhile"));
+        sleep(ms(7)).wait().unwrap();
+        when(&log, |log| log.push("between"));
+        sleep(ms(14)).wait().unwrap();
+        ticks.cancel();
+        let log = ask(&log, |log| log.clone()).wait().unwrap();
+        assert_eq!(log, ["meanwhile", "once", "between", "tick", "tick"]);
+    });
 }
 
 #[test]
@@ -60,7 +77,7 @@ fn a_timer_spawns_on_any_set() {
 }
 
 #[test]
-fn a_timer_without_cowns_runs_in_its_own_runtime() {
+fn t5_a_timer_without_cowns_runs_in_its_own_runtime() {
     let runtime = runtime(1, &Faults::new());
     let homes = Log::new();
     runtime.run(|| {

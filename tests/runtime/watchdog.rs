@@ -57,7 +57,7 @@ fn next_stall(told: &Receiver<Fault>) -> (&'static str, String, Duration) {
 }
 
 #[test]
-fn a_stall_is_reported_with_the_type_of_its_behaviour_and_its_thread() {
+fn p6_a_stall_is_reported_with_the_type_of_its_behaviour_and_its_thread() {
     let (runtime, told) = watched(2, None);
     let hog = Hog::spawn(&runtime.run(|| Cown::new(0)));
     let (behaviour, thread, running_for) = next_stall(&told);
@@ -99,7 +99,7 @@ fn a_future_that_blocks_is_reported_with_its_type() {
 }
 
 #[test]
-fn what_waits_behind_hogs_runs_on_spares_before_they_end() {
+fn p6_what_waits_behind_hogs_runs_on_spares_before_they_end() {
     let (runtime, _told) = watched(2, None);
     let [one, two, three] = runtime.run(|| [0, 0, 0].map(Cown::new));
     let hogs = [Hog::spawn(&one), Hog::spawn(&two)];
@@ -132,7 +132,7 @@ fn what_a_worker_has_queued_itself_before_it_stalls_runs_too() {
 }
 
 #[test]
-fn a_spare_that_stalls_gets_a_spare_up_to_the_limit() {
+fn p6_a_spare_that_stalls_gets_a_spare_up_to_the_limit() {
     let (runtime, told) = watched(1, Some(2));
     let cowns = runtime.run(|| [0; 4].map(Cown::new));
     // The worker, the first spare, the second: each stalls, and there is none for the fourth.
@@ -148,7 +148,7 @@ fn a_spare_that_stalls_gets_a_spare_up_to_the_limit() {
 }
 
 #[test]
-fn without_spares_it_only_reports() {
+fn p6_without_spares_it_only_reports() {
     let (runtime, told) = watched(1, Some(0));
     let [one, two] = runtime.run(|| [0, 0].map(Cown::new));
     let hog = Hog::spawn(&one);

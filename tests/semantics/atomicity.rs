@@ -2,11 +2,11 @@
 //! nothing more while it runs, and releases nothing early.
 
 use coact::prelude::*;
-use coact_tests::{Journal, check};
+use coact_tests::{Faults, Journal, Meeting, everywhere, runtime};
 
 #[test]
-fn nobody_sees_a_behaviour_half_done() {
-    check(|| {
+fn a1_nobody_sees_a_behaviour_half_done() {
+    everywhere(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         let mut looks = Vec::new();
         for n in 1..50 {
@@ -25,8 +25,8 @@ fn nobody_sees_a_behaviour_half_done() {
 }
 
 #[test]
-fn no_two_behaviours_have_a_cown_at_the_same_time() {
-    check(|| {
+fn a4_no_two_behaviours_have_a_cown_at_the_same_time() {
+    everywhere(|| {
         let journal = Journal::new();
         let (a, b, c) = (Cown::new(()), Cown::new(()), Cown::new(()));
         let body = |name| {
@@ -45,8 +45,8 @@ fn no_two_behaviours_have_a_cown_at_the_same_time() {
 
 /// While a behaviour runs, even after its last use of a cown, nothing else on any of its cowns runs.
 #[test]
-fn nothing_is_released_early() {
-    check(|| {
+fn a2_nothing_is_released_early() {
+    everywhere(|| {
         let journal = Journal::new();
         let (a, b) = (Cown::new(()), Cown::new(()));
         let (outer, far_a, far_b) = (journal.clone(), a.clone(), b.clone());
@@ -70,9 +70,25 @@ fn nothing_is_released_early() {
     });
 }
 
+/// In the middle of its body it meets a behaviour on a cown that it has named and spawned on, and does not hold.
 #[test]
-fn transfers_keep_the_sum_whatever_stands_between() {
-    check(|| {
+fn a2_nothing_more_is_acquired_by_a_behaviour_that_runs() {
+    let runtime = runtime(2, &Faults::new());
+    let met = runtime.run(|| {
+        let (held, other, both) = (Cown::new(()), Cown::new(()), Meeting::of(2));
+        let here = both.clone();
+        ask(&held, move |()| {
+            let there = ask(&other, move |()| both.attend());
+            (here.attend(), there)
+        })
+    });
+    let (here, there) = met.wait().unwrap();
+    assert_eq!((here, there.wait()), (true, Ok(true)));
+}
+
+#[test]
+fn a5_transfers_keep_the_sum_whatever_stands_between() {
+    everywhere(|| {
         let accounts: Vec<Cown<i64>> = (0..6).map(|_| Cown::new(100)).collect();
         let mut sums = Vec::new();
         for n in 0..120_usize {

@@ -155,7 +155,7 @@ fn recluses() -> [(Arc<Counts>, Cown<Recluse>); 2] {
 
 /// Nobody is left who could open: what waits runs, and the state is dropped.
 #[test]
-fn a_shut_door_opens_when_the_last_handle_goes() {
+fn l1_a_shut_door_opens_when_the_last_handle_goes() {
     let runtime = runtime(1, &Faults::new());
     let _entered = runtime.enter();
     for (counts, cown) in recluses() {

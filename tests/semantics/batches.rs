@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, Meeting, check, check_with_faults, fail, runtime};
+use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]
-fn a_batch_runs_in_its_order() {
-    check(|| {
+fn o3_a_batch_runs_in_its_order() {
+    everywhere(|| {
         let (log, other) = (Cown::new(Vec::new()), Cown::new(()));
         batch()
             .when(&log, |log| log.push(1))
@@ -22,7 +22,7 @@ fn a_batch_runs_in_its_order() {
 
 #[test]
 fn nothing_runs_before_the_batch_is_spawned() {
-    check(|| {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         let together = batch().when(&log, |log| log.push("batch"));
         assert_eq!((together.len(), together.is_empty()), (1, false));
@@ -34,7 +34,7 @@ fn nothing_runs_before_the_batch_is_spawned() {
 
 #[test]
 fn a_batch_that_is_dropped_spawns_nothing() {
-    check(|| {
+    everywhere(|| {
         let (cown, captured) = (Cown::new(0), std::sync::Arc::new(()));
         let kept = captured.clone();
         drop(batch().when(&cown, move |n| {
@@ -48,7 +48,7 @@ fn a_batch_that_is_dropped_spawns_nothing() {
 
 #[test]
 fn an_empty_batch_is_nothing() {
-    check(|| {
+    everywhere(|| {
         assert!(batch().is_empty());
         batch().spawn();
         batch().when((), |()| ()).spawn();
@@ -58,7 +58,7 @@ fn an_empty_batch_is_nothing() {
 /// The handles may go before the batch is spawned.
 #[test]
 fn a_batch_keeps_its_cowns_alive() {
-    check(|| {
+    everywhere(|| {
         let (cown, log) = (Cown::new(Noisy(Log::new())), Log::new());
         let far = log.clone();
         let together = batch().when(&cown, move |state| state.0 = far);
@@ -78,7 +78,7 @@ fn a_batch_keeps_its_cowns_alive() {
 
 /// A thread spawns on the same cowns all the time; nothing of it ends up inside of a batch.
 #[test]
-fn nothing_comes_between_the_behaviours_of_a_batch() {
+fn o3_nothing_comes_between_the_behaviours_of_a_batch() {
     const BATCHES: usize = 500;
     let runtime = runtime(2, &Faults::new());
     let (log_a, log_b) = runtime.run(|| {
@@ -123,7 +123,7 @@ fn nothing_comes_between_the_behaviours_of_a_batch() {
 /// On cowns that no behaviour shares, the batch still is one step: who sees its end on one cown
 /// comes after it on the other.
 #[test]
-fn a_batch_over_cowns_that_nothing_links() {
+fn o3_a_batch_over_cowns_that_nothing_links() {
     let runtime = runtime(2, &Faults::new());
     let looks = runtime.run(|| {
         let (a, b, looks) = (Cown::new(0), Cown::new(0), Cown::new(Vec::new()));
@@ -168,8 +168,8 @@ fn readers_of_a_batch_run_at_the_same_time() {
 }
 
 #[test]
-fn readers_and_writers_of_a_batch_keep_their_order() {
-    check(|| {
+fn o3_readers_and_writers_of_a_batch_keep_their_order() {
+    everywhere(|| {
         let (a, log) = (Cown::new(0), Log::new());
         let look = || {
             let log = log.clone();
@@ -192,7 +192,7 @@ fn readers_and_writers_of_a_batch_keep_their_order() {
 
 #[test]
 fn a_panic_in_a_batch_takes_nothing_else_with_it() {
-    check_with_faults(|faults| {
+    everywhere_with_faults(|faults| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         batch()
             .when(&b, |b| *b += 1)
@@ -211,7 +211,7 @@ fn a_panic_in_a_batch_takes_nothing_else_with_it() {
 
 #[test]
 fn a_batch_may_be_spawned_by_a_behaviour_and_sent_to_it() {
-    check(|| {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         let together = batch().when(&log, |log| log.push(1)).when(&log, |log| log.push(2));
         ask((), move |()| together.spawn()).wait().unwrap();

@@ -5,11 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{Faults, check, fail, panic_of, runtime};
+use coact_tests::{Faults, everywhere, fail, panic_of, runtime};
 
 #[test]
-fn philosophers_who_take_forks_in_any_order_all_eat() {
-    check(|| {
+fn p2_philosophers_who_take_forks_in_any_order_all_eat() {
+    everywhere(|| {
         let forks: Vec<Cown<u32>> = (0..5).map(|_| Cown::new(0)).collect();
         for _ in 0..20 {
             for seat in 0..5 {
@@ -30,7 +30,7 @@ fn philosophers_who_take_forks_in_any_order_all_eat() {
 
 /// Appends of the same cowns in opposite orders, from threads that meet in the middle of them.
 #[test]
-fn threads_that_name_cowns_in_opposite_orders_do_not_block_each_other() {
+fn p2_threads_that_name_cowns_in_opposite_orders_do_not_block_each_other() {
     let runtime = runtime(2, &Faults::new());
     let (a, b, c) = runtime.run(|| {
         let (a, b, c) = (Cown::new(0), Cown::new(0), Cown::new(0));
@@ -50,8 +50,8 @@ fn threads_that_name_cowns_in_opposite_orders_do_not_block_each_other() {
 }
 
 #[test]
-fn a_behaviour_may_spawn_on_whatever_it_holds() {
-    check(|| {
+fn p2_a_behaviour_may_spawn_on_whatever_it_holds() {
+    everywhere(|| {
         fn step(a: &Cown<u32>, b: &Cown<u32>, left: u32) {
             let (next_a, next_b) = (a.clone(), b.clone());
             when((a, b), move |(a, b)| {
@@ -81,7 +81,7 @@ fn refusal(call: impl FnOnce() + Send + 'static) -> String {
 }
 
 #[test]
-fn waiting_for_a_promise_in_a_behaviour_is_refused() {
+fn p4_waiting_for_a_promise_in_a_behaviour_is_refused() {
     for message in [
         refusal(|| drop(Promise::<()>::channel().1.wait())),
         refusal(|| drop(Promise::<()>::channel().1.wait_timeout(Duration::ZERO))),
@@ -92,7 +92,7 @@ fn waiting_for_a_promise_in_a_behaviour_is_refused() {
 }
 
 #[test]
-fn waiting_in_a_future_is_refused() {
+fn p4_waiting_in_a_future_is_refused() {
     let runtime = runtime(1, &Faults::new());
     let result = runtime.run(|| spawn_future(async { drop(Promise::<()>::channel().1.wait()) }));
     let Err(Broken::Panicked(message)) = result.wait() else { panic!("this had to be refused") };
@@ -100,7 +100,7 @@ fn waiting_in_a_future_is_refused() {
 }
 
 #[test]
-fn waiting_in_a_behaviour_that_runs_here_is_refused() {
+fn p4_waiting_in_a_behaviour_that_runs_here_is_refused() {
     let runtime = runtime(1, &Faults::new());
     let message = runtime.run(|| {
         let (resolver, promise) = Promise::channel();
@@ -113,7 +113,7 @@ fn waiting_in_a_behaviour_that_runs_here_is_refused() {
 }
 
 #[test]
-fn other_blocking_calls_in_a_behaviour_are_refused() {
+fn p4_other_blocking_calls_in_a_behaviour_are_refused() {
     let used_up = Credits::new(1);
     let kept = used_up.try_acquire(1);
     for (message, instead) in [
@@ -129,8 +129,8 @@ fn other_blocking_calls_in_a_behaviour_are_refused() {
 }
 
 #[test]
-fn a_value_that_is_there_may_be_taken_in_a_behaviour() {
-    check(|| {
+fn p4_a_value_that_is_there_may_be_taken_in_a_behaviour() {
+    everywhere(|| {
         let taken = ask(&Cown::new(()), |_| {
             let now = Promise::ready(1).wait().unwrap();
             let soon = Promise::ready(2).wait_timeout(Duration::ZERO).unwrap().unwrap();

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, check_with_faults, fail, finally, runtime};
+use coact_tests::{Faults, Log, everywhere_with_faults, fail, finally, runtime};
 
 /// Panics when it is dropped.
 struct Bomb(&'static str);
@@ -34,8 +34,8 @@ fn told(faults: &Faults) -> Vec<String> {
 }
 
 #[test]
-fn a_panic_is_caught_and_told() {
-    check_with_faults(|faults| {
+fn f1_a_panic_is_caught_and_told() {
+    everywhere_with_faults(|faults| {
         let result: Promise<()> = ask(&Cown::new(()), |_| fail("half way"));
         assert_eq!(result.wait(), Err(panicked("half way")));
         assert_eq!(told(faults), ["p half way"]);
@@ -47,8 +47,8 @@ fn a_panic_is_caught_and_told() {
 }
 
 #[test]
-fn exclusive_cowns_are_poisoned_and_read_ones_are_not() {
-    check_with_faults(|_| {
+fn f2_exclusive_cowns_are_poisoned_and_read_ones_are_not() {
+    everywhere_with_faults(|_| {
         let (a, b, c) = (Cown::new(1), Cown::new(2), Cown::new(3));
         let result = ask((&a, b.read(), c.checked()), |(a, ..)| {
             *a = 10;
@@ -60,8 +60,8 @@ fn exclusive_cowns_are_poisoned_and_read_ones_are_not() {
 }
 
 #[test]
-fn behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
-    check_with_faults(|faults| {
+fn f3_behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
+    everywhere_with_faults(|faults| {
         let (sound, poisoned) = (Cown::new(0), Cown::new(0));
         when(&poisoned, |_| fail("half way"));
         let skipped = [
@@ -88,8 +88,8 @@ fn behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
 }
 
 #[test]
-fn a_skipped_behaviour_drops_what_it_captured() {
-    check_with_faults(|_| {
+fn f3_a_skipped_behaviour_drops_what_it_captured() {
+    everywhere_with_faults(|_| {
         let (cown, captured) = (Cown::new(()), Arc::new(()));
         when(&cown, |_| fail("half way"));
         let kept = captured.clone();
@@ -100,8 +100,8 @@ fn a_skipped_behaviour_drops_what_it_captured() {
 }
 
 #[test]
-fn a_checked_member_sees_the_poison_and_can_clear_it() {
-    check_with_faults(|_| {
+fn f4_a_checked_member_sees_the_poison_and_can_clear_it() {
+    everywhere_with_faults(|_| {
         let cown = Cown::new(1);
         assert_eq!(ask(cown.checked(), |state| state.map(|n| *n).unwrap()).wait(), Ok(1));
         when(&cown, |n| {
@@ -131,7 +131,7 @@ fn a_checked_member_sees_the_poison_and_can_clear_it() {
 
 #[test]
 fn poison_can_be_cleared_from_outside() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let cown = Cown::new(1);
         ask(&cown, |_| -> () { fail("half way") }).wait().unwrap_err();
         assert!(cown.is_poisoned() && cown.clone().is_poisoned());
@@ -143,8 +143,8 @@ fn poison_can_be_cleared_from_outside() {
 /// What was queued before the panic is skipped, as is what comes later; after the mark is cleared all
 /// goes on.
 #[test]
-fn the_mark_takes_its_place_in_the_order() {
-    check_with_faults(|faults| {
+fn f3_the_mark_takes_its_place_in_the_order() {
+    everywhere_with_faults(|faults| {
         let cown = Cown::new(Vec::new());
         when(&cown, |log| log.push("before"));
         when(&cown, |_| fail("half way"));
@@ -159,7 +159,7 @@ fn the_mark_takes_its_place_in_the_order() {
 
 #[test]
 fn a_panic_after_clearing_poisons_again() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let cown = Cown::new(());
         when(&cown, |_| fail("half way"));
         let again: Promise<()> = ask(cown.checked(), |state| {
@@ -173,8 +173,8 @@ fn a_panic_after_clearing_poisons_again() {
 
 /// Every third behaviour panics: all others run, each in its place, on each number of workers.
 #[test]
-fn nothing_is_lost_and_no_worker_dies() {
-    check_with_faults(|faults| {
+fn f1_nothing_is_lost_and_no_worker_dies() {
+    everywhere_with_faults(|faults| {
         let (cowns, done) = ([(); 3].map(|()| Cown::new(0)), Cown::new(0));
         for n in 0..300 {
             let (cown, done) = (&cowns[n % 3], done.clone());
@@ -200,7 +200,7 @@ fn nothing_is_lost_and_no_worker_dies() {
 
 #[test]
 fn what_a_behaviour_spawned_before_its_panic_runs() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let (cown, log) = (Cown::new(()), Cown::new(Vec::new()));
         let far = log.clone();
         ask(&cown, move |_| -> () {
@@ -214,8 +214,8 @@ fn what_a_behaviour_spawned_before_its_panic_runs() {
 }
 
 #[test]
-fn a_destructor_of_the_state_that_panics() {
-    check_with_faults(|faults| {
+fn f6_a_destructor_of_the_state_that_panics() {
+    everywhere_with_faults(|faults| {
         drop(Cown::new(Bomb("the state")));
         assert_eq!(told(faults), ["c the state"]);
         let cown = Cown::new(Bomb("behind a behaviour"));
@@ -229,7 +229,7 @@ fn a_destructor_of_the_state_that_panics() {
 /// A captured value is dropped at the end of the body, so its panic is one of the body.
 #[test]
 fn a_destructor_of_a_captured_value_that_panics() {
-    check_with_faults(|faults| {
+    everywhere_with_faults(|faults| {
         let (cown, bomb) = (Cown::new(()), Bomb("captured"));
         let result = ask(&cown, move |_| drop(bomb));
         assert_eq!(result.wait(), Err(panicked("captured")));
@@ -247,7 +247,7 @@ fn a_destructor_of_a_captured_value_that_panics() {
 
 #[test]
 fn a_destructor_of_a_payload_that_panics() {
-    check_with_faults(|faults| {
+    everywhere_with_faults(|faults| {
         let cown = Cown::new(());
         let result: Promise<()> = ask(&cown, |_| resume_unwind(Box::new(Bomb("the payload"))));
         assert_eq!(result.wait(), Err(panicked("(no message)")));
@@ -267,7 +267,7 @@ fn a_destructor_that_throws_a_payload_whose_destructor_panics() {
             }
         }
     }
-    check_with_faults(|faults| {
+    everywhere_with_faults(|faults| {
         let result: Promise<()> = ask(&Cown::new(()), |_| resume_unwind(Box::new(Nested)));
         assert_eq!(result.wait(), Err(panicked("(no message)")));
         assert_eq!(told(faults), ["c (no message)", "p (no message)"]);
@@ -275,8 +275,8 @@ fn a_destructor_that_throws_a_payload_whose_destructor_panics() {
 }
 
 #[test]
-fn a_destructor_of_a_result_that_panics() {
-    check_with_faults(|faults| {
+fn f6_a_destructor_of_a_result_that_panics() {
+    everywhere_with_faults(|faults| {
         let cown = Cown::new(());
         let again = cown.clone();
         // Nobody wants the result, and that is known before it is there: the cown is held.
@@ -289,7 +289,7 @@ fn a_destructor_of_a_result_that_panics() {
 }
 
 #[test]
-fn a_hook_that_panics_is_survived() {
+fn f6_a_hook_that_panics_is_survived() {
     let runtime = Runtime::builder().workers(1).panic_hook(|_| fail("the hook")).build().unwrap();
     let _entered = runtime.enter();
     let cown = Cown::new(0);
@@ -299,7 +299,7 @@ fn a_hook_that_panics_is_survived() {
 }
 
 #[test]
-fn a_waker_that_panics_is_survived() {
+fn f6_a_waker_that_panics_is_survived() {
     use std::future::Future;
     use std::pin::Pin;
     use std::task::{Context, Wake, Waker};
@@ -330,8 +330,8 @@ fn a_waker_that_panics_is_survived() {
 }
 
 #[test]
-fn faults_are_described() {
-    check_with_faults(|faults| {
+fn f5_faults_are_described() {
+    everywhere_with_faults(|faults| {
         let cown = Cown::new(());
         when(&cown, |_| fail("half way"));
         let skipped = ask(&cown, |_| ());
@@ -341,10 +341,10 @@ fn faults_are_described() {
             lines,
             [
                 format!(
-                    "the behaviour `{HERE}::faults_are_described::{NESTED}` panicked: half way"
+                    "the behaviour `{HERE}::f5_faults_are_described::{NESTED}` panicked: half way"
                 ),
                 format!(
-                    "the behaviour `{HERE}::faults_are_described::{NESTED}` was skipped: member 0 of \
+                    "the behaviour `{HERE}::f5_faults_are_described::{NESTED}` was skipped: member 0 of \
                      its set is poisoned"
                 ),
             ]
@@ -369,11 +369,11 @@ fn behaviour_of(fault: Option<&Fault>) -> &'static str {
 
 /// So whoever reads the report finds the code.
 #[test]
-fn a_fault_names_the_function_that_spawned_the_behaviour() {
+fn f5_a_fault_names_the_function_that_spawned_the_behaviour() {
     fn spawner(cown: &Cown<u8>) -> Promise<()> {
         ask(cown, |_| fail("here"))
     }
-    check_with_faults(|faults| {
+    everywhere_with_faults(|faults| {
         let cown = Cown::new(0);
         let _ = spawner(&cown).wait();
         let in_spawner = |fault: Option<&Fault>| behaviour_of(fault).contains("::spawner::");
@@ -395,8 +395,8 @@ fn a_fault_names_the_function_that_spawned_the_behaviour() {
 }
 
 #[test]
-fn a_spawner_is_told_why_a_behaviour_did_not_run_to_its_end() {
-    check_with_faults(|_| {
+fn f8_a_spawner_is_told_why_a_behaviour_did_not_run_to_its_end() {
+    everywhere_with_faults(|_| {
         let (told, cown, other) = (Log::new(), Cown::new(0), Cown::new(0));
         let tell = |log: &Log<Broken>| {
             let log = log.clone();
@@ -426,7 +426,7 @@ fn a_chain_that_ends_is_told() {
             move |why| when(&far, move |end| end.take().unwrap().resolve(Err((left, why)))),
         );
     }
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let chain: Vec<_> = (0..10).map(Cown::new).collect();
         when(&chain[6], |_| fail("half way"));
         let (resolver, end) = Promise::channel();
@@ -440,7 +440,7 @@ fn a_chain_that_ends_is_told() {
 }
 
 #[test]
-fn a_spawner_is_told_of_a_shutdown() {
+fn f8_a_spawner_is_told_of_a_shutdown() {
     let runtime = runtime(1, &Faults::new());
     let (cown, told) = (runtime.run(|| Cown::new(0)), Log::new());
     runtime.shutdown(std::time::Duration::ZERO);
@@ -450,8 +450,8 @@ fn a_spawner_is_told_of_a_shutdown() {
 }
 
 #[test]
-fn a_poisoned_cown_can_be_read() {
-    check_with_faults(|_| {
+fn f4_a_poisoned_cown_can_be_read() {
+    everywhere_with_faults(|_| {
         let cown = Cown::new(1);
         assert_eq!(ask(cown.read().checked(), |n| *n.unwrap()).wait(), Ok(1));
         when(&cown, |n| {
@@ -468,8 +468,8 @@ fn a_poisoned_cown_can_be_read() {
 }
 
 #[test]
-fn those_of_many_that_are_sound_can_be_read() {
-    check_with_faults(|_| {
+fn f4_those_of_many_that_are_sound_can_be_read() {
+    everywhere_with_faults(|_| {
         let all: Vec<Cown<u64>> = (0..1000).map(Cown::new).collect();
         for at in [0, 7, 999] {
             when(&all[at], |n| {
@@ -503,8 +503,8 @@ fn those_of_many_that_are_sound_can_be_read() {
 }
 
 #[test]
-fn those_of_many_that_are_not_sound_can_be_put_right() {
-    check_with_faults(|_| {
+fn f4_those_of_many_that_are_not_sound_can_be_put_right() {
+    everywhere_with_faults(|_| {
         let all: Vec<Cown<u64>> = (0..10).map(Cown::new).collect();
         when((&all[2], &all[5]), |_| fail("half way"));
         let cured = ask(checked_all(&all), |mut all| {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coact::AsCown;
 use coact::prelude::*;
-use coact_tests::{Faults, Log, check, finally, runtime};
+use coact_tests::{Faults, Log, everywhere, finally, runtime};
 
 /// Names one cown for so many times, and another one from then on.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ impl AsCown for Turncoat {
 
 #[test]
 fn a_handle_that_turns_to_a_member_of_a_group_does_not_bring_its_queue_into_disorder() {
-    check(|| {
+    everywhere(|| {
         for times in 0..6 {
             let group = Group::new();
             let (plain, member) = (Cown::new(0), group.cown(0));
@@ -72,7 +72,7 @@ fn is_same(a: &mut u64, b: &mut u64) -> bool {
 
 #[test]
 fn a_member_of_a_group_is_not_held_twice_by_a_behaviour() {
-    check(|| {
+    everywhere(|| {
         for times in 0..12 {
             let group = Group::new();
             let (a, b) = (group.cown(0), group.cown(0));
@@ -131,7 +131,7 @@ impl AsCown for Loner {
 
 #[test]
 fn a_batch_keeps_the_cowns_that_it_names() {
-    check(|| {
+    everywhere(|| {
         let seen = Log::new();
         let loner = Loner(Cown::new(vec![1; 4]));
         let far = seen.clone();

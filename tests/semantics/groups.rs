@@ -13,7 +13,8 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact::{Attended, Door};
 use coact_tests::{
-    Faults, Journal, Log, Meeting, check, check_with_faults, fail, finally, runtime,
+    Faults, Journal, Log, Meeting, PATIENCE, everywhere, everywhere_with_faults, fail, finally,
+    runtime,
 };
 
 fn three<T: Send + 'static>(make: impl Fn() -> T) -> [Cown<T>; 3] {
@@ -23,7 +24,7 @@ fn three<T: Send + 'static>(make: impl Fn() -> T) -> [Cown<T>; 3] {
 
 #[test]
 fn membership_is_known() {
-    check(|| {
+    everywhere(|| {
         let (group, other) = (Group::new(), Group::new());
         let (member, outsider) = (group.cown(1), Cown::new(2));
         assert!(group.contains(&member) && !other.contains(&member));
@@ -37,8 +38,8 @@ fn membership_is_known() {
 }
 
 #[test]
-fn behaviours_on_different_members_never_overlap_in_time() {
-    check(|| {
+fn g2_behaviours_on_different_members_never_overlap_in_time() {
+    everywhere(|| {
         let inside = Arc::new(AtomicBool::new(false));
         let alone = |inside: &AtomicBool| {
             assert!(!inside.swap(true, Ordering::Relaxed), "somebody else is in the group");
@@ -61,8 +62,8 @@ fn behaviours_on_different_members_never_overlap_in_time() {
 
 /// The order is one for the whole group, and the same as without one: that of spawning.
 #[test]
-fn behaviours_run_in_the_order_of_spawning_across_members() {
-    check(|| {
+fn g2_behaviours_run_in_the_order_of_spawning_across_members() {
+    everywhere(|| {
         let cowns = three(|| ());
         let log = Log::new();
         for n in 0..90 {
@@ -81,8 +82,8 @@ fn behaviours_run_in_the_order_of_spawning_across_members() {
 
 /// What a member sends to others comes in the order of sending, behind what was spawned before it.
 #[test]
-fn members_are_sent_to_in_order() {
-    check(|| {
+fn g2_members_are_sent_to_in_order() {
+    everywhere(|| {
         let [a, b, c] = three(|| ());
         let log = Log::new();
         let note = |n: usize| {
@@ -103,7 +104,7 @@ fn members_are_sent_to_in_order() {
 
 /// While something from outside stands in the queue, what members send goes behind it.
 #[test]
-fn outside_work_is_not_overtaken() {
+fn g4_outside_work_is_not_overtaken() {
     for workers in [1, 2] {
         let runtime = runtime(workers, &Faults::new());
         let _entered = runtime.enter();
@@ -129,8 +130,8 @@ fn outside_work_is_not_overtaken() {
 /// b1 sends to a member and then to a cown outside; whoever comes there afterwards and goes back into
 /// the group comes behind b1's first.
 #[test]
-fn order_passes_through_cowns_outside() {
-    check(|| {
+fn g1_order_passes_through_cowns_outside() {
+    everywhere(|| {
         let [a, b, _] = three(|| ());
         let (outside, log) = (Cown::new(()), Log::new());
         for n in 0..40 {
@@ -151,8 +152,8 @@ fn order_passes_through_cowns_outside() {
 }
 
 #[test]
-fn several_members_are_held_together() {
-    check(|| {
+fn g3_several_members_are_held_together() {
+    everywhere(|| {
         let [a, b, c] = three(|| 0_u64);
         let outside = Cown::new(0_u64);
         let all = [a.clone(), b.clone(), c.clone()];
@@ -170,8 +171,8 @@ fn several_members_are_held_together() {
 
 /// Sets over two groups and a cown outside, in all orders, from inside and outside: no deadlock.
 #[test]
-fn sets_over_several_groups() {
-    check(|| {
+fn g1_sets_over_several_groups() {
+    everywhere(|| {
         let (x, y, o) = (three(|| 0), three(|| 0), Cown::new(0));
         for n in 0..60 {
             let (a, b) = (x[n % 3].clone(), y[(n + 1) % 3].clone());
@@ -191,8 +192,8 @@ fn sets_over_several_groups() {
 }
 
 #[test]
-fn naming_a_member_twice_is_an_overlap() {
-    check(|| {
+fn g3_naming_a_member_twice_is_an_overlap() {
+    everywhere(|| {
         let [a, b, _] = three(|| 0);
         let error = try_when((&b, &a, &b), |_| ()).unwrap_err();
         assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 0, second: 2 }));
@@ -221,8 +222,8 @@ fn a_free_group_is_used_at_once() {
 }
 
 #[test]
-fn results_are_delivered() {
-    check(|| {
+fn g1_results_are_delivered() {
+    everywhere(|| {
         let [a, b, c] = three(|| 1);
         let (far, out) = (b.clone(), Cown::new(Vec::new()));
         let log = out.clone();
@@ -239,9 +240,27 @@ fn results_are_delivered() {
     });
 }
 
+/// The first of two has ended, and the second keeps the group: who waits for the first goes on.
 #[test]
-fn timers_scopes_and_values_reach_members() {
-    check(|| {
+fn g10_a_promise_is_kept_when_its_behaviour_has_ended_though_the_group_goes_on() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let [a, b, _] = three(|| 0);
+    let (begin, may_begin) = mpsc::channel::<()>();
+    let (end, may_end) = mpsc::channel::<()>();
+    when(&a, move |_| may_begin.recv().unwrap());
+    let first = ask(&a, |n| *n + 1);
+    let second = ask(&b, move |_| may_end.recv_timeout(PATIENCE).is_ok());
+    begin.send(()).unwrap();
+    assert_eq!(first.wait(), Ok(1));
+    a.into_inner().expect_err("the group was released in between");
+    end.send(()).unwrap();
+    assert_eq!(second.wait(), Ok(true), "the first was kept from those who wait for it");
+}
+
+#[test]
+fn g1_timers_scopes_and_values_reach_members() {
+    everywhere(|| {
         let [a, b, c] = three(|| 0);
         let mut seen = 0;
         scope(|s| s.when((&a, &b), |(a, b)| seen = *a + *b + 1));
@@ -260,7 +279,7 @@ fn timers_scopes_and_values_reach_members() {
 
 #[test]
 fn large_captures_and_many_messages() {
-    check(|| {
+    everywhere(|| {
         let [a, b, _] = three(|| 0_u64);
         when(&a, move |_| {
             for n in 0..1_000_u64 {
@@ -280,7 +299,7 @@ fn captures_with_large_alignments() {
     #[repr(align(256))]
     struct Page(u64);
 
-    check(|| {
+    everywhere(|| {
         let [a, b, _] = three(|| 0_u64);
         when(&a, move |_| {
             for n in 0..100_u64 {
@@ -300,7 +319,7 @@ fn finally_in(cown: &Cown<u64>, expected: u64) {
 
 /// A token goes round in a group for ever: others have their turn on the one worker.
 #[test]
-fn a_busy_group_leaves_its_worker_to_others() {
+fn g5_a_busy_group_leaves_its_worker_to_others() {
     struct Node {
         next: Option<Cown<Node>>,
     }
@@ -330,10 +349,32 @@ fn a_busy_group_leaves_its_worker_to_others() {
     runtime.wait_idle();
 }
 
+/// Whatever waits in the ring: after so many behaviours the worker is somebody else's.
+#[test]
+fn g5_a_group_gives_its_worker_to_others_after_the_throughput_of_the_runtime() {
+    const THROUGHPUT: u32 = 3;
+    let runtime = Runtime::builder().workers(1).throughput(THROUGHPUT).build().unwrap();
+    let (log, [a, b, _]) = (Log::new(), runtime.run(|| three(|| ())));
+    let (in_group, outside) = (log.clone(), log.clone());
+    runtime.run(|| {
+        when(&a, move |()| {
+            for _ in 0..4 * THROUGHPUT {
+                let log = in_group.clone();
+                when(&b, move |()| log.push("member"));
+            }
+            when(&Cown::new(()), move |()| outside.push("outside"));
+        });
+    });
+    let log = log.take();
+    let waited = log.iter().position(|name| *name == "outside").unwrap();
+    assert_eq!(log.len(), 4 * THROUGHPUT as usize + 1);
+    assert!(waited <= THROUGHPUT as usize, "{waited} behaviours: {log:?}");
+}
+
 /// `run` returns when the ring is empty, not before.
 #[test]
 fn the_ring_is_work() {
-    check(|| {
+    everywhere(|| {
         let ran = Arc::new(AtomicUsize::new(0));
         let [a, b, _] = three(|| ());
         fn again(cowns: (Cown<()>, Cown<()>), left: usize, ran: Arc<AtomicUsize>) {
@@ -350,8 +391,8 @@ fn the_ring_is_work() {
 }
 
 #[test]
-fn a_panic_poisons_the_members_that_were_held() {
-    check_with_faults(|faults| {
+fn g6_a_panic_poisons_the_members_that_were_held() {
+    everywhere_with_faults(|faults| {
         let [a, b, c] = three(|| 0);
         let (far, third) = (b.clone(), c.clone());
         when(&a, move |_| {
@@ -388,8 +429,8 @@ impl Drop for Counted {
 }
 
 #[test]
-fn states_are_dropped_once_behind_the_last_behaviour() {
-    check(|| {
+fn g7_states_are_dropped_once_behind_the_last_behaviour() {
+    everywhere(|| {
         let alive = Arc::new(AtomicUsize::new(0));
         let group = Group::new();
         let (a, b) = (group.cown(Counted::new(&alive)), group.cown(Some(Counted::new(&alive))));
@@ -412,7 +453,7 @@ fn states_are_dropped_once_behind_the_last_behaviour() {
 #[test]
 fn a_long_chain_of_members_ends() {
     struct Link(#[expect(dead_code, reason = "it is owned")] Option<Cown<Link>>);
-    check(|| {
+    everywhere(|| {
         let group = Group::new();
         let mut last = group.cown(Link(None));
         for _ in 0..20_000 {
@@ -423,7 +464,7 @@ fn a_long_chain_of_members_ends() {
 }
 
 #[test]
-fn the_state_is_given_out_when_the_group_is_idle() {
+fn g7_the_state_is_given_out_when_the_group_is_idle() {
     let runtime = runtime(1, &Faults::new());
     let _entered = runtime.enter();
     let [a, b, _] = three(|| 5);
@@ -469,7 +510,7 @@ fn a_shutdown_drops_what_is_in_the_ring() {
 }
 
 #[test]
-fn a_group_moves_as_a_whole() {
+fn g8_a_group_moves_as_a_whole() {
     let (first, second) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
     let group = Group::new_in(first.home());
     let (a, b) = (group.cown(()), group.cown(()));
@@ -514,8 +555,8 @@ fn clerk(group: &Group) -> Cown<Clerk> {
 }
 
 #[test]
-fn an_alerted_member_is_attended_to_before_the_next_behaviour() {
-    check(|| {
+fn g9_an_alerted_member_is_attended_to_before_the_next_behaviour() {
+    everywhere(|| {
         let group = Group::new();
         let (a, b) = (clerk(&group), clerk(&group));
         let (far, near) = (b.clone(), a.clone());
@@ -535,7 +576,7 @@ fn an_alerted_member_is_attended_to_before_the_next_behaviour() {
 
 #[test]
 fn an_idle_member_is_attended_to() {
-    check(|| {
+    everywhere(|| {
         let group = Group::new();
         let (a, b) = (clerk(&group), clerk(&group));
         for _ in 0..20 {
@@ -548,7 +589,7 @@ fn an_idle_member_is_attended_to() {
 }
 
 #[test]
-fn a_shut_door_shuts_the_group() {
+fn g9_a_shut_door_shuts_the_group() {
     for workers in [1, 2] {
         let runtime = runtime(workers, &Faults::new());
         let _entered = runtime.enter();
@@ -577,7 +618,7 @@ fn a_shut_door_shuts_the_group() {
 
 /// The door is shut from within, with something in the ring, which waits too.
 #[test]
-fn the_ring_waits_at_a_shut_door() {
+fn g9_the_ring_waits_at_a_shut_door() {
     let runtime = runtime(2, &Faults::new());
     let _entered = runtime.enter();
     let group = Group::new();
@@ -636,7 +677,7 @@ impl Attended for Busy {
 
 /// Each as the next behaviour would: not while another door is shut, and before all that waits.
 #[test]
-fn a_member_takes_its_own_turns_when_no_door_is_shut() {
+fn g9_a_member_takes_its_own_turns_when_no_door_is_shut() {
     for workers in [1, 2] {
         let runtime = runtime(workers, &Faults::new());
         let _entered = runtime.enter();
@@ -696,7 +737,7 @@ fn a_member_with_many_turns_leaves_the_worker_to_others() {
 
 #[test]
 fn an_attended_member_is_told_of_a_panic() {
-    check_with_faults(|faults| {
+    everywhere_with_faults(|faults| {
         let group = Group::new();
         let (a, b) = (clerk(&group), clerk(&group));
         let far = b.clone();

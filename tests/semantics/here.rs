@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::thread;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, Meeting, check, check_with_faults, fail, runtime};
+use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]
 fn free_cowns_are_used_at_once_on_the_calling_thread() {
@@ -23,8 +23,8 @@ fn free_cowns_are_used_at_once_on_the_calling_thread() {
 }
 
 #[test]
-fn a_cown_that_is_held_is_waited_for_in_its_queue() {
-    check(|| {
+fn o4_a_cown_that_is_held_is_waited_for_in_its_queue() {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         let again = log.clone();
         let at_once = ask(&log, move |log| {
@@ -40,7 +40,7 @@ fn a_cown_that_is_held_is_waited_for_in_its_queue() {
 /// One cown of the set is free, one is not: nothing is kept of the free one meanwhile.
 #[test]
 fn all_cowns_or_none() {
-    check(|| {
+    everywhere(|| {
         let (held, free) = (Cown::new(0), Cown::new(0));
         let (far_held, far_free) = (held.clone(), free.clone());
         let seen = ask(&held, move |held| {
@@ -58,8 +58,8 @@ fn all_cowns_or_none() {
 
 /// It does not overtake what stands in a queue.
 #[test]
-fn order_is_kept() {
-    check(|| {
+fn o4_order_is_kept() {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         for n in (0..100).step_by(2) {
             when(&log, move |log| log.push(n));
@@ -70,8 +70,8 @@ fn order_is_kept() {
 }
 
 #[test]
-fn a_reader_joins_readers_and_a_writer_does_not() {
-    check(|| {
+fn o4_a_reader_joins_readers_and_a_writer_does_not() {
+    everywhere(|| {
         let cown = Cown::new(1);
         let again = cown.clone();
         let at_once = ask(cown.read(), move |_| {
@@ -100,7 +100,7 @@ fn a_held_reader_is_seen_by_other_threads() {
 
 #[test]
 fn what_comes_meanwhile_runs_afterwards() {
-    check(|| {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         let again = log.clone();
         when_here(&log, move |log| {
@@ -130,7 +130,7 @@ fn nesting_is_bounded() {
         });
     }
 
-    check(|| {
+    everywhere(|| {
         let depths = Log::new();
         nest(1000, &depths);
         coact_tests::finally(move || {
@@ -147,8 +147,8 @@ fn nesting_is_bounded() {
 }
 
 #[test]
-fn panics_are_caught_and_poison() {
-    check_with_faults(|faults| {
+fn f1_panics_are_caught_and_poison() {
+    everywhere_with_faults(|faults| {
         let (held, read) = (Cown::new(0), Cown::new(0));
         when_here((&held, read.read()), |_| fail("here"));
         assert!(held.is_poisoned() && !read.is_poisoned());
@@ -165,7 +165,7 @@ fn panics_are_caught_and_poison() {
 
 #[test]
 fn nothing_is_held_after_a_panic() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         when_here((&a, &b), |_| fail("here"));
         a.clear_poison();
@@ -259,8 +259,8 @@ fn serving_waits_its_turn_and_is_refused_like_the_rest() {
 }
 
 #[test]
-fn an_answer_is_there_at_once_if_all_cowns_are_free() {
-    check(|| {
+fn o4_an_answer_is_there_at_once_if_all_cowns_are_free() {
+    everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(2));
         let thread = thread::current().id();
         let sum =
@@ -278,8 +278,8 @@ fn an_answer_is_there_at_once_if_all_cowns_are_free() {
 }
 
 #[test]
-fn an_answer_is_a_promise_if_some_cown_is_busy() {
-    check(|| {
+fn o4_an_answer_is_a_promise_if_some_cown_is_busy() {
+    everywhere(|| {
         let (log, free) = (Cown::new(Vec::new()), Cown::new(0));
         let (far, far_free) = (log.clone(), free.clone());
         let later = ask(&log, move |log| {
@@ -299,13 +299,14 @@ fn an_answer_is_a_promise_if_some_cown_is_busy() {
         assert_eq!(promise.wait().unwrap().wait(), Ok(2));
         let far = log.clone();
         let awaited = ask(&log, move |_| ask_here(&far, |log| log.len()));
-        assert_eq!(futures::executor::block_on(awaited.wait().unwrap()), Ok(2));
+        let awaited = awaited.wait().unwrap();
+        assert_eq!(spawn_future(awaited).wait(), Ok(Ok(2)));
     });
 }
 
 #[test]
-fn an_answer_tells_what_went_wrong() {
-    check_with_faults(|faults| {
+fn f8_an_answer_tells_what_went_wrong() {
+    everywhere_with_faults(|faults| {
         let cown = Cown::new(0);
         let answer: Answer<()> = ask_here(&cown, |_| fail("here"));
         assert_eq!(answer.wait(), Err(Broken::Panicked("here".into())));

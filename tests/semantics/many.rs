@@ -211,7 +211,7 @@ impl AsCown for Everywhere {
 }
 
 #[test]
-fn more_members_than_memory_could_hold_are_refused() {
+fn s6_more_members_than_memory_could_hold_are_refused() {
     let all = &[Everywhere; 1 << 32];
     let refused = try_when(all, |_| ()).unwrap_err();
     assert_eq!(refused.refusal, Refusal::TooMany { members: 1 << 32 });

@@ -5,11 +5,11 @@ use std::sync::mpsc;
 use std::thread;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Journal, check, runtime};
+use coact_tests::{Faults, Journal, everywhere, runtime};
 
 #[test]
-fn behaviours_on_one_cown_run_in_the_order_of_spawning() {
-    check(|| {
+fn o1_behaviours_on_one_cown_run_in_the_order_of_spawning() {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         (0..300).for_each(|n| when(&log, move |log| log.push(n)));
         assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..300).collect::<Vec<_>>());
@@ -17,8 +17,8 @@ fn behaviours_on_one_cown_run_in_the_order_of_spawning() {
 }
 
 #[test]
-fn one_common_cown_is_enough() {
-    check(|| {
+fn o1_one_common_cown_is_enough() {
+    everywhere(|| {
         let journal = Journal::new();
         let [a, b, c, d] = [(); 4].map(Cown::new);
         let note = |name| {
@@ -35,8 +35,8 @@ fn one_common_cown_is_enough() {
 }
 
 #[test]
-fn single_and_multiple_requests_share_one_order() {
-    check(|| {
+fn o1_single_and_multiple_requests_share_one_order() {
+    everywhere(|| {
         let (log, other) = (Cown::new(Vec::new()), Cown::new(()));
         for n in (0..60).step_by(4) {
             when(&log, move |log| log.push(n));
@@ -49,8 +49,8 @@ fn single_and_multiple_requests_share_one_order() {
 }
 
 #[test]
-fn what_a_behaviour_spawns_comes_after_what_was_spawned_before_it() {
-    check(|| {
+fn o2_what_a_behaviour_spawns_comes_after_what_was_spawned_before_it() {
+    everywhere(|| {
         let (log, other) = (Cown::new(Vec::new()), Cown::new(()));
         let far = log.clone();
         when(&log, |log| log.push(1));
@@ -62,8 +62,8 @@ fn what_a_behaviour_spawns_comes_after_what_was_spawned_before_it() {
 
 /// b1 happens before b2, b1 spawned on x, b2 spawns on x: in this order.
 #[test]
-fn order_is_inherited_by_what_is_spawned() {
-    check(|| {
+fn o2_order_is_inherited_by_what_is_spawned() {
+    everywhere(|| {
         let (chain, log) = (Cown::new(()), Cown::new(Vec::new()));
         for n in 0..50 {
             let log = log.clone();
@@ -75,8 +75,8 @@ fn order_is_inherited_by_what_is_spawned() {
 }
 
 #[test]
-fn order_passes_through_several_cowns() {
-    check(|| {
+fn o2_order_passes_through_several_cowns() {
+    everywhere(|| {
         let (a, b, log) = (Cown::new(()), Cown::new(()), Cown::new(Vec::new()));
         let (far_b, far_log) = (b.clone(), log.clone());
         // Spawns on the log, then on b; what runs on b after that spawns on the log, too.
@@ -91,8 +91,8 @@ fn order_passes_through_several_cowns() {
 }
 
 #[test]
-fn a_behaviour_on_the_spawners_own_cown_runs_after_it() {
-    check(|| {
+fn o1_a_behaviour_on_the_spawners_own_cown_runs_after_it() {
+    everywhere(|| {
         let (journal, cown) = (Journal::new(), Cown::new(()));
         let (outer, inner, again) = (journal.clone(), journal.clone(), cown.clone());
         let nested =
@@ -104,7 +104,7 @@ fn a_behaviour_on_the_spawners_own_cown_runs_after_it() {
 
 /// Each thread's behaviours keep their order, whatever others bring in between.
 #[test]
-fn each_threads_order_is_kept() {
+fn o2_each_threads_order_is_kept() {
     const THREADS: usize = 3;
     const EACH: usize = 500;
     let runtime = runtime(2, &Faults::new());
@@ -134,7 +134,7 @@ fn each_threads_order_is_kept() {
 
 /// What one thread has spawned comes before what another spawns once it has heard of it.
 #[test]
-fn order_is_causal_across_threads() {
+fn o2_order_is_causal_across_threads() {
     let runtime = runtime(2, &Faults::new());
     let log = runtime.run(|| {
         let (a, b, log) = (Cown::new(()), Cown::new(()), Cown::new(Vec::new()));
@@ -163,8 +163,8 @@ fn order_is_causal_across_threads() {
 }
 
 #[test]
-fn order_is_causal_through_promises() {
-    check(|| {
+fn o2_order_is_causal_through_promises() {
+    everywhere(|| {
         let (a, log) = (Cown::new(()), Cown::new(Vec::new()));
         for n in 0..20 {
             let far = log.clone();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{Faults, check, panic_of, runtime};
+use coact_tests::{Faults, everywhere, panic_of, runtime};
 
 fn overlap_of<F>(result: Result<(), WhenError<F>>) -> (usize, usize) {
     match result.unwrap_err().refusal {
@@ -13,8 +13,8 @@ fn overlap_of<F>(result: Result<(), WhenError<F>>) -> (usize, usize) {
 }
 
 #[test]
-fn the_positions_are_named() {
-    check(|| {
+fn s1_the_positions_are_named() {
+    everywhere(|| {
         let (a, b, c) = (Cown::new(0), Cown::new(0), Cown::new(0));
         let same = a.clone();
         assert_eq!(overlap_of(try_when((&a, &same), |_| ())), (0, 1));
@@ -29,8 +29,8 @@ fn the_positions_are_named() {
 
 /// Two readers of one cown do not exclude each other, but a set that names it twice is a mistake.
 #[test]
-fn reading_twice_is_an_overlap_too() {
-    check(|| {
+fn s1_reading_twice_is_an_overlap_too() {
+    everywhere(|| {
         let a = Cown::new(0);
         assert_eq!(overlap_of(try_when((a.read(), a.read()), |_| ())), (0, 1));
         assert_eq!(overlap_of(try_when(read_all(&[a.clone(), a.clone()]), |_| ())), (0, 1));
@@ -38,8 +38,8 @@ fn reading_twice_is_an_overlap_too() {
 }
 
 #[test]
-fn try_when_gives_the_closure_back() {
-    check(|| {
+fn s1_try_when_gives_the_closure_back() {
+    everywhere(|| {
         let a = Cown::new(1);
         let captured = String::from("captured");
         let add = move |(a, b): (&mut i32, &mut i32)| *a += *b + captured.len() as i32;
@@ -54,7 +54,7 @@ fn try_when_gives_the_closure_back() {
 }
 
 #[test]
-fn the_others_panic_in_the_caller() {
+fn s1_the_others_panic_in_the_caller() {
     let runtime = runtime(1, &Faults::new());
     let _entered = runtime.enter();
     let (a, b) = (Cown::new(0), Cown::new(0));
@@ -89,8 +89,8 @@ fn inside_a_behaviour_the_spawner_panics() {
 }
 
 #[test]
-fn nothing_is_enqueued() {
-    check(|| {
+fn s1_nothing_is_enqueued() {
+    everywhere(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         let _ = try_when((&b, &a, &a), |(b, a, _)| (*a, *b) = (1, 1)).unwrap_err();
         let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
@@ -103,7 +103,7 @@ fn nothing_is_enqueued() {
 
 #[test]
 fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
-    check(|| {
+    everywhere(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
         error.batch.when(&a, |a| *a = 2).spawn();
@@ -114,7 +114,7 @@ fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
 /// In a batch each behaviour has its own set: the same cown in two of them is no overlap.
 #[test]
 fn behaviours_of_a_batch_may_share_cowns() {
-    check(|| {
+    everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(1));
         batch().when((&a, &b), |(a, b)| *a += *b).when((&b, &a), |(b, a)| *b += *a).spawn();
         assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 3)));
@@ -145,7 +145,7 @@ fn errors_of_different_closures_come_together() {
         batch().try_when((a, a), |_| ())?.spawn();
         Ok(())
     }
-    check(|| {
+    everywhere(|| {
         let a = Cown::new(0);
         for which in 0..2 {
             let refused = add(which, &a).unwrap_err();

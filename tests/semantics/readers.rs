@@ -2,7 +2,7 @@
 //! exclude all others.
 
 use coact::prelude::*;
-use coact_tests::{Faults, Journal, Meeting, check, fail, runtime};
+use coact_tests::{Faults, Journal, Meeting, everywhere, fail, runtime};
 
 /// Spawns a reader that must meet others in the middle of its body.
 fn reader(cown: &Cown<u32>, meeting: &Meeting) -> Promise<bool> {
@@ -11,7 +11,7 @@ fn reader(cown: &Cown<u32>, meeting: &Meeting) -> Promise<bool> {
 }
 
 #[test]
-fn readers_run_at_the_same_time() {
+fn o6_readers_run_at_the_same_time() {
     let runtime = runtime(4, &Faults::new());
     let met = runtime.run(|| {
         let (cown, all) = (Cown::new(0), Meeting::of(4));
@@ -22,7 +22,7 @@ fn readers_run_at_the_same_time() {
 
 /// Readers whom a writer lets go together.
 #[test]
-fn readers_behind_a_writer_run_at_the_same_time() {
+fn o6_readers_behind_a_writer_run_at_the_same_time() {
     let runtime = runtime(2, &Faults::new());
     let met = runtime.run(|| {
         let (cown, both) = (Cown::new(0), Meeting::of(2));
@@ -35,7 +35,7 @@ fn readers_behind_a_writer_run_at_the_same_time() {
 
 /// A reader that comes while another one is at work does not wait for it.
 #[test]
-fn a_late_reader_joins() {
+fn o6_a_late_reader_joins() {
     let runtime = runtime(2, &Faults::new());
     let met = runtime.run(|| {
         let (cown, both) = (Cown::new(0), Meeting::of(2));
@@ -51,7 +51,7 @@ fn a_late_reader_joins() {
 
 /// Readers of several cowns, which share one of them only.
 #[test]
-fn readers_with_other_cowns_run_at_the_same_time() {
+fn o6_readers_with_other_cowns_run_at_the_same_time() {
     let runtime = runtime(2, &Faults::new());
     let met = runtime.run(|| {
         let (shared, a, b) = (Cown::new(0), Cown::new(0), Cown::new(0));
@@ -66,8 +66,8 @@ fn readers_with_other_cowns_run_at_the_same_time() {
 }
 
 #[test]
-fn a_reader_sees_what_was_written_before_it_and_nothing_later() {
-    check(|| {
+fn a5_a_reader_sees_what_was_written_before_it_and_nothing_later() {
+    everywhere(|| {
         let cown = Cown::new(0);
         let mut seen = Vec::new();
         for n in 1..50 {
@@ -82,8 +82,8 @@ fn a_reader_sees_what_was_written_before_it_and_nothing_later() {
 }
 
 #[test]
-fn a_writer_waits_for_the_readers_before_it_and_holds_up_those_behind() {
-    check(|| {
+fn o1_a_writer_waits_for_the_readers_before_it_and_holds_up_those_behind() {
+    everywhere(|| {
         let (journal, cown) = (Journal::new(), Cown::new(0));
         let body = |name| {
             let journal = journal.clone();
@@ -109,7 +109,7 @@ fn a_writer_waits_for_the_readers_before_it_and_holds_up_those_behind() {
 /// A writer is not starved: readers that come after it do not overtake it.
 #[test]
 fn readers_do_not_overtake_a_writer() {
-    check(|| {
+    everywhere(|| {
         let (journal, cown) = (Journal::new(), Cown::new(0));
         let (reader, writer, late, again) =
             (journal.clone(), journal.clone(), journal.clone(), cown.clone());
@@ -126,7 +126,7 @@ fn readers_do_not_overtake_a_writer() {
 
 #[test]
 fn a_behaviour_may_read_some_and_write_others() {
-    check(|| {
+    everywhere(|| {
         let (config, total) = (Cown::new(3), Cown::new(0));
         (0..50).for_each(|_| when((config.read(), &total), |(step, total)| *total += *step));
         assert_eq!(ask(total.read(), |total| *total).wait(), Ok(150));
@@ -135,8 +135,8 @@ fn a_behaviour_may_read_some_and_write_others() {
 
 /// Readers that end in any order, with writers between them: each hand-over must find its way.
 #[test]
-fn readers_and_writers_by_turns_lose_nothing() {
-    check(|| {
+fn a4_readers_and_writers_by_turns_lose_nothing() {
+    everywhere(|| {
         let (a, b) = (Cown::new(0_u64), Cown::new(0_u64));
         let reads = Cown::new(0_u64);
         for n in 0..300 {
@@ -153,8 +153,8 @@ fn readers_and_writers_by_turns_lose_nothing() {
 }
 
 #[test]
-fn a_reader_that_panics_leaves_the_cown_as_it_is() {
-    coact_tests::check_with_faults(|_| {
+fn f2_a_reader_that_panics_leaves_the_cown_as_it_is() {
+    coact_tests::everywhere_with_faults(|_| {
         let cown = Cown::new(5);
         let failed = ask(cown.read(), |_| fail("while reading"));
         when(&cown, |state| *state += 1);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact_tests::{Faults, Log, PATIENCE, check, check_with_faults, fail, runtime};
+use coact_tests::{Faults, Log, PATIENCE, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]
-fn ask_gives_what_the_behaviour_returns() {
-    check(|| {
+fn r1_ask_gives_what_the_behaviour_returns() {
+    everywhere(|| {
         let (a, b) = (Cown::new(2), Cown::new(String::from("x")));
         assert_eq!(ask((&a, b.read()), |(a, b)| b.repeat(*a)).wait(), Ok("xx".into()));
     });
@@ -17,7 +17,7 @@ fn ask_gives_what_the_behaviour_returns() {
 
 #[test]
 fn a_value_may_be_anything_that_is_send() {
-    check(|| {
+    everywhere(|| {
         let unit = ask((), |()| ());
         let large = ask((), |()| [7_u64; 100]);
         let boxed: Promise<Box<dyn FnOnce() -> u8 + Send>> = ask((), |()| Box::new(|| 3_u8) as _);
@@ -31,8 +31,8 @@ fn a_value_may_be_anything_that_is_send() {
 
 /// The promise is kept once the behaviour has let its cowns go.
 #[test]
-fn a_promise_is_kept_after_the_release() {
-    check(|| {
+fn r2_a_promise_is_kept_after_the_release() {
+    everywhere(|| {
         let cown = Cown::new(1);
         ask(&cown, |n| *n += 1).wait().unwrap();
         assert_eq!(cown.into_inner().unwrap(), 2);
@@ -60,8 +60,8 @@ fn a_wait_without_end_is_a_long_timeout() {
 }
 
 #[test]
-fn a_promise_is_awaited_in_a_future_of_the_runtime() {
-    check(|| {
+fn r4_a_promise_is_awaited_in_a_future_of_the_runtime() {
+    everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(2));
         let sum = spawn_future(async move {
             let a = ask(&a, |a| *a).await?;
@@ -73,7 +73,7 @@ fn a_promise_is_awaited_in_a_future_of_the_runtime() {
 }
 
 #[test]
-fn a_promise_is_awaited_on_tokio() {
+fn r4_a_promise_is_awaited_on_tokio() {
     let runtime = runtime(2, &Faults::new());
     let cowns: Vec<Cown<u64>> = runtime.run(|| (0..50).map(Cown::new).collect());
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
@@ -92,7 +92,7 @@ fn a_promise_is_awaited_on_tokio() {
 }
 
 #[test]
-fn a_promise_is_awaited_on_another_executor() {
+fn r4_a_promise_is_awaited_on_another_executor() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| Cown::new(3));
     let both = futures::executor::block_on(async {
@@ -134,8 +134,8 @@ fn a_promise_may_be_polled_by_one_task_and_then_by_another() {
 }
 
 #[test]
-fn then_runs_on_other_cowns_with_the_value() {
-    check(|| {
+fn r4_then_runs_on_other_cowns_with_the_value() {
+    everywhere(|| {
         let (source, sink) = (Cown::new(20), Cown::new(1));
         let product = ask(&source, |n| *n + 1).then(&sink, |sink, n| {
             *sink *= n.unwrap();
@@ -147,8 +147,8 @@ fn then_runs_on_other_cowns_with_the_value() {
 }
 
 #[test]
-fn then_can_be_chained_and_used_inside_of_behaviours() {
-    check(|| {
+fn r4_then_can_be_chained_and_used_inside_of_behaviours() {
+    everywhere(|| {
         let (a, b, log) = (Cown::new(1), Cown::new(10), Cown::new(Vec::new()));
         let (far_a, far_b, far_log) = (a.clone(), b.clone(), log.clone());
         let done = ask((), move |()| {
@@ -163,7 +163,7 @@ fn then_can_be_chained_and_used_inside_of_behaviours() {
 
 #[test]
 fn then_is_told_of_the_error() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let sink = Cown::new(0);
         let failed: Promise<i32> = ask((), |()| fail("no value"));
         let seen = failed.then(&sink, |_, value| value);
@@ -173,8 +173,8 @@ fn then_is_told_of_the_error() {
 
 /// A chained behaviour takes its place when the value is there, not when it is chained.
 #[test]
-fn then_takes_its_place_when_the_value_is_there() {
-    check(|| {
+fn o5_then_takes_its_place_when_the_value_is_there() {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         let (resolver, promise) = Promise::channel();
         let done = promise.then(&log, |log, value| log.push(value.unwrap()));
@@ -188,7 +188,7 @@ fn then_takes_its_place_when_the_value_is_there() {
 /// A chain as long as one likes does not fill the stack.
 #[test]
 fn a_long_chain_of_thens() {
-    check(|| {
+    everywhere(|| {
         let count = Cown::new(0);
         let (resolver, promise) = Promise::channel();
         let mut last = promise;
@@ -202,7 +202,7 @@ fn a_long_chain_of_thens() {
 }
 
 #[test]
-fn a_dropped_resolver_breaks_the_promise() {
+fn r1_a_dropped_resolver_breaks_the_promise() {
     let (resolver, promise) = Promise::<u8>::channel();
     drop(resolver);
     assert_eq!(promise.wait(), Err(Broken::Dropped));
@@ -210,8 +210,8 @@ fn a_dropped_resolver_breaks_the_promise() {
 }
 
 #[test]
-fn a_resolver_that_a_behaviour_drops_breaks_the_promise() {
-    check_with_faults(|_| {
+fn r1_a_resolver_that_a_behaviour_drops_breaks_the_promise() {
+    everywhere_with_faults(|_| {
         let (cown, (resolver, promise)) = (Cown::new(()), Promise::<u8>::channel());
         when(&cown, move |_| {
             let _resolver = resolver;
@@ -226,15 +226,15 @@ fn a_resolver_that_a_behaviour_drops_breaks_the_promise() {
 }
 
 #[test]
-fn a_resolver_can_fail() {
+fn r1_a_resolver_can_fail() {
     let (resolver, promise) = Promise::<u8>::channel();
     resolver.fail(Broken::Cancelled);
     assert_eq!(promise.wait(), Err(Broken::Cancelled));
 }
 
 #[test]
-fn work_whose_promise_is_dropped_is_done_all_the_same() {
-    check(|| {
+fn r3_work_whose_promise_is_dropped_is_done_all_the_same() {
+    everywhere(|| {
         let cown = Cown::new(0);
         drop(ask(&cown, |n| *n += 1));
         drop(ask(&cown, |n| *n += 1).then(&cown, |n, _| *n += 1));
@@ -254,7 +254,7 @@ fn the_resolver_knows_when_nobody_waits() {
 /// Values that nobody takes are dropped once.
 #[test]
 fn values_are_dropped_once() {
-    check(|| {
+    everywhere(|| {
         let (dropped, cown) = (Log::new(), Cown::new(()));
         let value = |name| Note(name, dropped.clone());
         let (untaken, taken) = (value("untaken"), value("taken"));

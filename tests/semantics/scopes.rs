@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex};
 use coact::prelude::*;
 use coact::sim::{Config, Sim};
 use coact_tests::{
-    Faults, Journal, Log, Nervous, PATIENCE, check, check_with_faults, fail, panic_of, runtime,
+    Faults, Journal, Log, Nervous, PATIENCE, everywhere, everywhere_with_faults, fail, panic_of,
+    runtime,
 };
 
 #[test]
 fn behaviours_borrow_from_the_caller() {
-    check(|| {
+    everywhere(|| {
         let cowns: Vec<Cown<usize>> = (0..20).map(Cown::new).collect();
         let (mut squares, factor) = ([0; 20], 2);
         scope(|s| {
@@ -27,7 +28,7 @@ fn behaviours_borrow_from_the_caller() {
 
 #[test]
 fn a_scope_gives_what_its_closure_returns() {
-    check(|| {
+    everywhere(|| {
         let mut seen = 0;
         let cown = Cown::new(3);
         assert_eq!(
@@ -44,7 +45,7 @@ fn a_scope_gives_what_its_closure_returns() {
 
 #[test]
 fn a_scope_returns_when_its_behaviours_are_done() {
-    check(|| {
+    everywhere(|| {
         let (journal, cown) = (Journal::new(), Cown::new(()));
         scope(|s| {
             for name in ["first", "second", "third"] {
@@ -61,7 +62,7 @@ fn a_scope_returns_when_its_behaviours_are_done() {
 /// They stand in the same order as all others.
 #[test]
 fn scoped_behaviours_are_ordered_with_others() {
-    check(|| {
+    everywhere(|| {
         let log = Cown::new(Vec::new());
         when(&log, |log| log.push("before"));
         scope(|s| {
@@ -79,7 +80,7 @@ fn scoped_behaviours_are_ordered_with_others() {
 
 #[test]
 fn scopes_nest() {
-    check(|| {
+    everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(2));
         let (mut outer, mut inner) = (0, 0);
         scope(|s| {
@@ -92,8 +93,8 @@ fn scopes_nest() {
 }
 
 #[test]
-fn a_panic_reaches_the_caller_after_all_have_ended() {
-    check_with_faults(|faults| {
+fn f7_a_panic_reaches_the_caller_after_all_have_ended() {
+    everywhere_with_faults(|faults| {
         let (journal, a, b) = (Journal::new(), Cown::new(()), Cown::new(()));
         let message = panic_of(|| {
             scope(|s| {
@@ -115,7 +116,7 @@ fn a_panic_reaches_the_caller_after_all_have_ended() {
 /// The payload is the very same, not only its message.
 #[test]
 fn the_payload_reaches_the_caller() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         #[derive(Debug, PartialEq)]
         struct Payload(u8);
         let cown = Cown::new(());
@@ -128,7 +129,7 @@ fn the_payload_reaches_the_caller() {
 
 #[test]
 fn a_panic_of_the_scopes_own_closure_waits_for_the_behaviours() {
-    check(|| {
+    everywhere(|| {
         let (journal, cown) = (Journal::new(), Cown::new(()));
         let message = panic_of(|| {
             scope(|s| -> () {
@@ -143,7 +144,7 @@ fn a_panic_of_the_scopes_own_closure_waits_for_the_behaviours() {
 
 #[test]
 fn a_skipped_behaviour_fails_the_scope() {
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let cown = Cown::new(());
         when(&cown, |_| fail("before the scope"));
         let message = panic_of(|| scope(|s| s.when(&cown, |_| ())));
@@ -153,7 +154,7 @@ fn a_skipped_behaviour_fails_the_scope() {
 
 #[test]
 fn a_scope_with_an_overlap_ends_with_that_panic() {
-    check(|| {
+    everywhere(|| {
         let (mut seen, cown) = (0, Cown::new(4));
         let message = panic_of(|| {
             scope(|s| {
@@ -168,8 +169,8 @@ fn a_scope_with_an_overlap_ends_with_that_panic() {
 
 /// Wherever in the spawning it panics: what the closure holds is dropped, and the scope ends.
 #[test]
-fn a_handle_that_panics_while_a_scope_spawns_on_it() {
-    check(|| {
+fn f7_a_handle_that_panics_while_a_scope_spawns_on_it() {
+    everywhere(|| {
         let held = Arc::new(());
         for calm in 0..8 {
             let (nervous, other, far) = (Nervous::new(calm), Cown::new(0), Arc::clone(&held));
@@ -193,7 +194,7 @@ fn a_handle_that_panics_while_a_scope_spawns_on_it() {
 
 #[test]
 fn a_handle_that_panics_while_others_spawn_on_it() {
-    check(|| {
+    everywhere(|| {
         let held = Arc::new(());
         for calm in 0..8 {
             let nervous = || (Nervous::new(calm), Cown::new(0), Arc::clone(&held));
@@ -235,7 +236,7 @@ fn a_payload_that_panics_when_it_is_dropped() {
             }
         }
     }
-    check_with_faults(|_| {
+    everywhere_with_faults(|_| {
         let cown = Cown::new(());
         let caught = catch_unwind(AssertUnwindSafe(|| {
             scope(|s| {

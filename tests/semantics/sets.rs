@@ -1,7 +1,12 @@
 //! Sets may be tuples of up to eight, slices, arrays and `Vec`s of cowns, in any mix.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use coact::AsCown;
 use coact::prelude::*;
-use coact_tests::{check, panic_of};
+use coact_tests::{Faults, everywhere, panic_of, runtime};
 
 fn cowns(count: usize) -> Vec<Cown<usize>> {
     (0..count).map(Cown::new).collect()
@@ -12,7 +17,7 @@ macro_rules! tuple {
     ($name:ident, $($member:ident = $index:tt),*) => {
         #[test]
         fn $name() {
-            check(|| {
+            everywhere(|| {
                 let all = cowns(8);
                 when(($(&all[$index],)*), |($($member,)*)| { $(*$member = *$member * 10 + $index;)* });
                 let seen = ask(($(all[$index].read(),)*), |($($member,)*)| vec![$(*$member),*]);
@@ -35,8 +40,8 @@ tuple!(a_tuple_of_7, a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6);
 tuple!(a_tuple_of_8, a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7);
 
 #[test]
-fn the_members_of_a_tuple_may_be_of_different_types() {
-    check(|| {
+fn s2_the_members_of_a_tuple_may_be_of_different_types() {
+    everywhere(|| {
         let (text, number) = (Cown::new(String::from("n = ")), Cown::new(7_u8));
         let list = Cown::new(vec![1.5]);
         when((&text, number.read(), &list), |(text, number, list)| {
@@ -49,8 +54,8 @@ fn the_members_of_a_tuple_may_be_of_different_types() {
 }
 
 #[test]
-fn slices_vecs_and_arrays() {
-    check(|| {
+fn s2_slices_vecs_and_arrays() {
+    everywhere(|| {
         let all = cowns(5);
         let array: [Cown<usize>; 2] = [all[4].clone(), all[0].clone()];
         when(&all, |mut all| all.iter_mut().for_each(|n| *n += 10));
@@ -66,8 +71,8 @@ fn slices_vecs_and_arrays() {
 }
 
 #[test]
-fn members_of_a_slice() {
-    check(|| {
+fn s2_members_of_a_slice() {
+    everywhere(|| {
         let seen = ask(&cowns(3), |mut all| {
             assert_eq!((all.len(), all.is_empty()), (3, false));
             assert_eq!((all.get(2), all.get(3)), (Some(&2), None));
@@ -92,8 +97,8 @@ fn members_of_a_slice() {
 }
 
 #[test]
-fn mixes() {
-    check(|| {
+fn s2_mixes() {
+    everywhere(|| {
         let (many, few) = (cowns(4), cowns(2));
         let (a, b) = (Cown::new(100_usize), Cown::new(String::new()));
         let seen = ask(
@@ -115,7 +120,7 @@ fn mixes() {
 
 #[test]
 fn arrays_of_sets() {
-    check(|| {
+    everywhere(|| {
         let all = cowns(6);
         let pairs = [(&all[0], all[1].read()), (&all[2], all[3].read()), (&all[4], all[5].read())];
         when(pairs, |pairs| pairs.into_iter().for_each(|(to, from)| *to += *from));
@@ -128,7 +133,7 @@ fn arrays_of_sets() {
 /// More than eight cowns: nested tuples.
 #[test]
 fn nested_tuples() {
-    check(|| {
+    everywhere(|| {
         let all = cowns(10);
         let at = |n: usize| &all[n];
         let set = ((at(0), at(1), at(2), at(3), at(4)), (at(5), (at(6), (at(7), (at(8), at(9))))));
@@ -140,8 +145,8 @@ fn nested_tuples() {
 }
 
 #[test]
-fn empty_sets_run() {
-    check(|| {
+fn s3_empty_sets_run() {
+    everywhere(|| {
         let none: [Cown<u8>; 0] = [];
         let ran = [
             ask((), |()| true),
@@ -158,8 +163,8 @@ fn empty_sets_run() {
 
 /// As often as one likes: a set without cowns is ordered with nothing, and nothing is lost.
 #[test]
-fn empty_sets_are_in_no_order() {
-    check(|| {
+fn s3_empty_sets_are_in_no_order() {
+    everywhere(|| {
         let sum = Cown::new(0);
         for n in 0..100 {
             let sum = sum.clone();
@@ -171,7 +176,7 @@ fn empty_sets_are_in_no_order() {
 
 #[test]
 fn a_set_of_a_thousand() {
-    check(|| {
+    everywhere(|| {
         let all = cowns(1000);
         when(&all, |mut all| all.iter_mut().for_each(|n| *n *= 2));
         let sum = ask((read_all(&all[..500]), &all[500..]), |(low, high)| {
@@ -183,7 +188,7 @@ fn a_set_of_a_thousand() {
 
 #[test]
 fn slices_of_references() {
-    check(|| {
+    everywhere(|| {
         let all = cowns(6);
         let even: Vec<&Cown<usize>> = all.iter().step_by(2).collect();
         when(&even, |mut even| even.iter_mut().for_each(|n| *n += 10));
@@ -203,7 +208,7 @@ fn slices_of_references() {
 
 #[test]
 fn members_are_iterators() {
-    check(|| {
+    everywhere(|| {
         let all = cowns(4);
         when(&all, |all| {
             for n in all {
@@ -242,4 +247,75 @@ fn members_are_iterators() {
         });
         assert_eq!(seen.wait(), Ok((64, Some(20))));
     });
+}
+
+/// Counts how often it is cloned or dropped; a handle of a cown, too.
+struct Counted {
+    cown: Cown<u32>,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Counted {
+    fn new(cown: &Cown<u32>, calls: &Arc<AtomicUsize>) -> Self {
+        Self { cown: cown.clone(), calls: Arc::clone(calls) }
+    }
+
+    fn count(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.count();
+        Self::new(&self.cown, &self.calls)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.count();
+    }
+}
+
+impl AsCown for Counted {
+    type State = u32;
+    type View = u32;
+
+    fn as_cown(&self) -> &Cown<u32> {
+        &self.cown
+    }
+
+    fn view(state: &u32) -> &u32 {
+        state
+    }
+
+    fn view_mut(state: &mut u32) -> &mut u32 {
+        state
+    }
+}
+
+/// The one worker is busy until all has been looked at: whatever is done is done by spawning.
+#[test]
+fn s4_spawning_clones_no_handle_and_runs_no_code_of_the_user() {
+    let runtime = runtime(1, &Faults::new());
+    let _entered = runtime.enter();
+    let (go, gate) = mpsc::channel::<()>();
+    when(&Cown::new(()), move |()| gate.recv().unwrap());
+    let (a, b, c) = (Cown::new(0), Cown::new(0), Cown::new(0));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let handle = Counted::new(&c, &calls);
+    let (one, two, many, slice) =
+        (handle.clone(), handle.clone(), handle.clone(), [handle.clone()]);
+    let before = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::handles));
+    when(&a, move |_| one.count());
+    let sum = ask((&a, &b, &handle), move |(a, b, c)| {
+        two.count();
+        *a + *b + *c
+    });
+    when((read_all(&[&a, &b]), &slice), move |_| many.count());
+    let after = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::handles));
+    go.send(()).unwrap();
+    drop(sum);
+    assert_eq!(after, before);
 }

@@ -18,6 +18,7 @@ pub use journal::{Journal, Log};
 pub use meeting::{Meeting, PATIENCE, side_by_side};
 pub use nervous::Nervous;
 pub use program::{
-    Faults, check, check_with_faults, fail, finally, hosted_runtime, message_of, panic_of, runtime,
+    Faults, check, check_with_faults, everywhere, everywhere_with_faults, fail, finally,
+    hosted_runtime, message_of, panic_of, runtime,
 };
 pub use workload::{Bank, Dice};

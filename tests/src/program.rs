@@ -1,9 +1,11 @@
-//! Programs under test: run on real workers, few and many, and over again.
+//! Programs under test: run on real workers, few and many, over again, and some in deterministic mode.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::resume_unwind;
+use std::rc::Rc;
 
+use coact::sim::{Config, Method, Sim};
 use coact::{Builder, Fault, Runtime};
 
 use crate::executor::Executor;
@@ -16,6 +18,9 @@ const WORKERS: [usize; 3] = [1, 2, 4];
 /// How often it runs with each number.
 const REPEATS: usize = 5;
 
+/// How many schedules of each kind it runs under in deterministic mode.
+const SCHEDULES: u64 = 5;
+
 /// What a runtime has told its hook.
 pub type Faults = Log<Fault>;
 
@@ -25,7 +30,25 @@ thread_local! {
     static VERDICTS: RefCell<Vec<Verdict>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs a program in which no behaviour panics or is skipped.
+/// Runs a program in which no behaviour panics or is skipped, on real workers.
+///
+/// # Panics
+/// If the program panics, or a behaviour of it.
+#[track_caller]
+pub fn check(program: impl Fn() + 'static) {
+    on_threads(&without_faults(program));
+}
+
+/// Runs a program in which behaviours panic, and which may look at what the runtime has reported, on real workers.
+///
+/// # Panics
+/// If the program panics.
+#[track_caller]
+pub fn check_with_faults(program: impl Fn(&Faults) + 'static) {
+    on_threads(&program);
+}
+
+/// As [`check`], and in deterministic mode as well.
 ///
 /// The program depends on nothing but the semantics: it has no threads of its own, does not look at
 /// the time, and blocks on nothing but promises.
@@ -33,32 +56,59 @@ thread_local! {
 /// # Panics
 /// If the program panics, or a behaviour of it.
 #[track_caller]
-pub fn check(program: impl Fn() + 'static) {
-    check_with_faults(move |faults| {
-        program();
-        let faults = faults.clone();
-        finally(move || assert!(faults.is_empty(), "went wrong: {:?}", faults.take()));
-    });
+pub fn everywhere(program: impl Fn() + 'static) {
+    everywhere_with_faults(without_faults(program));
 }
 
-/// Runs a program in which behaviours panic, and which may look at what the runtime has reported.
+/// As [`check_with_faults`], and in deterministic mode as well: see [`everywhere`].
 ///
 /// # Panics
 /// If the program panics.
 #[track_caller]
-pub fn check_with_faults(program: impl Fn(&Faults) + 'static) {
-    for workers in WORKERS {
-        for _ in 0..REPEATS {
-            let faults = Faults::new();
-            run(&runtime(workers, &faults), &faults, &program);
-        }
-        // And where the workers have no threads of their own.
-        let (executor, faults) = (Executor::new(2), Faults::new());
-        run(&hosted_runtime(workers, &executor, &faults), &faults, &program);
+pub fn everywhere_with_faults(program: impl Fn(&Faults) + 'static) {
+    on_threads(&program);
+    // A sanitizer does not know of fibers.
+    if std::env::var_os("COACT_TEST_SIMULATED").is_none_or(|value| value != "0") {
+        simulated(Rc::new(program));
     }
 }
 
-fn run(runtime: &Runtime, faults: &Faults, program: impl Fn(&Faults)) {
+/// The program, and behind it the verdict that nothing has gone wrong.
+fn without_faults(program: impl Fn() + 'static) -> impl Fn(&Faults) + 'static {
+    move |faults| {
+        program();
+        let faults = faults.clone();
+        finally(move || assert!(faults.is_empty(), "went wrong: {:?}", faults.take()));
+    }
+}
+
+// From here on programs have one type: each is compiled once, and what runs it once for all of them.
+
+fn on_threads(program: &dyn Fn(&Faults)) {
+    for workers in WORKERS {
+        for _ in 0..REPEATS {
+            let faults = Faults::new();
+            run(&runtime(workers, &faults), &faults, program);
+        }
+        // And where the workers have no threads of their own.
+        let (executor, faults) = (Executor::new(2), Faults::new());
+        run(&hosted_runtime(workers, &executor, &faults), &faults, program);
+    }
+}
+
+#[track_caller]
+fn simulated(program: Rc<dyn Fn(&Faults)>) {
+    for method in [Method::Random, Method::Pct { depth: 3 }] {
+        let program = Rc::clone(&program);
+        let sim = Sim::new().config(Config::new().method(method).runs(SCHEDULES));
+        sim.allow_faults(true).check(move || {
+            let faults = Faults::new();
+            run(&runtime(2, &faults), &faults, &*program);
+        });
+    }
+}
+
+fn run(runtime: &Runtime, faults: &Faults, program: &dyn Fn(&Faults)) {
     runtime.run(|| program(faults));
     for verdict in VERDICTS.take() {
         verdict();

@@ -7,5 +7,6 @@
 pub mod layers;
 pub mod links;
 pub mod modules;
+pub mod promises;
 pub mod source;
 pub mod tree;

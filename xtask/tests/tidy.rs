@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use coact_xtask::{layers, links, modules, source, tree};
+use coact_xtask::{layers, links, modules, promises, source, tree};
 
 /// All Rust files of the project.
 fn rust_files() -> Vec<PathBuf> {
@@ -147,4 +147,27 @@ fn links_lead_somewhere() {
         }
     }
     assert_none(&broken, "these links lead nowhere:");
+}
+
+#[test]
+fn every_promise_has_a_test_of_its_name() {
+    let page = tree::text(&tree::root().join("docs/semantics.md"));
+    let labels = promises::labels(&page);
+    assert!(!labels.is_empty(), "docs/semantics.md has no promises any more");
+    let suites = names_of_tests(tree::files(&tree::root().join("tests"), "rs"));
+    let wrong = promises::untested(&labels, &suites);
+    assert_none(&wrong, "`tests` has no test of these promises' names (`o1_...`, or `ui/o1_...`):");
+    // Wherever they are.
+    let strays = promises::strays(&labels, &names_of_tests(rust_files()));
+    assert_none(&strays, "docs/semantics.md has no promise that these tests are named after:");
+}
+
+/// The names of the tests in these files, and of those that are tests as a whole.
+fn names_of_tests(files: Vec<PathBuf>) -> Vec<String> {
+    let must_not_compile = tree::root().join("tests/ui");
+    let names = files.iter().flat_map(|path| match path.file_stem() {
+        Some(name) if path.starts_with(&must_not_compile) => vec![name.to_string_lossy().into()],
+        _ => promises::tests(&tree::text(path)),
+    });
+    names.collect()
 }

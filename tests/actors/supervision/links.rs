@@ -30,7 +30,7 @@ fn link(one: &Addr<Diary>, other: &AnyAddr) {
 }
 
 #[test]
-fn a_child_that_is_not_restarted_takes_along_whom_its_last_life_has_linked() {
+fn m10_a_child_that_is_not_restarted_takes_along_whom_its_last_life_has_linked() {
     check_with_faults(|_| {
         let log = Log::new();
         let mut tree = Supervisor::one_for_one();
@@ -112,7 +112,7 @@ fn a_link_that_is_set_while_the_child_is_down_holds_when_it_is_up() {
 }
 
 #[test]
-fn a_child_that_was_down_hears_of_the_end_of_its_link_when_it_is_up() {
+fn m10_a_child_that_was_down_hears_of_the_end_of_its_link_when_it_is_up() {
     Sim::new().allow_faults(true).check(|| {
         let log = Log::new();
         let (child, _supervisor) = down_for(Duration::from_secs(1), &log);

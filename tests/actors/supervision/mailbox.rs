@@ -82,7 +82,7 @@ fn on_threads(senders: Vec<Box<dyn FnOnce() + Send>>) {
 }
 
 #[test]
-fn nothing_is_lost_or_doubled_on_real_threads() {
+fn m3_nothing_is_lost_or_doubled_on_real_threads() {
     check_with_faults(|_| {
         let senders: Vec<Letters> =
             (0..3).map(|from| (0..300).map(|n| (n * 7 + from) % 5 == 0).collect()).collect();
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_lost_or_doubled_in_deterministic_mode(
+    fn m3_nothing_is_lost_or_doubled_in_deterministic_mode(
         senders in prop::collection::vec(prop::collection::vec(any::<bool>(), 0..8), 1..4),
         seed: u64,
     ) {

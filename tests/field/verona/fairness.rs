@@ -44,7 +44,7 @@ const UNEVENNESS: f64 = 0.15;
 
 /// Nothing is left to the system: the worker takes all in turns, each for its share.
 #[test]
-fn one_worker_serves_all_alike() {
+fn p7_one_worker_serves_all_alike() {
     for cowns in [2, 6, 100] {
         let (least, most) = least_and_most(1, cowns, 5_000);
         assert!(most - least <= 2 * THROUGHPUT, "{least} to {most} turns of {cowns} cowns");
@@ -57,7 +57,7 @@ fn one_worker_serves_all_alike() {
 /// after 100,000 turns a cown, with two more threads than processors and with one processor only, 5 % after 300,000,
 /// and falls from there.
 #[test]
-fn two_workers_serve_all_alike() {
+fn p7_two_workers_serve_all_alike() {
     let (least, most) = least_and_most(2, 6, 400_000);
     let unevenness = (most - least) as f64 / most as f64;
     assert!(unevenness <= UNEVENNESS, "{least} to {most} turns");
