@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests: units, documentation, properties, semantics, must-not-compile, house rules.
+# All tests: units, documentation, properties, semantics, must-not-compile, house rules, and those of the benchmarks.
 # Arguments are passed on to cargo: ci/test.sh -p coact-core
 set -euo pipefail
 cd "$(dirname "$0")/.."
