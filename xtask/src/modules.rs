@@ -177,7 +177,7 @@ fn code(text: &str) -> String {
     let mut kept = String::new();
     while let Some(line) = lines.next() {
         let opens = |next: &&str| next.starts_with("mod ") && next.ends_with('{');
-        if is_tests(line) && lines.peek().is_some_and(|next| opens(next)) {
+        if is_tests(line) && lines.peek().is_some_and(opens) {
             break;
         }
         kept.push_str(line.split("//").next().unwrap_or_default());

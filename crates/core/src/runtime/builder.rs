@@ -30,7 +30,7 @@ use crate::simulated;
 /// assert_eq!(seen.into_inner().unwrap(), 1);
 /// # Ok::<(), coact::BuildError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder {
     config: Config,
@@ -97,12 +97,6 @@ impl std::error::Error for BuildError {
 }
 
 const MAX_WORKERS: usize = 4096;
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self { config: Config::default(), spawn_worker: None }
-    }
-}
 
 impl Builder {
     /// How many worker threads run behaviours (default: one a core).

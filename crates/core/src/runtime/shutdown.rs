@@ -285,7 +285,7 @@ pub(super) fn cancel_hidden(shared: &'static Shared) {
 
 /// The same for a pump, by its thread.
 pub(super) fn cancel_hidden_of_pump(shared: &'static Shared) {
-    apart(shared, |shared| drop_hidden(shared));
+    apart(shared, drop_hidden);
     cut_off(shared);
 }
 

@@ -147,7 +147,7 @@ impl Fiber {
                 OUTSIDE.set(self.place);
             }
         }
-        let context = mem::replace(&mut self.context, Snapshot::default());
+        let context = mem::take(&mut self.context);
         let outside = Outside {
             context: Some(context.swap_in()),
             yielder: YIELDER.get(),

@@ -130,9 +130,10 @@ pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
 ///
 /// As [`super::dealloc`].
 pub(super) unsafe fn dealloc_refused(block: NonNull<u8>, layout: Layout) {
-    // SAFETY: by the caller's word; a layout without a class was passed on by `alloc`.
     match SizeClass::of(layout) {
+        // SAFETY: the caller gives up a block of this class.
         Some(class) => unsafe { make_room(class, block.cast()) },
+        // SAFETY: a layout without a class was passed on by `alloc`.
         None => unsafe { take_back(block, layout) },
     }
 }
