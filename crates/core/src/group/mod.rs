@@ -45,7 +45,7 @@ use crate::sched::home::Home;
 ///   run at the same time, readers included.
 /// * [`Cown::into_inner`] gives the state out only if nothing is queued or running in the group.
 /// * [`Cown::move_to`] moves the whole group.
-/// * A member that is [attended to](Attended) and whose door is shut shuts the whole group.
+/// * A member that is [attended to](crate::Attended) and whose door is shut shuts the whole group.
 /// * The promise of a behaviour is kept when the behaviour has ended; the group is not released
 ///   before if others of the group wait behind it.
 ///

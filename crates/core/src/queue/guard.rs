@@ -164,12 +164,12 @@ pub enum Door {
     /// The next behaviour may come.
     Open,
     /// Behaviours wait, and with them whatever else they hold or have been granted, until a later
-    /// [`Attended::attend`] opens.
+    /// [`Attended::attend`](crate::Attended::attend) opens.
     ///
     /// The door does not stay shut when nobody is left who could have it opened: when the last handle of the cown goes,
     /// what waits runs. Nor does that of a cown that is closed.
     Shut,
-    /// The next turn is the state's own: [`Attended::take_turn`].
+    /// The next turn is the state's own: [`Attended::take_turn`](crate::Attended::take_turn).
     Reserved,
 }
 

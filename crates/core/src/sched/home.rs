@@ -14,7 +14,7 @@ use crate::panic;
 use crate::task::{Mode, RunContext};
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
-/// and compared, and that outlives its [`Runtime`].
+/// and compared, and that outlives its [`Runtime`](crate::Runtime).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Home(pub(crate) RuntimeId);
 
@@ -25,7 +25,7 @@ impl Home {
         !cfg!(loom) && shared::get(self.0).phase() != Phase::Running
     }
 
-    /// That of the caller: see [`Cown::new`].
+    /// That of the caller: see [`Cown::new`](crate::Cown::new).
     #[inline]
     pub fn current() -> Self {
         Self(current_id())
