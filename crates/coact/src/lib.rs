@@ -75,6 +75,8 @@
 //!
 //! # Features
 //!
+//! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
+//! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
 //!
@@ -86,29 +88,36 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "actors")]
 pub use coact_actor::*;
 pub use coact_core::*;
+#[cfg(feature = "macros")]
 pub use coact_macros::*;
 
 /// What most programs use: `use coact::prelude::*;`.
 pub mod prelude {
     // Actors.
+    #[cfg(feature = "actors")]
     pub use coact_actor::{
         Actor, ActorId, ActorStream, Addr, AnyAddr, Ask, AskCycle, AskError, Attached, Context,
         Demand, Down, ExitReason, Exited, Handler, Lane, Mailbox, Message, Receive, ReceiveTimeout,
         Recipient, Reply, SendActor, SendError, Shared, Stopped, StreamEnd, WeakAddr, actor, spawn,
         this_thread,
     };
+    #[cfg(feature = "actors")]
     pub use coact_actor::{
         Backoff, Child, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
     };
     // Where they run.
+    #[cfg(feature = "actors")]
     pub use coact_actor::{Host, PumpActors, Spread, System, actor_local, dispatcher, spawn_local};
     // Finding and grouping them.
+    #[cfg(feature = "actors")]
     pub use coact_actor::{
         LookupError, NameTaken, NoAnswer, Pool, Registry, RouteError, Router, Routing, Scatter,
         Subscription, Topic, TopicTree, Uid, events, lookup, registry, topic, whereis,
     };
+    #[cfg(feature = "macros")]
     pub use coact_macros::{Actor, Message, handlers, message};
     // What is spawned, and on what.
     pub use coact_core::{

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Does the facade build with each combination of its features?
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# `macros` implies `actors`.
+for features in '' actors macros sim actors,sim macros,sim; do
+    echo "coact with: ${features:-nothing}"
+    cargo clippy --quiet --package coact --no-default-features --features "$features" -- -D warnings
+done
