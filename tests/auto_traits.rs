@@ -122,6 +122,7 @@ fn auto_traits() {
         Addr<Local>: "Send" "Sync" "Unpin";
         WeakAddr<Local>: "Send" "Sync" "Unpin";
         Recipient<Quiet>: "Send" "Sync" "Unpin";
+        coact::WeakRecipient<Quiet>: "Send" "Sync" "Unpin";
         AnyAddr: "Send" "Sync" "Unpin";
         coact::Spawn<Local>: "Send" "-" "Unpin";
         coact::Anchored<Rc<u8>>: "Send" "-" "Unpin";

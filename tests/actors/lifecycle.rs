@@ -200,6 +200,64 @@ fn addresses_of_all_kinds_are_keys() {
     });
 }
 
+#[test]
+fn a_weak_recipient_does_not_keep_its_actor() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let weak = Recipient::<Note>::from(&diary).downgrade();
+        weak.send(Note("one")).unwrap();
+        assert_eq!(weak.upgrade().map(|full| full.id()), Some(diary.id()));
+        // The recipient that it was made of is gone, and the actor is not.
+        assert_eq!(weak.id(), diary.id());
+        drop(diary);
+        finally(move || {
+            assert!(weak.upgrade().is_none());
+            assert!(matches!(weak.send(Note("two")), Err(SendError::Stopped(Note("two")))));
+            assert_eq!(log.take(), ["started", "one", "stopped: it was done", "dropped"]);
+        });
+    });
+}
+
+#[test]
+fn a_weak_recipient_of_a_router_is_there_as_long_as_a_full_one() {
+    check(|| {
+        let (diary, log) = Diary::spawn();
+        let router = Router::new(Routing::RoundRobin);
+        router.add(&diary);
+        let full: Recipient<Note> = router.recipient();
+        let weak = full.downgrade();
+        assert_eq!(weak, weak.clone());
+        weak.send(Note("one")).unwrap();
+        drop(full);
+        assert!(weak.upgrade().is_none());
+        finally(move || {
+            drop((router, diary));
+            assert_eq!(log.take()[1], "one");
+        });
+    });
+}
+
+#[test]
+fn an_address_of_any_type_tells_of_the_end() {
+    check(|| {
+        let (diary, _) = Diary::spawn();
+        let any = [AnyAddr::from(&diary), diary.downgrade().into(), diary.clone().into()];
+        assert!(any.iter().all(|one| *one == diary.any() && !one.has_ended()));
+        drop(diary);
+        finally(move || assert!(any.iter().all(AnyAddr::has_ended)));
+    });
+}
+
+#[test]
+fn a_reason_leads_to_its_cause() {
+    use std::error::Error;
+    let first = ExitReason::Failed("no disk".into());
+    let second = ExitReason::TooManyRestarts(first.clone().into());
+    let cause = second.source().expect("there is one");
+    assert_eq!(cause.to_string(), first.to_string());
+    assert!(cause.source().is_none());
+}
+
 /// Gives its own address away while nobody else has one, and waits until that one is gone again.
 #[derive(Actor)]
 struct Giver {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use coact_core::{CownId, Survey};
 
 use crate::directive::Directive;
-use crate::{Actor, ActorId, ExitReason, Stopped, WeakAddr};
+use crate::{Actor, ActorId, Addr, ExitReason, Stopped, WeakAddr};
 
 /// The address of an actor of any type, for what concerns its life and not its messages: links,
 /// monitors, directives. It does not keep the actor alive.
@@ -20,6 +20,7 @@ trait Erased: Send + Sync {
     fn direct(&self, directive: Directive) -> Result<(), Directive>;
     fn type_name(&self) -> &'static str;
     fn exit_reason(&self) -> Option<ExitReason>;
+    fn has_ended(&self) -> bool;
     fn alert(&self);
     fn queue_id(&self) -> Option<CownId>;
     fn is_entangled(&self) -> bool;
@@ -41,6 +42,10 @@ impl<A: Actor> Erased for WeakAddr<A> {
 
     fn exit_reason(&self) -> Option<ExitReason> {
         self.front().end().cloned()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.upgrade().is_none_or(|address| address.has_ended())
     }
 
     fn alert(&self) {
@@ -78,6 +83,11 @@ impl AnyAddr {
     /// As [`Addr::exit_reason`](crate::Addr::exit_reason).
     pub fn exit_reason(&self) -> Option<ExitReason> {
         self.0.exit_reason()
+    }
+
+    /// Whether the actor has ended, or nobody has its address any more: see [`Addr::has_ended`](crate::Addr::has_ended).
+    pub fn has_ended(&self) -> bool {
+        self.0.has_ended()
     }
 
     /// As [`Addr::stop`](crate::Addr::stop).
@@ -118,6 +128,24 @@ impl AnyAddr {
     /// Gives the directive back if the actor is gone.
     pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
         self.0.direct(directive)
+    }
+}
+
+impl<A: Actor> From<Addr<A>> for AnyAddr {
+    fn from(address: Addr<A>) -> Self {
+        Self::from(&address)
+    }
+}
+
+impl<A: Actor> From<&Addr<A>> for AnyAddr {
+    fn from(address: &Addr<A>) -> Self {
+        Self::new(address.downgrade())
+    }
+}
+
+impl<A: Actor> From<WeakAddr<A>> for AnyAddr {
+    fn from(address: WeakAddr<A>) -> Self {
+        Self::new(address)
     }
 }
 

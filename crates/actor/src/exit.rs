@@ -76,6 +76,16 @@ impl ExitReason {
 /// How many reasons may be each the cause of the next.
 const MOST_NESTED: usize = 16;
 
+/// Its source is the reason of another actor, where one is the cause.
+impl std::error::Error for ExitReason {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExitReason::Linked(_, cause) | ExitReason::TooManyRestarts(cause) => Some(&**cause),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for ExitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

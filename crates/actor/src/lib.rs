@@ -72,7 +72,7 @@ pub use life::{Down, Exited, MonitorId};
 pub use mailbox::{BehavioursView, Lane, LaneView, Mailbox, MailboxView, StashFull};
 pub use pool::{Pool, PoolBuilder};
 pub use quiet::ReceiveTimeout;
-pub use recipient::Recipient;
+pub use recipient::{Recipient, WeakRecipient};
 pub use registry::{
     BadUid, LookupError, NameTaken, RegisterError, Registry, Uid, Whereis, lookup, registry,
     whereis,

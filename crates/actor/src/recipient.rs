@@ -1,11 +1,16 @@
 //! Addresses for one kind of message.
 
+mod weak;
+
 use std::fmt;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use coact_core::Home;
+
+use weak::Upgrades;
+pub use weak::WeakRecipient;
 
 use crate::mailbox::Reserve;
 use crate::router::InFlight;
@@ -88,6 +93,11 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     fn home(&self) -> Home {
         Home::of_any()
     }
+
+    /// The same without keeping it alive, if it is an actor.
+    fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
+        None
+    }
 }
 
 impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
@@ -133,6 +143,10 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
 
     fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
         Addr::reserve(self, alone)
+    }
+
+    fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
+        Some(Arc::new(Addr::downgrade(self)))
     }
 }
 
@@ -256,6 +270,14 @@ impl<M: Message> Recipient<M> {
     /// As [`Addr::has_ended`].
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
+    }
+
+    /// A recipient that does not keep the actor alive.
+    pub fn downgrade(&self) -> WeakRecipient<M> {
+        match self.0.downgrade() {
+            Some(actor) => WeakRecipient::of_actor(self.id(), actor),
+            None => WeakRecipient::of_other(self.id(), Arc::downgrade(&self.0)),
+        }
     }
 
     pub(crate) fn home(&self) -> Home {

@@ -1,0 +1,125 @@
+//! Addresses for one kind of message that do not keep their actor alive.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Weak};
+
+use super::{Recipient, Takes};
+use crate::{Actor, ActorId, Message, MessageTo, SendError, WeakAddr};
+
+/// A [`Recipient`] that does not keep its actor alive.
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// # use coact::{Actor, Context, Handler, Message, spawn};
+/// use coact::{Recipient, SendError};
+///
+/// struct Screen;
+/// impl Actor for Screen {}
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Draw(&'static str);
+/// impl Message for Draw { type Reply = (); }
+/// impl Handler<Draw> for Screen {
+///     fn handle(&mut self, _: Draw, _: &mut Context<Self>) {}
+/// }
+///
+/// let screen = spawn(Screen);
+/// let observer = Recipient::<Draw>::from(&screen).downgrade();
+/// assert!(observer.upgrade().is_some());
+/// let ended = screen.ended();
+/// drop(screen);
+/// ended.wait()?;
+/// assert!(observer.upgrade().is_none());
+/// assert_eq!(observer.send(Draw("a line")), Err(SendError::Stopped(Draw("a line"))));
+/// # Ok::<(), coact::Broken>(())
+/// ```
+pub struct WeakRecipient<M: Message> {
+    id: ActorId,
+    of: Of<M>,
+}
+
+/// What it is an address of.
+enum Of<M: Message> {
+    Actor(Arc<dyn Upgrades<M>>),
+    /// A router, a pool or a plain thread: it is there as long as some `Recipient` is.
+    Other(Weak<dyn Takes<M>>),
+}
+
+/// A weak address of an actor that takes a kind of message.
+pub(crate) trait Upgrades<M: Message>: Send + Sync {
+    /// The full address, unless there is none any more.
+    fn upgrade(&self) -> Option<Recipient<M>>;
+}
+
+impl<A: Actor, M: MessageTo<A>> Upgrades<M> for WeakAddr<A> {
+    fn upgrade(&self) -> Option<Recipient<M>> {
+        WeakAddr::upgrade(self).map(Recipient::from)
+    }
+}
+
+impl<M: Message> WeakRecipient<M> {
+    pub(super) fn of_actor(id: ActorId, actor: Arc<dyn Upgrades<M>>) -> Self {
+        Self { id, of: Of::Actor(actor) }
+    }
+
+    pub(super) fn of_other(id: ActorId, other: Weak<dyn Takes<M>>) -> Self {
+        Self { id, of: Of::Other(other) }
+    }
+
+    /// The full address. `None` if the actor has no address any more, or if a router, pool or plain thread has no
+    /// `Recipient`.
+    pub fn upgrade(&self) -> Option<Recipient<M>> {
+        match &self.of {
+            Of::Actor(actor) => actor.upgrade(),
+            Of::Other(other) => other.upgrade().map(Recipient),
+        }
+    }
+
+    /// Sends a message: see [`Addr::send`](crate::Addr::send).
+    ///
+    /// # Errors
+    /// See [`Addr::send`](crate::Addr::send). Without an address the actor counts as ended.
+    pub fn send(&self, message: M) -> Result<(), SendError<M>> {
+        match self.upgrade() {
+            Some(recipient) => recipient.send(message),
+            None => Err(SendError::Stopped(message)),
+        }
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.id
+    }
+}
+
+impl<M: Message> Clone for WeakRecipient<M> {
+    fn clone(&self) -> Self {
+        let of = match &self.of {
+            Of::Actor(actor) => Of::Actor(Arc::clone(actor)),
+            Of::Other(other) => Of::Other(Weak::clone(other)),
+        };
+        Self { id: self.id, of }
+    }
+}
+
+/// Recipients are equal if they are the same actor's.
+impl<M: Message> PartialEq for WeakRecipient<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl<M: Message> Eq for WeakRecipient<M> {}
+
+impl<M: Message> Hash for WeakRecipient<M> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+impl<M: Message> fmt::Debug for WeakRecipient<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WeakRecipient<{}>({})", std::any::type_name::<M>(), self.id)
+    }
+}
