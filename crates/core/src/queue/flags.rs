@@ -165,6 +165,10 @@ impl Flags {
     /// context says so.
     #[inline(always)]
     pub(crate) fn may_be_refused(&self, context: &RunContext) -> bool {
+        debug_assert!(
+            self.home() != RuntimeId::NONE,
+            "a context that refuses all looks for the home"
+        );
         // ORDERING: Relaxed, as in `get`.
         self.word.load(Ordering::Relaxed) & context.refusal() != 0
     }

@@ -62,8 +62,7 @@ fn last_drop_against_spawn() {
 /// The last handle is dropped while the last behaviour ends: the state is dropped by whoever comes
 /// second, and the one who comes first does not touch the block after that.
 ///
-/// Fails with `Relaxed` loads in `is_idle`, and if `append_single` touches the cown after it has
-/// linked its request.
+/// Fails if `append_single` touches the cown after it has linked its request.
 #[test]
 fn last_drop_against_the_last_behaviour() {
     check(|| {
