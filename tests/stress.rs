@@ -175,7 +175,7 @@ impl Receive<Pass> for Summer {
     }
 }
 
-/// Messages, behaviours, directives, and asks in a circle; as much was added as was told, and every
+/// Messages, behaviours, signals, and asks in a circle; as much was added as was told, and every
 /// ask ends.
 #[test]
 fn actors_more_workers_than_cores() {

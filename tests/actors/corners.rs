@@ -35,7 +35,7 @@ fn m9_a_suspended_actor_whose_last_address_is_dropped_ends() {
 
 /// The state that panicked is the one that ends, whatever was left for it meanwhile.
 #[test]
-fn a_panic_comes_before_the_directives_that_were_left_meanwhile() {
+fn a_panic_comes_before_the_signals_that_were_left_meanwhile() {
     check_with_faults(|_| {
         let (diary, log) = Diary::new();
         let again = log.clone();

@@ -120,7 +120,7 @@ fn tests_of_others(address: &Addr<Diary>) -> Box<dyn FnOnce(Way)> {
         linked.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link(&near))),
     ];
     ready.into_iter().for_each(|ready| ready.wait().unwrap());
-    // Links are made by directives, which this comes after.
+    // Links are made by signals, which this comes after.
     linked.ask(Note("linked")).wait().unwrap();
     Box::new(move |way| {
         assert_eq!(told.try_recv(), Ok(way.reason()), "whoever waits is told before the end");

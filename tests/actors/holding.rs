@@ -64,7 +64,7 @@ fn m7_messages_and_behaviours_wait() {
 }
 
 #[test]
-fn m7_directives_do_not_wait() {
+fn m7_signals_do_not_wait() {
     check(|| {
         let (stopped, log) = Diary::spawn();
         let held = stopped.ask(Hold(FOR_EVER));
@@ -130,7 +130,7 @@ fn hold_for_ever(_: &mut Diary, context: &mut Context<Diary>) {
     });
 }
 
-/// Its worker is not lost to others, and neither are directives.
+/// Its worker is not lost to others, and neither are signals.
 #[test]
 fn futures_that_ask_for_others_without_end_give_way() {
     gives_way(|| Diary::spawn().0);

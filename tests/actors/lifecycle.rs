@@ -42,7 +42,7 @@ fn m9_the_last_address_ends_it_after_its_messages() {
     });
 }
 
-/// The last address goes before the stop is obeyed: the end is one, and no fault.
+/// The last address goes before the stop is processed: the end is one, and no fault.
 #[test]
 fn m2_an_actor_that_is_stopped_and_forgotten_ends_once() {
     check(|| {

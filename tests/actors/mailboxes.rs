@@ -102,7 +102,7 @@ fn dropping_keeps_the_order_with_behaviours() {
 }
 
 #[test]
-fn behaviours_and_directives_do_not_count() {
+fn behaviours_and_signals_do_not_count() {
     check(|| {
         let (diary, log) = suspended(Mailbox::bounded(1).fail());
         for _ in 0..3 {

@@ -262,7 +262,7 @@ fn a_hold_among_what_comes_again_holds_the_rest() {
 }
 
 #[test]
-fn a_long_stash_is_interrupted_by_directives_and_others() {
+fn a_long_stash_is_interrupted_by_signals_and_others() {
     check(|| {
         let (shop, log) = shop(Mailbox::unbounded());
         send_all(&shop, 100..1000);

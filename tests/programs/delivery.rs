@@ -1,5 +1,5 @@
 //! Messages and behaviours of any program: each comes once, in an order that agrees with the order
-//! in which they were sent, to an actor that is alive; whatever directives come between.
+//! in which they were sent, to an actor that is alive; whatever signals come between.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

@@ -13,11 +13,11 @@ use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here
 
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
-use crate::directive::{Directive, Tie};
 use crate::front::Front;
 use crate::life::{Monitor, MonitorId, Tell};
 use crate::mailbox::{Letter, Queue, letter};
 use crate::router::InFlight;
+use crate::signal::{Signal, Tie};
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
     Recipient, Reply, SendError, Stopped, SyncActor,
@@ -369,7 +369,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn stop(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Stop(ExitReason::Shutdown))
+        self.signal(Signal::Stop(ExitReason::Shutdown))
     }
 
     /// Stops the actor after all messages that were sent before.
@@ -394,7 +394,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Kill(ExitReason::Killed))
+        self.signal(Signal::Kill(ExitReason::Killed))
     }
 
     /// Replaces the actor's state by a new one, after its current message. The address stays, and so
@@ -404,16 +404,16 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn restart(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Restart(ExitReason::Shutdown))
+        self.signal(Signal::Restart(ExitReason::Shutdown))
     }
 
     /// Lets messages and behaviours wait, from the end of the current one on, until the actor is
-    /// [resumed](Self::resume). Directives are obeyed all the while.
+    /// [resumed](Self::resume). Signals are still processed.
     ///
     /// # Errors
     /// The actor has ended.
     pub fn suspend(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Suspend)
+        self.signal(Signal::Suspend)
     }
 
     /// Lets messages and behaviours come again.
@@ -421,7 +421,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// The actor has ended.
     pub fn resume(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Resume)
+        self.signal(Signal::Resume)
     }
 
     /// Calls a closure when the actor ends, whatever the reason; at once if it has ended, but not within this call.
@@ -433,13 +433,13 @@ impl<A: Actor> Addr<A> {
 
     fn monitor(&self, tell: Box<dyn Tell>) -> MonitorId {
         let id = MonitorId::next();
-        self.leave(Directive::Tie(Tie::Monitor(Monitor { id, tell })));
+        self.push_signal(Signal::Tie(Tie::Monitor(Monitor { id, tell })));
         id
     }
 
     /// Undoes [`on_down`](Self::on_down) or [`Context::monitor`](crate::Context::monitor).
     pub fn demonitor(&self, monitor: MonitorId) {
-        self.leave(Directive::Tie(Tie::Demonitor(monitor)));
+        self.push_signal(Signal::Tie(Tie::Demonitor(monitor)));
     }
 
     /// Whether the actor has ended. Others may end it any time; that it has ended stays true.
@@ -593,11 +593,11 @@ impl<A: Actor> Addr<A> {
         when(self.cown().regardless(), |cell| cell.look(look));
     }
 
-    fn direct(&self, directive: Directive) -> Result<(), Stopped> {
+    fn signal(&self, signal: Signal) -> Result<(), Stopped> {
         if self.has_ended() {
             return Err(Stopped);
         }
-        self.leave(directive);
+        self.push_signal(signal);
         Ok(())
     }
 
@@ -606,16 +606,16 @@ impl<A: Actor> Addr<A> {
         when(self.cown().regardless(), move |cell| cell.drain_run(run));
     }
 
-    /// Leaves a directive that comes before those that wait.
-    pub(crate) fn leave_first(&self, directive: Directive) {
-        self.cown().front().leave_first(directive);
+    /// Pushes a signal ahead of those that wait.
+    pub(crate) fn push_signal_first(&self, signal: Signal) {
+        self.cown().front().push_signal_first(signal);
         self.cown().alert();
     }
 
-    /// Leaves a directive that is answered even by an actor that has ended.
-    pub(crate) fn leave(&self, directive: Directive) {
+    /// Pushes a signal, which is answered even if the actor has ended.
+    pub(crate) fn push_signal(&self, signal: Signal) {
         let front = self.cown().front();
-        if front.leave(directive) {
+        if front.push_signal(signal) {
             return self.cown().alert();
         }
         if self.home().is_cancelled() {
@@ -653,7 +653,7 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     }
     if last.front().is_suspended() {
         // Nobody is left to tell it to go on.
-        let _ = last.front().leave(Directive::Resume);
+        let _ = last.front().push_signal(Signal::Resume);
         last.alert();
     }
     // Unless somebody has its address again by then: it can make one itself, and a weak address can be upgraded.

@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use coact_core::{CownId, Survey};
 
-use crate::directive::Directive;
+use crate::signal::Signal;
 use crate::{Actor, ActorId, Addr, ExitReason, Stopped, WeakAddr};
 
 /// The address of an actor of any type, for what concerns its life and not its messages: links,
-/// monitors, directives. It does not keep the actor alive.
+/// monitors, signals. It does not keep the actor alive.
 #[derive(Clone)]
 pub struct AnyAddr(Arc<dyn Erased>);
 
 /// What can be done with an actor without knowing its type.
 trait Erased: Send + Sync {
     fn id(&self) -> ActorId;
-    fn direct(&self, directive: Directive) -> Result<(), Directive>;
+    fn signal(&self, signal: Signal) -> Result<(), Signal>;
     fn type_name(&self) -> &'static str;
     fn exit_reason(&self) -> Option<ExitReason>;
     fn has_ended(&self) -> bool;
@@ -32,8 +32,8 @@ impl<A: Actor> Erased for WeakAddr<A> {
         WeakAddr::id(self)
     }
 
-    fn direct(&self, directive: Directive) -> Result<(), Directive> {
-        WeakAddr::direct(self, directive)
+    fn signal(&self, signal: Signal) -> Result<(), Signal> {
+        WeakAddr::signal(self, signal)
     }
 
     fn type_name(&self) -> &'static str {
@@ -95,7 +95,7 @@ impl AnyAddr {
     /// # Errors
     /// The actor has ended.
     pub fn stop(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Stop(ExitReason::Shutdown)).map_err(|_| Stopped)
+        self.signal(Signal::Stop(ExitReason::Shutdown)).map_err(|_| Stopped)
     }
 
     /// As [`Addr::kill`](crate::Addr::kill).
@@ -103,7 +103,7 @@ impl AnyAddr {
     /// # Errors
     /// The actor has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
-        self.direct(Directive::Kill(ExitReason::Killed)).map_err(|_| Stopped)
+        self.signal(Signal::Kill(ExitReason::Killed)).map_err(|_| Stopped)
     }
 
     pub(crate) fn alert(&self) {
@@ -125,9 +125,9 @@ impl AnyAddr {
         self.0.survey(limit)
     }
 
-    /// Gives the directive back if the actor is gone.
-    pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
-        self.0.direct(directive)
+    /// Gives the signal back if the actor is gone.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<(), Signal> {
+        self.0.signal(signal)
     }
 }
 

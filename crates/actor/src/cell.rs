@@ -15,12 +15,12 @@ use coact_core::{Anchored, Attended, Broken, Cown, Door, Ending, WeakCown, catch
 pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;
 use self::manage::{Core, Hook, Managed, Phase, Rest, Wish};
-use crate::directive::{Directive, Tie};
 use crate::events::Subject;
 use crate::front::Front;
 use crate::hold::Hold;
 use crate::mailbox::{Letter, Letters};
 use crate::reply::in_end_for;
+use crate::signal::{Signal, Tie};
 use crate::supervise::{Intensity, Ward};
 use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
 
@@ -213,16 +213,16 @@ impl<A: Actor> Cell<A> {
     fn is_plain(&self, front: &Front) -> bool {
         let has_asked = |body: &Body<A>| !body.context.is_bare();
         self.core.is_plain()
-            && !front.has_been_directed()
+            && !front.may_have_signals()
             && !self.body.as_ref().is_none_or(has_asked)
     }
 
-    /// No message overtakes a directive. Messages that were set aside come before the next behaviour, one in each turn: as
-    /// that would, they wait for the other members of the actor's group.
+    /// Processes the signals first: no message overtakes one. Unstashed messages come before the next behaviour, one per
+    /// turn; like that behaviour, they wait for the other members of the actor's group.
     #[inline(never)]
-    fn heed_at_door(&mut self, front: &Front) -> Door {
+    fn process_signals_at_door(&mut self, front: &Front) -> Door {
         let this = self.managed();
-        if !this.heed(front) || this.waits() {
+        if !this.process_signals(front) || this.waits() {
             Door::Shut
         } else if this.has_reserved() {
             Door::Reserved
@@ -344,12 +344,12 @@ impl<A: Actor> Attended for Cell<A> {
         if !self.begin(front) {
             return Door::Shut;
         }
-        if self.is_plain(front) { Door::Open } else { self.heed_at_door(front) }
+        if self.is_plain(front) { Door::Open } else { self.process_signals_at_door(front) }
     }
 
     fn take_turn(&mut self, front: &Front) -> Door {
         self.managed().replay_one();
-        self.heed_at_door(front)
+        self.process_signals_at_door(front)
     }
 
     fn cancel(&mut self, front: &Front) {
@@ -362,8 +362,8 @@ impl<A: Actor> Attended for Cell<A> {
     }
 
     fn end(front: &Front, ending: &Ending) {
-        // An alert follows in any case.
-        let _ = front.leave(Directive::RuntimeEnds(ending.clone()));
+        // The caller alerts the actor after this.
+        let _ = front.push_signal(Signal::RuntimeEnds(ending.clone()));
     }
 
     fn number(front: &Front) -> u64 {
@@ -393,20 +393,19 @@ impl<A: Actor> Drop for Cell<A> {
 
 /// Answers what was left for an actor that has ended.
 pub(crate) fn refuse_all(front: &Front) {
-    while let Some(directive) = front.take_directive() {
-        let _ = catch(|| refuse(front, directive));
+    while let Some(signal) = front.take_signal() {
+        let _ = catch(|| refuse(front, signal));
     }
 }
 
-/// Answers a directive that has come too late.
-fn refuse(front: &Front, directive: Directive) {
-    match directive {
-        Directive::Tie(Tie::Monitor(monitor)) => {
+/// Answers a signal that has come too late.
+fn refuse(front: &Front, signal: Signal) {
+    match signal {
+        Signal::Tie(Tie::Monitor(monitor)) => {
             let _ = catch(|| monitor.down(front.id(), &reason_of_end(front)));
         }
-        Directive::Tie(Tie::Link { other, .. }) => {
-            let _ =
-                other.direct(Directive::Exit { from: front.id(), reason: reason_of_end(front) });
+        Signal::Tie(Tie::Link { other, .. }) => {
+            let _ = other.signal(Signal::Exit { from: front.id(), reason: reason_of_end(front) });
         }
         _ => {}
     }

@@ -13,12 +13,12 @@ use crate::address::Inside;
 use crate::ask::flatten;
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
-use crate::directive::{Directive, Tie};
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::life::MonitorId;
 use crate::mailbox::{Letters, Stash};
 use crate::outbox::Outbox;
 use crate::quiet::Quiet;
+use crate::signal::{Signal, Tie};
 use crate::stream::Feeds;
 use crate::waiting;
 use crate::{
@@ -369,7 +369,7 @@ impl<A: Actor> Context<A> {
     /// behaviours name together with this actor, since one of them may have the cown and wait for the
     /// actor. Spawn a behaviour over both instead.
     ///
-    /// Directives do not wait: a stop, a kill or a restart drops the future at its await.
+    /// Signals do not wait: a stop, a kill or a restart drops the future at its await.
     ///
     /// The future is [`Send`], so an actor that is to be held must be, too.
     ///
@@ -421,18 +421,18 @@ impl<A: Actor> Context<A> {
         }
         // Ours first: should the other one have ended, its answer finds the link.
         let life = self.life();
-        self.direct(Directive::Tie(Tie::Link { other: other.clone(), by: Some(life) }));
-        if other.direct(Directive::Tie(Tie::Link { other: this, by: None })).is_err() {
+        self.signal(Signal::Tie(Tie::Link { other: other.clone(), by: Some(life) }));
+        if other.signal(Signal::Tie(Tie::Link { other: this, by: None })).is_err() {
             let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
-            self.direct(Directive::Exit { from: other.id(), reason });
+            self.signal(Signal::Exit { from: other.id(), reason });
         }
     }
 
     /// Undoes a link, on both sides.
     pub fn unlink(&mut self, other: &AnyAddr) {
-        self.direct(Directive::Tie(Tie::Unlink(other.id())));
+        self.signal(Signal::Tie(Tie::Unlink(other.id())));
         // Whoever has ended has no links.
-        let _ = other.direct(Directive::Tie(Tie::Unlink(self.id())));
+        let _ = other.signal(Signal::Tie(Tie::Unlink(self.id())));
     }
 
     /// From now on the ends of linked actors are told to this actor as messages, and do not end it. That ends
@@ -443,13 +443,13 @@ impl<A: Actor> Context<A> {
     {
         let (this, life) = (self.weak(), self.life());
         let tell = move |exited| this.tell(life, exited);
-        self.direct(Directive::Tie(Tie::TrapExits { tell: Some(Box::new(tell)), life }));
+        self.signal(Signal::Tie(Tie::TrapExits { tell: Some(Box::new(tell)), life }));
     }
 
     /// The ends of linked actors end this one again.
     pub fn end_with_links(&mut self) {
         let life = self.life();
-        self.direct(Directive::Tie(Tie::TrapExits { tell: None, life }));
+        self.signal(Signal::Tie(Tie::TrapExits { tell: None, life }));
     }
 
     /// Has this actor told when another one ends, whatever the reason; at once if it has ended. The monitor
@@ -478,9 +478,9 @@ impl<A: Actor> Context<A> {
         child
     }
 
-    fn direct(&self, directive: Directive) {
+    fn signal(&self, signal: Signal) {
         // The actor runs, so it is there.
-        let _ = self.this.direct(directive);
+        let _ = self.this.signal(signal);
     }
 
     /// Notes a wish. The alert sees to it that it is looked at before the next message.

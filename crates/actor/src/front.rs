@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 
 use self::signs::{End, Signs};
 use crate::begun::Begun;
-use crate::directive::Directive;
 use crate::mailbox::{Count, Mailbox, Queue};
 use crate::once::OnceLock;
+use crate::signal::Signal;
 use crate::{ActorId, ExitReason};
 
 /// The front of every actor: 16 bytes, and a block for those that need it.
@@ -25,8 +25,8 @@ pub struct Front {
 /// What most actors never need.
 #[derive(Default)]
 pub(crate) struct Control {
-    /// Directives that wait for the actor's attention.
-    directives: Mutex<VecDeque<Directive>>,
+    /// Signals that wait to be applied.
+    signals: Mutex<VecDeque<Signal>>,
     /// Whether the actor was told to let messages wait, and not yet to go on.
     suspended: AtomicBool,
     /// Why the actor has ended, if the [signs](Signs) do not say it.
@@ -89,28 +89,26 @@ impl Front {
         self.control.get_or_init(Box::default)
     }
 
-    /// Leaves a directive. Returns whether the actor sees it, when it is alerted after this; if not, its end is told, and
-    /// who has left the directive is to answer it.
+    /// Pushes a signal. Returns whether the actor sees it once it is alerted; if not, the actor's end has been announced,
+    /// and the caller must answer the signal.
     #[must_use]
-    pub(crate) fn leave(&self, directive: Directive) -> bool {
-        // Most actors get no other directive, ever, and need no block for this one.
-        if matches!(directive, Directive::Stop(ExitReason::Shutdown))
-            && self.control.get().is_none()
-        {
-            return self.signs.leave_stop();
+    pub(crate) fn push_signal(&self, signal: Signal) -> bool {
+        // Most actors get no other signal, and this one needs no block.
+        if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
+            return self.signs.push_stop();
         }
         let control = self.control();
-        let mut directives = control.directives.lock();
+        let mut signals = control.signals.lock();
         // Under the lock, so that of two who disagree the same one is the last here and there.
         // ORDERING: Relaxed, both. See `is_suspended`.
-        match directive {
-            Directive::Suspend => control.suspended.store(true, Ordering::Relaxed),
-            Directive::Resume => control.suspended.store(false, Ordering::Relaxed),
+        match signal {
+            Signal::Suspend => control.suspended.store(true, Ordering::Relaxed),
+            Signal::Resume => control.suspended.store(false, Ordering::Relaxed),
             _ => {}
         }
-        directives.push_back(directive);
-        drop(directives);
-        self.signs.leave()
+        signals.push_back(signal);
+        drop(signals);
+        self.signs.set_signalled()
     }
 
     /// Whether the last of those who could tell was to let messages wait.
@@ -120,32 +118,32 @@ impl Front {
         self.control.get().is_some_and(|control| control.suspended.load(Ordering::Relaxed))
     }
 
-    /// Leaves a directive that comes before those that wait. The actor must be alerted after this.
-    pub(crate) fn leave_first(&self, directive: Directive) {
-        let mut directives = self.control().directives.lock();
+    /// Pushes a signal ahead of those that wait. The actor must be alerted after this.
+    pub(crate) fn push_signal_first(&self, signal: Signal) {
+        let mut signals = self.control().signals.lock();
         if self.signs.take_stop() {
-            directives.push_front(Directive::Stop(ExitReason::Shutdown));
+            signals.push_front(Signal::Stop(ExitReason::Shutdown));
         }
-        directives.push_front(directive);
+        signals.push_front(signal);
     }
 
-    /// The directive that has waited longest.
-    pub(crate) fn take_directive(&self) -> Option<Directive> {
-        // It was left before there was a block, so before all others.
+    /// The signal that has waited longest.
+    pub(crate) fn take_signal(&self) -> Option<Signal> {
+        // It was pushed before there was a block, so before all others.
         if self.signs.take_stop() {
-            return Some(Directive::Stop(ExitReason::Shutdown));
+            return Some(Signal::Stop(ExitReason::Shutdown));
         }
-        self.control.get()?.directives.lock().pop_front()
+        self.control.get()?.signals.lock().pop_front()
     }
 
-    /// Whether there may ever have been one: a look without a lock.
-    pub(crate) fn has_been_directed(&self) -> bool {
+    /// Whether a signal may ever have been pushed; takes no lock.
+    pub(crate) fn may_have_signals(&self) -> bool {
         self.signs.has_stop() || self.control.get().is_some()
     }
 
-    /// Whether some wait.
-    pub(crate) fn has_directives(&self) -> bool {
-        let has_others = |control: &Control| !control.directives.lock().is_empty();
+    /// Whether signals wait.
+    pub(crate) fn has_signals(&self) -> bool {
+        let has_others = |control: &Control| !control.signals.lock().is_empty();
         self.signs.has_stop() || self.control.get().is_some_and(has_others)
     }
 
@@ -194,8 +192,7 @@ impl Front {
         }
     }
 
-    /// The end has been told to all who wanted to know of it. Returns whether directives were left: there may be others
-    /// who have come since.
+    /// The end has been announced. Returns whether signals were ever pushed: some may have come since.
     pub(crate) fn set_told(&self) -> bool {
         self.signs.tell()
     }

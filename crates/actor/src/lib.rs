@@ -5,7 +5,7 @@
 //! take the crate `coact`, which exports all of this.
 //!
 //! Reading order: `actor` (what users write), `address` (how they reach it), `cell` (an actor as
-//! the state of a cown: everything that happens to it), `directive` (what overtakes messages),
+//! the state of a cown: everything that happens to it), `signal` (what overtakes messages),
 //! `mailbox` (how many messages wait, and which comes first).
 
 #![forbid(unsafe_code)]
@@ -19,7 +19,6 @@ mod caught;
 mod cell;
 mod context;
 mod cycle;
-mod directive;
 mod error;
 mod events;
 mod exit;
@@ -41,6 +40,7 @@ mod reply;
 mod router;
 mod settings;
 mod shared;
+mod signal;
 mod spawn;
 mod stream;
 mod supervise;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact_core::{Resolver, catch};
 
-use crate::directive::{Directive, Tie};
+use crate::signal::{Signal, Tie};
 use crate::{ActorId, AnyAddr, ExitReason, Message};
 
 /// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
@@ -223,7 +223,7 @@ impl Ties {
     pub(crate) fn announce_end(self, actor: ActorId, reason: &ExitReason) {
         for link in self.links.into_values() {
             // Whoever is gone need not be told.
-            let _ = link.other.direct(Directive::Exit { from: actor, reason: reason.clone() });
+            let _ = link.other.signal(Signal::Exit { from: actor, reason: reason.clone() });
         }
         for monitor in self.monitors.into_values() {
             let _ = catch(|| monitor.down(actor, reason));
@@ -239,5 +239,5 @@ impl Ties {
 /// Tells another actor that the state of this one is gone which has asked for a link.
 fn release(us: ActorId, other: &AnyAddr) {
     // Whoever is gone need not be told.
-    let _ = other.direct(Directive::Tie(Tie::Release(us)));
+    let _ = other.signal(Signal::Tie(Tie::Release(us)));
 }

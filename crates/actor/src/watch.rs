@@ -1,6 +1,6 @@
 //! Lists of actors that forget those that have ended.
 
-use crate::directive::{Directive, Tie};
+use crate::signal::{Signal, Tie};
 use crate::{Actor, Addr, AnyAddr, Down, MonitorId};
 
 /// Somebody's being told of an actor's end, until this is dropped.
@@ -29,7 +29,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         if self.actor.exit_reason().is_none() {
             // One that is gone has no monitors.
-            let _ = self.actor.direct(Directive::Tie(Tie::Demonitor(self.monitor)));
+            let _ = self.actor.signal(Signal::Tie(Tie::Demonitor(self.monitor)));
         }
     }
 }

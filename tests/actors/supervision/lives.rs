@@ -24,7 +24,7 @@ fn a_permanent_child_comes_back_from_every_end() {
         let (supervisor, worker) = family(|log| permanent(Worker::make("a", log)));
         worker.ask(Ping).wait().unwrap();
         worker.kill().unwrap();
-        // A message may come before the kill is obeyed.
+        // A message may come before the kill is processed.
         assert!(worker.ask(Ping).wait().is_ok());
         worker.send(Leave(ExitReason::Normal)).unwrap();
         assert_eq!(worker.ask(Ping).wait(), Ok(1));

@@ -1,4 +1,4 @@
-//! Programs in which everything comes together: messages, asks, behaviours, held actors, directives,
+//! Programs in which everything comes together: messages, asks, behaviours, held actors, signals,
 //! links, monitors, a supervisor, mailboxes, groups, hosts and moves; and a checker that knows what
 //! actors promise, and nothing of how ([`coact_model::actors`]).
 //!

@@ -7,7 +7,7 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact::{Child, MonitorId};
 use coact_model::actors::{
-    Directive, Event, Hook, Item, Kind, LaneRule, Member, Settings, Supervision, Target, WhenFull,
+    Event, Hook, Item, Kind, LaneRule, Member, Settings, Signal, Supervision, Target, WhenFull,
 };
 
 use super::ops::{
@@ -417,18 +417,18 @@ impl Job {
         let Some((number, actor)) = &self.actors[to] else { return };
         let call = self.world.tick();
         let (told, done) = match what {
-            What::Restart => (Directive::Restart, actor.restart()),
-            What::Stop => (Directive::Stop, actor.stop()),
-            What::Drain => (Directive::Drain, actor.drain()),
-            What::Kill => (Directive::Kill, actor.kill()),
-            What::Suspend(_) => (Directive::Suspend, actor.suspend()),
+            What::Restart => (Signal::Restart, actor.restart()),
+            What::Stop => (Signal::Stop, actor.stop()),
+            What::Drain => (Signal::Drain, actor.drain()),
+            What::Kill => (Signal::Kill, actor.kill()),
+            What::Suspend(_) => (Signal::Suspend, actor.suspend()),
         };
-        note_directed(&self.world, *number, told, call, done);
+        note_signal(&self.world, *number, told, call, done);
         if let What::Suspend(micros) = what {
             let (world, number, actor) = (Arc::clone(&self.world), *number, actor.clone());
             after(Duration::from_micros(micros), (), move |()| {
                 let call = world.tick();
-                note_directed(&world, number, Directive::Resume, call, actor.resume());
+                note_signal(&world, number, Signal::Resume, call, actor.resume());
             });
         }
     }
@@ -560,10 +560,10 @@ fn note_sent(world: &World, id: usize, item: Item, call: u64, sent: Result<(), S
     }
 }
 
-fn note_directed(
+fn note_signal(
     world: &World,
     actor: usize,
-    what: Directive,
+    what: Signal,
     call: u64,
     done: Result<(), coact::Stopped>,
 ) {

@@ -7,8 +7,8 @@ use coact_core::{CownId, Survey, WeakCown};
 
 use super::Addr;
 use crate::cell::Cell;
-use crate::directive::Directive;
 use crate::front::Front;
+use crate::signal::Signal;
 use crate::{Actor, ActorId, AnyAddr, MessageTo, SendError};
 
 /// An address that does not keep the actor alive.
@@ -62,13 +62,13 @@ impl<A: Actor> WeakAddr<A> {
         AnyAddr::new(self.clone())
     }
 
-    pub(crate) fn direct(&self, directive: Directive) -> Result<(), Directive> {
+    pub(crate) fn signal(&self, signal: Signal) -> Result<(), Signal> {
         match self.upgrade() {
             Some(address) => {
-                address.leave(directive);
+                address.push_signal(signal);
                 Ok(())
             }
-            None => Err(directive),
+            None => Err(signal),
         }
     }
 

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use super::erased::AnyStrong;
 use super::manage::{Managed, Phase};
 use super::{reason_of_end, refuse, refuse_all};
-use crate::directive::{Directive, Tie};
 use crate::front::Front;
+use crate::signal::{Signal, Tie};
 use crate::supervise::{Leave, Overseer};
 use crate::{ExitReason, WeakAddr};
 
@@ -57,22 +57,22 @@ pub(super) fn tell_behind(address: &dyn AnyStrong, by_host: bool, tell: Box<dyn 
     }
 }
 
-/// Answers what was left for an actor that has ended: behind what it has left itself, as far as that tells of its end.
+/// Answers the signals of an actor that has ended; a monitor is answered behind the messages that the actor has left.
 ///
-/// The thread that has left it calls this: a behaviour that waits for others may hold the actor.
+/// The thread that pushed the signal calls this, since a behaviour that waits for others may hold the actor.
 #[cold]
 pub(crate) fn refuse_late(address: &dyn AnyStrong) {
     let front = address.front();
-    while let Some(directive) = front.take_directive() {
-        let _ = catch(|| refuse_behind(Some(address), front, directive));
+    while let Some(signal) = front.take_signal() {
+        let _ = catch(|| refuse_behind(Some(address), front, signal));
     }
 }
 
-/// Answers a directive that has come too late, a monitor behind what the actor has left. (An actor without
-/// addresses has no messages left.)
-pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, front: &Front, directive: Directive) {
-    match (directive, address) {
-        (Directive::Tie(Tie::Monitor(monitor)), Some(address)) => {
+/// Answers a signal that came after the end; a monitor is answered behind the messages that wait. (An actor
+/// without addresses has no messages left.)
+pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, front: &Front, signal: Signal) {
+    match (signal, address) {
+        (Signal::Tie(Tie::Monitor(monitor)), Some(address)) => {
             let (actor, reason) = (front.id(), reason_of_end(front));
             let by_host = monitor.tell.is_the_users();
             tell_behind(address, by_host, Box::new(move || monitor.down(actor, &reason)));
@@ -118,9 +118,9 @@ impl dyn Managed + '_ {
 
     /// Of what was left for the actor: who is to be told of its end, and who is not.
     fn apply_ties(&mut self, front: &Front) {
-        while let Some(directive) = front.take_directive() {
-            match directive {
-                Directive::Tie(tie) => self.tie(front, tie),
+        while let Some(signal) = front.take_signal() {
+            match signal {
+                Signal::Tie(tie) => self.tie(front, tie),
                 other => drop(catch(move || drop(other))),
             }
         }

@@ -1,4 +1,4 @@
-//! What becomes of an actor: directives, failures, its end. None of it depends on the actor's type but by the few steps
+//! What becomes of an actor: signals, failures, its end. None of it depends on the actor's type but by the few steps
 //! of [`Managed`], so it is compiled once, and not for each type again.
 
 use std::any::Any;
@@ -10,12 +10,12 @@ use parking_lot::Mutex;
 use super::erased::{AnyStrong, AnyWeak};
 use super::reason_of;
 use crate::begun::note_cut_off;
-use crate::directive::{Directive, Tie};
 use crate::events::{Subject, are_lives_watched};
 use crate::front::Front;
 use crate::life::Ties;
 use crate::mailbox::{Letter, Letters};
 use crate::reply::in_end_for;
+use crate::signal::{Signal, Tie};
 use crate::supervise::{Intensity, Ward};
 use crate::{ActorId, ExitReason, Exited};
 
@@ -151,23 +151,23 @@ pub(super) trait Managed {
 /// How many things in a row are done for handlers and hooks before others have the worker.
 const STEPS: u32 = 256;
 
-/// How many directives are obeyed before others have their turn: behind those that were left since.
-const DIRECTIVES: u32 = 64;
+/// How many signals are applied in a row before other work on the same worker has its turn.
+const SIGNALS: u32 = 64;
 
 impl dyn Managed + '_ {
-    /// Obeys directives, and does what is to be done now. Returns whether that is all for now: if there are
-    /// many directives, others want the worker, and the actor is attended to again.
-    pub(super) fn heed(&mut self, front: &Front) -> bool {
-        let mut obeyed = 0;
+    /// Applies the signals that wait and runs pending operations. Returns false if signals are left: after
+    /// [`SIGNALS`] of them other work has its turn, and the actor is attended to again.
+    pub(super) fn process_signals(&mut self, front: &Front) -> bool {
+        let mut applied = 0;
         let is_all = loop {
-            // A panic was first: what was left meanwhile finds the actor ended.
+            // A panic comes first: signals pushed after it find the actor ended.
             self.settle_failure(front);
-            if obeyed >= DIRECTIVES && front.has_directives() && self.address().alert() {
+            if applied >= SIGNALS && front.has_signals() && self.address().alert() {
                 break false;
             }
-            let Some(directive) = front.take_directive() else { break true };
-            self.obey(front, directive);
-            obeyed += 1;
+            let Some(signal) = front.take_signal() else { break true };
+            self.apply(front, signal);
+            applied += 1;
         };
         if self.core().phase == Phase::Running {
             self.settle(front);
@@ -175,30 +175,30 @@ impl dyn Managed + '_ {
         is_all
     }
 
-    fn obey(&mut self, front: &Front, directive: Directive) {
+    fn apply(&mut self, front: &Front, signal: Signal) {
         match self.core().phase {
-            Phase::Ended => return self.refuse_behind(front, directive),
+            Phase::Ended => return self.refuse_behind(front, signal),
             // There is nothing to be ended or replaced.
-            Phase::Down if directive.ends_a_run() => return,
+            Phase::Down if signal.ends_a_run() => return,
             _ => {}
         }
-        match directive {
-            Directive::Stop(reason) => {
+        match signal {
+            Signal::Stop(reason) => {
                 self.end_hold_for(&reason);
                 self.end(front, reason);
             }
-            Directive::Kill(reason) => self.kill(front, reason),
-            Directive::Restart(reason) => {
+            Signal::Kill(reason) => self.kill(front, reason),
+            Signal::Restart(reason) => {
                 self.end_hold();
                 self.restart(front, &reason);
             }
-            Directive::Start { by, run } => self.start(front, by, run),
-            Directive::End(reason) => self.end_for_good(front, reason),
-            Directive::RuntimeEnds(ending) => self.end_with_runtime(front, &ending),
-            Directive::Suspend => self.core().rest().suspended = true,
-            Directive::Resume => self.core().rest().suspended = false,
-            Directive::Exit { from, reason } => self.on_exit(front, from, reason),
-            Directive::Tie(tie) => self.tie(front, tie),
+            Signal::Start { by, run } => self.start(front, by, run),
+            Signal::End(reason) => self.end_for_good(front, reason),
+            Signal::RuntimeEnds(ending) => self.end_with_runtime(front, &ending),
+            Signal::Suspend => self.core().rest().suspended = true,
+            Signal::Resume => self.core().rest().suspended = false,
+            Signal::Exit { from, reason } => self.on_exit(front, from, reason),
+            Signal::Tie(tie) => self.tie(front, tie),
         }
     }
 
@@ -481,14 +481,14 @@ impl dyn Managed + '_ {
 
     /// Answers those who have come while the end was told.
     fn refuse_late(&self, front: &Front) {
-        if front.has_directives() {
+        if front.has_signals() {
             self.address().upgrade().iter().for_each(|address| super::refuse_late(&**address));
         }
     }
 
     /// See [`refuse_behind`](super::ending::refuse_behind).
-    fn refuse_behind(&self, front: &Front, directive: Directive) {
+    fn refuse_behind(&self, front: &Front, signal: Signal) {
         let address: Option<Box<dyn AnyStrong>> = self.address().upgrade();
-        super::ending::refuse_behind(address.as_deref(), front, directive);
+        super::ending::refuse_behind(address.as_deref(), front, signal);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::manage::{Hook, Managed, Phase};
 use super::reason_of;
-use crate::directive::Directive;
 use crate::front::Front;
+use crate::signal::Signal;
 use crate::supervise::Overseer;
 use crate::{ExitReason, WeakAddr};
 
@@ -40,7 +40,7 @@ impl dyn Managed + '_ {
     fn hear_of_exits(&mut self, front: &Front) {
         for (from, reason) in self.core().rest().ties.take_exits() {
             // The actor lives.
-            let _ = front.leave(Directive::Exit { from, reason });
+            let _ = front.push_signal(Signal::Exit { from, reason });
         }
     }
 

@@ -88,7 +88,7 @@ fn what_is_left_against_the_news_of_an_end() {
             }
         });
         left.store(1, Ordering::Relaxed);
-        let is_seen = signs.leave_stop();
+        let is_seen = signs.push_stop();
         let late = !is_seen && signs.take_stop();
         let (early, at_the_end) = actor.join().unwrap();
         let taken = [early, at_the_end, late].into_iter().filter(|taken| *taken).count();

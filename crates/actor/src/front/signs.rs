@@ -6,7 +6,7 @@
 //! | who comes | sets | and sees | who comes meanwhile | sets | and sees |
 //! | --- | --- | --- | --- | --- | --- |
 //! | the actor's end | ENDED | BEGUN: it ends what was begun | one that has begun something that ends with the actor | BEGUN | ENDED: it ends that itself |
-//! | its end is told | TOLD | LEFT: it looks for directives | one that has left a directive | LEFT | TOLD: it answers that itself |
+//! | its end is told | TOLD | SIGNALLED: it looks for signals | the sender of a signal | SIGNALLED | TOLD: it answers the signal itself |
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
@@ -20,9 +20,9 @@ const ENDED: u64 = 1 << 62;
 const TOLD: u64 = 1 << 61;
 /// Others have begun something that is to end with it.
 const BEGUN: u64 = 1 << 60;
-/// A directive was left for it.
-const LEFT: u64 = 1 << 59;
-/// The first of them, a stop, waits here.
+/// A signal was pushed.
+const SIGNALLED: u64 = 1 << 59;
+/// The first signal, a stop, waits here.
 const STOP: u64 = 1 << 58;
 /// It is not to begin yet.
 const UNBORN: u64 = 1 << 57;
@@ -128,29 +128,28 @@ impl Signs {
         self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0
     }
 
-    /// The end has been told to all who wanted to know of it. Returns whether directives were left: there may be others
-    /// who have come since.
+    /// The end has been announced. Returns whether signals were ever pushed: some may have come since.
     pub(super) fn tell(&self) -> bool {
-        // ORDERING: AcqRel. Release pairs with the acquire in `leave`: what is told later comes behind that. Acquire
-        // pairs with the release there: what was left is seen.
-        self.0.fetch_or(TOLD, Ordering::AcqRel) & LEFT != 0
+        // ORDERING: AcqRel. Release pairs with the acquire in `set_signalled`: later answers come behind the announcement.
+        // Acquire pairs with the release there: a pushed signal is seen.
+        self.0.fetch_or(TOLD, Ordering::AcqRel) & SIGNALLED != 0
     }
 
-    /// A directive was left. Returns whether the actor sees it: if not, its end is told.
-    pub(super) fn leave(&self) -> bool {
+    /// A signal was pushed. Returns whether the actor sees it; if not, its end has been announced.
+    pub(super) fn set_signalled(&self) -> bool {
         // ORDERING: AcqRel, see `tell`.
-        self.0.fetch_or(LEFT, Ordering::AcqRel) & TOLD == 0
+        self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & TOLD == 0
     }
 
-    /// Leaves a stop as the first directive. Returns whether the actor sees it.
-    pub(super) fn leave_stop(&self) -> bool {
-        // ORDERING: AcqRel, as in `leave`; release also for `take_stop`.
-        self.0.fetch_or(STOP | LEFT, Ordering::AcqRel) & TOLD == 0
+    /// Pushes a stop as the first signal. Returns whether the actor sees it.
+    pub(super) fn push_stop(&self) -> bool {
+        // ORDERING: AcqRel, as in `set_signalled`; release also for `take_stop`.
+        self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & TOLD == 0
     }
 
-    /// Takes the stop that was left as the first directive, if it waits.
+    /// Takes the stop that was pushed as the first signal, if it waits.
     pub(super) fn take_stop(&self) -> bool {
-        // ORDERING: Acquire, the exchange, pairs with the release in `leave_stop`. Relaxed, the look: what is to be seen
+        // ORDERING: Acquire, the exchange, pairs with the release in `push_stop`. Relaxed, the look: what is to be seen
         // was followed by an alert.
         self.has_stop() && self.0.fetch_and(!STOP, Ordering::Acquire) & STOP != 0
     }

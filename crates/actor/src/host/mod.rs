@@ -126,7 +126,7 @@ impl Host {
     /// For short handlers of actors that are mostly idle: no queue, no wake-up, and the answer of an ask is
     /// there at once. Sends from inside such handlers nest up to
     /// [`MAX_NESTED_HERE`](coact_core::MAX_NESTED_HERE) deep; deeper ones are queued. Hooks,
-    /// directives and what behaviours leave run on the workers, unless they come up in such a batch.
+    /// signals and behaviours run on the workers, unless they come up in such a batch.
     ///
     /// **Cost.** To an idle actor, two atomic operations and a call of the handler. To a busy one, that of a
     /// plain send and of the attempt.

@@ -109,7 +109,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// After the current message, handles what was [set aside](Self::stash) again, in its order,
-    /// before all messages and behaviours that wait. A stop or another directive comes before each
+    /// before all messages and behaviours that wait. A stop or another signal comes before each
     /// of them. Those that are set aside once more wait for the next call.
     ///
     /// If only the next few can be handled, [`unstash`](Self::unstash) spares the others the way there

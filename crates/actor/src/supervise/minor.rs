@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::overseer::{Leave, Overseer};
 use super::strategy::Way;
-use crate::directive::Directive;
+use crate::signal::Signal;
 use crate::{Actor, ActorId, Addr, ExitReason, WeakAddr};
 
 /// A child. It is kept alive by this, and ends with it.
@@ -28,12 +28,12 @@ impl Minor {
     }
 
     pub(crate) fn start(&self, by: WeakAddr<Overseer>, run: u64) {
-        self.hold.leave(Directive::Start { by, run });
+        self.hold.push_signal(Signal::Start { by, run });
     }
 
     pub(crate) fn stop(&self, run: u64, way: Way, last: bool) {
         match way {
-            Way::Kill => self.hold.leave(Directive::Kill(ExitReason::Shutdown)),
+            Way::Kill => self.hold.push_signal(Signal::Kill(ExitReason::Shutdown)),
             Way::Stop => self.hold.stop(run, last),
             Way::Drain => self.hold.drain(run, last),
         }
@@ -41,16 +41,16 @@ impl Minor {
 
     /// At once, and with all below, if it is a supervisor.
     pub(crate) fn halt(&self) {
-        self.hold.leave(Directive::Stop(ExitReason::Shutdown));
+        self.hold.push_signal(Signal::Stop(ExitReason::Shutdown));
     }
 
     /// The child has not stopped in time.
     pub(crate) fn kill(&self) {
-        self.hold.leave_first(Directive::Kill(ExitReason::Killed));
+        self.hold.push_signal_first(Signal::Kill(ExitReason::Killed));
     }
 
     pub(crate) fn end(&self, reason: ExitReason) {
-        self.hold.leave(Directive::End(reason));
+        self.hold.push_signal(Signal::End(reason));
     }
 }
 
@@ -64,8 +64,8 @@ impl Drop for Minor {
 /// What a supervisor does with a child.
 trait Hold: Send {
     fn id(&self) -> ActorId;
-    fn leave(&self, directive: Directive);
-    fn leave_first(&self, directive: Directive);
+    fn push_signal(&self, signal: Signal);
+    fn push_signal_first(&self, signal: Signal);
     fn stop(&self, run: u64, last: bool);
     fn drain(&self, run: u64, last: bool);
 }
@@ -75,16 +75,16 @@ impl<A: Actor> Hold for Addr<A> {
         Addr::id(self)
     }
 
-    fn leave(&self, directive: Directive) {
-        Addr::leave(self, directive);
+    fn push_signal(&self, signal: Signal) {
+        Addr::push_signal(self, signal);
     }
 
-    fn leave_first(&self, directive: Directive) {
-        Addr::leave_first(self, directive);
+    fn push_signal_first(&self, signal: Signal) {
+        Addr::push_signal_first(self, signal);
     }
 
     fn stop(&self, _: u64, _: bool) {
-        Addr::leave(self, Directive::Stop(ExitReason::Shutdown));
+        Addr::push_signal(self, Signal::Stop(ExitReason::Shutdown));
     }
 
     fn drain(&self, run: u64, _: bool) {
@@ -100,16 +100,16 @@ impl Hold for Inferior {
         self.0.id()
     }
 
-    fn leave(&self, directive: Directive) {
-        self.0.leave(directive);
+    fn push_signal(&self, signal: Signal) {
+        self.0.push_signal(signal);
     }
 
-    fn leave_first(&self, directive: Directive) {
-        self.0.leave_first(directive);
+    fn push_signal_first(&self, signal: Signal) {
+        self.0.push_signal_first(signal);
     }
 
     fn stop(&self, run: u64, last: bool) {
-        // One that is gone has nothing to leave.
+        // A supervisor that has ended has no children left to stop.
         let _ = self.0.send(Leave::ordered(run, last));
     }
 

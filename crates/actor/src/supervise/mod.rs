@@ -2,7 +2,7 @@
 //!
 //! A supervised actor that goes down, for whatever reason, does not end: it drops its state, shuts
 //! its door, tells its supervisor, and waits to be started again or ended. Its address and its
-//! messages stay. All that happens to it happens in `cell.rs`, by the directives `Start` and `End`.
+//! messages stay. All that happens to it happens in `cell.rs`, by the signals `Start` and `End`.
 //!
 //! Reading order: `plan` (all decisions, without actors), `overseer` (the actor that carries them
 //! out), `ward` and `minor` (a child as it sees its supervisor, and is seen), `supervisor` and

@@ -29,7 +29,7 @@ pub(crate) enum Action {
     Start { child: ActorId, run: u64 },
     /// Let it go down. Whether for good is known, so that it can pass that on.
     Stop { child: ActorId, run: u64, way: Way, last: bool },
-    /// It has not obeyed in time.
+    /// It has not stopped in time.
     Kill { child: ActorId },
     /// It is down, and does not come back.
     End { child: ActorId, reason: ExitReason },

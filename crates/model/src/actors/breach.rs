@@ -18,8 +18,8 @@ pub enum Promise {
     Hooks,
     /// M3: one thing happens to each message.
     Once,
-    /// M4: directives are obeyed before the next behaviour.
-    Directives,
+    /// M4: signals are processed before the next behaviour.
+    Signals,
     /// M5: what a restart keeps, and what it replaces.
     Restarts,
     /// M6: a panic fails those that were held exclusively.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::breach::{Breach, Promise};
 use super::trace::{
-    Answer, Directive, Event, Hook, Item, ItemId, Kind, Reason, Settings, Target, Trace,
+    Answer, Event, Hook, Item, ItemId, Kind, Reason, Settings, Signal, Target, Trace,
 };
 use crate::Seq;
 
@@ -98,7 +98,7 @@ impl Course {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Life {
     pub(super) hooks: Vec<(Seq, Hook)>,
-    pub(super) directives: Vec<(Seq, Seq, Directive)>,
+    pub(super) signals: Vec<(Seq, Seq, Signal)>,
     pub(super) news: Vec<Seq>,
     pub(super) gone: Vec<Seq>,
     pub(super) moves: Vec<(Seq, Seq, usize)>,
@@ -129,8 +129,8 @@ impl Life {
         drops.map(|(at, _)| *at).next_back()
     }
 
-    pub(super) fn was_told(&self, wanted: Directive) -> bool {
-        self.directives.iter().any(|(.., what)| *what == wanted)
+    pub(super) fn was_told(&self, wanted: Signal) -> bool {
+        self.signals.iter().any(|(.., what)| *what == wanted)
     }
 }
 
@@ -240,7 +240,7 @@ impl<'a> Facts<'a> {
             Event::News(actor) => self.lives[*actor].news.push(at),
             Event::Gone(actor) => self.lives[*actor].gone.push(at),
             Event::Directed { actor, what, call } => {
-                self.lives[*actor].directives.push((*call, at, *what));
+                self.lives[*actor].signals.push((*call, at, *what));
             }
             Event::Moved { actor, home, call } => self.lives[*actor].moves.push((*call, at, *home)),
             Event::Watched { watch, actor, by, call } => {

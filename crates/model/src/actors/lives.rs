@@ -1,16 +1,16 @@
-//! Hooks, directives, failures and ends: M2, M4 to M7 and M9.
+//! Hooks, signals, failures and ends: M2, M4 to M7 and M9.
 
 use super::breach::{Breach, Promise};
 use super::facts::{Course, End, Facts, Life};
 use super::items::is_over_at;
-use super::trace::{Directive, Hook, Reason, Supervision};
+use super::trace::{Hook, Reason, Signal, Supervision};
 use crate::Seq;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     for (actor, life) in facts.lives.iter().enumerate() {
         hooks(facts, actor, life)?;
         ends_for_good(facts, actor, life)?;
-        directives(facts, actor, life)?;
+        signals(facts, actor, life)?;
         suspensions(facts, actor, life)?;
         failures(facts, actor, life)?;
         farewells(facts, actor, life)?;
@@ -72,7 +72,7 @@ fn hooks(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
                     return fail("it was restarted, and cannot be".into());
                 }
                 let agree = said.map_or(*reason == Reason::Killed, |said| said == reason);
-                let is_by_hand = life.was_told(Directive::Restart);
+                let is_by_hand = life.was_told(Signal::Restart);
                 if settings.supervised == Some(Supervision::Temporary) && !is_by_hand {
                     return fail("a temporary child was restarted".into());
                 }
@@ -113,23 +113,23 @@ fn ends_for_good(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Bre
     Ok(())
 }
 
-/// M4, G9: after a directive at most what had its turn already begins.
-fn directives(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
-    for &(call, ret, what) in &life.directives {
-        if !matches!(what, Directive::Stop | Directive::Kill | Directive::Restart) {
+/// M4, G9: after a signal at most what had its turn already begins.
+fn signals(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+    for &(call, ret, what) in &life.signals {
+        if !matches!(what, Signal::Stop | Signal::Kill | Signal::Restart) {
             continue;
         }
         // Down between two lives it hears of nothing.
         if !life.is_up_at(call) {
             continue;
         }
-        let Some(obeyed) = life.next_drop(call) else {
-            let why = format!("{what:?} at {call} was not obeyed");
-            return Err(breach(Promise::Directives, actor, life, &why));
+        let Some(processed) = life.next_drop(call) else {
+            let why = format!("{what:?} at {call} was not processed");
+            return Err(breach(Promise::Signals, actor, life, &why));
         };
-        if let Some(why) = more_than_a_turn(facts, &mates_of(facts, actor), ret, obeyed) {
+        if let Some(why) = more_than_a_turn(facts, &mates_of(facts, actor), ret, processed) {
             let why = format!("{what:?} at {ret}, {why}");
-            return Err(breach(Promise::Directives, actor, life, &why));
+            return Err(breach(Promise::Signals, actor, life, &why));
         }
     }
     Ok(())
@@ -138,11 +138,11 @@ fn directives(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach
 /// M7, G9: after a suspension at most what had its turn already begins.
 fn suspensions(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
     let resumes: Vec<_> =
-        life.directives.iter().filter(|(.., what)| *what == Directive::Resume).collect();
-    for &(call, ret, what) in &life.directives {
+        life.signals.iter().filter(|(.., what)| *what == Signal::Resume).collect();
+    for &(call, ret, what) in &life.signals {
         let resumed = resumes.iter().filter(|(_, done, _)| *done > call).map(|(begun, ..)| *begun);
         let until = resumed.chain(life.last_drop()).min().unwrap_or(facts.let_go);
-        if what != Directive::Suspend || until < ret || !life.is_up_at(call) {
+        if what != Signal::Suspend || until < ret || !life.is_up_at(call) {
             continue;
         }
         if let Some(why) =
@@ -222,7 +222,7 @@ fn farewells(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach>
         };
         if !in_time {
             let why = format!("item {} ends it at {quits}, and it goes on", course.id);
-            return Err(breach(Promise::Directives, actor, life, &why));
+            return Err(breach(Promise::Signals, actor, life, &why));
         }
     }
     Ok(())
@@ -271,32 +271,31 @@ fn last_address(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Brea
 
 /// M4: a drain is a message.
 fn drains(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
-    for &(call, ret, what) in &life.directives {
-        if what != Directive::Drain || !life.is_up_at(call) {
+    for &(call, ret, what) in &life.signals {
+        if what != Signal::Drain || !life.is_up_at(call) {
             continue;
         }
-        let Some(obeyed) = life.next_drop(call) else {
-            return Err(breach(Promise::Directives, actor, life, "a drain was not obeyed"));
+        let Some(processed) = life.next_drop(call) else {
+            return Err(breach(Promise::Signals, actor, life, "a drain was not processed"));
         };
         let late =
             |course: &&Course| course.is_alone_on(actor) && !course.is_free() && course.call > ret;
-        let handled = |course: &&Course| course.turns.iter().any(|turn| turn.began < obeyed);
+        let handled = |course: &&Course| course.turns.iter().any(|turn| turn.began < processed);
         if let Some(course) = facts.on(actor).filter(late).find(handled) {
             let why = format!("item {} was sent after a drain and handled before it", course.id);
-            return Err(breach(Promise::Directives, actor, life, &why));
+            return Err(breach(Promise::Signals, actor, life, &why));
         }
     }
     let told = |wanted| life.was_told(wanted);
-    let only_drained =
-        !(told(Directive::Stop) || told(Directive::Restart) || told(Directive::Kill))
-            && facts.settings[actor].supervised.is_none()
-            && facts.shut_down.is_none()
-            && life.end() == Some(&Reason::Shutdown);
-    let drains = life.directives.iter().filter(|(.., what)| *what == Directive::Drain);
+    let only_drained = !(told(Signal::Stop) || told(Signal::Restart) || told(Signal::Kill))
+        && facts.settings[actor].supervised.is_none()
+        && facts.shut_down.is_none()
+        && life.end() == Some(&Reason::Shutdown);
+    let drains = life.signals.iter().filter(|(.., what)| *what == Signal::Drain);
     let first = drains.map(|(call, ..)| *call).min().unwrap_or(0);
     if only_drained && let Some(course) = dropped_too_early(facts, actor, first) {
         let why = format!("item {} was sent before the drain at {first} and dropped", course.id);
-        return Err(breach(Promise::Directives, actor, life, &why));
+        return Err(breach(Promise::Signals, actor, life, &why));
     }
     Ok(())
 }
@@ -310,17 +309,17 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
     });
     let end = life.end().map(|reason| (Seq::MAX, reason));
     for (at, reason) in said.chain(end) {
-        let told = |wanted: &[Directive]| {
-            life.directives.iter().any(|(call, _, what)| *call < at && wanted.contains(what))
+        let told = |wanted: &[Signal]| {
+            life.signals.iter().any(|(call, _, what)| *call < at && wanted.contains(what))
         };
         let item = |id: &usize| facts.items.get(id).filter(|course| course.needs(actor).is_some());
         let is_given = match reason {
             Reason::Normal => !is_supervised || at == Seq::MAX,
             Reason::Shutdown | Reason::Killed if facts.is_ending_at(at) => true,
             Reason::Shutdown => {
-                is_supervised || told(&[Directive::Stop, Directive::Drain, Directive::Restart])
+                is_supervised || told(&[Signal::Stop, Signal::Drain, Signal::Restart])
             }
-            Reason::Killed => is_supervised || told(&[Directive::Kill]),
+            Reason::Killed => is_supervised || told(&[Signal::Kill]),
             Reason::Panicked(id) => item(id).is_some_and(|course| course.ends_with(End::Panic)),
             Reason::Quit(id) => item(id).is_some_and(|course| course.quits.is_some()),
             // See `told`.

@@ -6,7 +6,7 @@
 //!
 //! # Where the numbers are taken
 //!
-//! Every event has the number `at`. For something that a caller does (a spawn, a directive, a link), `call`
+//! Every event has the number `at`. For something that a caller does (a spawn, a signal, a link), `call`
 //! is taken right before the call and `at` right after it returned, so the moment at which it took effect
 //! lies between them. For something that happens to the program, `at` is taken inside of it: the
 //! first thing in a body, the last thing in a body, in a destructor, in a hook. So a turn as recorded
@@ -21,7 +21,7 @@
 //! | A1, G2, M7 | `turns`: turns on one actor, cown or group exclude each other, held turns too |
 //! | G2 of mailboxes that sort | `places`: each message comes in the place of one of its actor's |
 //! | H7, G8 | `moves`: where an item runs |
-//! | M2, M4, M5, M6, M7, M9 | `lives`: hooks, directives, failures, and what runs between them |
+//! | M2, M4, M5, M6, M7, M9 | `lives`: hooks, signals, failures, and what runs between them |
 //! | M3, M8 | `items`: each item has one fate, each ask one answer, and they agree |
 //! | M10 | `told`: links and monitors, with the reason of the end |
 //! | mailboxes | `rooms`: bounds, refusals, lanes and what is set aside |
@@ -46,6 +46,6 @@ mod turns;
 pub use breach::{Breach, Promise};
 pub use check::check;
 pub use trace::{
-    Answer, Directive, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Reason, Settings,
+    Answer, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Reason, Settings, Signal,
     Supervision, Target, Trace, WhenFull,
 };

@@ -2,8 +2,8 @@
 //! wrong.
 
 use super::{
-    Answer, Directive, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Promise, Reason,
-    Settings, Supervision, Target, Trace, WhenFull, check,
+    Answer, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Promise, Reason, Settings, Signal,
+    Supervision, Target, Trace, WhenFull, check,
 };
 use crate::Seq;
 
@@ -64,7 +64,7 @@ impl Story {
         self.began(id).ended(id)
     }
 
-    fn told(&mut self, actor: usize, what: Directive) -> &mut Self {
+    fn told(&mut self, actor: usize, what: Signal) -> &mut Self {
         let call = self.tick();
         self.note(Event::Directed { actor, what, call })
     }
@@ -206,7 +206,7 @@ fn no_hook_in_the_middle_of_a_turn() {
     breaks(
         Promise::Atomicity,
         story(1, |s| {
-            s.sent(0, 0).told(0, Directive::Stop).began(0).hook(0, Hook::Stopped(Reason::Shutdown));
+            s.sent(0, 0).told(0, Signal::Stop).began(0).hook(0, Hook::Stopped(Reason::Shutdown));
             s.ended(0).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
         }),
     );
@@ -274,7 +274,7 @@ fn each_message_is_handled_once() {
 #[test]
 fn a_message_is_dropped_only_by_an_end() {
     keeps(story(1, |s| {
-        s.sent(0, 0).told(0, Directive::Stop).gone(0, Reason::Shutdown).note(Event::Dropped(0));
+        s.sent(0, 0).told(0, Signal::Stop).gone(0, Reason::Shutdown).note(Event::Dropped(0));
         s.at_rest(&[(0, Reason::Shutdown)]);
     }));
     // The actor goes on.
@@ -292,7 +292,7 @@ fn a_handler_is_not_cut_off() {
             if held {
                 s.note(Event::Holds(0));
             }
-            s.told(0, Directive::Restart).note(Event::Dropped(0));
+            s.told(0, Signal::Restart).note(Event::Dropped(0));
             s.hook(0, Hook::Stopped(Reason::Shutdown)).hook(0, Hook::Dropped);
             s.hook(0, Hook::Restarted(Reason::Shutdown));
             s.note(Event::Answered(0, Answer::NoReply)).at_rest(&[]);
@@ -309,14 +309,14 @@ fn what_is_given_back_is_not_handled() {
         s.note(Event::Refused { id: 0, item: message(0, 0, false), call, full: false });
     };
     keeps(story(1, |s| {
-        s.told(0, Directive::Kill).gone(0, Reason::Killed);
+        s.told(0, Signal::Kill).gone(0, Reason::Killed);
         refused(s);
         s.at_rest(&[(0, Reason::Killed)]);
     }));
     breaks(
         Promise::Once,
         story(1, |s| {
-            s.told(0, Directive::Kill).gone(0, Reason::Killed);
+            s.told(0, Signal::Kill).gone(0, Reason::Killed);
             refused(s);
             s.note(Event::Dropped(0)).at_rest(&[(0, Reason::Killed)]);
         }),
@@ -352,7 +352,7 @@ fn every_ask_has_the_answer_that_fits() {
     breaks(Promise::Asks, handled(None));
     let dropped = |answer: Answer| {
         story(1, move |s| {
-            s.asked(0, 0).told(0, Directive::Kill).gone(0, Reason::Killed);
+            s.asked(0, 0).told(0, Signal::Kill).gone(0, Reason::Killed);
             s.note(Event::Dropped(0)).note(Event::Answered(0, answer));
             s.at_rest(&[(0, Reason::Killed)]);
         })
@@ -374,17 +374,17 @@ fn hooks_come_in_their_order() {
     let twice = |s: &mut Story| _ = s.hook(0, Hook::Started).at_rest(&[]);
     breaks(Promise::Hooks, story(1, twice));
     let after_farewell = |s: &mut Story| {
-        s.told(0, Directive::Stop).sent(0, 0).hook(0, Hook::Stopped(Reason::Shutdown)).ran(0);
+        s.told(0, Signal::Stop).sent(0, 0).hook(0, Hook::Stopped(Reason::Shutdown)).ran(0);
         s.hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
     };
     breaks(Promise::Hooks, story(1, after_farewell));
     let not_killed_quietly = |s: &mut Story| {
-        s.told(0, Directive::Kill).hook(0, Hook::Stopped(Reason::Killed)).hook(0, Hook::Dropped);
+        s.told(0, Signal::Kill).hook(0, Hook::Stopped(Reason::Killed)).hook(0, Hook::Dropped);
         s.at_rest(&[(0, Reason::Killed)]);
     };
     breaks(Promise::Hooks, story(1, not_killed_quietly));
     let no_farewell = |s: &mut Story| {
-        s.told(0, Directive::Stop).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
+        s.told(0, Signal::Stop).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
     };
     breaks(Promise::Hooks, story(1, no_farewell));
 }
@@ -393,7 +393,7 @@ fn hooks_come_in_their_order() {
 fn a_restart_is_for_those_that_can_and_for_the_reason_that_was_said() {
     let tell = |actors: Vec<Settings>, why: Reason| {
         story_with(actors, move |s| {
-            s.told(0, Directive::Restart).gone(0, Reason::Shutdown).hook(0, Hook::Restarted(why));
+            s.told(0, Signal::Restart).gone(0, Reason::Shutdown).hook(0, Hook::Restarted(why));
             s.at_rest(&[]);
         })
     };
@@ -417,11 +417,11 @@ fn a_temporary_child_is_not_restarted() {
 }
 
 #[test]
-fn directives_come_before_the_next_message() {
+fn signals_come_before_the_next_message() {
     let tell = |late: usize| {
         story(1, move |s| {
             (0..4).for_each(|id| _ = s.sent(id, 0));
-            s.told(0, Directive::Stop);
+            s.told(0, Signal::Stop);
             (0..late).for_each(|id| _ = s.ran(id));
             s.gone(0, Reason::Shutdown);
             (late..4).for_each(|id| _ = s.note(Event::Dropped(id)));
@@ -430,34 +430,31 @@ fn directives_come_before_the_next_message() {
     };
     keeps(tell(0));
     keeps(tell(1));
-    breaks(Promise::Directives, tell(2));
-    let not_obeyed = |s: &mut Story| {
-        s.told(0, Directive::Kill);
+    breaks(Promise::Signals, tell(2));
+    let not_processed = |s: &mut Story| {
+        s.told(0, Signal::Kill);
         s.note(Event::AtRest(0, None))
             .note(Event::LetGo)
             .note(Event::AtEnd(0, Some(Reason::Killed)));
     };
-    breaks(Promise::Hooks, story(1, not_obeyed));
+    breaks(Promise::Hooks, story(1, not_processed));
 }
 
 #[test]
 fn a_drain_stands_between_messages() {
     let tell = |handled: ItemId, dropped: ItemId| {
         story(1, move |s| {
-            s.sent(0, 0).told(0, Directive::Drain).sent(1, 0).ran(handled);
+            s.sent(0, 0).told(0, Signal::Drain).sent(1, 0).ran(handled);
             s.gone(0, Reason::Shutdown).note(Event::Dropped(dropped));
             s.at_rest(&[(0, Reason::Shutdown)]);
         })
     };
     keeps(tell(0, 1));
-    breaks(Promise::Directives, tell(1, 0));
+    breaks(Promise::Signals, tell(1, 0));
     breaks(
-        Promise::Directives,
+        Promise::Signals,
         story(1, |s| {
-            s.sent(0, 0)
-                .told(0, Directive::Drain)
-                .gone(0, Reason::Shutdown)
-                .note(Event::Dropped(0));
+            s.sent(0, 0).told(0, Signal::Drain).gone(0, Reason::Shutdown).note(Event::Dropped(0));
             s.at_rest(&[(0, Reason::Shutdown)]);
         }),
     );
@@ -468,9 +465,9 @@ fn a_suspended_actor_waits_and_with_it_its_group() {
     let tell = |actors: Vec<Settings>, to: usize, early: usize| {
         story_with(actors, move |s| {
             (0..4).for_each(|id| _ = s.sent(id, to));
-            s.told(0, Directive::Suspend);
+            s.told(0, Signal::Suspend);
             (0..early).for_each(|id| _ = s.ran(id));
-            s.told(0, Directive::Resume);
+            s.told(0, Signal::Resume);
             (early..4).for_each(|id| _ = s.ran(id));
             s.at_rest(&[]);
         })
@@ -491,9 +488,9 @@ fn what_is_set_aside_waits_while_another_member_is_suspended() {
             for id in [0, 1, 2] {
                 s.began(id).note(Event::SetAside(id));
             }
-            s.began(3).note(Event::Unstashed(3, 3)).ended(3).told(0, Directive::Suspend);
+            s.began(3).note(Event::Unstashed(3, 3)).ended(3).told(0, Signal::Suspend);
             (0..early).for_each(|id| _ = s.ran(id));
-            s.told(0, Directive::Resume);
+            s.told(0, Signal::Resume);
             (early..3).for_each(|id| _ = s.ran(id));
             s.at_rest(&[]);
         })
@@ -538,7 +535,7 @@ fn one_that_quits_ends_after_that_message() {
         })
     };
     keeps(tell(false));
-    breaks(Promise::Directives, tell(true));
+    breaks(Promise::Signals, tell(true));
 }
 
 #[test]
@@ -568,7 +565,7 @@ fn an_end_is_told_once_with_its_reason() {
         story(1, move |s| {
             let call = s.tick();
             s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
-            s.told(0, Directive::Kill).gone(0, Reason::Killed);
+            s.told(0, Signal::Kill).gone(0, Reason::Killed);
             told.iter()
                 .for_each(|reason| _ = s.note(Event::Told { watch: 0, reason: reason.clone() }));
             s.at_rest(&[(0, Reason::Killed)]);
@@ -581,7 +578,7 @@ fn an_end_is_told_once_with_its_reason() {
     let early = |s: &mut Story| {
         let call = s.tick();
         s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
-        s.told(0, Directive::Kill).note(Event::Told { watch: 0, reason: Reason::Killed });
+        s.told(0, Signal::Kill).note(Event::Told { watch: 0, reason: Reason::Killed });
         s.gone(0, Reason::Killed).at_rest(&[(0, Reason::Killed)]);
     };
     breaks(Promise::Told, story(1, early));
@@ -596,7 +593,7 @@ fn an_end_spreads_along_links_and_only_there() {
                 let call = s.tick();
                 s.note(Event::Linked { by: 0, to: 1, call });
             }
-            s.told(1, Directive::Kill).gone(1, Reason::Killed);
+            s.told(1, Signal::Kill).gone(1, Reason::Killed);
             let mut ended = vec![(1, Reason::Killed)];
             if spreads {
                 s.gone(0, with_killed());
@@ -611,7 +608,7 @@ fn an_end_spreads_along_links_and_only_there() {
     let normal = |s: &mut Story| {
         let call = s.tick();
         s.note(Event::Linked { by: 0, to: 1, call })
-            .told(1, Directive::Stop)
+            .told(1, Signal::Stop)
             .gone(1, Reason::Shutdown);
         let why = Reason::Linked(1, Box::new(Reason::Shutdown));
         s.gone(0, why.clone()).at_rest(&[(0, why), (1, Reason::Shutdown)]);
@@ -626,7 +623,7 @@ fn a_trapped_exit_is_told_once() {
             s.note(Event::Traps(0));
             let call = s.tick();
             s.note(Event::Linked { by: 0, to: 1, call })
-                .told(1, Directive::Kill)
+                .told(1, Signal::Kill)
                 .gone(1, Reason::Killed);
             (0..times)
                 .for_each(|_| _ = s.note(Event::Exited { to: 0, from: 1, reason: Reason::Killed }));
@@ -693,7 +690,7 @@ fn what_is_set_aside_comes_first_and_in_its_order() {
 fn what_was_set_aside_comes_first_in_the_next_life() {
     let tell = |turns: &'static [ItemId]| {
         story_with(restartable(), move |s| {
-            s.sent(0, 0).sent(1, 0).began(0).note(Event::SetAside(0)).told(0, Directive::Restart);
+            s.sent(0, 0).sent(1, 0).began(0).note(Event::SetAside(0)).told(0, Signal::Restart);
             s.gone(0, Reason::Shutdown).hook(0, Hook::Restarted(Reason::Shutdown));
             turns.iter().for_each(|id| _ = s.ran(*id));
             s.at_rest(&[]);

@@ -131,7 +131,7 @@ pub enum Target {
 
 /// What an actor is told to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Directive {
+pub enum Signal {
     /// End, after the current turn.
     Stop,
     /// End, without a farewell.
@@ -262,12 +262,12 @@ pub enum Event {
     News(usize),
     /// Somebody has seen that the actor has ended.
     Gone(usize),
-    /// A directive was accepted.
+    /// A signal was accepted.
     Directed {
         /// Whose.
         actor: usize,
         /// What.
-        what: Directive,
+        what: Signal,
         /// Before the call.
         call: Seq,
     },

@@ -19,7 +19,7 @@ struct Span {
     from: Seq,
     to: Seq,
     read: bool,
-    /// Whether the actor is held beyond the handler: directives are obeyed meanwhile.
+    /// Whether the actor is held beyond the handler: signals are processed meanwhile.
     held: bool,
     cut: bool,
     id: ItemId,

@@ -117,7 +117,7 @@ fn a_suspended_actor_can_be_stopped() {
 }
 
 #[test]
-fn m4_directives_are_obeyed_in_their_order() {
+fn m4_signals_are_processed_in_order() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);
@@ -144,9 +144,9 @@ fn a_suspended_actor_that_nobody_can_resume_goes_on() {
     });
 }
 
-/// Each directive leaves the next one, for ever: others have the worker all the same.
+/// Each signal pushes the next one, without end: other actors still get the worker.
 #[test]
-fn directives_without_end_leave_the_worker_to_others() {
+fn signals_without_end_leave_the_worker_to_others() {
     fn again(to: Addr<Diary>, go_on: Arc<AtomicBool>) {
         if go_on.load(Ordering::Relaxed) {
             let next = to.clone();
@@ -164,9 +164,9 @@ fn directives_without_end_leave_the_worker_to_others() {
     });
 }
 
-/// However many directives wait, no message overtakes them.
+/// However many signals wait, no message overtakes them.
 #[test]
-fn m4_a_message_comes_behind_all_directives_that_were_left_before() {
+fn m4_a_message_comes_behind_all_signals_that_were_left_before() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);
@@ -215,13 +215,13 @@ fn tick(clock: Cown<()>, turns: Arc<AtomicUsize>, go_on: Arc<AtomicBool>) {
     });
 }
 
-/// Two threads and an actor have left directives while the actor was busy. It obeys some at a time; others on its
-/// worker have their turns between, and its own message comes when all are obeyed.
+/// Two threads and an actor have sent signals while the actor was busy. It processes some at a time; others on its
+/// worker have their turns between, and its own message comes when all are processed.
 #[test]
 fn an_actor_that_is_flooded_and_others_take_turns() {
     /// A task is a hundred behaviours at most.
     const TURNS_BETWEEN: usize = 100;
-    /// Of directives that are obeyed at a time.
+    /// How many signals are processed at a time.
     const AT_ONCE: usize = 64;
     const TIMES: usize = 10_000;
     let (runtime, other) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
@@ -263,7 +263,7 @@ fn an_actor_that_is_flooded_and_others_take_turns() {
 /// Three threads and an actor flood one actor while it lives; each of the threads is answered by another actor
 /// meanwhile, on the same worker.
 #[test]
-fn others_are_answered_while_directives_flood_in() {
+fn others_are_answered_while_signals_flood_in() {
     const ROUNDS: usize = 50;
     for workers in [1, 2] {
         let (runtime, other) = (runtime(workers, &Faults::new()), runtime(1, &Faults::new()));

@@ -1,8 +1,8 @@
-//! What overtakes the messages of an actor.
+//! Signals: the system messages that overtake an actor's other messages.
 //!
-//! Directives are left at the actor's front, and the actor is alerted: it obeys them, in the order
-//! in which they came, before its next message; at once if it is idle; and, but for those that end
-//! or replace its state, while a future holds it.
+//! A sender pushes a signal onto the list in the actor's front and alerts the actor. The actor applies
+//! its signals in order, before its next message, or at once if it is idle. While a future holds it,
+//! it applies all signals; those that end or replace its state drop the future.
 
 use coact_core::Ending;
 
@@ -10,22 +10,22 @@ use crate::life::{Monitor, MonitorId};
 use crate::supervise::Overseer;
 use crate::{ActorId, AnyAddr, ExitReason, Exited, WeakAddr};
 
-pub(crate) enum Directive {
+pub(crate) enum Signal {
     /// End after the current message.
     Stop(ExitReason),
-    /// End now, without a farewell; a future that holds the actor is dropped.
+    /// End now, without calling `stopped`; a future that holds the actor is dropped.
     Kill(ExitReason),
-    /// Begin anew after the current message.
+    /// Restart after the current message.
     Restart(ExitReason),
-    /// The supervisor says: make a (new) state and run.
+    /// The supervisor starts the actor: make a (new) state and run.
     Start { by: WeakAddr<Overseer>, run: u64 },
-    /// The supervisor says: end for good.
+    /// The supervisor ends the actor for good.
     End(ExitReason),
     /// The runtime is about to end.
     RuntimeEnds(Ending),
-    /// Let messages wait.
+    /// Handle no messages until `Resume`.
     Suspend,
-    /// Let them come again.
+    /// Handle messages again.
     Resume,
     /// An actor that this one is linked to has ended.
     Exit { from: ActorId, reason: ExitReason },
@@ -49,9 +49,9 @@ pub(crate) enum Tie {
     TrapExits { tell: Option<Box<dyn Fn(Exited) + Send>>, life: u32 },
 }
 
-impl Directive {
-    /// Whether it is about the actor's state, which it ends or replaces.
+impl Signal {
+    /// Whether it ends or replaces the actor's state.
     pub(crate) fn ends_a_run(&self) -> bool {
-        matches!(self, Directive::Stop(_) | Directive::Kill(_) | Directive::Restart(_))
+        matches!(self, Signal::Stop(_) | Signal::Kill(_) | Signal::Restart(_))
     }
 }

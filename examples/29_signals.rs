@@ -1,4 +1,4 @@
-//! Directives overtake messages: suspend, resume, restart, stop, drain, kill.
+//! Signals overtake messages: suspend, resume, restart, stop, drain, kill.
 
 use coact::prelude::*;
 
