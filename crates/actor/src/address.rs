@@ -14,10 +14,10 @@ use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
 use crate::front::Front;
-use crate::life::{Monitor, MonitorId, Tell};
+use crate::links::{Monitor, MonitorId, Tell};
 use crate::mailbox::{Letter, Queue, letter};
 use crate::router::InFlight;
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
     Recipient, Reply, SendError, Stopped, SyncActor,
@@ -433,13 +433,13 @@ impl<A: Actor> Addr<A> {
 
     fn monitor(&self, tell: Box<dyn Tell>) -> MonitorId {
         let id = MonitorId::next();
-        self.push_signal(Signal::Tie(Tie::Monitor(Monitor { id, tell })));
+        self.push_signal(Signal::Links(LinkChange::Monitor(Monitor { id, tell })));
         id
     }
 
     /// Undoes [`on_down`](Self::on_down) or [`Context::monitor`](crate::Context::monitor).
     pub fn demonitor(&self, monitor: MonitorId) {
-        self.push_signal(Signal::Tie(Tie::Demonitor(monitor)));
+        self.push_signal(Signal::Links(LinkChange::Demonitor(monitor)));
     }
 
     /// Whether the actor has ended. Others may end it any time; that it has ended stays true.

@@ -20,7 +20,7 @@ use crate::front::Front;
 use crate::hold::Hold;
 use crate::mailbox::{Letter, Letters};
 use crate::reply::in_end_for;
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Ward};
 use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
 
@@ -401,10 +401,10 @@ pub(crate) fn refuse_all(front: &Front) {
 /// Answers a signal that has come too late.
 fn refuse(front: &Front, signal: Signal) {
     match signal {
-        Signal::Tie(Tie::Monitor(monitor)) => {
+        Signal::Links(LinkChange::Monitor(monitor)) => {
             let _ = catch(|| monitor.down(front.id(), &reason_of_end(front)));
         }
-        Signal::Tie(Tie::Link { other, .. }) => {
+        Signal::Links(LinkChange::Link { other, .. }) => {
             let _ = other.signal(Signal::Exit { from: front.id(), reason: reason_of_end(front) });
         }
         _ => {}

@@ -14,11 +14,11 @@ use crate::ask::flatten;
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
 use crate::hold::{self, HeldFuture, HoldRequest};
-use crate::life::MonitorId;
+use crate::links::MonitorId;
 use crate::mailbox::{Letters, Stash};
 use crate::outbox::Outbox;
 use crate::quiet::Quiet;
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::stream::Feeds;
 use crate::waiting;
 use crate::{
@@ -421,8 +421,8 @@ impl<A: Actor> Context<A> {
         }
         // Ours first: should the other one have ended, its answer finds the link.
         let life = self.life();
-        self.signal(Signal::Tie(Tie::Link { other: other.clone(), by: Some(life) }));
-        if other.signal(Signal::Tie(Tie::Link { other: this, by: None })).is_err() {
+        self.signal(Signal::Links(LinkChange::Link { other: other.clone(), by: Some(life) }));
+        if other.signal(Signal::Links(LinkChange::Link { other: this, by: None })).is_err() {
             let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
             self.signal(Signal::Exit { from: other.id(), reason });
         }
@@ -430,26 +430,26 @@ impl<A: Actor> Context<A> {
 
     /// Undoes a link, on both sides.
     pub fn unlink(&mut self, other: &AnyAddr) {
-        self.signal(Signal::Tie(Tie::Unlink(other.id())));
-        // Whoever has ended has no links.
-        let _ = other.signal(Signal::Tie(Tie::Unlink(self.id())));
+        self.signal(Signal::Links(LinkChange::Unlink(other.id())));
+        // An actor that has ended has no links.
+        let _ = other.signal(Signal::Links(LinkChange::Unlink(self.id())));
     }
 
-    /// From now on the ends of linked actors are told to this actor as messages, and do not end it. That ends
-    /// with the state that has asked for it: at a restart, too.
+    /// Delivers the ends of linked actors as [`Exited`] messages instead of ending with them, until
+    /// [`untrap_exits`](Self::untrap_exits) or a restart.
     pub fn trap_exits(&mut self)
     where
         A: Receive<Exited>,
     {
         let (this, life) = (self.weak(), self.life());
         let tell = move |exited| this.tell(life, exited);
-        self.signal(Signal::Tie(Tie::TrapExits { tell: Some(Box::new(tell)), life }));
+        self.signal(Signal::Links(LinkChange::TrapExits { tell: Some(Box::new(tell)), life }));
     }
 
-    /// The ends of linked actors end this one again.
-    pub fn end_with_links(&mut self) {
+    /// Undoes [`trap_exits`](Self::trap_exits): the ends of linked actors end this one again.
+    pub fn untrap_exits(&mut self) {
         let life = self.life();
-        self.signal(Signal::Tie(Tie::TrapExits { tell: None, life }));
+        self.signal(Signal::Links(LinkChange::TrapExits { tell: None, life }));
     }
 
     /// Has this actor told when another one ends, whatever the reason; at once if it has ended. The monitor

@@ -6,7 +6,7 @@
 
 use coact_core::Ending;
 
-use crate::life::{Monitor, MonitorId};
+use crate::links::{Monitor, MonitorId};
 use crate::supervise::Overseer;
 use crate::{ActorId, AnyAddr, ExitReason, Exited, WeakAddr};
 
@@ -29,23 +29,23 @@ pub(crate) enum Signal {
     Resume,
     /// An actor that this one is linked to has ended.
     Exit { from: ActorId, reason: ExitReason },
-    /// Tie to others, or untie.
-    Tie(Tie),
+    /// Link or monitor, or undo that.
+    Links(LinkChange),
 }
 
-/// What is to become of an actor's ties to others.
-pub(crate) enum Tie {
-    /// End with the other one. If this actor has asked for it: which of its states.
+/// A change of an actor's links and monitors.
+pub(crate) enum LinkChange {
+    /// Link with the other actor. `by`: which state of this actor requested it, if not the other actor.
     Link { other: AnyAddr, by: Option<u32> },
-    /// Undo that.
+    /// Undo a link.
     Unlink(ActorId),
-    /// The state of the other one that has asked for the link is gone.
+    /// The state of the other actor that requested the link is gone.
     Release(ActorId),
-    /// Tell when this actor ends.
+    /// Notify a monitor when this actor ends.
     Monitor(Monitor),
-    /// Undo that.
+    /// Undo a monitor.
     Demonitor(MonitorId),
-    /// Tell of the ends of linked actors, instead of ending with them.
+    /// Deliver the ends of linked actors to `tell` instead of ending with them; `None`: end with them again.
     TrapExits { tell: Option<Box<dyn Fn(Exited) + Send>>, life: u32 },
 }
 

@@ -1,6 +1,6 @@
 //! Lists of actors that forget those that have ended.
 
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::{Actor, Addr, AnyAddr, Down, MonitorId};
 
 /// Somebody's being told of an actor's end, until this is dropped.
@@ -29,7 +29,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         if self.actor.exit_reason().is_none() {
             // One that is gone has no monitors.
-            let _ = self.actor.signal(Signal::Tie(Tie::Demonitor(self.monitor)));
+            let _ = self.actor.signal(Signal::Links(LinkChange::Demonitor(self.monitor)));
         }
     }
 }

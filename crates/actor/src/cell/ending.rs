@@ -10,7 +10,7 @@ use super::erased::AnyStrong;
 use super::manage::{Managed, Phase};
 use super::{reason_of_end, refuse, refuse_all};
 use crate::front::Front;
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Leave, Overseer};
 use crate::{ExitReason, WeakAddr};
 
@@ -72,7 +72,7 @@ pub(crate) fn refuse_late(address: &dyn AnyStrong) {
 /// without addresses has no messages left.)
 pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, front: &Front, signal: Signal) {
     match (signal, address) {
-        (Signal::Tie(Tie::Monitor(monitor)), Some(address)) => {
+        (Signal::Links(LinkChange::Monitor(monitor)), Some(address)) => {
             let (actor, reason) = (front.id(), reason_of_end(front));
             let by_host = monitor.tell.is_the_users();
             tell_behind(address, by_host, Box::new(move || monitor.down(actor, &reason)));
@@ -104,7 +104,7 @@ impl dyn Managed + '_ {
     #[cold]
     pub(super) fn cut_off(&mut self, front: &Front) {
         if self.core().phase != Phase::Ended {
-            self.apply_ties(front);
+            self.apply_link_changes(front);
             self.end_hold_for(&ExitReason::Killed);
             self.core().phase = Phase::Ended;
             let ward = self.core().leave_supervisor();
@@ -116,11 +116,11 @@ impl dyn Managed + '_ {
         refuse_all(front);
     }
 
-    /// Of what was left for the actor: who is to be told of its end, and who is not.
-    fn apply_ties(&mut self, front: &Front) {
+    /// Applies the signals that decide who is told of the actor's end; drops the others.
+    fn apply_link_changes(&mut self, front: &Front) {
         while let Some(signal) = front.take_signal() {
             match signal {
-                Signal::Tie(tie) => self.tie(front, tie),
+                Signal::Links(change) => self.change_links(front, change),
                 other => drop(catch(move || drop(other))),
             }
         }

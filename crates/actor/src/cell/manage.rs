@@ -12,10 +12,10 @@ use super::reason_of;
 use crate::begun::note_cut_off;
 use crate::events::{Subject, are_lives_watched};
 use crate::front::Front;
-use crate::life::Ties;
+use crate::links::Links;
 use crate::mailbox::{Letter, Letters};
 use crate::reply::in_end_for;
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Ward};
 use crate::{ActorId, ExitReason, Exited};
 
@@ -40,7 +40,7 @@ pub(super) enum Phase {
 
 #[derive(Default)]
 pub(super) struct Rest {
-    pub(super) ties: Ties,
+    pub(super) links: Links,
     /// That it has a supervisor.
     pub(super) ward: Option<Ward>,
     /// How often it may restart after panics, if it does so by itself.
@@ -198,28 +198,28 @@ impl dyn Managed + '_ {
             Signal::Suspend => self.core().rest().suspended = true,
             Signal::Resume => self.core().rest().suspended = false,
             Signal::Exit { from, reason } => self.on_exit(front, from, reason),
-            Signal::Tie(tie) => self.tie(front, tie),
+            Signal::Links(change) => self.change_links(front, change),
         }
     }
 
-    pub(super) fn tie(&mut self, front: &Front, tie: Tie) {
+    pub(super) fn change_links(&mut self, front: &Front, change: LinkChange) {
         let rest = self.core().rest();
         let life = rest.life;
-        rest.ties.change(front.id(), life, tie);
+        rest.links.change(front.id(), life, change);
     }
 
     fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
         let core = self.core();
         let is_down = core.phase == Phase::Down;
-        let ties = &mut core.rest().ties;
+        let links = &mut core.rest().links;
         if is_down {
-            return ties.exit_later(from, reason);
+            return links.exit_later(from, reason);
         }
-        // Whoever was unlinked meanwhile has nothing to say any more.
-        if !ties.unlink(from) {
+        // The exit of an actor that was unlinked meanwhile is void.
+        if !links.unlink(from) {
             return;
         }
-        if let Some(trap) = &ties.trap {
+        if let Some(trap) = &links.trap {
             return trap(Exited { actor: from, reason });
         }
         if !reason.is_normal() {
@@ -409,12 +409,12 @@ impl dyn Managed + '_ {
     /// Tells others of the end, and drops what else there was.
     #[cold]
     fn finish_rest(&mut self, front: &Front, rest: Rest, reason: ExitReason) {
-        let Rest { ties, own, again, .. } = rest;
+        let Rest { links, own, again, .. } = rest;
         let _ = catch(move || drop(own));
         self.bury_all(again);
-        if !ties.is_empty() {
+        if !links.is_empty() {
             let actor = front.id();
-            self.tell_behind(Box::new(move || ties.announce_end(actor, &reason)));
+            self.tell_behind(Box::new(move || links.announce_end(actor, &reason)));
         }
     }
 
@@ -453,7 +453,7 @@ impl dyn Managed + '_ {
         let id = self.address().id();
         let rest = self.core().rest();
         rest.life = life;
-        rest.ties.end_life(id);
+        rest.links.end_life(id);
         Ok(())
     }
 

@@ -17,7 +17,7 @@ impl dyn Managed + '_ {
         let core = self.core();
         let Some(ward) = core.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
         let last = ward.begin(by, run);
-        core.rest().ties.end_life(front.id());
+        core.rest().links.end_life(front.id());
         core.phase = Phase::Running;
         if let Err(why) = self.begin_life() {
             self.subject().failed(&why);
@@ -38,7 +38,7 @@ impl dyn Managed + '_ {
 
     /// Of linked actors that have ended while this one was down: behind what its hook has asked for.
     fn hear_of_exits(&mut self, front: &Front) {
-        for (from, reason) in self.core().rest().ties.take_exits() {
+        for (from, reason) in self.core().rest().links.take_exits() {
             // The actor lives.
             let _ = front.push_signal(Signal::Exit { from, reason });
         }
@@ -52,7 +52,7 @@ impl dyn Managed + '_ {
         self.handle_again(set_aside);
         let rest = self.core().rest();
         // Its links stay until another state begins: if none does, this was the actor's end.
-        rest.ties.trap = None;
+        rest.links.trap = None;
         // A farewell that fails is a failure.
         let failure = rest.failure.take();
         let failure = failure.or_else(|| dropped.err().map(|why| reason_of(&why)));

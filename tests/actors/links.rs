@@ -61,6 +61,20 @@ fn exits_can_be_trapped() {
 }
 
 #[test]
+fn an_actor_that_no_longer_traps_exits_ends_with_its_links() {
+    check_with_faults(|_| {
+        let [(a, _), (b, _)] = [Diary::spawn(), Diary::spawn()];
+        trap(&b);
+        link(&a, &b);
+        let untrap = |_: &mut Diary, context: &mut Context<Diary>| context.untrap_exits();
+        b.ask(Do(untrap)).wait().unwrap();
+        a.send(Bomb).unwrap();
+        let linked = ExitReason::Linked(a.id(), ExitReason::Panicked("boom".into()).into());
+        assert_eq!(b.ended().wait(), Ok(linked));
+    });
+}
+
+#[test]
 fn m10_a_link_with_an_actor_that_has_ended_counts_as_its_end() {
     check(|| {
         let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];

@@ -1,4 +1,4 @@
-//! What ties actors' lives together: links, monitors, and how the ends of others are told.
+//! Links and monitors: how an actor's end reaches others.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact_core::{Resolver, catch};
 
-use crate::signal::{Signal, Tie};
+use crate::signal::{LinkChange, Signal};
 use crate::{ActorId, AnyAddr, ExitReason, Message};
 
 /// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
@@ -59,22 +59,22 @@ impl fmt::Debug for MonitorId {
     }
 }
 
-/// Somebody who wants to be told of an actor's end.
+/// A monitor of an actor, and how to notify its owner.
 pub(crate) struct Monitor {
     pub(crate) id: MonitorId,
     pub(crate) tell: Box<dyn Tell>,
 }
 
-/// How one is told.
+/// Notifies the owner of a monitor.
 pub(crate) trait Tell: Send {
     fn tell(self: Box<Self>, down: Down);
 
-    /// Whether anybody would hear it.
+    /// Whether the owner still listens.
     fn is_wanted(&self) -> bool {
         true
     }
 
-    /// Whether it is the user's code, which whoever leaves it does not expect to run at once.
+    /// Whether it runs user code, which must not run at once on the thread that sets the monitor.
     fn is_the_users(&self) -> bool {
         true
     }
@@ -107,23 +107,23 @@ impl Monitor {
     }
 }
 
-/// How many of those that were there before are looked at with each that comes: more than one, so that
-/// those that are not wanted any more go faster than others come.
+/// How many older monitors each new one checks: more than one, so that unwanted monitors go faster than
+/// new ones come.
 const LOOKS: usize = 4;
 
-/// An actor's ties to others; there may be very many of them.
+/// An actor's links and monitors; there may be very many of them.
 #[derive(Default)]
-pub(crate) struct Ties {
+pub(crate) struct Links {
     links: BTreeMap<ActorId, Link>,
     /// In the order of their making.
     monitors: BTreeMap<MonitorId, Monitor>,
-    /// The one of these that was looked at last, to see whether it is wanted.
+    /// The monitor that was checked last, see [`forget_some`](Self::forget_some).
     looked_at: Option<MonitorId>,
-    /// Whom to tell of exits, instead of ending with them.
+    /// Delivers exits as messages, if the actor traps them.
     pub(crate) trap: Option<Box<dyn Fn(Exited) + Send>>,
 }
 
-/// A link, which each of the two may have asked for.
+/// A link; either side, or both, may have requested it.
 struct Link {
     other: AnyAddr,
     by_us: bool,
@@ -132,20 +132,20 @@ struct Link {
     ended: Option<ExitReason>,
 }
 
-impl Ties {
-    /// What the state has asked for which is the `life`th is done only while it is there.
-    pub(crate) fn change(&mut self, us: ActorId, life: u32, tie: Tie) {
-        match tie {
-            Tie::Link { other, by: Some(asked) } if asked != life => release(us, &other),
-            Tie::TrapExits { life: asked, .. } if asked != life => {}
-            Tie::Link { other, by } => {
+impl Links {
+    /// Applies a change. A request of an earlier state than the `life`th is void.
+    pub(crate) fn change(&mut self, us: ActorId, life: u32, change: LinkChange) {
+        match change {
+            LinkChange::Link { other, by: Some(asked) } if asked != life => release(us, &other),
+            LinkChange::TrapExits { life: asked, .. } if asked != life => {}
+            LinkChange::Link { other, by } => {
                 let link = Link { other, by_us: false, by_other: false, ended: None };
                 let link = self.links.entry(link.other.id()).or_insert(link);
                 link.by_us |= by.is_some();
                 link.by_other |= by.is_none();
             }
-            Tie::Unlink(other) => _ = self.unlink(other),
-            Tie::Release(other) => {
+            LinkChange::Unlink(other) => _ = self.unlink(other),
+            LinkChange::Release(other) => {
                 let left = self.links.get_mut(&other).is_some_and(|link| {
                     link.by_other = false;
                     !link.by_us
@@ -154,19 +154,19 @@ impl Ties {
                     self.links.remove(&other);
                 }
             }
-            Tie::Monitor(monitor) => {
+            LinkChange::Monitor(monitor) => {
                 self.forget_some();
                 self.monitors.insert(monitor.id, monitor);
             }
-            Tie::Demonitor(id) => {
+            LinkChange::Demonitor(id) => {
                 let undone = self.demonitor(id);
                 let _ = catch(move || drop(undone));
             }
-            Tie::TrapExits { tell, .. } => self.trap = tell,
+            LinkChange::TrapExits { tell, .. } => self.trap = tell,
         }
     }
 
-    /// The actor gets another state: what the one before has asked for ends. What others have asked for stays.
+    /// The actor gets another state: links of the old state end, links that others have requested stay.
     pub(crate) fn end_life(&mut self, us: ActorId) {
         self.trap = None;
         self.links.retain(|_, link| {
@@ -177,8 +177,8 @@ impl Ties {
         });
     }
 
-    /// The other one has ended, while this actor has no state that could hear of it: the next one does, unless the
-    /// link was only the last one's.
+    /// The other actor has ended while this one has no state: the next state hears of it, unless only the last
+    /// state had requested the link.
     pub(crate) fn exit_later(&mut self, other: ActorId, reason: ExitReason) {
         match self.links.get_mut(&other) {
             Some(link) if link.by_other => link.ended = Some(reason),
@@ -186,13 +186,13 @@ impl Ties {
         }
     }
 
-    /// Who has ended while the actor was down, and why.
+    /// The linked actors that ended while this one was down, and why.
     pub(crate) fn take_exits(&mut self) -> Vec<(ActorId, ExitReason)> {
         let ended = |(other, link): (&ActorId, &mut Link)| Some((*other, link.ended.take()?));
         self.links.iter_mut().filter_map(ended).collect()
     }
 
-    /// Whether there is nobody who would be told of the end.
+    /// Whether there are neither links nor monitors.
     pub(crate) fn is_empty(&self) -> bool {
         self.links.is_empty() && self.monitors.is_empty()
     }
@@ -202,7 +202,7 @@ impl Ties {
         self.links.remove(&other).is_some()
     }
 
-    /// Drops some monitors that nobody wants any more.
+    /// Drops some monitors that are no longer wanted.
     fn forget_some(&mut self) {
         for _ in 0..LOOKS {
             let after = self.looked_at.map_or(Bound::Unbounded, Bound::Excluded);
@@ -219,10 +219,10 @@ impl Ties {
         }
     }
 
-    /// Tells everybody that the actor has ended.
+    /// Notifies linked actors and monitors of the actor's end.
     pub(crate) fn announce_end(self, actor: ActorId, reason: &ExitReason) {
         for link in self.links.into_values() {
-            // Whoever is gone need not be told.
+            // An actor that is gone need not be told.
             let _ = link.other.signal(Signal::Exit { from: actor, reason: reason.clone() });
         }
         for monitor in self.monitors.into_values() {
@@ -236,8 +236,8 @@ impl Ties {
     }
 }
 
-/// Tells another actor that the state of this one is gone which has asked for a link.
+/// Tells another actor that the state that had requested a link to it is gone.
 fn release(us: ActorId, other: &AnyAddr) {
-    // Whoever is gone need not be told.
-    let _ = other.signal(Signal::Tie(Tie::Release(us)));
+    // An actor that is gone need not be told.
+    let _ = other.signal(Signal::Links(LinkChange::Release(us)));
 }
