@@ -16,7 +16,7 @@ use crate::cycle::{self, Wait};
 use crate::front::Front;
 use crate::links::{Monitor, MonitorId, Tell};
 use crate::mailbox::{Letter, Queue, letter};
-use crate::router::InFlight;
+use crate::router::InFlightToken;
 use crate::signal::{LinkChange, Signal};
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
@@ -225,39 +225,39 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// Asks; gives the message back if it cannot be delivered. The guest comes along, and is dropped
-    /// when the message has been handled, or will not be.
-    pub(crate) fn ask_with_guest<M>(
+    /// Asks; gives the message back if it cannot be delivered. The in-flight token travels with the
+    /// message and is dropped with it, handled or not.
+    pub(crate) fn ask_with_token<M>(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>)
     where
         M: MessageTo<A>,
     {
         let (reply, ask) = self.question::<M>();
-        (ask, self.send_with_guest(message, reply, guest))
+        (ask, self.send_with_token(message, reply, token))
     }
 
-    /// As [`send_with_reply`](Self::send_with_reply), with a guest that comes along.
-    pub(crate) fn send_with_guest<M>(
+    /// As [`send_with_reply`](Self::send_with_reply), with an in-flight token.
+    pub(crate) fn send_with_token<M>(
         &self,
         message: M,
         reply: Reply<M::Reply>,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
     {
         let cown = self.cown();
-        let Some(guest) = guest.filter(|_| cown.is_plain()) else {
+        let Some(token) = token.filter(|_| cown.is_plain()) else {
             return self.send_with_reply(message, reply);
         };
         if let Some(wait) = reply.wait() {
-            self.send_tracked(letter::<A, M>(message, reply), &wait, None, Some(guest));
+            self.send_tracked(letter::<A, M>(message, reply), &wait, None, Some(token));
         } else {
             when(cown.regardless(), move |cell| {
-                let _guest = guest;
+                let _token = token;
                 cell.receive(message, reply);
             });
         }
@@ -287,21 +287,21 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Sends what somebody waits for who is held: where the message stands is noted. It comes as a letter,
-    /// so that there is one behaviour for all types of messages. The permit is given back before the message
-    /// is handled, the guest after that.
+    /// Sends a message that a held actor waits for, and notes its place in the queue. The message is boxed,
+    /// so that one behaviour serves all types of messages. The permit is given back before the message is
+    /// handled, the token after that.
     #[cold]
     pub(crate) fn send_tracked(
         &self,
         letter: Box<dyn Letter>,
         wait: &Arc<Wait>,
         permit: Option<Permit>,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) {
         let hops = wait.hops();
         let cown = self.cown();
         let place = cown.spawn_placed(move |cell| {
-            let _guest = guest;
+            let _token = token;
             drop(permit);
             letter.deliver(cell);
         });

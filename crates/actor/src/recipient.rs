@@ -13,7 +13,7 @@ use weak::Upgrades;
 pub use weak::WeakRecipient;
 
 use crate::mailbox::Reserve;
-use crate::router::InFlight;
+use crate::router::InFlightToken;
 use crate::waiting::{self, Patient};
 use crate::watch::Watch;
 use crate::{Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Reply, SendError};
@@ -63,13 +63,13 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
         Ok(())
     }
     fn ask(&self, message: M) -> Ask<M::Reply>;
-    /// As `send`, with a guest that comes along with the message.
-    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>>;
+    /// As `send`, with an in-flight token that travels with the message.
+    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
     /// As `ask`; gives the message back if it cannot be delivered.
     fn ask_counted(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
     fn id(&self) -> ActorId;
     fn has_ended(&self) -> bool;
@@ -113,16 +113,16 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
         Addr::ask(self, message)
     }
 
-    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
-        self.send_with_guest(message, Reply::unwanted(), guest)
+    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        self.send_with_token(message, Reply::unwanted(), token)
     }
 
     fn ask_counted(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.ask_with_guest(message, guest)
+        self.ask_with_token(message, token)
     }
 
     fn id(&self) -> ActorId {
@@ -244,17 +244,17 @@ impl<M: Message> Recipient<M> {
     pub(crate) fn send_counted(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> Result<(), SendError<M>> {
-        self.0.send_counted(message, guest)
+        self.0.send_counted(message, token)
     }
 
     pub(crate) fn ask_counted(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.0.ask_counted(message, guest)
+        self.0.ask_counted(message, token)
     }
 
     /// Has a closure called at its end, if that is told: see [`Addr::watch`].

@@ -39,7 +39,7 @@ use coact_core::{Promise, Resolver, catch, may_block, thread_companion};
 use parking_lot::Mutex;
 
 use crate::recipient::Takes;
-use crate::router::InFlight;
+use crate::router::InFlightToken;
 use crate::{ActorId, Ask, ExitReason, Message, Recipient, Reply, SendError};
 
 /// The identity of the calling thread, among those of actors.
@@ -279,14 +279,14 @@ impl<M: Message> Takes<M> for Inbox<M> {
     }
 
     /// What a thread has not received yet is not counted.
-    fn send_counted(&self, message: M, _: Option<InFlight>) -> Result<(), SendError<M>> {
+    fn send_counted(&self, message: M, _: Option<InFlightToken>) -> Result<(), SendError<M>> {
         self.send(message)
     }
 
     fn ask_counted(
         &self,
         message: M,
-        _: Option<InFlight>,
+        _: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         let (reply, promise) = Reply::channel();
         promise.owed_by(|f| write!(f, "a thread's answer to `{}`", type_name::<M>()));

@@ -12,7 +12,7 @@ use coact_core::Home;
 use crate::host::Host;
 use crate::mailbox::Reserve;
 use crate::recipient::Takes;
-use crate::router::{self, InFlight, Routees, Routing, Scatter};
+use crate::router::{self, InFlightToken, Routees, Routing, Scatter};
 use crate::supervise::Intensity;
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 use crate::{
@@ -394,17 +394,17 @@ impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
         router::answered(Pool::ask(self, message)).0
     }
 
-    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
-        let sent = self.0.members.send(message, None, guest.as_ref());
+    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        let sent = self.0.members.send(message, None, token.as_ref());
         sent.map_err(RouteError::into_send_error)
     }
 
     fn ask_counted(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        router::answered(self.0.members.ask(message, None, guest.as_ref()))
+        router::answered(self.0.members.ask(message, None, token.as_ref()))
     }
 
     fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {

@@ -20,7 +20,7 @@ use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 use crate::{ActorId, Ask, AskError, ExitReason, Message, Recipient, SendError};
 
 pub use error::{NoAnswer, RouteError};
-pub(crate) use routees::{InFlight, Routees};
+pub(crate) use routees::{InFlightToken, Routees};
 pub use scatter::Scatter;
 pub use strategy::Routing;
 
@@ -293,25 +293,25 @@ impl<M: Message> Takes<M> for Router<M> {
         self.ask_counted(message, None).0
     }
 
-    fn send_counted(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
+    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
         let Some(passing) = Passing::enter(self.0.id) else {
             return Err(RouteError::NoRoutee(message).into_send_error());
         };
         let key = self.key_of(&message);
-        let sent = passing.note(self.0.routees.send(message, key, guest.as_ref()));
+        let sent = passing.note(self.0.routees.send(message, key, token.as_ref()));
         sent.map_err(RouteError::into_send_error)
     }
 
     fn ask_counted(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         let Some(passing) = Passing::enter(self.0.id) else {
             return answered(Err(RouteError::NoRoutee(message)));
         };
         let key = self.key_of(&message);
-        answered(passing.note(self.0.routees.ask(message, key, guest.as_ref())))
+        answered(passing.note(self.0.routees.ask(message, key, token.as_ref())))
     }
 
     fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {

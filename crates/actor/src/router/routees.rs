@@ -22,11 +22,14 @@ pub(crate) trait Routed: Clone {
 
 /// What takes messages of a type.
 pub(crate) trait Target<M: Message>: Routed {
-    fn send(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>>;
+    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
 
     /// Gives the message back if it cannot be delivered; the ask says why.
-    fn ask(&self, message: M, guest: Option<InFlight>)
-    -> (Ask<M::Reply>, Result<(), SendError<M>>);
+    fn ask(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
 
     /// Waits for room; `None` if there is none to wait for.
     fn reserve(&self, alone: bool) -> Option<Reserve<M>>;
@@ -39,16 +42,16 @@ impl<M: Message> Routed for Recipient<M> {
 }
 
 impl<M: Message> Target<M> for Recipient<M> {
-    fn send(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
-        self.send_counted(message, guest)
+    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        self.send_counted(message, token)
     }
 
     fn ask(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.ask_counted(message, guest)
+        self.ask_counted(message, token)
     }
 
     fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
@@ -63,16 +66,16 @@ impl<A: Actor> Routed for Addr<A> {
 }
 
 impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
-    fn send(&self, message: M, guest: Option<InFlight>) -> Result<(), SendError<M>> {
-        self.send_with_guest(message, Reply::unwanted(), guest)
+    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        self.send_with_token(message, Reply::unwanted(), token)
     }
 
     fn ask(
         &self,
         message: M,
-        guest: Option<InFlight>,
+        token: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.ask_with_guest(message, guest)
+        self.ask_with_token(message, token)
     }
 
     fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
@@ -80,12 +83,12 @@ impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
     }
 }
 
-/// Goes along with a message, and counts it as long.
+/// Travels with a message and counts it as in flight until dropped.
 #[derive(Clone)]
-pub(crate) struct InFlight {
+pub(crate) struct InFlightToken {
     _load: Arc<()>,
-    /// That of a router in front of this one.
-    _outer: Option<Box<InFlight>>,
+    /// The token of a router in front of this one.
+    _outer: Option<Box<InFlightToken>>,
 }
 
 struct Routee<R> {
@@ -104,9 +107,9 @@ impl<R> Routee<R> {
         self.load.as_ref().map_or(0, |load| Arc::strong_count(load) - 1)
     }
 
-    fn count(&self, outer: Option<&InFlight>) -> Option<InFlight> {
+    fn count(&self, outer: Option<&InFlightToken>) -> Option<InFlightToken> {
         let Some(load) = &self.load else { return outer.cloned() };
-        Some(InFlight { _load: Arc::clone(load), _outer: outer.cloned().map(Box::new) })
+        Some(InFlightToken { _load: Arc::clone(load), _outer: outer.cloned().map(Box::new) })
     }
 }
 
@@ -283,13 +286,13 @@ impl<R: Routed> Routees<R> {
         &self,
         message: M,
         key: Option<u64>,
-        guest: Option<&InFlight>,
+        token: Option<&InFlightToken>,
     ) -> Result<(), RouteError<M>>
     where
         R: Target<M>,
     {
         self.route(message, key, |routee, message| {
-            routee.address.send(message, routee.count(guest))
+            routee.address.send(message, routee.count(token))
         })
     }
 
@@ -297,13 +300,13 @@ impl<R: Routed> Routees<R> {
         &self,
         message: M,
         key: Option<u64>,
-        guest: Option<&InFlight>,
+        token: Option<&InFlightToken>,
     ) -> Result<Ask<M::Reply>, RouteError<M>>
     where
         R: Target<M>,
     {
         self.route(message, key, |routee, message| {
-            let (ask, asked) = routee.address.ask(message, routee.count(guest));
+            let (ask, asked) = routee.address.ask(message, routee.count(token));
             asked.map(|()| ask)
         })
     }
