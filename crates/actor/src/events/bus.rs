@@ -11,8 +11,8 @@ use super::kinds::{
 };
 use crate::Topic;
 
-/// One for each hub. The runtime's own events have their places, so that publishing one to nobody
-/// takes no search and no lock.
+/// The event bus; one per [`Services`](crate::services::Services). The runtime's own events have fields of their
+/// own: publishing one without subscribers takes no search and no lock.
 #[derive(Default)]
 pub(crate) struct Bus {
     pub(super) started: Topic<ActorStarted>,

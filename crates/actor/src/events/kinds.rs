@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use coact_core::Home;
 
-use crate::hub::Hub;
+use crate::services::Services;
 use crate::{Actor, ActorId, ExitReason, Message};
 
 /// A message was dropped, since its receiver ended before the message's turn came.
@@ -203,7 +203,7 @@ impl Subject {
     #[cold]
     pub(crate) fn missed(self, message: &'static str, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
-        let bus = &Hub::here().bus;
+        let bus = &Services::here().bus;
         count(&bus.counts.dead_letters);
         let event = || DeadLetter { message, actor, actor_type, reason: reason.clone() };
         bus.dead_letters.publish_with(event);
@@ -219,7 +219,7 @@ impl Subject {
     #[cold]
     fn tell_start(self) {
         let Self { actor, actor_type } = self;
-        Hub::here().bus.started.publish_with(|| ActorStarted { actor, actor_type });
+        Services::here().bus.started.publish_with(|| ActorStarted { actor, actor_type });
     }
 
     #[inline]
@@ -233,13 +233,13 @@ impl Subject {
     fn tell_end(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
         let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
-        Hub::here().bus.stopped.publish_with(event);
+        Services::here().bus.stopped.publish_with(event);
     }
 
     #[cold]
     pub(crate) fn failed(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
-        let bus = &Hub::here().bus;
+        let bus = &Services::here().bus;
         count(&bus.counts.failures);
         bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
     }
@@ -247,7 +247,7 @@ impl Subject {
     #[cold]
     pub(crate) fn restarted(self, reason: &ExitReason) {
         let Self { actor, actor_type } = self;
-        let bus = &Hub::here().bus;
+        let bus = &Services::here().bus;
         count(&bus.counts.restarts);
         bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
     }
@@ -255,7 +255,7 @@ impl Subject {
 
 #[cold]
 pub(crate) fn message_dropped(home: Home, actor: ActorId, message: &'static str, cause: DropCause) {
-    let bus = &Hub::of(home).bus;
+    let bus = &Services::of(home).bus;
     count(&bus.counts.dropped_messages);
     if message == type_name::<MessageDropped>() {
         // Its receiver has no room for the news that it has no room.
@@ -267,7 +267,7 @@ pub(crate) fn message_dropped(home: Home, actor: ActorId, message: &'static str,
 /// An answer of this type has come too late.
 #[cold]
 pub(crate) fn late_reply(reply: &'static str) {
-    let bus = &Hub::here().bus;
+    let bus = &Services::here().bus;
     count(&bus.counts.late_replies);
     bus.late.publish_with(|| LateReply { reply });
 }

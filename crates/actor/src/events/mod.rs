@@ -7,7 +7,7 @@ use std::fmt;
 
 use coact_core::Home;
 
-use crate::hub::Hub;
+use crate::services::Services;
 use crate::{Message, Recipient, Subscription, Topic};
 
 pub(crate) use bus::Bus;
@@ -39,7 +39,7 @@ pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn events() -> Events {
-    Events(Hub::current())
+    Events(Services::current())
 }
 
 /// The events of a runtime and its siblings: of the runtime itself ([`DeadLetter`],
@@ -53,12 +53,12 @@ pub fn events() -> Events {
 /// [counted](Self::counts), an addition more. Sending, asking and handling messages that arrive are
 /// no events.
 #[derive(Clone, Copy)]
-pub struct Events(&'static Hub);
+pub struct Events(&'static Services);
 
 impl Events {
     /// Those of another runtime.
     pub fn of(home: Home) -> Self {
-        Self(Hub::of(home))
+        Self(Services::of(home))
     }
 
     /// Calls a closure with each event of a type: as [`Topic::subscribe_fn`].

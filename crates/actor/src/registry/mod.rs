@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use coact_core::Home;
 
-use crate::hub::Hub;
+use crate::services::Services;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 
 pub use error::{LookupError, NameTaken, RegisterError};
@@ -59,7 +59,7 @@ pub fn whereis<A: Actor>(name: &str) -> Whereis<A> {
 
 /// The registry of the current runtime and its siblings.
 pub fn registry() -> Registry {
-    Registry(Hub::current())
+    Registry(Services::current())
 }
 
 /// The names of the actors of a runtime and its siblings.
@@ -68,12 +68,12 @@ pub fn registry() -> Registry {
 /// its actor alive, and is free again as soon as the actor [has ended](Addr::has_ended). A restart
 /// leaves it alone.
 #[derive(Clone, Copy)]
-pub struct Registry(pub(crate) &'static Hub);
+pub struct Registry(pub(crate) &'static Services);
 
 impl Registry {
     /// That of another runtime.
     pub fn of(home: Home) -> Self {
-        Self(Hub::of(home))
+        Self(Services::of(home))
     }
 
     /// As the function [`lookup`].

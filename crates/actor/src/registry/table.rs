@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{LookupError, NameTaken};
-use crate::hub::Hub;
+use crate::services::Services;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 
 /// The table, with its lock. Nothing foreign happens under it: addresses are made there, never
@@ -257,18 +257,18 @@ impl Table {
 
 /// An actor's place in the table, until this is dropped.
 pub(crate) struct Tenancy {
-    hub: &'static Hub,
+    services: &'static Services,
     actor: ActorId,
 }
 
 impl Tenancy {
-    pub(super) fn new(hub: &'static Hub, actor: ActorId) -> Self {
-        Self { hub, actor }
+    pub(super) fn new(services: &'static Services, actor: ActorId) -> Self {
+        Self { services, actor }
     }
 
     /// Makes a new actor, whose names these are, known before it begins.
     pub(crate) fn settle<A: Actor>(self, address: &Addr<A>) {
-        self.hub.table.announce(address, None);
+        self.services.table.announce(address, None);
         // Told or dropped, it clears the place. This alerts the actor, so it comes last.
         address.on_down(move |_| drop(self));
     }
@@ -276,6 +276,6 @@ impl Tenancy {
 
 impl Drop for Tenancy {
     fn drop(&mut self) {
-        self.hub.table.clear(self.actor);
+        self.services.table.clear(self.actor);
     }
 }

@@ -11,8 +11,8 @@ use coact_core::Promise;
 
 use super::LookupError;
 use super::table::Tell;
-use crate::hub::Hub;
 use crate::park::AWAIT;
+use crate::services::Services;
 use crate::{Actor, Addr, AnyAddr};
 
 type Found<A> = Result<Addr<A>, LookupError>;
@@ -34,19 +34,19 @@ pub struct Whereis<A: Actor> {
 
 /// A place among those who wait.
 struct Ticket {
-    hub: &'static Hub,
+    services: &'static Services,
     name: Box<str>,
     number: u64,
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.hub.table.give_up(&self.name, self.number);
+        self.services.table.give_up(&self.name, self.number);
     }
 }
 
 impl<A: Actor> Whereis<A> {
-    pub(super) fn new(hub: &'static Hub, name: &str) -> Self {
+    pub(super) fn new(services: &'static Services, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("an actor of a name"));
         let wanted: Box<str> = name.into();
@@ -56,11 +56,12 @@ impl<A: Actor> Whereis<A> {
                 address.ok_or_else(|| LookupError::other_type::<A>(wanted, any.type_name()));
             resolver.resolve(found);
         };
-        match hub.table.find_or_wait(name, || Box::new(tell) as Tell) {
+        match services.table.find_or_wait(name, || Box::new(tell) as Tell) {
             Ok(found) => Self { found: Promise::ready(found), ticket: None },
-            Err(number) => {
-                Self { found: promise, ticket: Some(Ticket { hub, name: name.into(), number }) }
-            }
+            Err(number) => Self {
+                found: promise,
+                ticket: Some(Ticket { services, name: name.into(), number }),
+            },
         }
     }
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::Topic;
 use crate::LookupError;
-use crate::hub::Hub;
+use crate::services::Services;
 
 /// The topic of that name in the current runtime and its siblings: it is made when it is first asked
 /// for, and stays until [`Registry::forget_topic`](crate::Registry::forget_topic).
@@ -26,7 +26,7 @@ use crate::hub::Hub;
 /// # Errors
 /// The topic is one of messages of another type.
 pub fn topic<M: Clone + Send + 'static>(name: &str) -> Result<Topic<M>, LookupError> {
-    Hub::current().topics.get(name)
+    Services::current().topics.get(name)
 }
 
 /// The topics of a runtime, by their names.
