@@ -21,7 +21,7 @@ use crate::hold::Hold;
 use crate::mailbox::{Letter, Letters};
 use crate::reply::in_end_for;
 use crate::signal::{LinkChange, Signal};
-use crate::supervise::{Intensity, Ward};
+use crate::supervise::{Intensity, Supervision};
 use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
@@ -72,8 +72,8 @@ impl<A: Actor> Cell<A> {
 
     /// An actor whose supervisor is yet to start it.
     pub(crate) fn supervised(this: WeakCown<Self>, make: Factory<A>) -> Self {
-        let (own, ward) = (Some(Own::boxed(Some(make))), Some(Ward::default()));
-        let rest = Rest { own, ward, ..Rest::default() };
+        let (own, supervision) = (Some(Own::boxed(Some(make))), Some(Supervision::default()));
+        let rest = Rest { own, supervision, ..Rest::default() };
         let this = Some(WeakAddr::new(this));
         Self { body: None, this, core: Core::new(Phase::Down, Some(rest)) }
     }
@@ -233,8 +233,8 @@ impl<A: Actor> Cell<A> {
 
     /// Stops the actor, if it is (still) in that run.
     pub(crate) fn drain_run(&mut self, run: u64) {
-        let ward = self.core.has_rest().and_then(|rest| rest.ward.as_ref());
-        if ward.is_some_and(|ward| ward.run() == run) {
+        let supervision = self.core.has_rest().and_then(|rest| rest.supervision.as_ref());
+        if supervision.is_some_and(|supervision| supervision.run() == run) {
             self.call(|_, context| context.stop_with(ExitReason::Shutdown));
         }
     }

@@ -7,7 +7,7 @@
 use coact_core::Ending;
 
 use crate::links::{Monitor, MonitorId};
-use crate::supervise::Overseer;
+use crate::supervise::SupervisorActor;
 use crate::{ActorId, AnyAddr, ExitReason, Exited, WeakAddr};
 
 pub(crate) enum Signal {
@@ -18,7 +18,7 @@ pub(crate) enum Signal {
     /// Restart after the current message.
     Restart(ExitReason),
     /// The supervisor starts the actor: make a (new) state and run.
-    Start { by: WeakAddr<Overseer>, run: u64 },
+    Start { by: WeakAddr<SupervisorActor>, run: u64 },
     /// The supervisor ends the actor for good.
     End(ExitReason),
     /// The runtime is about to end.

@@ -11,7 +11,7 @@ use super::manage::{Managed, Phase};
 use super::{reason_of_end, refuse, refuse_all};
 use crate::front::Front;
 use crate::signal::{LinkChange, Signal};
-use crate::supervise::{Leave, Overseer};
+use crate::supervise::{StopRequest, SupervisorActor};
 use crate::{ExitReason, WeakAddr};
 
 /// Does something once, when it is dropped at the latest.
@@ -87,12 +87,13 @@ impl dyn Managed + '_ {
     #[cold]
     pub(super) fn end_with_runtime(&mut self, front: &Front, ending: &Ending) {
         if !ending.is_forced() {
-            let ward = self.core().has_rest().and_then(|rest| rest.ward.as_ref());
-            if ward.is_some_and(|ward| ward.has_supervisor_in(ending)) {
+            let supervision = self.core().has_rest().and_then(|rest| rest.supervision.as_ref());
+            if supervision.is_some_and(|supervision| supervision.has_supervisor_in(ending)) {
                 return;
             }
-            if let Some(supervisor) = self.address().typed().downcast_ref::<WeakAddr<Overseer>>()
-                && supervisor.send(Leave::with_runtime()).is_ok()
+            if let Some(supervisor) =
+                self.address().typed().downcast_ref::<WeakAddr<SupervisorActor>>()
+                && supervisor.send(StopRequest::with_runtime()).is_ok()
             {
                 return;
             }
@@ -107,10 +108,10 @@ impl dyn Managed + '_ {
             self.apply_link_changes(front);
             self.end_hold_for(&ExitReason::Killed);
             self.core().phase = Phase::Ended;
-            let ward = self.core().leave_supervisor();
+            let supervision = self.core().leave_supervisor();
             self.finish(front, ExitReason::Killed);
-            if let Some(ward) = ward {
-                let _ = catch(|| ward.end(front.id()));
+            if let Some(supervision) = supervision {
+                let _ = catch(|| supervision.end(front.id()));
             }
         }
         refuse_all(front);

@@ -16,7 +16,7 @@ use crate::links::Links;
 use crate::mailbox::{Letter, Letters};
 use crate::reply::in_end_for;
 use crate::signal::{LinkChange, Signal};
-use crate::supervise::{Intensity, Ward};
+use crate::supervise::{Intensity, Supervision};
 use crate::{ActorId, ExitReason, Exited};
 
 /// What the cells of all actors have in common.
@@ -42,7 +42,7 @@ pub(super) enum Phase {
 pub(super) struct Rest {
     pub(super) links: Links,
     /// That it has a supervisor.
-    pub(super) ward: Option<Ward>,
+    pub(super) supervision: Option<Supervision>,
     /// How often it may restart after panics, if it does so by itself.
     pub(super) limit: Option<Box<Intensity>>,
     /// Messages wait until the actor is resumed.
@@ -89,12 +89,12 @@ impl Core {
     }
 
     pub(super) fn is_supervised(&mut self) -> bool {
-        self.has_rest().is_some_and(|rest| rest.ward.is_some())
+        self.has_rest().is_some_and(|rest| rest.supervision.is_some())
     }
 
     /// From now on nobody starts the actor again.
-    pub(super) fn leave_supervisor(&mut self) -> Option<Ward> {
-        self.has_rest().and_then(|rest| rest.ward.take())
+    pub(super) fn leave_supervisor(&mut self) -> Option<Supervision> {
+        self.has_rest().and_then(|rest| rest.supervision.take())
     }
 
     fn take_failure(&mut self) -> Option<ExitReason> {

@@ -1,22 +1,24 @@
-//! What concerns supervised actors only: they go down and come up again.
+//! The steps of supervised actors: they go down and come up again.
 
 use super::manage::{Hook, Managed, Phase};
 use super::reason_of;
 use crate::front::Front;
 use crate::signal::Signal;
-use crate::supervise::Overseer;
+use crate::supervise::SupervisorActor;
 use crate::{ExitReason, WeakAddr};
 
 impl dyn Managed + '_ {
     #[cold]
-    pub(super) fn start(&mut self, front: &Front, by: WeakAddr<Overseer>, run: u64) {
-        // It was given up since it did not go down in time, and is still there.
+    pub(super) fn start(&mut self, front: &Front, by: WeakAddr<SupervisorActor>, run: u64) {
+        // It did not go down in time, the supervisor went on, and it is still running.
         if self.core().phase == Phase::Running {
             self.kill(front, ExitReason::Killed);
         }
         let core = self.core();
-        let Some(ward) = core.has_rest().and_then(|rest| rest.ward.as_mut()) else { return };
-        let last = ward.begin(by, run);
+        let Some(supervision) = core.has_rest().and_then(|rest| rest.supervision.as_mut()) else {
+            return;
+        };
+        let last = supervision.begin(by, run);
         core.rest().links.end_life(front.id());
         core.phase = Phase::Running;
         if let Err(why) = self.begin_life() {
@@ -36,7 +38,7 @@ impl dyn Managed + '_ {
         self.hear_of_exits(front);
     }
 
-    /// Of linked actors that have ended while this one was down: behind what its hook has asked for.
+    /// Signals the ends of linked actors while this one was down; behind the pending operations of its hook.
     fn hear_of_exits(&mut self, front: &Front) {
         for (from, reason) in self.core().rest().links.take_exits() {
             // The actor lives.
@@ -44,7 +46,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Drops the state, and tells the supervisor. What waits goes on waiting.
+    /// Drops the state, and tells the supervisor. Messages go on waiting.
     #[cold]
     pub(super) fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
         self.core().phase = Phase::Down;
@@ -61,8 +63,8 @@ impl dyn Managed + '_ {
         {
             reason = failure;
         }
-        let ward = self.core().has_rest().and_then(|rest| rest.ward.as_mut());
-        if ward.is_some_and(|ward| !ward.fall(front.id(), reason.clone())) {
+        let supervision = self.core().has_rest().and_then(|rest| rest.supervision.as_mut());
+        if supervision.is_some_and(|supervision| !supervision.fall(front.id(), reason.clone())) {
             self.end_orphaned(front, reason);
         }
     }
@@ -77,7 +79,7 @@ impl dyn Managed + '_ {
         if rest.is_held {
             return;
         }
-        if rest.ward.as_mut().is_some_and(|ward| !ward.announce(front.id())) {
+        if rest.supervision.as_mut().is_some_and(|supervision| !supervision.announce(front.id())) {
             self.end_orphaned(front, ExitReason::Shutdown);
         }
     }
@@ -85,10 +87,10 @@ impl dyn Managed + '_ {
     /// The actor ends, and is not started again.
     pub(super) fn end_for_good(&mut self, front: &Front, reason: ExitReason) {
         self.end_hold_for(&reason);
-        let ward = self.core().leave_supervisor();
+        let supervision = self.core().leave_supervisor();
         self.end(front, reason);
-        if let Some(ward) = ward {
-            ward.end(front.id());
+        if let Some(supervision) = supervision {
+            supervision.end(front.id());
         }
     }
 

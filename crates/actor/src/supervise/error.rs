@@ -64,7 +64,7 @@ impl From<Refused> for ChildError {
         match why {
             Refused::Unknown => ChildError::Unknown,
             Refused::Running => ChildError::Running,
-            Refused::Leaving => ChildError::Ended,
+            Refused::Stopping => ChildError::Ended,
         }
     }
 }

@@ -1,26 +1,26 @@
 //! Supervision: actors that restart others.
 //!
-//! A supervised actor that goes down, for whatever reason, does not end: it drops its state, shuts
-//! its door, tells its supervisor, and waits to be started again or ended. Its address and its
-//! messages stay. All that happens to it happens in `cell.rs`, by the signals `Start` and `End`.
+//! A supervised actor that goes down does not end: it drops its state, shuts its door, tells its
+//! supervisor, and waits to be started again or ended. Its address and its messages stay. `cell.rs`
+//! carries that out, on the signals `Start` and `End`.
 //!
-//! Reading order: `plan` (all decisions, without actors), `overseer` (the actor that carries them
-//! out), `ward` and `minor` (a child as it sees its supervisor, and is seen), `supervisor` and
-//! `spec` (what users write).
+//! Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `supervision`
+//! and `child_handle` (the two ends between a child and its supervisor), `supervisor` and `spec`
+//! (what users write).
 
+mod actor;
 mod backoff;
+mod child_handle;
 mod error;
 mod info;
 mod intensity;
-mod minor;
 mod notice;
-mod overseer;
 mod plan;
 mod request;
 mod spec;
 mod strategy;
+mod supervision;
 mod supervisor;
-mod ward;
 
 pub use backoff::Backoff;
 pub use error::{ChildError, StartError};
@@ -31,6 +31,6 @@ pub use spec::{Child, IntoChild, permanent, temporary, transient};
 pub use strategy::{Restart, Shutdown, Strategy};
 pub use supervisor::{Supervisor, Tree};
 
+pub(crate) use actor::{StopRequest, SupervisorActor};
 pub(crate) use intensity::Intensity;
-pub(crate) use overseer::{Leave, Overseer};
-pub(crate) use ward::Ward;
+pub(crate) use supervision::Supervision;

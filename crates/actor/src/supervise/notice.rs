@@ -1,4 +1,4 @@
-//! Where supervisors tell the world of what they do.
+//! What supervisors log.
 
 use std::sync::Arc;
 use std::time::Duration;

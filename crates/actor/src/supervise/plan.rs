@@ -1,43 +1,42 @@
-//! What a supervisor decides: a machine that is told what happens and when, and says what to do.
+//! The decisions of a supervisor, as a state machine: events and times go in, actions come out.
 //!
-//! It knows neither actors nor clocks nor threads, so it can be tested as it is. `overseer.rs`
-//! drives it.
+//! It knows neither actors nor clocks nor threads, so it is tested as it is. `actor.rs` drives it.
 //!
 //! Every child has a *number*, its place in the order of adding. A child that is started or stopped
 //! *in order* waits for others: stops come last first, one at a time, and after them starts, first
 //! first, one at a time. These children stand in `stops` and `starts`. All others do not wait, and
 //! cost no look at their siblings, so that a supervisor may have many.
 
-mod slot;
+mod entry;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::backoff::Backoff;
 use super::intensity::Intensity;
-use super::strategy::{Restart, Strategy, Way};
+use super::strategy::{Restart, StopMode, Strategy};
 use crate::{ActorId, ExitReason};
 
-pub use slot::ChildState;
-use slot::{Aim, Slot, State, Trial};
-pub(crate) use slot::{Terms, View};
+pub use entry::ChildState;
+use entry::{Aim, ChildEntry, State, Trial};
+pub(crate) use entry::{ChildSpec, View};
 
-/// What is to be done.
+/// What the supervisor must do.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Action {
     /// Make the child's state, and let its messages come.
     Start { child: ActorId, run: u64 },
-    /// Let it go down. Whether for good is known, so that it can pass that on.
-    Stop { child: ActorId, run: u64, way: Way, last: bool },
+    /// Take it down. `last`: for good, which a supervisor passes on to its children.
+    Stop { child: ActorId, run: u64, mode: StopMode, last: bool },
     /// It has not stopped in time.
     Kill { child: ActorId },
     /// It is down, and does not come back.
     End { child: ActorId, reason: ExitReason },
-    /// Something has happened that somebody may wait for.
+    /// Answer the commands that wait for this outcome.
     Tell { child: ActorId, what: Outcome },
-    /// A child is restarted: news for those who watch.
+    /// Log that a child is restarted.
     Restarting { child: ActorId, reason: ExitReason, delay: Duration },
-    /// Let it go down, as its supervisor has; nobody waits.
+    /// Take it down without waiting for it, since its supervisor is down.
     Halt { child: ActorId },
     /// All children are down: end.
     Exit(ExitReason),
@@ -47,7 +46,7 @@ pub(crate) enum Action {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Outcome {
     Up,
-    /// It did not come up when somebody had asked for it.
+    /// It did not come up on command.
     Failed(ExitReason),
     Down,
     Gone,
@@ -60,7 +59,7 @@ pub(crate) enum Refused {
     /// It is up, or on its way.
     Running,
     /// The supervisor is about to end.
-    Leaving,
+    Stopping,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -68,11 +67,11 @@ enum Course {
     /// Not started (again).
     Waiting,
     Running,
-    Leaving {
+    Stopping {
         reason: ExitReason,
         last: bool,
     },
-    Left,
+    Stopped,
 }
 
 /// The plan of one supervisor.
@@ -80,21 +79,21 @@ pub(crate) struct Plan {
     strategy: Strategy,
     intensity: Intensity,
     backoff: Backoff,
-    /// There is nobody who would start it again.
+    /// The supervisor has no supervisor: it is never started again.
     root: bool,
     course: Course,
-    slots: BTreeMap<u64, Slot>,
+    entries: BTreeMap<u64, ChildEntry>,
     numbers: HashMap<ActorId, u64>,
     next_number: u64,
-    /// Who is to be stopped, last first.
+    /// The children to stop, last first.
     stops: BTreeSet<u64>,
-    /// Who is to be started, first first, when nobody is to be stopped any more.
+    /// The children to start, first first, once `stops` is empty.
     starts: BTreeSet<u64>,
-    /// Who is to be looked at again, and when.
+    /// The children to look at again, by time.
     alarms: BTreeSet<(Duration, u64)>,
     /// How many children are not down.
     up: usize,
-    /// Who was told to end, and has not said yet that it has; and what is told then.
+    /// The children that were told to end and have not reported it; and the outcome to tell then.
     ending: HashMap<ActorId, Outcome>,
     actions: Vec<Action>,
 }
@@ -107,7 +106,7 @@ impl Plan {
             backoff,
             root: true,
             course: Course::Waiting,
-            slots: BTreeMap::new(),
+            entries: BTreeMap::new(),
             numbers: HashMap::new(),
             next_number: 0,
             stops: BTreeSet::new(),
@@ -132,7 +131,7 @@ impl Plan {
         self.root = false;
     }
 
-    /// What is to be done now, in this order.
+    /// The actions to perform now, in this order.
     pub(crate) fn take_actions(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.actions)
     }
@@ -153,24 +152,24 @@ impl Plan {
 
     /// All children, in their order.
     pub(crate) fn view(&self) -> impl Iterator<Item = View> {
-        self.slots.values().map(Slot::view)
+        self.entries.values().map(ChildEntry::view)
     }
 
-    // What happens.
+    // Events.
 
     /// A child is declared before the supervisor is started.
-    pub(crate) fn declare(&mut self, child: ActorId, terms: Terms) {
-        self.insert(child, terms, false);
+    pub(crate) fn declare(&mut self, child: ActorId, spec: ChildSpec) {
+        self.insert(child, spec, false);
     }
 
     /// The supervisor is started, or started again.
     pub(crate) fn on_start(&mut self, now: Duration) {
         self.course = Course::Running;
         self.intensity.forget();
-        let numbers: Vec<u64> = self.slots.keys().copied().collect();
+        let numbers: Vec<u64> = self.entries.keys().copied().collect();
         for number in numbers {
-            let slot = self.slot(number);
-            (slot.aim, slot.not_before, slot.streak) = (Aim::Up, now, 0);
+            let entry = self.entry(number);
+            (entry.aim, entry.not_before, entry.streak) = (Aim::Up, now, 0);
             if self.strategy.is_ordered() {
                 self.starts.insert(number);
             } else {
@@ -185,14 +184,14 @@ impl Plan {
     pub(crate) fn on_add(
         &mut self,
         child: ActorId,
-        terms: Terms,
+        spec: ChildSpec,
         now: Duration,
     ) -> Result<(), Refused> {
         if !self.is_running() {
-            return Err(Refused::Leaving);
+            return Err(Refused::Stopping);
         }
-        let number = self.insert(child, terms, true);
-        self.slot(number).trial = Some(Trial::New);
+        let number = self.insert(child, spec, true);
+        self.entry(number).trial = Some(Trial::New);
         self.launch(number);
         self.advance(now);
         Ok(())
@@ -200,27 +199,27 @@ impl Plan {
 
     /// A child's start has succeeded.
     pub(crate) fn on_up(&mut self, child: ActorId, run: u64, now: Duration) {
-        let Some((number, slot)) = self.find(child) else { return };
-        if slot.run != run || slot.state != State::Starting {
+        let Some((number, entry)) = self.find(child) else { return };
+        if entry.run != run || entry.state != State::Starting {
             return;
         }
-        slot.state = State::Up;
-        slot.late = false;
-        slot.since = Some(now);
-        if slot.trial.take().is_some() {
+        entry.state = State::Up;
+        entry.late = false;
+        entry.since = Some(now);
+        if entry.trial.take().is_some() {
             self.tell(number, Outcome::Up);
         }
         self.starts.remove(&number);
         self.advance(now);
     }
 
-    /// A child is down, whatever the reason: it has failed, has stopped, or has done as it was told.
+    /// A child is down: it has failed, has stopped by itself, or was told to stop.
     pub(crate) fn on_down(&mut self, child: ActorId, run: u64, reason: ExitReason, now: Duration) {
-        let Some((number, slot)) = self.find(child) else { return };
-        if slot.run != run || slot.state == State::Down {
+        let Some((number, entry)) = self.find(child) else { return };
+        if entry.run != run || entry.state == State::Down {
             return;
         }
-        let meant = slot.state == State::Stopping || self.stops.contains(&number);
+        let meant = entry.state == State::Stopping || self.stops.contains(&number);
         self.touch_down(number);
         if meant {
             self.after_stop(number, now);
@@ -246,9 +245,9 @@ impl Plan {
             }
             self.alarms.pop_first();
             let in_order = self.starts.contains(&number);
-            let slot = self.slot(number);
-            slot.alarm = None;
-            match slot.state {
+            let entry = self.entry(number);
+            entry.alarm = None;
+            match entry.state {
                 State::Stopping => self.give_up(number, now),
                 State::Down if !in_order => self.launch(number),
                 _ => {}
@@ -260,7 +259,7 @@ impl Plan {
     /// A child is to go down and stay there. [`Outcome::Down`] or [`Outcome::Gone`] follow.
     pub(crate) fn on_terminate(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
-        let temporary = self.slot(number).terms.restart == Restart::Temporary;
+        let temporary = self.entry(number).spec.restart == Restart::Temporary;
         self.put_away(number, if temporary { Aim::Gone } else { Aim::Down }, now);
         Ok(())
     }
@@ -276,12 +275,12 @@ impl Plan {
     /// follow.
     pub(crate) fn on_restart(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
-        let slot = self.slot(number);
-        if slot.aim != Aim::Down {
+        let entry = self.entry(number);
+        if entry.aim != Aim::Down {
             return Err(Refused::Running);
         }
-        (slot.aim, slot.trial, slot.not_before) = (Aim::Up, Some(Trial::Again), now);
-        if slot.state == State::Down {
+        (entry.aim, entry.trial, entry.not_before) = (Aim::Up, Some(Trial::Again), now);
+        if entry.state == State::Down {
             self.launch(number);
         }
         self.advance(now);
@@ -290,14 +289,14 @@ impl Plan {
 
     /// The supervisor is to end: its children go down, last first, and [`Action::Exit`] follows. If
     /// it is not the `last` time, those that were declared can be started again.
-    pub(crate) fn on_leave(&mut self, reason: ExitReason, last: bool, now: Duration) {
+    pub(crate) fn on_stop(&mut self, reason: ExitReason, last: bool, now: Duration) {
         match &mut self.course {
-            Course::Left => return,
-            Course::Leaving { last: before, .. } if *before || !last => return,
-            Course::Leaving { last, .. } => *last = true,
-            course => *course = Course::Leaving { reason, last },
+            Course::Stopped => return,
+            Course::Stopping { last: before, .. } if *before || !last => return,
+            Course::Stopping { last, .. } => *last = true,
+            course => *course = Course::Stopping { reason, last },
         }
-        self.leave(last, now);
+        self.stop_all(last, now);
         self.advance(now);
     }
 
@@ -311,12 +310,12 @@ impl Plan {
         self.alarms.clear();
         self.up = 0;
         self.ending.clear();
-        let numbers: Vec<u64> = self.slots.keys().rev().copied().collect();
+        let numbers: Vec<u64> = self.entries.keys().rev().copied().collect();
         for number in numbers {
-            let slot = self.slot(number);
-            let (child, added) = (slot.child, slot.added);
-            let was = std::mem::replace(&mut slot.state, State::Down);
-            (slot.alarm, slot.trial) = (None, None);
+            let entry = self.entry(number);
+            let (child, added) = (entry.child, entry.added);
+            let was = std::mem::replace(&mut entry.state, State::Down);
+            (entry.alarm, entry.trial) = (None, None);
             if added {
                 self.end(number, ExitReason::Shutdown);
             } else if was != State::Down {
@@ -326,22 +325,22 @@ impl Plan {
         self.take_actions()
     }
 
-    // What follows from it.
+    // Reactions.
 
     /// A child has gone down by itself.
     fn after_fall(&mut self, number: u64, reason: ExitReason, now: Duration) {
-        let slot = self.slot(number);
-        match slot.trial.take() {
+        let entry = self.entry(number);
+        match entry.trial.take() {
             Some(Trial::New) => {
                 return self.end_as(number, reason.clone(), Outcome::Failed(reason));
             }
             Some(Trial::Again) => {
-                slot.aim = Aim::Down;
+                entry.aim = Aim::Down;
                 return self.tell(number, Outcome::Failed(reason));
             }
             None => {}
         }
-        let again = match slot.terms.restart {
+        let again = match entry.spec.restart {
             Restart::Permanent => true,
             Restart::Transient => !reason.is_normal(),
             Restart::Temporary => false,
@@ -357,7 +356,7 @@ impl Plan {
 
     /// A child has gone down since it was told to.
     fn after_stop(&mut self, number: u64, now: Duration) {
-        let aim = self.slot(number).aim;
+        let aim = self.entry(number).aim;
         match aim {
             Aim::Gone => self.end(number, ExitReason::Shutdown),
             Aim::Down => self.tell(number, Outcome::Down),
@@ -370,15 +369,15 @@ impl Plan {
 
     fn restart(&mut self, number: u64, reason: ExitReason, now: Duration) {
         let default = self.backoff;
-        let slot = self.slot(number);
-        let backoff = slot.terms.backoff.unwrap_or(default);
-        if slot.run_was_calm(now, backoff.calm()) {
-            slot.streak = 0;
+        let entry = self.entry(number);
+        let backoff = entry.spec.backoff.unwrap_or(default);
+        if entry.run_was_calm(now, backoff.calm()) {
+            entry.streak = 0;
         }
-        let delay = backoff.delay_of(slot.streak, number);
-        slot.streak = slot.streak.saturating_add(1);
-        slot.not_before = now.saturating_add(delay);
-        let child = slot.child;
+        let delay = backoff.delay_of(entry.streak, number);
+        entry.streak = entry.streak.saturating_add(1);
+        entry.not_before = now.saturating_add(delay);
+        let child = entry.child;
         self.actions.push(Action::Restarting { child, reason, delay });
         match self.strategy {
             Strategy::OneForOne | Strategy::Dynamic => {
@@ -395,22 +394,22 @@ impl Plan {
     /// Restarts the children from `first` on, since `fallen` has fallen: stops those that are up,
     /// and then starts all.
     fn restart_from(&mut self, first: u64, fallen: u64) {
-        let not_before = self.slot(fallen).not_before;
-        let numbers: Vec<u64> = self.slots.range(first..).map(|(number, _)| *number).collect();
+        let not_before = self.entry(fallen).not_before;
+        let numbers: Vec<u64> = self.entries.range(first..).map(|(number, _)| *number).collect();
         for number in numbers {
-            let slot = self.slot(number);
-            if slot.aim != Aim::Up {
+            let entry = self.entry(number);
+            if entry.aim != Aim::Up {
                 continue;
             }
-            let is_down = slot.state == State::Down;
-            if slot.terms.restart == Restart::Temporary {
-                slot.aim = Aim::Gone;
+            let is_down = entry.state == State::Down;
+            if entry.spec.restart == Restart::Temporary {
+                entry.aim = Aim::Gone;
             } else {
-                slot.not_before = slot.not_before.max(not_before);
+                entry.not_before = entry.not_before.max(not_before);
                 self.starts.insert(number);
                 self.silence(number);
             }
-            match (is_down, self.slot(number).aim) {
+            match (is_down, self.entry(number).aim) {
                 (false, _) => {
                     self.stops.insert(number);
                 }
@@ -422,31 +421,31 @@ impl Plan {
 
     /// A child has fallen once too often.
     fn escalate(&mut self, number: u64, reason: ExitReason, now: Duration) {
-        let Slot { child, added, .. } = *self.slot(number);
+        let ChildEntry { child, added, .. } = *self.entry(number);
         tracing::error!(%child, %reason, "a supervisor gives up: its children fail too often");
         let last = self.root;
         if last || added {
             self.end(number, reason.clone());
         }
         let reason = ExitReason::TooManyRestarts(reason.into_cause());
-        self.course = Course::Leaving { reason, last };
-        self.leave(last, now);
+        self.course = Course::Stopping { reason, last };
+        self.stop_all(last, now);
     }
 
     /// Takes all children down, last first.
-    fn leave(&mut self, last: bool, now: Duration) {
+    fn stop_all(&mut self, last: bool, now: Duration) {
         self.starts.clear();
-        let numbers: Vec<u64> = self.slots.keys().rev().copied().collect();
+        let numbers: Vec<u64> = self.entries.keys().rev().copied().collect();
         for number in numbers {
             let ordered = self.strategy.is_ordered();
-            let slot = self.slot(number);
-            if last || slot.added {
-                slot.aim = Aim::Gone;
+            let entry = self.entry(number);
+            if last || entry.added {
+                entry.aim = Aim::Gone;
             }
-            match slot.state {
+            match entry.state {
                 State::Down => {
                     self.silence(number);
-                    if self.slot(number).aim == Aim::Gone {
+                    if self.entry(number).aim == Aim::Gone {
                         self.end(number, ExitReason::Shutdown);
                     }
                 }
@@ -462,9 +461,9 @@ impl Plan {
     /// Takes one child down by command, out of the order of the others.
     fn put_away(&mut self, number: u64, aim: Aim, now: Duration) {
         self.starts.remove(&number);
-        let slot = self.slot(number);
-        slot.aim = aim;
-        match slot.state {
+        let entry = self.entry(number);
+        entry.aim = aim;
+        match entry.state {
             State::Down => {
                 self.silence(number);
                 self.after_stop(number, now);
@@ -481,16 +480,17 @@ impl Plan {
     /// Does what can be done now of what stands in order.
     fn advance(&mut self, now: Duration) {
         if let Some(&number) = self.stops.last()
-            && self.slot(number).is_up()
+            && self.entry(number).is_up()
         {
             self.stop(number, now);
         }
         if self.stops.is_empty() && self.is_running() {
             self.start_in_order(now);
         }
-        if self.up == 0 && self.ending.is_empty() && matches!(self.course, Course::Leaving { .. }) {
-            let left = std::mem::replace(&mut self.course, Course::Left);
-            if let Course::Leaving { reason, .. } = left {
+        if self.up == 0 && self.ending.is_empty() && matches!(self.course, Course::Stopping { .. })
+        {
+            let before = std::mem::replace(&mut self.course, Course::Stopped);
+            if let Course::Stopping { reason, .. } = before {
                 self.actions.push(Action::Exit(reason));
             }
         }
@@ -501,12 +501,12 @@ impl Plan {
     fn start_in_order(&mut self, now: Duration) {
         let mut next = self.starts.first().copied();
         while let Some(number) = next {
-            match self.slot(number).state {
+            match self.entry(number).state {
                 State::Down => self.launch_at_its_time(number, now),
                 State::Up => _ = self.starts.remove(&number),
                 State::Starting | State::Stopping => {}
             }
-            if self.starts.contains(&number) && !self.slot(number).late {
+            if self.starts.contains(&number) && !self.entry(number).late {
                 break;
             }
             next = self.starts.range(number + 1..).next().copied();
@@ -516,7 +516,7 @@ impl Plan {
     // Steps of one child.
 
     fn launch_at_its_time(&mut self, number: u64, now: Duration) {
-        let not_before = self.slot(number).not_before;
+        let not_before = self.entry(number).not_before;
         if not_before > now {
             self.set_alarm(number, not_before);
         } else {
@@ -526,33 +526,33 @@ impl Plan {
 
     fn launch(&mut self, number: u64) {
         self.silence(number);
-        let slot = self.slot(number);
-        slot.state = State::Starting;
-        slot.since = None;
-        slot.run += 1;
-        let start = Action::Start { child: slot.child, run: slot.run };
+        let entry = self.entry(number);
+        entry.state = State::Starting;
+        entry.since = None;
+        entry.run += 1;
+        let start = Action::Start { child: entry.child, run: entry.run };
         self.up += 1;
         self.actions.push(start);
     }
 
     fn stop(&mut self, number: u64, now: Duration) {
-        let slot = self.slot(number);
-        slot.state = State::Stopping;
-        let (child, run, last) = (slot.child, slot.run, slot.aim == Aim::Gone);
-        let shutdown = slot.terms.shutdown;
-        let for_restart = self.is_running() && self.slot(number).aim == Aim::Up;
-        let way = if for_restart { shutdown.for_restart() } else { shutdown.way };
+        let entry = self.entry(number);
+        entry.state = State::Stopping;
+        let (child, run, last) = (entry.child, entry.run, entry.aim == Aim::Gone);
+        let shutdown = entry.spec.shutdown;
+        let for_restart = self.is_running() && self.entry(number).aim == Aim::Up;
+        let mode = if for_restart { shutdown.for_restart() } else { shutdown.mode };
         if let Some(deadline) = shutdown.deadline() {
             self.set_alarm(number, now.saturating_add(deadline));
         }
-        self.actions.push(Action::Stop { child, run, way, last });
+        self.actions.push(Action::Stop { child, run, mode, last });
     }
 
     /// A child has not gone down in time: it is taken for down, and follows.
     fn give_up(&mut self, number: u64, now: Duration) {
-        let slot = self.slot(number);
-        slot.late = true;
-        let child = slot.child;
+        let entry = self.entry(number);
+        entry.late = true;
+        let child = entry.child;
         self.actions.push(Action::Kill { child });
         self.touch_down(number);
         self.after_stop(number, now);
@@ -561,7 +561,7 @@ impl Plan {
     fn touch_down(&mut self, number: u64) {
         self.silence(number);
         self.stops.remove(&number);
-        self.slot(number).state = State::Down;
+        self.entry(number).state = State::Down;
         self.up -= 1;
     }
 
@@ -574,12 +574,12 @@ impl Plan {
     fn end_as(&mut self, number: u64, reason: ExitReason, what: Outcome) {
         self.silence(number);
         self.starts.remove(&number);
-        let slot = self.slots.remove(&number).expect("it is there");
-        let child = slot.child;
+        let entry = self.entries.remove(&number).expect("it is there");
+        let child = entry.child;
         self.numbers.remove(&child);
         self.actions.push(Action::End { child, reason });
         // One that was never started does not know whom to tell.
-        if slot.late || slot.run == 0 {
+        if entry.late || entry.run == 0 {
             self.actions.push(Action::Tell { child, what });
         } else {
             self.ending.insert(child, what);
@@ -587,44 +587,44 @@ impl Plan {
     }
 
     fn tell(&mut self, number: u64, what: Outcome) {
-        let child = self.slot(number).child;
+        let child = self.entry(number).child;
         self.actions.push(Action::Tell { child, what });
     }
 
     fn set_alarm(&mut self, number: u64, time: Duration) {
         self.silence(number);
-        self.slot(number).alarm = Some(time);
+        self.entry(number).alarm = Some(time);
         self.alarms.insert((time, number));
     }
 
     fn silence(&mut self, number: u64) {
-        if let Some(time) = self.slot(number).alarm.take() {
+        if let Some(time) = self.entry(number).alarm.take() {
             self.alarms.remove(&(time, number));
         }
     }
 
     // Looking up.
 
-    fn insert(&mut self, child: ActorId, terms: Terms, added: bool) -> u64 {
+    fn insert(&mut self, child: ActorId, spec: ChildSpec, added: bool) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.slots.insert(number, Slot::new(child, terms, added));
+        self.entries.insert(number, ChildEntry::new(child, spec, added));
         self.numbers.insert(child, number);
         number
     }
 
-    fn slot(&mut self, number: u64) -> &mut Slot {
-        self.slots.get_mut(&number).expect("only children that are there are looked at")
+    fn entry(&mut self, number: u64) -> &mut ChildEntry {
+        self.entries.get_mut(&number).expect("only children that are there are looked at")
     }
 
-    fn find(&mut self, child: ActorId) -> Option<(u64, &mut Slot)> {
+    fn find(&mut self, child: ActorId) -> Option<(u64, &mut ChildEntry)> {
         let number = *self.numbers.get(&child)?;
-        Some((number, self.slots.get_mut(&number)?))
+        Some((number, self.entries.get_mut(&number)?))
     }
 
     fn commanded(&self, child: ActorId) -> Result<u64, Refused> {
         if !self.is_running() {
-            return Err(Refused::Leaving);
+            return Err(Refused::Stopping);
         }
         self.numbers.get(&child).copied().ok_or(Refused::Unknown)
     }

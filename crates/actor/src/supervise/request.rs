@@ -1,4 +1,4 @@
-//! What was asked of a supervisor, on its way.
+//! A request to a supervisor, and its result.
 
 use std::fmt;
 use std::future::Future;

@@ -1,12 +1,12 @@
-//! What a supervisor is told of a child beforehand.
+//! Children as users declare them.
 
 use std::sync::Arc;
 
 use coact_core::{Anchored, Home};
 
 use super::backoff::Backoff;
-use super::minor::Minor;
-use super::plan::Terms;
+use super::child_handle::ChildHandle;
+use super::plan::ChildSpec;
 use super::strategy::{Restart, Shutdown};
 use crate::cell::Cell;
 use crate::host::Host;
@@ -119,7 +119,7 @@ pub struct Child<A: Actor> {
     make: Box<dyn FnMut() -> A + Send>,
     /// How states are wrapped: free, or anchored to the child's thread.
     wrap: fn(A) -> Anchored<A>,
-    terms: Terms,
+    spec: ChildSpec,
     label: Option<Arc<str>>,
     settings: Settings,
 }
@@ -138,8 +138,8 @@ impl<A: Actor> Child<A> {
         wrap: fn(A) -> Anchored<A>,
         settings: Settings,
     ) -> Self {
-        let terms = Terms { restart, shutdown: Shutdown::stop(), backoff: None };
-        Self { make, wrap, terms, label: None, settings }
+        let spec = ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None };
+        Self { make, wrap, spec, label: None, settings }
     }
 
     /// A child that stays on the thread of a [`Pump`](coact_core::Pump), given by its home, and need not be
@@ -183,13 +183,13 @@ impl<A: Actor> Child<A> {
 
     /// How it is stopped (by default [`Shutdown::stop`]).
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
-        self.terms.shutdown = shutdown;
+        self.spec.shutdown = shutdown;
         self
     }
 
     /// How long it waits for a restart (by default as its supervisor says).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
-        self.terms.backoff = Some(backoff);
+        self.spec.backoff = Some(backoff);
         self
     }
 
@@ -214,7 +214,7 @@ pub trait IntoChild: private::Parts {}
 impl<P: private::Parts> IntoChild for P {}
 
 pub(crate) mod private {
-    use super::{Minor, NameTaken, Terms};
+    use super::{ChildHandle, ChildSpec, NameTaken};
 
     pub trait Parts {
         /// How the child is reached.
@@ -223,35 +223,35 @@ pub(crate) mod private {
         /// # Errors
         /// Another actor has a name that the child is to have.
         #[doc(hidden)]
-        fn into_parts(self) -> Result<(Self::Address, Parcel), NameTaken<Self>>
+        fn into_parts(self) -> Result<(Self::Address, ChildParts), NameTaken<Self>>
         where
             Self: Sized;
     }
 
-    /// A child whose mailbox is there, but not its state.
-    pub struct Parcel {
-        pub(crate) minor: Minor,
-        pub(crate) terms: Terms,
+    /// A child that can be reached, but has no state yet.
+    pub struct ChildParts {
+        pub(crate) handle: ChildHandle,
+        pub(crate) spec: ChildSpec,
     }
 }
 
-pub(crate) use private::{Parcel, Parts};
+pub(crate) use private::{ChildParts, Parts};
 
 impl<A: Actor> Parts for Child<A> {
     type Address = Addr<A>;
 
     #[track_caller]
-    fn into_parts(self) -> Result<(Addr<A>, Parcel), NameTaken<Self>> {
+    fn into_parts(self) -> Result<(Addr<A>, ChildParts), NameTaken<Self>> {
         let claim = match self.settings.claim() {
             Ok(claim) => claim,
             Err(taken) => return Err(taken.map(|()| self)),
         };
-        let Self { mut make, wrap, terms, label, settings } = self;
+        let Self { mut make, wrap, spec, label, settings } = self;
         let label = label.or_else(|| settings.names.first().cloned());
         let factory = Box::new(move || wrap(make()));
         let address = settings.make(claim, |this| Cell::supervised(this, factory));
-        let minor = Minor::actor(address.clone(), label);
-        Ok((address, Parcel { minor, terms }))
+        let handle = ChildHandle::actor(address.clone(), label);
+        Ok((address, ChildParts { handle, spec }))
     }
 }
 
@@ -259,7 +259,7 @@ impl<A: Actor> std::fmt::Debug for Child<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Child")
             .field("name", &self.label)
-            .field("restart", &self.terms.restart)
+            .field("restart", &self.spec.restart)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! Who is restarted, and when.
+//! Which children are restarted, and how they are stopped.
 
 use std::time::Duration;
 
@@ -46,12 +46,12 @@ pub enum Restart {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shutdown {
-    pub(crate) way: Way,
+    pub(crate) mode: StopMode,
     deadline: Option<Duration>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
+pub(crate) enum StopMode {
     Stop,
     Drain,
     Kill,
@@ -60,25 +60,25 @@ pub(crate) enum Way {
 impl Shutdown {
     const PATIENCE: Duration = Duration::from_secs(5);
 
-    const fn new(way: Way) -> Self {
-        Self { way, deadline: Some(Self::PATIENCE) }
+    const fn new(mode: StopMode) -> Self {
+        Self { mode, deadline: Some(Self::PATIENCE) }
     }
 
     /// After its current message, with a [farewell](crate::Actor::stopped). The default, with 5
     /// seconds.
     pub const fn stop() -> Self {
-        Self::new(Way::Stop)
+        Self::new(StopMode::Stop)
     }
 
     /// After all messages that it has, if it is stopped for good or with its supervisor. If it is
     /// restarted since a sibling failed, its messages are kept, and it is just stopped.
     pub const fn drain() -> Self {
-        Self::new(Way::Drain)
+        Self::new(StopMode::Drain)
     }
 
-    /// After its current message, without a farewell.
+    /// After its current message, without calling [`stopped`](crate::Actor::stopped).
     pub const fn kill() -> Self {
-        Self::new(Way::Kill)
+        Self::new(StopMode::Kill)
     }
 
     /// How long the supervisor waits. Then the child is killed, and the supervisor goes on: a child
@@ -98,9 +98,9 @@ impl Shutdown {
         self.deadline
     }
 
-    /// For a restart: messages are kept, so they need not be handled first.
-    pub(crate) fn for_restart(self) -> Way {
-        if self.way == Way::Drain { Way::Stop } else { self.way }
+    /// The mode for a restart: messages are kept, so a drain is not needed.
+    pub(crate) fn for_restart(self) -> StopMode {
+        if self.mode == StopMode::Drain { StopMode::Stop } else { self.mode }
     }
 }
 

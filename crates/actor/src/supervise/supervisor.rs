@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use coact_core::{Anchored, Promise};
 
+use super::actor::{ChildTable, Children, Command, Execute, StopRequest, SupervisorActor};
 use super::backoff::Backoff;
+use super::child_handle::ChildHandle;
 use super::error::{ChildError, StartError};
 use super::info::{ChildInfo, Counts};
 use super::intensity::Intensity;
-use super::minor::Minor;
-use super::overseer::{Children, Command, Leave, Nursery, Order, Overseer};
-use super::plan::{Plan, Terms};
+use super::plan::{ChildSpec, Plan};
 use super::request::Request;
-use super::spec::{IntoChild, Parcel, Parts};
+use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
 use crate::cell::Cell;
 use crate::host::Host;
@@ -62,18 +62,18 @@ pub struct Supervisor(Arc<Handle>);
 
 struct Handle {
     /// `None` only while it is dropped.
-    overseer: Option<Addr<Overseer>>,
+    address: Option<Addr<SupervisorActor>>,
     is_child: bool,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         // A child belongs to its supervisor.
-        if let Some(overseer) = self.overseer.take()
+        if let Some(address) = self.address.take()
             && !self.is_child
-            && !overseer.has_ended()
+            && !address.has_ended()
         {
-            let _ = overseer.clone().send(Leave::unreachable(overseer));
+            let _ = address.clone().send(StopRequest::unreachable(address));
         }
     }
 }
@@ -106,8 +106,8 @@ impl Drop for Handle {
 /// ```
 #[must_use = "nothing is started before the tree is spawned"]
 pub struct Tree {
-    nursery: Nursery,
-    terms: Terms,
+    table: ChildTable,
+    spec: ChildSpec,
     name: Option<Arc<str>>,
     host: Host,
 }
@@ -152,8 +152,8 @@ impl Supervisor {
     pub fn with(strategy: Strategy) -> Tree {
         let plan = Plan::new(strategy, Intensity::default(), Backoff::none());
         let shutdown = Shutdown::stop().without_deadline();
-        let terms = Terms { restart: Restart::Permanent, shutdown, backoff: None };
-        Tree { nursery: Nursery::new(plan), terms, name: None, host: Host::current() }
+        let spec = ChildSpec { restart: Restart::Permanent, shutdown, backoff: None };
+        Tree { table: ChildTable::new(plan), spec, name: None, host: Host::current() }
     }
 }
 
@@ -162,13 +162,13 @@ impl Tree {
     /// whether one restarts one child or all. When one fails once more, the supervisor gives up: it ends its children
     /// and itself, with [`ExitReason::TooManyRestarts`], and leaves the rest to its own supervisor.
     pub fn intensity(mut self, restarts: u32, within: Duration) -> Self {
-        self.nursery.plan.set_intensity(Intensity::new(restarts, within));
+        self.table.plan.set_intensity(Intensity::new(restarts, within));
         self
     }
 
     /// How long children wait for a restart, unless they say so themselves (by default not at all).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
-        self.nursery.plan.set_backoff(backoff);
+        self.table.plan.set_backoff(backoff);
         self
     }
 
@@ -180,14 +180,14 @@ impl Tree {
 
     /// As a child of another supervisor: whether this one is restarted (by default always).
     pub fn restart(mut self, restart: Restart) -> Self {
-        self.terms.restart = restart;
+        self.spec.restart = restart;
         self
     }
 
     /// As a child of another supervisor: how long that waits for this one's end (by default as long
     /// as it takes; this one's children have deadlines of their own).
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
-        self.terms.shutdown = shutdown;
+        self.spec.shutdown = shutdown;
         self
     }
 
@@ -219,8 +219,8 @@ impl Tree {
     /// Another actor has a name that the child is to have: the child is given back.
     #[track_caller]
     pub fn try_child<C: IntoChild>(&mut self, child: C) -> Result<C::Address, NameTaken<C>> {
-        let (address, Parcel { minor, terms }) = child.into_parts()?;
-        self.nursery.declare(minor, terms);
+        let (address, ChildParts { handle, spec }) = child.into_parts()?;
+        self.table.declare(handle, spec);
         Ok(address)
     }
 
@@ -233,8 +233,8 @@ impl Tree {
                   `let supervisor = tree.spawn();`"]
     #[track_caller]
     pub fn spawn(self) -> Supervisor {
-        let overseer = actor(Overseer::root(self.nursery)).on(self.host).spawn();
-        Supervisor::new(overseer, false)
+        let address = actor(SupervisorActor::root(self.table)).on(self.host).spawn();
+        Supervisor::new(address, false)
     }
 }
 
@@ -242,27 +242,27 @@ impl Parts for Tree {
     type Address = Supervisor;
 
     #[track_caller]
-    fn into_parts(self) -> Result<(Supervisor, Parcel), NameTaken<Self>> {
+    fn into_parts(self) -> Result<(Supervisor, ChildParts), NameTaken<Self>> {
         let settings = Settings { host: self.host, ..Settings::default() };
         let claim = match settings.claim() {
             Ok(claim) => claim,
             Err(taken) => return Err(taken.map(|()| self)),
         };
-        let mut make = Overseer::factory(self.nursery);
+        let mut make = SupervisorActor::factory(self.table);
         let factory = Box::new(move || Anchored::free(make()));
-        let overseer = settings.make(claim, |this| Cell::supervised(this, factory));
-        let minor = Minor::supervisor(overseer.clone(), self.name);
-        Ok((Supervisor::new(overseer, true), Parcel { minor, terms: self.terms }))
+        let address = settings.make(claim, |this| Cell::supervised(this, factory));
+        let handle = ChildHandle::supervisor(address.clone(), self.name);
+        Ok((Supervisor::new(address, true), ChildParts { handle, spec: self.spec }))
     }
 }
 
 impl Supervisor {
-    fn new(overseer: Addr<Overseer>, is_child: bool) -> Self {
-        Self(Arc::new(Handle { overseer: Some(overseer), is_child }))
+    fn new(address: Addr<SupervisorActor>, is_child: bool) -> Self {
+        Self(Arc::new(Handle { address: Some(address), is_child }))
     }
 
-    fn overseer(&self) -> &Addr<Overseer> {
-        self.0.overseer.as_ref().expect("taken at the end only")
+    fn address(&self) -> &Addr<SupervisorActor> {
+        self.0.address.as_ref().expect("taken at the end only")
     }
 
     /// Adds a child while the supervisor runs; the request brings its address once it is up.
@@ -277,13 +277,13 @@ impl Supervisor {
     /// As [`Spawn::spawn`](crate::Spawn::spawn), but for names that are taken: those fail the request.
     #[track_caller]
     pub fn start_child<C: IntoChild>(&self, child: C) -> Request<C::Address, StartError> {
-        let (address, Parcel { minor, terms }) = match child.into_parts() {
+        let (address, ChildParts { handle, spec }) = match child.into_parts() {
             Ok(parts) => parts,
             Err(taken) => return Request::failed(taken.map(drop).into()),
         };
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a supervisor's answer"));
-        let done = self.order(Command::Add(minor, terms));
+        let done = self.command(Command::Add(handle, spec));
         let done = done.then((), move |(), result| {
             let result = result.unwrap_or_else(|broken| Err(broken.into()));
             resolver.resolve(result.map(|()| address).map_err(StartError::from));
@@ -298,7 +298,7 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the supervisor has no such child, or has ended.
     pub fn terminate_child(&self, child: ActorId) -> Request<(), ChildError> {
-        Request::new(self.order(Command::Terminate(child)))
+        Request::new(self.command(Command::Terminate(child)))
     }
 
     /// Starts a child again that was [terminated](Self::terminate_child).
@@ -306,7 +306,7 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the child was not terminated, or does not come up: then it stays down.
     pub fn restart_child(&self, child: ActorId) -> Request<(), ChildError> {
-        Request::new(self.order(Command::Restart(child)))
+        Request::new(self.command(Command::Restart(child)))
     }
 
     /// Stops a child if it runs, and ends it for good.
@@ -314,7 +314,7 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the supervisor has no such child, or has ended.
     pub fn delete_child(&self, child: ActorId) -> Request<(), ChildError> {
-        Request::new(self.order(Command::Delete(child)))
+        Request::new(self.command(Command::Delete(child)))
     }
 
     /// All children, in the order in which they were added.
@@ -322,7 +322,7 @@ impl Supervisor {
     /// # Errors
     /// The ask fails if the supervisor has ended.
     pub fn children(&self) -> Ask<Vec<ChildInfo>> {
-        self.overseer().ask(Children)
+        self.address().ask(Children)
     }
 
     /// How many children there are.
@@ -340,11 +340,11 @@ impl Supervisor {
         Request::new(promise)
     }
 
-    fn order(&self, command: Command) -> Promise<Result<(), ChildError>> {
+    fn command(&self, command: Command) -> Promise<Result<(), ChildError>> {
         let (answer, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a supervisor's answer"));
-        // An order that comes back is dropped, and its answer fails.
-        let _ = self.overseer().send(Order(command, answer));
+        // A request that comes back is dropped, and its answer fails.
+        let _ = self.address().send(Execute(command, answer));
         promise
     }
 
@@ -354,7 +354,7 @@ impl Supervisor {
     /// # Errors
     /// It has ended.
     pub fn stop(&self) -> Result<(), Stopped> {
-        self.overseer().send(Leave::asked()).map_err(|_| Stopped)
+        self.address().send(StopRequest::by_user()).map_err(|_| Stopped)
     }
 
     /// Ends the supervisor at once. Its children are all told to stop, and those below them, and
@@ -363,39 +363,39 @@ impl Supervisor {
     /// # Errors
     /// It has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
-        self.overseer().kill()
+        self.address().kill()
     }
 
     /// Its identity.
     pub fn id(&self) -> ActorId {
-        self.overseer().id()
+        self.address().id()
     }
 
     /// Whether it has ended. One that is a child, and waits to be restarted, has not.
     pub fn has_ended(&self) -> bool {
-        self.overseer().has_ended()
+        self.address().has_ended()
     }
 
     /// Why it has ended, if it has.
     pub fn exit_reason(&self) -> Option<ExitReason> {
-        self.overseer().exit_reason()
+        self.address().exit_reason()
     }
 
     /// Waits for its end; the promise brings the reason.
     pub fn ended(&self) -> Promise<ExitReason> {
-        self.overseer().ended()
+        self.address().ended()
     }
 
     /// Calls a closure when it ends: as [`Addr::on_down`].
     pub fn on_down(&self, tell: impl FnOnce(crate::Down) + Send + 'static) -> MonitorId {
-        self.overseer().on_down(tell)
+        self.address().on_down(tell)
     }
 
     /// Its address without its type, for links. What ends it by this address, an
     /// [`AnyAddr::stop`] or a [link](crate::Context::link_any), does it as [`kill`](Self::kill)
     /// does, without waiting for its children; [`stop`](Self::stop) is the orderly way.
     pub fn any(&self) -> AnyAddr {
-        self.overseer().any()
+        self.address().any()
     }
 }
 
@@ -415,7 +415,7 @@ impl fmt::Debug for Supervisor {
 
 impl fmt::Debug for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let children: Vec<ActorId> = self.nursery.plan.view().map(|view| view.child).collect();
+        let children: Vec<ActorId> = self.table.plan.view().map(|view| view.child).collect();
         f.debug_struct("Tree").field("children", &children).finish_non_exhaustive()
     }
 }

@@ -5,15 +5,15 @@ use crate::supervise::Shutdown;
 
 const NOW: Duration = Duration::ZERO;
 
-fn terms(restart: Restart) -> Terms {
-    Terms { restart, shutdown: Shutdown::stop(), backoff: None }
+fn spec(restart: Restart) -> ChildSpec {
+    ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None }
 }
 
 /// A plan with permanent children, all of which are up.
 fn plan_of(strategy: Strategy, children: &[ActorId]) -> Plan {
     let mut plan = Plan::new(strategy, Intensity::default(), Backoff::none());
     for &child in children {
-        plan.declare(child, terms(Restart::Permanent));
+        plan.declare(child, spec(Restart::Permanent));
     }
     plan.on_start(NOW);
     for &child in children {
@@ -35,8 +35,8 @@ fn failure() -> ExitReason {
 fn children_start_one_after_the_other() {
     let [a, b] = children();
     let mut plan = Plan::new(Strategy::OneForOne, Intensity::default(), Backoff::none());
-    plan.declare(a, terms(Restart::Permanent));
-    plan.declare(b, terms(Restart::Permanent));
+    plan.declare(a, spec(Restart::Permanent));
+    plan.declare(b, spec(Restart::Permanent));
     plan.on_start(NOW);
     assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 1 }]);
     plan.on_up(a, 1, NOW);
@@ -73,14 +73,14 @@ fn a_failure_while_siblings_are_stopped_is_not_counted() {
 fn whoever_does_not_stop_in_time_is_killed_and_not_waited_for() {
     let [a, b] = children();
     let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
-    plan.on_leave(ExitReason::Shutdown, true, NOW);
+    plan.on_stop(ExitReason::Shutdown, true, NOW);
     plan.take_actions();
     let deadline = plan.next_alarm().unwrap();
     assert_eq!(deadline, Duration::from_secs(5));
     plan.on_time(deadline);
     let actions = plan.take_actions();
     assert_eq!(actions[0], Action::Kill { child: b });
-    let stop = Action::Stop { child: a, run: 1, way: Way::Stop, last: true };
+    let stop = Action::Stop { child: a, run: 1, mode: StopMode::Stop, last: true };
     assert_eq!(actions.last(), Some(&stop));
     plan.on_down(a, 1, ExitReason::Shutdown, deadline);
     plan.on_ended(a, deadline);
@@ -116,7 +116,7 @@ fn whoever_has_not_stopped_in_time_holds_up_no_other_start() {
 fn one_that_is_restarted_keeps_its_messages_and_is_not_drained() {
     let [a, b] = children();
     let mut plan = Plan::new(Strategy::OneForAll, Intensity::default(), Backoff::none());
-    let drain = Terms { shutdown: Shutdown::drain(), ..terms(Restart::Permanent) };
+    let drain = ChildSpec { shutdown: Shutdown::drain(), ..spec(Restart::Permanent) };
     plan.declare(a, drain);
     plan.declare(b, drain);
     plan.on_start(NOW);
@@ -124,7 +124,7 @@ fn one_that_is_restarted_keeps_its_messages_and_is_not_drained() {
     plan.on_up(b, 1, NOW);
     plan.take_actions();
     plan.on_down(a, 1, failure(), NOW);
-    let stop = Action::Stop { child: b, run: 1, way: Way::Stop, last: false };
+    let stop = Action::Stop { child: b, run: 1, mode: StopMode::Stop, last: false };
     assert!(plan.take_actions().contains(&stop));
 }
 
@@ -174,7 +174,7 @@ fn one_that_never_comes_up_backs_off_longer_and_longer() {
 fn after_a_reset_all_that_was_declared_can_start_again() {
     let [a, b, added] = children();
     let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
-    plan.on_add(added, terms(Restart::Permanent), NOW).unwrap();
+    plan.on_add(added, spec(Restart::Permanent), NOW).unwrap();
     plan.take_actions();
     let end = Action::End { child: added, reason: ExitReason::Shutdown };
     let expected = [end, Action::Halt { child: b }, Action::Halt { child: a }];

@@ -6,12 +6,12 @@ use crate::ActorId;
 use crate::supervise::backoff::Backoff;
 use crate::supervise::strategy::{Restart, Shutdown};
 
-/// What was agreed on for a child.
+/// How a supervisor restarts and stops a child.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct ChildSpec {
     pub(crate) restart: Restart,
     pub(crate) shutdown: Shutdown,
-    /// The supervisor's, if it has none of its own.
+    /// `None`: the supervisor's.
     pub(crate) backoff: Option<Backoff>,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum State {
     Stopping,
 }
 
-/// What a child is to become.
+/// The state that a child should reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Aim {
     Up,
@@ -33,21 +33,21 @@ pub(super) enum Aim {
     Gone,
 }
 
-/// Somebody has asked for a child's start, and wants to know whether it succeeds.
+/// A child is started by a command, which is answered with the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trial {
-    /// If it does not, the child is gone.
+    /// If the start fails, the child is gone.
     New,
-    /// If it does not, the child stays down.
+    /// If the start fails, the child stays down.
     Again,
 }
 
-pub(super) struct Slot {
+pub(super) struct ChildEntry {
     pub(super) child: ActorId,
-    pub(super) terms: Terms,
-    /// At run time.
+    pub(super) spec: ChildSpec,
+    /// Added at run time, not declared.
     pub(super) added: bool,
-    /// How often it was started. Reports of earlier runs are void.
+    /// Counts its starts. Reports of earlier runs are void.
     pub(super) run: u64,
     pub(super) state: State,
     pub(super) aim: Aim,
@@ -56,18 +56,18 @@ pub(super) struct Slot {
     pub(super) not_before: Duration,
     /// Since when it is up, if it has come up in this run.
     pub(super) since: Option<Duration>,
-    /// How often in a row it has fallen.
+    /// Failures in a row.
     pub(super) streak: u32,
     pub(super) alarm: Option<Duration>,
-    /// It was given up, and nobody waits for it before it is up again.
+    /// It did not stop in time; the supervisor does not wait for it until it is up again.
     pub(super) late: bool,
 }
 
-impl Slot {
-    pub(super) fn new(child: ActorId, terms: Terms, added: bool) -> Self {
+impl ChildEntry {
+    pub(super) fn new(child: ActorId, spec: ChildSpec, added: bool) -> Self {
         Self {
             child,
-            terms,
+            spec,
             added,
             run: 0,
             state: State::Down,
@@ -100,7 +100,7 @@ impl Slot {
         };
         View {
             child: self.child,
-            restart: self.terms.restart,
+            restart: self.spec.restart,
             restarts: self.run.saturating_sub(1),
             state,
         }

@@ -1,7 +1,7 @@
 //! The actor behind a supervisor: carries out what the [`Plan`](super::plan) says.
 //!
-//! No behaviour of the user's ever names it, and nothing of the user's runs on it, so it is never
-//! kept from deciding: not even by behaviours that wait for its children.
+//! No user code runs on it and no user behaviour names it, so nothing delays its decisions, not even
+//! behaviours that wait for its children.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,35 +10,35 @@ use std::time::Duration;
 use coact_core::{Home, Resolver, Timer, after, catch};
 use parking_lot::Mutex;
 
+use super::child_handle::ChildHandle;
 use super::error::ChildError;
 use super::info::ChildInfo;
-use super::minor::Minor;
 use super::notice;
-use super::plan::{Action, Outcome, Plan, Refused, Terms};
-use super::ward::Fate;
+use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
+use super::supervision::ChildEvent;
 use crate::{Actor, ActorId, Addr, Context, ExitReason, Handler, Message};
 
-/// A supervisor's children and plans: what outlives its restarts.
-pub(crate) struct Nursery {
+/// A supervisor's children and its plan; both outlive its restarts.
+pub(crate) struct ChildTable {
     pub(crate) plan: Plan,
-    pub(crate) minors: BTreeMap<ActorId, Minor>,
+    pub(crate) handles: BTreeMap<ActorId, ChildHandle>,
 }
 
-impl Nursery {
+impl ChildTable {
     pub(crate) fn new(plan: Plan) -> Self {
-        Self { plan, minors: BTreeMap::new() }
+        Self { plan, handles: BTreeMap::new() }
     }
 
-    pub(crate) fn declare(&mut self, minor: Minor, terms: Terms) {
-        self.plan.declare(minor.id(), terms);
-        self.minors.insert(minor.id(), minor);
+    pub(crate) fn declare(&mut self, handle: ChildHandle, spec: ChildSpec) {
+        self.plan.declare(handle.id(), spec);
+        self.handles.insert(handle.id(), handle);
     }
 
-    /// The supervisor's state is gone: so are those of its children.
+    /// The supervisor's state is gone: its children go down as well.
     fn reset(&mut self) {
         for action in self.plan.reset() {
             match action {
-                Action::Halt { child } => self.minors[&child].halt(),
+                Action::Halt { child } => self.handles[&child].halt(),
                 Action::End { child, reason } => self.end(child, reason),
                 _ => {}
             }
@@ -46,18 +46,18 @@ impl Nursery {
     }
 
     fn end(&mut self, child: ActorId, reason: ExitReason) {
-        if let Some(minor) = self.minors.remove(&child) {
-            minor.end(reason);
+        if let Some(handle) = self.handles.remove(&child) {
+            handle.end(reason);
         }
     }
 
     fn info(&self) -> Vec<ChildInfo> {
         let describe = |view: super::plan::View| {
-            let minor = &self.minors[&view.child];
+            let handle = &self.handles[&view.child];
             ChildInfo {
                 id: view.child,
-                name: minor.name.clone(),
-                is_supervisor: minor.is_supervisor,
+                name: handle.name.clone(),
+                is_supervisor: handle.is_supervisor,
                 restart: view.restart,
                 state: view.state,
                 restarts: view.restarts,
@@ -67,9 +67,9 @@ impl Nursery {
     }
 }
 
-impl Drop for Nursery {
+impl Drop for ChildTable {
     fn drop(&mut self) {
-        // Those that were added last go first.
+        // Last added, first ended.
         let order: Vec<ActorId> = self.plan.view().map(|view| view.child).collect();
         for child in order.into_iter().rev() {
             self.end(child, ExitReason::Shutdown);
@@ -77,24 +77,24 @@ impl Drop for Nursery {
     }
 }
 
-/// Where the children of a supervisor are while it has no state.
-pub(crate) type Shelter = Arc<Mutex<Option<Nursery>>>;
+/// Keeps the children of a supervisor while it has no state.
+pub(crate) type SavedChildren = Arc<Mutex<Option<ChildTable>>>;
 
 /// A supervisor's state.
-pub(crate) struct Overseer {
-    /// There until it is dropped.
-    nursery: Option<Nursery>,
-    /// Where the children go when this state is dropped; for one that is a child itself.
-    shelter: Option<Shelter>,
-    /// How often it was started, if it is a child.
+pub(crate) struct SupervisorActor {
+    /// `None` only while it is dropped.
+    table: Option<ChildTable>,
+    /// Takes the children when this state is dropped. `None` for a root, which is never restarted.
+    saved: Option<SavedChildren>,
+    /// Counts its starts, if it is a child.
     run: u64,
     alarm: Option<(Duration, Timer)>,
     waiters: BTreeMap<ActorId, Vec<Waiter>>,
-    /// Keeps it alive while it leaves since nobody has its address any more.
-    _keep: Option<Addr<Overseer>>,
+    /// Keeps it alive while it stops after its last handle is gone.
+    _keep: Option<Addr<SupervisorActor>>,
 }
 
-/// Tells somebody how it went.
+/// Answers a command.
 pub(crate) type Answer = Resolver<Result<(), ChildError>>;
 
 struct Waiter {
@@ -109,41 +109,41 @@ enum Until {
     Gone,
 }
 
-impl Overseer {
-    /// One that nobody restarts.
-    pub(crate) fn root(nursery: Nursery) -> Self {
-        Self::new(nursery, None, 0)
+impl SupervisorActor {
+    /// A supervisor without a supervisor, which is never restarted.
+    pub(crate) fn root(table: ChildTable) -> Self {
+        Self::new(table, None, 0)
     }
 
-    /// How to make one that is a child.
-    pub(crate) fn factory(mut nursery: Nursery) -> impl FnMut() -> Self + Send {
-        nursery.plan.set_child();
-        let shelter: Shelter = Arc::new(Mutex::new(Some(nursery)));
+    /// Makes a supervisor that is a child, once per start.
+    pub(crate) fn factory(mut table: ChildTable) -> impl FnMut() -> Self + Send {
+        table.plan.set_child();
+        let saved: SavedChildren = Arc::new(Mutex::new(Some(table)));
         let mut run = 0;
         move || {
             run += 1;
-            let nursery = shelter.lock().take().expect("the state before this one left it here");
-            Self::new(nursery, Some(Arc::clone(&shelter)), run)
+            let table = saved.lock().take().expect("the state before this one left it here");
+            Self::new(table, Some(Arc::clone(&saved)), run)
         }
     }
 
-    fn new(nursery: Nursery, shelter: Option<Shelter>, run: u64) -> Self {
-        let (nursery, waiters) = (Some(nursery), BTreeMap::new());
-        Self { nursery, shelter, run, alarm: None, waiters, _keep: None }
+    fn new(table: ChildTable, saved: Option<SavedChildren>, run: u64) -> Self {
+        let (table, waiters) = (Some(table), BTreeMap::new());
+        Self { table, saved, run, alarm: None, waiters, _keep: None }
     }
 
-    fn nursery(&mut self) -> &mut Nursery {
-        self.nursery.as_mut().expect("there until the end")
+    fn table(&mut self) -> &mut ChildTable {
+        self.table.as_mut().expect("there until the end")
     }
 
-    /// Lets the plan decide, and does what it says.
+    /// Lets the plan decide, and performs its actions.
     fn decide<R>(
         &mut self,
         context: &mut Context<Self>,
         what: impl FnOnce(&mut Plan, Duration) -> R,
     ) -> R {
         let now = Home::current().elapsed();
-        let plan = &mut self.nursery().plan;
+        let plan = &mut self.table().plan;
         let result = what(plan, now);
         let actions = plan.take_actions();
         for action in actions {
@@ -154,20 +154,20 @@ impl Overseer {
     }
 
     fn perform(&mut self, action: Action, context: &mut Context<Self>) {
-        let minors = &self.nursery().minors;
+        let handles = &self.table().handles;
         match action {
-            Action::Start { child, run } => minors[&child].start(context.weak(), run),
-            Action::Stop { child, run, way, last } => minors[&child].stop(run, way, last),
+            Action::Start { child, run } => handles[&child].start(context.weak(), run),
+            Action::Stop { child, run, mode, last } => handles[&child].stop(run, mode, last),
             Action::Kill { child } => {
-                minors[&child].kill();
-                notice::is_late(child, &minors[&child].name);
+                handles[&child].kill();
+                notice::is_late(child, &handles[&child].name);
             }
             Action::Restarting { child, reason, delay } => {
-                notice::restarts(child, &minors[&child].name, &reason, delay);
+                notice::restarts(child, &handles[&child].name, &reason, delay);
             }
-            Action::End { child, reason } => self.nursery().end(child, reason),
+            Action::End { child, reason } => self.table().end(child, reason),
             Action::Tell { child, what } => self.tell(child, &what),
-            Action::Halt { child } => minors[&child].halt(),
+            Action::Halt { child } => handles[&child].halt(),
             Action::Exit(reason) => context.stop_with(reason),
         }
     }
@@ -177,7 +177,7 @@ impl Overseer {
         let mut left = Vec::new();
         for waiter in waiters {
             match waiter.until.answer(what) {
-                // Whoever waits may have a waker of its own making.
+                // The waker may be user code.
                 Some(answer) => drop(catch(|| waiter.answer.resolve(answer))),
                 None => left.push(waiter),
             }
@@ -188,7 +188,7 @@ impl Overseer {
     }
 
     fn set_alarm(&mut self, now: Duration, context: &mut Context<Self>) {
-        let next = self.nursery().plan.next_alarm();
+        let next = self.table().plan.next_alarm();
         if self.alarm.as_ref().map(|(time, _)| *time) == next {
             return;
         }
@@ -206,7 +206,7 @@ impl Overseer {
         }
     }
 
-    /// Commands the plan; the answer comes when it is done.
+    /// Passes a command to the plan; the answer comes when it is done.
     fn command(
         &mut self,
         context: &mut Context<Self>,
@@ -214,7 +214,7 @@ impl Overseer {
         waiter: Waiter,
         command: impl FnOnce(&mut Plan, Duration) -> Result<(), Refused>,
     ) {
-        // First of all the waiter, since the command may be done at once.
+        // The waiter comes first, since the command may be done at once.
         self.waiters.entry(child).or_default().push(waiter);
         if let Err(why) = self.decide(context, command) {
             let mine = self.waiters.get_mut(&child).and_then(Vec::pop);
@@ -229,7 +229,7 @@ impl Overseer {
 }
 
 impl Until {
-    /// What a waiter is told of an outcome, if it is told.
+    /// The answer to a waiter after an outcome, if there is one yet.
     fn answer(self, what: &Outcome) -> Option<Result<(), ChildError>> {
         match (self, what) {
             (Until::Up, Outcome::Up)
@@ -239,60 +239,60 @@ impl Until {
             (Until::Up, Outcome::Down | Outcome::Gone) => {
                 Some(Err(ChildError::Failed(ExitReason::Shutdown)))
             }
-            // It is down already, and stays it.
+            // It is down already, and stays down.
             (Until::Down, Outcome::Failed(_)) => Some(Ok(())),
             _ => None,
         }
     }
 }
 
-impl Actor for Overseer {
+impl Actor for SupervisorActor {
     fn started(&mut self, context: &mut Context<Self>) {
         self.decide(context, Plan::on_start);
     }
 }
 
-impl Drop for Overseer {
+impl Drop for SupervisorActor {
     fn drop(&mut self) {
         self.silence();
-        let Some(mut nursery) = self.nursery.take() else { return };
-        nursery.reset();
-        if let Some(shelter) = &self.shelter {
-            *shelter.lock() = Some(nursery);
+        let Some(mut table) = self.table.take() else { return };
+        table.reset();
+        if let Some(saved) = &self.saved {
+            *saved.lock() = Some(table);
         }
     }
 }
 
-/// A child tells what has become of it.
+/// A child reports an event.
 pub(crate) struct Report {
     pub(crate) child: ActorId,
     pub(crate) run: u64,
-    pub(crate) fate: Fate,
+    pub(crate) event: ChildEvent,
 }
 
 impl Message for Report {
     type Reply = ();
 }
 
-impl Handler<Report> for Overseer {
+impl Handler<Report> for SupervisorActor {
     fn handle(&mut self, report: Report, context: &mut Context<Self>) {
-        let Report { child, run, fate } = report;
-        self.decide(context, |plan, now| match fate {
-            Fate::Up => plan.on_up(child, run, now),
-            Fate::Ended => plan.on_ended(child, now),
-            Fate::Down(reason) => plan.on_down(child, run, reason, now),
+        let Report { child, run, event } = report;
+        self.decide(context, |plan, now| match event {
+            ChildEvent::Up => plan.on_up(child, run, now),
+            ChildEvent::Ended => plan.on_ended(child, now),
+            ChildEvent::Down(reason) => plan.on_down(child, run, reason, now),
         });
     }
 }
 
-/// The time has come for which the alarm was set.
+/// The alarm has fired.
 struct Wake(Duration);
 
 impl Message for Wake {
     type Reply = ();
 }
 
-impl Handler<Wake> for Overseer {
+impl Handler<Wake> for SupervisorActor {
     fn handle(&mut self, wake: Wake, context: &mut Context<Self>) {
         if self.alarm.as_ref().is_some_and(|(time, _)| *time == wake.0) {
             self.alarm = None;
@@ -301,76 +301,76 @@ impl Handler<Wake> for Overseer {
     }
 }
 
-/// The supervisor is to end.
-pub(crate) struct Leave {
+/// Asks the supervisor to end, after its children.
+pub(crate) struct StopRequest {
     reason: ExitReason,
-    /// Which start of it is meant, if not any.
+    /// Void unless the supervisor is in this run.
     run: Option<u64>,
     last: bool,
-    keep: Option<Addr<Overseer>>,
+    keep: Option<Addr<SupervisorActor>>,
 }
 
-impl Leave {
-    /// Its own supervisor says so.
-    pub(crate) fn ordered(run: u64, last: bool) -> Self {
+impl StopRequest {
+    /// By its own supervisor.
+    pub(crate) fn by_supervisor(run: u64, last: bool) -> Self {
         Self { reason: ExitReason::Shutdown, run: Some(run), last, keep: None }
     }
 
-    /// Somebody who has its address says so.
-    pub(crate) fn asked() -> Self {
+    /// By a user who has its address.
+    pub(crate) fn by_user() -> Self {
         Self { reason: ExitReason::Shutdown, run: None, last: false, keep: None }
     }
 
-    /// Its runtime is about to end.
+    /// By its runtime, which is about to end.
     pub(crate) fn with_runtime() -> Self {
         Self { reason: ExitReason::Shutdown, run: None, last: true, keep: None }
     }
 
-    /// Nobody has its address any more.
-    pub(crate) fn unreachable(keep: Addr<Overseer>) -> Self {
+    /// By its last handle, which is dropped.
+    pub(crate) fn unreachable(keep: Addr<SupervisorActor>) -> Self {
         Self { reason: ExitReason::Normal, run: None, last: true, keep: Some(keep) }
     }
 }
 
-impl Message for Leave {
+impl Message for StopRequest {
     type Reply = ();
 }
 
-impl Handler<Leave> for Overseer {
-    fn handle(&mut self, leave: Leave, context: &mut Context<Self>) {
-        let Leave { reason, run, last, keep } = leave;
+impl Handler<StopRequest> for SupervisorActor {
+    fn handle(&mut self, request: StopRequest, context: &mut Context<Self>) {
+        let StopRequest { reason, run, last, keep } = request;
         if run.is_some_and(|run| run != self.run) {
             return;
         }
         self._keep = keep;
-        let last = last || self.shelter.is_none();
-        self.decide(context, |plan, now| plan.on_leave(reason, last, now));
+        let last = last || self.saved.is_none();
+        self.decide(context, |plan, now| plan.on_stop(reason, last, now));
     }
 }
 
-/// Somebody wants something done about a child.
+/// A command about a child.
 pub(crate) enum Command {
-    Add(Minor, Terms),
+    Add(ChildHandle, ChildSpec),
     Terminate(ActorId),
     Restart(ActorId),
     Delete(ActorId),
 }
 
-/// A command, and who waits for its end.
-pub(crate) struct Order(pub(crate) Command, pub(crate) Answer);
+/// Asks the supervisor to execute a command and to answer it.
+pub(crate) struct Execute(pub(crate) Command, pub(crate) Answer);
 
-impl Message for Order {
+impl Message for Execute {
     type Reply = ();
 }
 
-impl Handler<Order> for Overseer {
-    fn handle(&mut self, Order(command, answer): Order, context: &mut Context<Self>) {
+impl Handler<Execute> for SupervisorActor {
+    fn handle(&mut self, Execute(command, answer): Execute, context: &mut Context<Self>) {
         let until = |until| Waiter { until, answer };
         match command {
-            Command::Add(minor, terms) => {
-                let child = minor.id();
-                self.nursery().minors.insert(child, minor);
-                let add = |plan: &mut Plan, now| plan.on_add(child, terms, now);
+            Command::Add(handle, spec) => {
+                let child = handle.id();
+                self.table().handles.insert(child, handle);
+                let add = |plan: &mut Plan, now| plan.on_add(child, spec, now);
                 self.command(context, child, until(Until::Up), add);
                 self.forget_refused(child);
             }
@@ -390,25 +390,25 @@ impl Handler<Order> for Overseer {
     }
 }
 
-impl Overseer {
-    /// Drops a child that the plan did not take.
+impl SupervisorActor {
+    /// Drops a child that the plan has refused.
     fn forget_refused(&mut self, child: ActorId) {
-        let nursery = self.nursery();
-        if !nursery.plan.is_running() && !nursery.plan.knows(child) {
-            nursery.end(child, ExitReason::Shutdown);
+        let table = self.table();
+        if !table.plan.is_running() && !table.plan.knows(child) {
+            table.end(child, ExitReason::Shutdown);
         }
     }
 }
 
-/// Somebody wants to know of the children.
+/// Asks for a list of the children.
 pub(crate) struct Children;
 
 impl Message for Children {
     type Reply = Vec<ChildInfo>;
 }
 
-impl Handler<Children> for Overseer {
+impl Handler<Children> for SupervisorActor {
     fn handle(&mut self, _: Children, _: &mut Context<Self>) -> Vec<ChildInfo> {
-        self.nursery().info()
+        self.table().info()
     }
 }

@@ -1,0 +1,67 @@
+//! A supervised actor's side: what it knows of its supervisor, and what it reports.
+
+use coact_core::Ending;
+
+use super::actor::{Report, SupervisorActor};
+use crate::{ActorId, ExitReason, WeakAddr};
+
+/// The supervision state of a supervised actor.
+#[derive(Default)]
+pub(crate) struct Supervision {
+    /// `None` before the first start.
+    supervisor: Option<WeakAddr<SupervisorActor>>,
+    /// Counts its starts.
+    run: u64,
+    /// Whether [`ChildEvent::Up`] is yet to be reported.
+    silent: bool,
+    /// Why it went down last.
+    last: Option<ExitReason>,
+}
+
+/// What a supervised actor reports.
+pub(crate) enum ChildEvent {
+    Up,
+    Down(ExitReason),
+    Ended,
+}
+
+impl Supervision {
+    /// Begins a run. Returns why the last one ended, if there was one.
+    pub(crate) fn begin(&mut self, by: WeakAddr<SupervisorActor>, run: u64) -> Option<ExitReason> {
+        self.supervisor = Some(by);
+        self.run = run;
+        self.silent = true;
+        self.last.take()
+    }
+
+    /// Whether the supervisor ends with the same runtime, and so ends the actor.
+    pub(crate) fn has_supervisor_in(&self, ending: &Ending) -> bool {
+        let supervisor = self.supervisor.as_ref().and_then(WeakAddr::upgrade);
+        supervisor.is_some_and(|of| !of.has_ended() && ending.concerns(of.home()))
+    }
+
+    pub(crate) fn run(&self) -> u64 {
+        self.run
+    }
+
+    /// Reports once per run that the actor is up. Returns false if the supervisor is gone.
+    pub(crate) fn announce(&mut self, actor: ActorId) -> bool {
+        !std::mem::take(&mut self.silent) || self.report(actor, ChildEvent::Up)
+    }
+
+    /// Reports that the actor is down. Returns false if the supervisor is gone.
+    pub(crate) fn fall(&mut self, actor: ActorId, reason: ExitReason) -> bool {
+        self.last = Some(reason.clone());
+        self.report(actor, ChildEvent::Down(reason))
+    }
+
+    /// Reports that the actor has ended for good. A supervisor that is gone need not know.
+    pub(crate) fn end(&self, actor: ActorId) {
+        let _ = self.report(actor, ChildEvent::Ended);
+    }
+
+    fn report(&self, child: ActorId, event: ChildEvent) -> bool {
+        let Some(supervisor) = &self.supervisor else { return false };
+        supervisor.send(Report { child, run: self.run, event }).is_ok()
+    }
+}
