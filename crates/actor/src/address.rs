@@ -15,7 +15,7 @@ use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
 use crate::front::Front;
 use crate::links::{Monitor, MonitorId, Tell};
-use crate::mailbox::{Letter, Queue, letter};
+use crate::mailbox::{Envelope, Queue, envelope};
 use crate::router::InFlightToken;
 use crate::signal::{LinkChange, Signal};
 use crate::{
@@ -254,7 +254,7 @@ impl<A: Actor> Addr<A> {
             return self.send_with_reply(message, reply);
         };
         if let Some(wait) = reply.wait() {
-            self.send_tracked(letter::<A, M>(message, reply), &wait, None, Some(token));
+            self.send_tracked(envelope::<A, M>(message, reply), &wait, None, Some(token));
         } else {
             when(cown.regardless(), move |cell| {
                 let _token = token;
@@ -280,7 +280,7 @@ impl<A: Actor> Addr<A> {
             return self.send_elsewhere(message, reply);
         }
         if let Some(wait) = reply.wait() {
-            self.send_tracked(letter::<A, M>(message, reply), &wait, None, None);
+            self.send_tracked(envelope::<A, M>(message, reply), &wait, None, None);
         } else {
             when(cown.regardless(), move |cell| cell.receive(message, reply));
         }
@@ -293,7 +293,7 @@ impl<A: Actor> Addr<A> {
     #[cold]
     pub(crate) fn send_tracked(
         &self,
-        letter: Box<dyn Letter>,
+        envelope: Box<dyn Envelope>,
         wait: &Arc<Wait>,
         permit: Option<Permit>,
         token: Option<InFlightToken>,
@@ -303,7 +303,7 @@ impl<A: Actor> Addr<A> {
         let place = cown.spawn_placed(move |cell| {
             let _token = token;
             drop(permit);
-            letter.deliver(cell);
+            envelope.deliver(cell);
         });
         wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
     }

@@ -18,7 +18,7 @@ use self::manage::{Core, Hook, Managed, Phase, Rest, Wish};
 use crate::events::Subject;
 use crate::front::Front;
 use crate::hold::Hold;
-use crate::mailbox::{Letter, Letters};
+use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
@@ -265,8 +265,8 @@ impl<A: Actor> Managed for Cell<A> {
         })
     }
 
-    fn give(&mut self, letter: Box<dyn Letter>) {
-        letter.deliver(self);
+    fn give(&mut self, envelope: Box<dyn Envelope>) {
+        envelope.deliver(self);
     }
 
     fn take_wish(&mut self) -> Option<Wish> {
@@ -274,8 +274,8 @@ impl<A: Actor> Managed for Cell<A> {
         if let Some(reason) = context.take_stop() {
             return Some(Wish::Stop(reason));
         }
-        if let Some(letters) = context.take_unstashed() {
-            return Some(Wish::Replay(letters));
+        if let Some(envelopes) = context.take_unstashed() {
+            return Some(Wish::Replay(envelopes));
         }
         let request = context.take_hold()?;
         let hold = Hold::begin(request, self.take_body()?);
@@ -290,13 +290,13 @@ impl<A: Actor> Managed for Cell<A> {
         self.body.as_mut().is_some_and(|body| body.context.is_unsettled())
     }
 
-    fn drop_state(&mut self) -> (Letters, Result<(), Broken>) {
+    fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>) {
         let mut body = self.take_body();
         let set_aside = body.as_mut().map(|body| body.context.take_stash());
         (set_aside.unwrap_or_default(), catch(move || drop(body)))
     }
 
-    fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Letters> {
+    fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes> {
         let Body { actor, context } = self.body.take()?;
         let (this, asked) = context.into_parts();
         self.this = Some(this);

@@ -15,7 +15,7 @@ use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::links::MonitorId;
-use crate::mailbox::{Letters, Stash};
+use crate::mailbox::{Envelopes, Stash};
 use crate::outbox::Outbox;
 use crate::quiet::Quiet;
 use crate::signal::{LinkChange, Signal};
@@ -51,7 +51,7 @@ pub(crate) struct Asked<A: Actor>(Box<Mutex<Wishes<A>>>);
 
 impl<A: Actor> Asked<A> {
     /// What was set aside.
-    pub(crate) fn take_stash(&mut self) -> Letters {
+    pub(crate) fn take_stash(&mut self) -> Envelopes {
         self.0.get_mut().stash.take()
     }
 }
@@ -499,13 +499,13 @@ impl<A: Actor> Context<A> {
     }
 
     /// What was set aside and is to be handled now, if the running handler has asked for that.
-    pub(crate) fn take_unstashed(&mut self) -> Option<Letters> {
+    pub(crate) fn take_unstashed(&mut self) -> Option<Envelopes> {
         self.wishes.as_mut()?.get_mut().stash.take_wanted()
     }
 
     /// All that was set aside.
-    pub(crate) fn take_stash(&mut self) -> Letters {
-        self.wishes.as_mut().map_or_else(Letters::default, |wishes| wishes.get_mut().stash.take())
+    pub(crate) fn take_stash(&mut self) -> Envelopes {
+        self.wishes.as_mut().map_or_else(Envelopes::default, |wishes| wishes.get_mut().stash.take())
     }
 
     fn own(&mut self) -> &mut Wishes<A> {

@@ -118,16 +118,16 @@ fn assert_plain(what: &str) {
     );
 }
 
-type Letter<M> = (M, Reply<<M as Message>::Reply>);
+type Incoming<M> = (M, Reply<<M as Message>::Reply>);
 
 #[track_caller]
-fn next<M: Message>(timeout: Option<Duration>) -> Option<Letter<M>> {
+fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
     let inbox = inbox::<M>();
     let what = fmt::from_fn(|f| write!(f, "a message `{}` to this thread", type_name::<M>()));
     loop {
         let (resolver, woken) = Promise::channel();
-        if let Some(letter) = inbox.take_or_wait(resolver) {
-            return Some(letter);
+        if let Some(message) = inbox.take_or_wait(resolver) {
+            return Some(message);
         }
         match timeout {
             None => {
@@ -138,7 +138,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Letter<M>> {
                 );
                 drop(woken.wait_for(Some(&what)));
             }
-            // Only this thread takes letters out: if it was woken there is one.
+            // Only this thread takes messages out: if it was woken, there is one.
             Some(timeout) => {
                 drop(woken.wait_timeout(timeout));
                 return inbox.take();
@@ -192,7 +192,7 @@ struct Inbox<M: Message> {
 }
 
 struct State<M: Message> {
-    letters: VecDeque<Letter<M>>,
+    queue: VecDeque<Incoming<M>>,
     /// Wakes the thread, if it waits.
     waiting: Option<Resolver<()>>,
     ended: bool,
@@ -200,7 +200,7 @@ struct State<M: Message> {
 
 impl<M: Message> Default for State<M> {
     fn default() -> Self {
-        Self { letters: VecDeque::new(), waiting: None, ended: false }
+        Self { queue: VecDeque::new(), waiting: None, ended: false }
     }
 }
 
@@ -213,23 +213,23 @@ impl<M: Message> Inbox<M> {
         }
         // ORDERING: Acquire pairs with the release of the last recipient's drop, perhaps after a last message.
         fence(Ordering::Acquire);
-        !self.state.lock().letters.is_empty()
+        !self.state.lock().queue.is_empty()
     }
 
-    fn take(&self) -> Option<Letter<M>> {
-        self.state.lock().letters.pop_front()
+    fn take(&self) -> Option<Incoming<M>> {
+        self.state.lock().queue.pop_front()
     }
 
-    /// Takes a letter, or leaves word whom to wake.
-    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<Letter<M>> {
+    /// Takes a message, or registers `waiting` to be woken by the next one.
+    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<Incoming<M>> {
         let mut state = self.state.lock();
-        let letter = state.letters.pop_front();
-        if letter.is_none() {
+        let message = state.queue.pop_front();
+        if message.is_none() {
             let before = state.waiting.replace(waiting);
             drop(state);
             drop(before);
         }
-        letter
+        message
     }
 }
 
@@ -239,14 +239,14 @@ impl<M: Message> Kept for Arc<Inbox<M>> {
     }
 
     fn end(&self) {
-        let letters = {
+        let queue = {
             let mut state = self.state.lock();
             state.ended = true;
-            std::mem::take(&mut state.letters)
+            std::mem::take(&mut state.queue)
         };
-        for (message, reply) in letters {
+        for (message, reply) in queue {
             let _ = catch(|| drop(message));
-            // Whoever is woken by it must not keep the others from being told.
+            // A waker is foreign: its panic must not keep the other replies from being refused.
             let _ = catch(|| reply.refuse(&ExitReason::Normal));
         }
     }
@@ -264,7 +264,7 @@ impl<M: Message> Takes<M> for Inbox<M> {
             reply.refuse(&ExitReason::Normal);
             return Err(SendError::Stopped(message));
         }
-        state.letters.push_back((message, reply));
+        state.queue.push_back((message, reply));
         let waiting = state.waiting.take();
         drop(state);
         if let Some(thread) = waiting {

@@ -13,7 +13,7 @@ use crate::begun::note_cut_off;
 use crate::events::{Subject, are_lives_watched};
 use crate::front::Front;
 use crate::links::Links;
-use crate::mailbox::{Letter, Letters};
+use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
@@ -52,7 +52,7 @@ pub(super) struct Rest {
     /// The actor has panicked, and nothing was done about it yet.
     pub(super) failure: Option<ExitReason>,
     /// Messages that were set aside, and come before all that waits.
-    pub(super) again: Letters,
+    pub(super) again: Envelopes,
     /// How many states there were before this one.
     pub(super) life: u32,
     /// What depends on the actor's type.
@@ -118,7 +118,7 @@ pub(super) enum Hook<'a> {
 pub(super) enum Wish {
     Stop(ExitReason),
     /// Messages that it has set aside are to come now.
-    Replay(Letters),
+    Replay(Envelopes),
     /// It is to be held, and is from here on.
     Held,
 }
@@ -131,14 +131,14 @@ pub(super) trait Managed {
     /// Calls a hook, if there is a state.
     fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken>;
     /// Gives a message that was set aside to the actor.
-    fn give(&mut self, letter: Box<dyn Letter>);
+    fn give(&mut self, envelope: Box<dyn Envelope>);
     fn take_wish(&mut self) -> Option<Wish>;
     /// Whether the actor is to stop, or to be held, before its next message.
     fn is_unsettled(&mut self) -> bool;
     /// Drops the state, for another one to come; returns the messages that it has set aside.
-    fn drop_state(&mut self) -> (Letters, Result<(), Broken>);
+    fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>);
     /// The same at the actor's end.
-    fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Letters>;
+    fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes>;
     fn is_restartable(&mut self) -> bool;
     /// Makes a new state, the `life`th after the first.
     fn renew(&mut self, life: u32) -> Result<(), Broken>;
@@ -260,7 +260,7 @@ impl dyn Managed + '_ {
         }
         match self.take_wish() {
             Some(Wish::Stop(reason)) => self.end(front, reason),
-            Some(Wish::Replay(letters)) => self.handle_again(letters),
+            Some(Wish::Replay(envelopes)) => self.handle_again(envelopes),
             Some(Wish::Held) => self.core().rest().is_held = true,
             None => return false,
         }
@@ -279,9 +279,9 @@ impl dyn Managed + '_ {
     }
 
     /// Lets messages come before all others.
-    pub(super) fn handle_again(&mut self, letters: Letters) {
-        if !letters.is_empty() {
-            self.core().rest().again.prepend(letters);
+    pub(super) fn handle_again(&mut self, envelopes: Envelopes) {
+        if !envelopes.is_empty() {
+            self.core().rest().again.prepend(envelopes);
         }
     }
 
@@ -290,9 +290,9 @@ impl dyn Managed + '_ {
         if self.waits() {
             return;
         }
-        let letter = self.core().has_rest().and_then(|rest| rest.again.pop_front());
-        let Some(letter) = letter else { return };
-        if let Err(why) = catch(|| self.give(letter)) {
+        let envelope = self.core().has_rest().and_then(|rest| rest.again.pop_front());
+        let Some(envelope) = envelope else { return };
+        if let Err(why) = catch(|| self.give(envelope)) {
             self.core().fail(&why);
         }
     }
@@ -419,9 +419,9 @@ impl dyn Managed + '_ {
     }
 
     /// Drops messages that were set aside by an actor that has ended.
-    fn bury_all(&mut self, mut letters: Letters) {
-        while let Some(letter) = letters.pop_front() {
-            let _ = catch(|| self.give(letter));
+    fn bury_all(&mut self, mut envelopes: Envelopes) {
+        while let Some(envelope) = envelopes.pop_front() {
+            let _ = catch(|| self.give(envelope));
         }
     }
 

@@ -10,8 +10,8 @@ use super::moment::Moment;
 
 /// Messages of one mailbox, by lane.
 pub(super) struct Lanes<T> {
-    lanes: Box<[Lane]>,
-    entries: Slots<Entry<T>>,
+    lanes: Box<[LaneQueue]>,
+    entries: Slots<LaneEntry<T>>,
     tickets: Slots<Ticket>,
     serial: u64,
     /// All of so many behaviours stood in the queue when it was looked at last, or before.
@@ -25,7 +25,7 @@ pub(super) struct Lanes<T> {
 }
 
 /// The messages of a lane in the order of their arrival: their eras do not fall.
-struct Lane {
+struct LaneQueue {
     /// Places in `entries`.
     order: VecDeque<usize>,
     /// How many of them are due.
@@ -34,7 +34,7 @@ struct Lane {
     keep: Option<usize>,
 }
 
-struct Entry<T> {
+struct LaneEntry<T> {
     item: T,
     lane: usize,
     /// Its ticket. `None` once that has come: the message is due.
@@ -85,8 +85,8 @@ impl<T> Lanes<T> {
     /// Lanes, the first being the most urgent, each with the number of messages that it keeps. Every
     /// so many messages it is the turn of another lane than the first.
     pub(super) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
-        let lane = |keep| Lane { order: VecDeque::new(), due: 0, keep };
-        let lanes: Box<[Lane]> = keep.map(lane).collect();
+        let lane = |keep| LaneQueue { order: VecDeque::new(), due: 0, keep };
+        let lanes: Box<[LaneQueue]> = keep.map(lane).collect();
         let turn = Turn::new(lanes.len(), every);
         let (entries, tickets) = (Slots::default(), Slots::default());
         let last = Moment { begun: 0, is_quiet: true };
@@ -113,14 +113,14 @@ impl<T> Lanes<T> {
         self.serial += 1;
         let (serial, covers) = (self.serial, self.settled);
         let ticket = self.tickets.put(Ticket { serial, entry: None });
-        let entry = Entry { item, lane, ticket: Some(ticket), made: now, era: None };
+        let entry = LaneEntry { item, lane, ticket: Some(ticket), made: now, era: None };
         self.tickets.get_mut(ticket).entry = Some(self.entries.put(entry));
         Added::Ticket(Number { ticket, serial, covers })
     }
 
     /// The oldest message of a full lane, if no behaviour can stand between its ticket and now.
     fn replaceable(&self, lane: usize, now: Moment) -> Option<usize> {
-        let Lane { order, keep, .. } = &self.lanes[lane];
+        let LaneQueue { order, keep, .. } = &self.lanes[lane];
         let oldest = *order.front().filter(|_| *keep == Some(order.len()))?;
         let entry = self.entries.get(oldest);
         (entry.ticket.is_some() && now.is_quiet && entry.made == now).then_some(oldest)
@@ -150,7 +150,7 @@ impl<T> Lanes<T> {
             return None;
         }
         let now = self.era(now);
-        let Entry { era, lane, .. } = self.entries.get_mut(entry);
+        let LaneEntry { era, lane, .. } = self.entries.get_mut(entry);
         *era = Some(now);
         self.lanes[*lane].order.push_back(entry);
         Some(*lane)
@@ -158,7 +158,7 @@ impl<T> Lanes<T> {
 
     /// Removes the oldest message of a lane that has too many.
     fn shorten(&mut self, lane: usize) -> Option<T> {
-        let Lane { order, keep, .. } = &self.lanes[lane];
+        let LaneQueue { order, keep, .. } = &self.lanes[lane];
         let too_many = keep.is_some_and(|keep| order.len() > keep);
         too_many.then(|| self.remove(lane, 0))
     }
@@ -220,7 +220,7 @@ impl<T> Lanes<T> {
 
     /// The first message of a lane that may be taken now: its place, and its era.
     fn ready(&self, lane: usize) -> Option<(usize, u64)> {
-        let Lane { order, due, .. } = &self.lanes[lane];
+        let LaneQueue { order, due, .. } = &self.lanes[lane];
         for (at, entry) in order.iter().enumerate() {
             let entry = self.entries.get(*entry);
             if entry.ticket.is_none() || entry.made.begun <= self.reached {
@@ -236,7 +236,7 @@ impl<T> Lanes<T> {
 
     fn remove(&mut self, lane: usize, at: usize) -> T {
         let entry = self.lanes[lane].order.remove(at).expect("the caller has seen it there");
-        let Entry { item, ticket, .. } = self.entries.take(entry);
+        let LaneEntry { item, ticket, .. } = self.entries.take(entry);
         match ticket {
             Some(ticket) => self.tickets.get_mut(ticket).entry = None,
             None => self.lanes[lane].due -= 1,

@@ -10,8 +10,8 @@
 //! Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
 
 mod count;
+mod envelope;
 mod lanes;
-mod letter;
 mod moment;
 mod post;
 mod queue;
@@ -26,7 +26,7 @@ pub use stash::StashFull;
 pub use view::{BehavioursView, LaneView, MailboxView};
 
 pub(crate) use count::Count;
-pub(crate) use letter::{Letter, Letters, letter};
+pub(crate) use envelope::{Envelope, Envelopes, envelope};
 pub(crate) use queue::{Blocked, Queue};
 pub(crate) use room::{Reserve, Slot};
 pub(crate) use stash::Stash;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use coact_core::{Permit, serve_here, when};
 
+use super::envelope::{Envelope, drop_for_room, envelope};
 use super::lanes::Added;
-use super::letter::{Letter, drop_for_room, letter};
-use super::queue::{Admission, Gate, Parcel};
+use super::queue::{Admission, AdmissionControl, QueuedMessage};
 use super::room::Room;
 use super::ticket::Ticket;
 use super::view::MailboxView;
@@ -164,7 +164,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let credits = self.gate_of::<M>().and_then(Gate::to_wait_for);
+        let credits = self.admission_of::<M>().and_then(AdmissionControl::to_wait_for);
         let Some(credits) = credits else {
             return self.post_with(None, message, Reply::unwanted());
         };
@@ -195,20 +195,20 @@ impl<A: Actor> Addr<A> {
 
     /// Whether senders of such messages wait for room.
     pub(crate) fn makes_senders_wait<M: Message>(&self) -> bool {
-        self.gate_of::<M>().and_then(Gate::to_wait_for).is_some()
+        self.admission_of::<M>().and_then(AdmissionControl::to_wait_for).is_some()
     }
 
     /// Room for a message of this type, if senders are to wait for it.
     pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
-        let credits = self.gate_of::<M>()?.to_wait_for()?;
+        let credits = self.admission_of::<M>()?.to_wait_for()?;
         let acquire = credits.acquire(1);
         acquire.owed_by(room_of::<A>);
         Some(Room::new(self, acquire, alone))
     }
 
-    fn gate_of<M: Message>(&self) -> Option<&Gate> {
+    fn admission_of<M: Message>(&self) -> Option<&AdmissionControl> {
         let queue = self.cown().front().queue()?;
-        Some(&queue.gates[queue.lane_of(TypeId::of::<M>())])
+        Some(&queue.lanes[queue.lane_of(TypeId::of::<M>())])
     }
 
     /// Sends a message, in the lane that is given or in that of its type.
@@ -240,7 +240,7 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// What is to become of a message of this type.
+    /// Admits a message of this type.
     #[inline(never)]
     fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
         match self.cown().front().queue() {
@@ -289,7 +289,11 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let wait = reply.wait();
-        self.put_in_lane(lane, Parcel { letter: letter::<A, M>(message, reply), permit }, wait);
+        self.put_in_lane(
+            lane,
+            QueuedMessage { envelope: envelope::<A, M>(message, reply), permit },
+            wait,
+        );
     }
 
     /// Puts a message into the queue of the cown.
@@ -301,7 +305,7 @@ impl<A: Actor> Addr<A> {
         let cown = self.cown();
         let batch = cown.front().caller_batch();
         if let Some(wait) = reply.wait() {
-            return self.put_tracked(batch, letter::<A, M>(message, reply), &wait, permit);
+            return self.put_tracked(batch, envelope::<A, M>(message, reply), &wait, permit);
         }
         let bring = move |cell: &mut Cell<A>| {
             drop(permit);
@@ -320,13 +324,13 @@ impl<A: Actor> Addr<A> {
     fn put_tracked(
         &self,
         batch: Option<u32>,
-        letter: Box<dyn Letter>,
+        envelope: Box<dyn Envelope>,
         wait: &Arc<Wait>,
         permit: Option<Permit>,
     ) {
         match batch {
-            None => self.send_tracked(letter, wait, permit, None),
-            Some(batch) => self.serve_tracked(batch, letter, wait, permit),
+            None => self.send_tracked(envelope, wait, permit, None),
+            Some(batch) => self.serve_tracked(batch, envelope, wait, permit),
         }
     }
 
@@ -334,7 +338,7 @@ impl<A: Actor> Addr<A> {
     fn serve_tracked(
         &self,
         batch: u32,
-        letter: Box<dyn Letter>,
+        envelope: Box<dyn Envelope>,
         wait: &Arc<Wait>,
         permit: Option<Permit>,
     ) {
@@ -342,18 +346,18 @@ impl<A: Actor> Addr<A> {
         let cown = self.cown();
         let place = cown.serve_placed(batch, move |cell| {
             drop(permit);
-            letter.deliver(cell);
+            envelope.deliver(cell);
         });
         wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
     }
 
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
     #[inline(never)]
-    fn put_in_lane(&self, lane: usize, parcel: Parcel, wait: Option<Arc<Wait>>) {
+    fn put_in_lane(&self, lane: usize, queued: QueuedMessage, wait: Option<Arc<Wait>>) {
         let Some(queue) = self.cown().front().queue() else { return };
         let Some(sorted) = &queue.sorted else { return };
         let wait = wait.map(|wait| (wait.hops(), wait));
-        let dropped = match sorted.add(lane, parcel) {
+        let dropped = match sorted.add(lane, queued) {
             Added::InPlaceOf(oldest) => Some(oldest),
             Added::Ticket(number) => {
                 let ticket = Ticket::new(Arc::clone(queue), number);

@@ -1,4 +1,4 @@
-//! What the senders, the tickets and the views of one mailbox share.
+//! The part of a mailbox that senders, tickets and views share: admission, and the lanes.
 
 use std::any::TypeId;
 
@@ -6,8 +6,8 @@ use coact_core::{Credits, Home, Permit, Place};
 use parking_lot::Mutex;
 
 use super::count::Count;
+use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
-use super::letter::Letter;
 use super::moment::Moments;
 use super::settings::{Lane, Mailbox, Policy};
 use crate::ActorId;
@@ -15,17 +15,17 @@ use crate::events::{self, DropCause};
 
 /// The mailbox of an actor that was spawned with settings for it.
 pub(crate) struct Queue {
-    pub(super) gates: Box<[Gate]>,
+    pub(super) lanes: Box<[AdmissionControl]>,
     assigned: Box<[(TypeId, usize)]>,
     /// `None` if messages stand in the queue of the cown itself.
     pub(super) sorted: Option<Sorted>,
     pub(crate) stash: usize,
     /// For behaviours, if they are bounded.
-    behaviours: Option<Gate>,
+    behaviours: Option<AdmissionControl>,
 }
 
-/// What stands at the entrance of a lane.
-pub(super) struct Gate {
+/// Admission to a lane: its limit, its policy, and what it kept out.
+pub(super) struct AdmissionControl {
     pub(super) capacity: Option<usize>,
     policy: Policy,
     /// A credit for each message there is room for; `None` if there is always room, or is made.
@@ -34,14 +34,14 @@ pub(super) struct Gate {
     pub(super) refused: Count,
 }
 
-/// What becomes of a message at the gate.
-pub(super) enum Verdict {
-    Enter(Option<Permit>),
+/// The decision of one lane on a message.
+pub(super) enum Decision {
+    Admit(Option<Permit>),
     Refuse,
     Drop,
 }
 
-/// What becomes of a message.
+/// Where a message goes.
 pub(super) enum Admission {
     /// It goes into the queue of the cown.
     Unsorted(Option<Permit>),
@@ -55,14 +55,14 @@ pub(super) enum Admission {
 pub(super) struct Sorted {
     /// What tells apart what stands before, and after, a behaviour.
     moments: Moments,
-    lanes: Mutex<Lanes<Parcel>>,
+    lanes: Mutex<Lanes<QueuedMessage>>,
     /// The tickets that are in the queue of the cown, by their indices. Locked after `lanes`.
-    places: Mutex<Vec<Option<Queued>>>,
+    places: Mutex<Vec<Option<QueuedTicket>>>,
 }
 
 /// A ticket in a queue, and where it stands there.
 #[derive(Clone, Copy)]
-struct Queued {
+struct QueuedTicket {
     ticket: Number,
     place: Option<Place>,
 }
@@ -77,8 +77,8 @@ pub(crate) enum Blocked {
 }
 
 /// A message in a lane, and its credit.
-pub(super) struct Parcel {
-    pub(super) letter: Box<dyn Letter>,
+pub(super) struct QueuedMessage {
+    pub(super) envelope: Box<dyn Envelope>,
     pub(super) permit: Option<Permit>,
 }
 
@@ -89,11 +89,13 @@ impl Queue {
             return None;
         }
         Some(Self {
-            gates: settings.lanes.iter().map(Gate::new).collect(),
+            lanes: settings.lanes.iter().map(AdmissionControl::new).collect(),
             assigned: settings.assigned.as_slice().into(),
             sorted: settings.needs_sorting().then(|| Sorted::new(settings)),
             stash: settings.stash,
-            behaviours: settings.behaviours.map(|limit| Gate::new(&Lane::bounded(limit).fail())),
+            behaviours: settings
+                .behaviours
+                .map(|limit| AdmissionControl::new(&Lane::bounded(limit).fail())),
         })
     }
 
@@ -104,11 +106,11 @@ impl Queue {
 
     /// A permit for one more behaviour, if one is needed; `None` if there is no room.
     pub(crate) fn admit_behaviour(&self) -> Option<Option<Permit>> {
-        let Some(gate) = &self.behaviours else { return Some(None) };
-        match gate.pass() {
-            Verdict::Enter(permit) => Some(permit),
-            Verdict::Refuse | Verdict::Drop => {
-                gate.refused.rise();
+        let Some(control) = &self.behaviours else { return Some(None) };
+        match control.admit() {
+            Decision::Admit(permit) => Some(permit),
+            Decision::Refuse | Decision::Drop => {
+                control.refused.rise();
                 None
             }
         }
@@ -116,29 +118,29 @@ impl Queue {
 
     /// How many behaviours wait, how many may, and how many were refused; `None` if they are not bounded.
     pub(super) fn behaviours(&self) -> Option<(usize, usize, u64)> {
-        let gate = self.behaviours.as_ref()?;
-        let credits = gate.credits.as_ref()?;
+        let control = self.behaviours.as_ref()?;
+        let credits = control.credits.as_ref()?;
         let limit = credits.limit();
-        Some((limit.saturating_sub(credits.available()), limit, gate.refused.get()))
+        Some((limit.saturating_sub(credits.available()), limit, control.refused.get()))
     }
 
-    /// What is to become of a message of this type, in the lane that is given or in that of its type.
+    /// Admits a message, to the given lane or to that of its type.
     pub(super) fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
         let lane = match lane {
             None => self.lane_of(message),
-            // That which a sender means.
-            Some(lane) => lane.min(self.gates.len() - 1),
+            // A lane that does not exist stands for the last one.
+            Some(lane) => lane.min(self.lanes.len() - 1),
         };
-        let gate = &self.gates[lane];
-        match gate.pass() {
-            Verdict::Enter(permit) if self.sorted.is_some() => Admission::Sorted(lane, permit),
-            Verdict::Enter(permit) => Admission::Unsorted(permit),
-            Verdict::Drop => {
-                gate.dropped.rise();
+        let control = &self.lanes[lane];
+        match control.admit() {
+            Decision::Admit(permit) if self.sorted.is_some() => Admission::Sorted(lane, permit),
+            Decision::Admit(permit) => Admission::Unsorted(permit),
+            Decision::Drop => {
+                control.dropped.rise();
                 Admission::Drop
             }
-            Verdict::Refuse => {
-                gate.refused.rise();
+            Decision::Refuse => {
+                control.refused.rise();
                 Admission::Refuse
             }
         }
@@ -147,12 +149,12 @@ impl Queue {
     /// The lane of messages of a type.
     pub(super) fn lane_of(&self, message: TypeId) -> usize {
         let assigned = self.assigned.iter().rev().find(|(of, _)| *of == message);
-        assigned.map_or(self.gates.len() - 1, |(_, lane)| *lane)
+        assigned.map_or(self.lanes.len() - 1, |(_, lane)| *lane)
     }
 
     /// How many messages wait in a lane.
     pub(super) fn len(&self, lane: usize) -> usize {
-        match (&self.sorted, &self.gates[lane].credits) {
+        match (&self.sorted, &self.lanes[lane].credits) {
             (Some(sorted), _) => sorted.lanes.lock().len(lane),
             (None, Some(credits)) => credits.limit().saturating_sub(credits.available()),
             (None, None) => 0,
@@ -178,27 +180,27 @@ impl Queue {
         self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
     }
 
-    /// Drops what had to make room in a lane, if there is such a message.
+    /// Drops the message that had to make room in a lane, if there is one.
     pub(super) fn drop_oldest(
         &self,
         home: Home,
         actor: ActorId,
         lane: usize,
-        parcel: Option<Parcel>,
+        queued: Option<QueuedMessage>,
     ) {
-        let Some(Parcel { letter, .. }) = parcel else { return };
-        self.gates[lane].dropped.rise();
-        events::message_dropped(home, actor, letter.drop_for_room(), DropCause::Policy);
+        let Some(QueuedMessage { envelope, .. }) = queued else { return };
+        self.lanes[lane].dropped.rise();
+        events::message_dropped(home, actor, envelope.drop_for_room(), DropCause::Policy);
     }
 
-    /// The actor has ended: nobody waits for room any more.
+    /// The actor has ended: senders no longer wait for room.
     pub(crate) fn open(&self) {
-        let gates = self.gates.iter().chain(&self.behaviours);
-        gates.filter_map(|gate| gate.credits.as_ref()).for_each(Credits::lift);
+        let lanes = self.lanes.iter().chain(&self.behaviours);
+        lanes.filter_map(|control| control.credits.as_ref()).for_each(Credits::lift);
     }
 }
 
-impl Gate {
+impl AdmissionControl {
     fn new(lane: &Lane) -> Self {
         let Lane { capacity, policy } = *lane;
         let counts = policy != Policy::DropOldest;
@@ -206,13 +208,13 @@ impl Gate {
         Self { capacity, policy, credits, dropped: Count::default(), refused: Count::default() }
     }
 
-    /// Decides on a message, now.
-    pub(super) fn pass(&self) -> Verdict {
-        let Some(credits) = &self.credits else { return Verdict::Enter(None) };
+    /// Decides on a message; does not wait.
+    pub(super) fn admit(&self) -> Decision {
+        let Some(credits) = &self.credits else { return Decision::Admit(None) };
         match credits.try_acquire(1) {
-            Some(permit) => Verdict::Enter(Some(permit)),
-            None if self.policy == Policy::DropNewest => Verdict::Drop,
-            None => Verdict::Refuse,
+            Some(permit) => Decision::Admit(Some(permit)),
+            None if self.policy == Policy::DropNewest => Decision::Drop,
+            None => Decision::Refuse,
         }
     }
 
@@ -229,20 +231,20 @@ impl Sorted {
         Self { moments: Moments::default(), lanes: Mutex::new(lanes), places: Mutex::default() }
     }
 
-    pub(super) fn add(&self, lane: usize, parcel: Parcel) -> Added<Parcel> {
+    pub(super) fn add(&self, lane: usize, queued: QueuedMessage) -> Added<QueuedMessage> {
         let mut lanes = self.lanes.lock();
-        lanes.add(lane, parcel, self.moments.now())
+        lanes.add(lane, queued, self.moments.now())
     }
 
     /// The ticket stands in the cown's queue: there, if it is in none that it shares with others' cowns.
-    pub(super) fn arrive(&self, ticket: Number, place: Option<Place>) -> Option<Parcel> {
+    pub(super) fn arrive(&self, ticket: Number, place: Option<Place>) -> Option<QueuedMessage> {
         let mut lanes = self.lanes.lock();
         if lanes.is_pending(ticket) {
             let mut places = self.places.lock();
             if places.len() <= ticket.index() {
                 places.resize(ticket.index() + 1, None);
             }
-            places[ticket.index()] = Some(Queued { ticket, place });
+            places[ticket.index()] = Some(QueuedTicket { ticket, place });
         }
         lanes.arrive(ticket, self.moments.now())
     }
@@ -269,7 +271,7 @@ impl Sorted {
         }
     }
 
-    pub(super) fn take(&self, ticket: Number) -> (Option<Parcel>, Option<Parcel>) {
+    pub(super) fn take(&self, ticket: Number) -> (Option<QueuedMessage>, Option<QueuedMessage>) {
         let mut lanes = self.lanes.lock();
         lanes.take(ticket, self.moments.now())
     }

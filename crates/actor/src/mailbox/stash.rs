@@ -2,26 +2,26 @@
 
 use std::fmt;
 
-use super::letter::{Letters, letter};
+use super::envelope::{Envelopes, envelope};
 use crate::{Actor, Context, Message, MessageTo, Reply};
 
 /// What an actor has set aside.
 #[derive(Default)]
 pub(crate) struct Stash {
-    aside: Letters,
+    aside: Envelopes,
     /// How many of them, from the first, are to be handled now.
     wanted: usize,
 }
 
 impl Stash {
     /// What was set aside and is to be handled again.
-    pub(crate) fn take_wanted(&mut self) -> Option<Letters> {
+    pub(crate) fn take_wanted(&mut self) -> Option<Envelopes> {
         let wanted = std::mem::take(&mut self.wanted);
         (wanted > 0).then(|| self.aside.take_first(wanted))
     }
 
     /// All that was set aside.
-    pub(crate) fn take(&mut self) -> Letters {
+    pub(crate) fn take(&mut self) -> Envelopes {
         std::mem::take(&mut self.aside)
     }
 }
@@ -104,7 +104,7 @@ impl<A: Actor> Context<A> {
         if self.stashed() >= self.stash_limit() {
             return Err(StashFull { message, reply });
         }
-        self.stash_mut().aside.push_back(letter::<A, M>(message, reply));
+        self.stash_mut().aside.push_back(envelope::<A, M>(message, reply));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coact_core::Home;
 
 use super::lanes::Number;
-use super::queue::{Parcel, Queue, Sorted};
+use super::queue::{Queue, QueuedMessage, Sorted};
 use crate::Actor;
 use crate::cell::Cell;
 
@@ -30,13 +30,13 @@ impl Ticket {
     /// is goes to it.
     pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut Cell<A>) {
         self.used = true;
-        let (parcel, dropped) = self.sorted().take(self.number);
+        let (queued, dropped) = self.sorted().take(self.number);
         self.queue.drop_oldest(Home::current(), cell.front().id(), lane, dropped);
         drop(self);
-        if let Some(Parcel { letter, permit }) = parcel {
+        if let Some(QueuedMessage { envelope, permit }) = queued {
             // Its place is free from here on.
             drop(permit);
-            letter.deliver(cell);
+            envelope.deliver(cell);
         }
     }
 }

@@ -76,7 +76,7 @@ impl<'a> MailboxView<'a> {
     /// The lanes, the most urgent first; none if the actor was spawned without settings.
     pub fn lanes(&self) -> impl Iterator<Item = LaneView<'a>> + use<'a> {
         let queue = self.0;
-        let count = queue.map_or(0, |queue| queue.gates.len());
+        let count = queue.map_or(0, |queue| queue.lanes.len());
         (0..count).filter_map(move |lane| Some(LaneView { queue: queue?, lane }))
     }
 
@@ -105,17 +105,17 @@ impl LaneView<'_> {
 
     /// How many messages there is room for; `None` if any number.
     pub fn capacity(&self) -> Option<usize> {
-        self.queue.gates[self.lane].capacity
+        self.queue.lanes[self.lane].capacity
     }
 
     /// How many messages were dropped for want of room.
     pub fn dropped(&self) -> u64 {
-        self.queue.gates[self.lane].dropped.get()
+        self.queue.lanes[self.lane].dropped.get()
     }
 
     /// How many messages were given back for want of room.
     pub fn refused(&self) -> u64 {
-        self.queue.gates[self.lane].refused.get()
+        self.queue.lanes[self.lane].refused.get()
     }
 }
 

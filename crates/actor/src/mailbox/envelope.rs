@@ -1,0 +1,96 @@
+//! Envelopes: messages of any type on their way to an actor.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use coact_core::catch;
+
+use crate::cell::Cell;
+use crate::{Actor, AskError, Message, MessageTo, Reply};
+
+/// A message with its reply, without its type.
+pub(crate) trait Envelope: Send {
+    /// Gives the message to the actor, whose [`Cell`] this is.
+    fn deliver(self: Box<Self>, cell: &mut dyn Any);
+
+    /// Drops the message for want of room. Returns the name of its type.
+    fn drop_for_room(self: Box<Self>) -> &'static str;
+}
+
+/// A queue of envelopes. They are dropped one by one, so that a destructor that panics does not
+/// affect the next.
+#[derive(Default)]
+pub(crate) struct Envelopes(VecDeque<Box<dyn Envelope>>);
+
+impl Envelopes {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn push_back(&mut self, envelope: Box<dyn Envelope>) {
+        self.0.push_back(envelope);
+    }
+
+    pub(crate) fn pop_front(&mut self) -> Option<Box<dyn Envelope>> {
+        self.0.pop_front()
+    }
+
+    /// Takes up to `count` from the front.
+    pub(crate) fn take_first(&mut self, count: usize) -> Envelopes {
+        Envelopes(self.0.drain(..count.min(self.0.len())).collect())
+    }
+
+    /// Puts these before the others.
+    pub(crate) fn prepend(&mut self, mut first: Envelopes) {
+        first.0.append(&mut self.0);
+        std::mem::swap(&mut first.0, &mut self.0);
+    }
+}
+
+impl Drop for Envelopes {
+    fn drop(&mut self) {
+        while let Some(envelope) = self.pop_front() {
+            let _ = catch(move || drop(envelope));
+        }
+    }
+}
+
+struct Addressed<A, M: Message> {
+    message: M,
+    reply: Reply<M::Reply>,
+    to: PhantomData<fn(A)>,
+}
+
+pub(crate) fn envelope<A, M>(message: M, reply: Reply<M::Reply>) -> Box<dyn Envelope>
+where
+    A: Actor,
+    M: MessageTo<A>,
+{
+    Box::new(Addressed::<A, M> { message, reply, to: PhantomData })
+}
+
+impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
+    fn deliver(self: Box<Self>, cell: &mut dyn Any) {
+        let cell = cell
+            .downcast_mut::<Cell<A>>()
+            .expect("an envelope is delivered to the actor that it is addressed to");
+        cell.receive(self.message, self.reply);
+    }
+
+    fn drop_for_room(self: Box<Self>) -> &'static str {
+        drop_for_room(self.message, self.reply)
+    }
+}
+
+/// Drops a message for want of room. The message may be another sender's, so a panic of its destructor
+/// stops here.
+pub(super) fn drop_for_room<M: Message>(message: M, reply: Reply<M::Reply>) -> &'static str {
+    let _ = catch(move || drop(message));
+    reply.fail(AskError::Full);
+    std::any::type_name::<M>()
+}
