@@ -62,8 +62,8 @@ impl Begun {
         Some(Place { of: Arc::clone(self), number })
     }
 
-    /// Puts something into its place; if that is gone, it ends at once.
-    fn settle(&self, number: u64, thing: Thing) {
+    /// Fills a place; ends the thing at once if the place is gone.
+    fn fill(&self, number: u64, thing: Thing) {
         let mut state = self.0.lock();
         let before = match state.things.get_mut(&number) {
             Some(place) => std::mem::replace(place, thing),
@@ -80,7 +80,7 @@ impl Begun {
         let number = place.as_ref().map(|place| place.number);
         let timer = set(place);
         match number {
-            Some(number) => self.settle(number, Thing::Timer(timer.clone())),
+            Some(number) => self.fill(number, Thing::Timer(timer.clone())),
             None => _ = timer.cancel(),
         }
         timer
@@ -92,7 +92,7 @@ impl Begun {
         let number = place.as_ref().map(|place| place.number);
         let watch = monitor(place);
         match number {
-            Some(number) => self.settle(number, Thing::Monitor { _watch: watch }),
+            Some(number) => self.fill(number, Thing::Monitor { _watch: watch }),
             None => drop(watch),
         }
     }

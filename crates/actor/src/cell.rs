@@ -1,4 +1,4 @@
-//! An actor as the state of a cown: everything that happens to it happens here.
+//! An actor as the state of a cown.
 
 mod ending;
 mod erased;
@@ -14,7 +14,7 @@ use coact_core::{Anchored, Attended, Broken, Cown, Door, Ending, WeakCown, catch
 
 pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;
-use self::manage::{Core, Hook, Managed, Phase, Rest, Wish};
+use self::manage::{Core, Extras, Hook, Managed, PendingOp, Phase};
 use crate::events::Subject;
 use crate::front::Front;
 use crate::hold::Hold;
@@ -42,7 +42,7 @@ pub(crate) struct Body<A: Actor> {
 /// Makes a new state for a restart; it is called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
 
-/// What few actors have, and depends on their type: see [`Rest`].
+/// The part of [`Extras`] that depends on the actor's type.
 struct Own<A: Actor> {
     factory: Option<Factory<A>>,
     hold: Option<Hold<A>>,
@@ -61,21 +61,21 @@ impl<A: Actor> Cell<A> {
         factory: Option<Factory<A>>,
         limit: Option<Box<Intensity>>,
     ) -> Self {
-        let rest = factory.map(|factory| {
+        let extras = factory.map(|factory| {
             let own = Some(Own::boxed(Some(factory)));
-            Rest { own, limit, ..Rest::default() }
+            Extras { own, limit, ..Extras::default() }
         });
         let context = Context::new(WeakAddr::new(this), 0);
         let body = Some(Body { actor, context });
-        Self { body, this: None, core: Core::new(Phase::Starting, rest) }
+        Self { body, this: None, core: Core::new(Phase::Starting, extras) }
     }
 
     /// An actor whose supervisor is yet to start it.
     pub(crate) fn supervised(this: WeakCown<Self>, make: Factory<A>) -> Self {
         let (own, supervision) = (Some(Own::boxed(Some(make))), Some(Supervision::default()));
-        let rest = Rest { own, supervision, ..Rest::default() };
+        let extras = Extras { own, supervision, ..Extras::default() };
         let this = Some(WeakAddr::new(this));
-        Self { body: None, this, core: Core::new(Phase::Down, Some(rest)) }
+        Self { body: None, this, core: Core::new(Phase::Down, Some(extras)) }
     }
 
     /// Gives a message to the actor.
@@ -89,11 +89,11 @@ impl<A: Actor> Cell<A> {
             // Its ask has failed.
             _ if !reply.take_up() => {}
             Some(body) => message.give(body.actor.get_mut(), reply, &mut body.context),
-            None => self.bury(message, reply),
+            None => self.dead_letter(message, reply),
         }
     }
 
-    /// Gives a message to the actor that was sent, not asked.
+    /// Gives the actor a message that was sent, not asked.
     #[inline]
     pub(crate) fn receive_sent<M>(&mut self, message: M)
     where
@@ -102,7 +102,7 @@ impl<A: Actor> Cell<A> {
         self.core.count_turn();
         match &mut self.body {
             Some(body) => message.give_sent(body.actor.get_mut(), &mut body.context),
-            None => self.bury(message, Reply::unwanted()),
+            None => self.dead_letter(message, Reply::unwanted()),
         }
     }
 
@@ -156,11 +156,11 @@ impl<A: Actor> Cell<A> {
         body.actor.get_mut()
     }
 
-    /// A message has come to an actor that has ended.
+    /// Drops a message that came after the actor's end, as a dead letter.
     #[cold]
     #[inline(never)]
-    fn bury<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
-        let reason = self.managed().count_buried(type_name::<M>());
+    fn dead_letter<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
+        let reason = self.managed().count_dead_letter(type_name::<M>());
         drop(message);
         reply.refuse(&reason);
     }
@@ -189,9 +189,9 @@ impl<A: Actor> Cell<A> {
         Some(body)
     }
 
-    /// What depends on the type, if there is any.
+    /// The extras that depend on the type, if there are any.
     fn own(&mut self) -> Option<&mut Own<A>> {
-        self.core.has_rest()?.own.as_mut()?.downcast_mut()
+        self.core.extras()?.own.as_mut()?.downcast_mut()
     }
 
     /// Returns false of one that may not begin yet.
@@ -208,13 +208,13 @@ impl<A: Actor> Cell<A> {
         true
     }
 
-    /// Whether it runs, and nobody, itself included, has asked for anything.
+    /// Whether it runs, without signals, extras or pending operations.
     #[inline]
     fn is_plain(&self, front: &Front) -> bool {
-        let has_asked = |body: &Body<A>| !body.context.is_bare();
+        let has_extras = |body: &Body<A>| !body.context.is_bare();
         self.core.is_plain()
             && !front.may_have_signals()
-            && !self.body.as_ref().is_none_or(has_asked)
+            && !self.body.as_ref().is_none_or(has_extras)
     }
 
     /// Processes the signals first: no message overtakes one. Unstashed messages come before the next behaviour, one per
@@ -233,7 +233,7 @@ impl<A: Actor> Cell<A> {
 
     /// Stops the actor, if it is (still) in that run.
     pub(crate) fn drain_run(&mut self, run: u64) {
-        let supervision = self.core.has_rest().and_then(|rest| rest.supervision.as_ref());
+        let supervision = self.core.extras().and_then(|extras| extras.supervision.as_ref());
         if supervision.is_some_and(|supervision| supervision.run() == run) {
             self.call(|_, context| context.stop_with(ExitReason::Shutdown));
         }
@@ -269,25 +269,25 @@ impl<A: Actor> Managed for Cell<A> {
         envelope.deliver(self);
     }
 
-    fn take_wish(&mut self) -> Option<Wish> {
+    fn take_pending(&mut self) -> Option<PendingOp> {
         let context = &mut self.body.as_mut()?.context;
         if let Some(reason) = context.take_stop() {
-            return Some(Wish::Stop(reason));
+            return Some(PendingOp::Stop(reason));
         }
         if let Some(envelopes) = context.take_unstashed() {
-            return Some(Wish::Replay(envelopes));
+            return Some(PendingOp::Unstash(envelopes));
         }
         let request = context.take_hold()?;
         let hold = Hold::begin(request, self.take_body()?);
-        let own = self.core.rest().own.get_or_insert_with(|| Own::<A>::boxed(None));
+        let own = self.core.extras_or_init().own.get_or_insert_with(|| Own::<A>::boxed(None));
         if let Some(own) = own.downcast_mut::<Own<A>>() {
             own.hold = Some(hold);
         }
-        Some(Wish::Held)
+        Some(PendingOp::Held)
     }
 
-    fn is_unsettled(&mut self) -> bool {
-        self.body.as_mut().is_some_and(|body| body.context.is_unsettled())
+    fn must_pause_messages(&mut self) -> bool {
+        self.body.as_mut().is_some_and(|body| body.context.must_pause_messages())
     }
 
     fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>) {
@@ -298,16 +298,16 @@ impl<A: Actor> Managed for Cell<A> {
 
     fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes> {
         let Body { actor, context } = self.body.take()?;
-        let (this, asked) = context.into_parts();
+        let (this, extras) = context.into_parts();
         self.this = Some(this);
-        let Some(mut asked) = asked else {
+        let Some(mut extras) = extras else {
             if needs_drop::<A>() {
                 let _ = catch(|| in_end_for(reason, move || drop(actor)));
             }
             return None;
         };
-        let set_aside = asked.take_stash();
-        let _ = catch(|| in_end_for(reason, move || drop((actor, asked))));
+        let set_aside = extras.take_stash();
+        let _ = catch(|| in_end_for(reason, move || drop((actor, extras))));
         Some(set_aside)
     }
 
@@ -348,7 +348,7 @@ impl<A: Actor> Attended for Cell<A> {
     }
 
     fn take_turn(&mut self, front: &Front) -> Door {
-        self.managed().replay_one();
+        self.managed().drain_one_stashed();
         self.process_signals_at_door(front)
     }
 
@@ -358,7 +358,7 @@ impl<A: Actor> Attended for Cell<A> {
 
     fn failed(&mut self, _: &Front, why: &Broken) {
         // Of several panics before it is attended to the first counts.
-        self.core.rest().failure.get_or_insert_with(|| reason_of(why));
+        self.core.extras_or_init().failure.get_or_insert_with(|| reason_of(why));
     }
 
     fn end(front: &Front, ending: &Ending) {
@@ -370,7 +370,7 @@ impl<A: Actor> Attended for Cell<A> {
         front.id().get()
     }
 
-    /// Nobody has the actor's address any more. (What its last messages have asked for was seen to before this comes.)
+    /// The last address is gone. (The pending operations of its last messages have run before.)
     fn farewell(&mut self, front: &Front) {
         self.core.leave_supervisor();
         self.managed().end(front, ExitReason::Normal);
@@ -411,7 +411,7 @@ fn refuse(front: &Front, signal: Signal) {
     }
 }
 
-/// Why an actor has ended that is asked for it.
+/// Why an actor has ended.
 fn reason_of_end(front: &Front) -> ExitReason {
     front.end().cloned().unwrap_or(ExitReason::NoActor)
 }

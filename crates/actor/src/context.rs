@@ -29,12 +29,15 @@ use crate::{
 /// An actor's view of itself: its address, and what it can ask of the runtime.
 pub struct Context<A: Actor> {
     this: WeakAddr<A>,
-    /// What the running handler has asked for; seen to when it has ended.
-    wishes: Option<Box<Mutex<Wishes<A>>>>,
+    /// `None` until the actor first needs one of these.
+    extras: Option<Box<Mutex<ContextExtras<A>>>>,
 }
 
-struct Wishes<A: Actor> {
+/// What few actors need: pending operations, the stash, streams, timeouts.
+struct ContextExtras<A: Actor> {
+    /// A stop that is pending.
     stop: Option<ExitReason>,
+    /// Futures that are to hold the actor.
     holds: VecDeque<Caught<HoldRequest<A>>>,
     stash: Stash,
     feeds: Feeds,
@@ -46,17 +49,17 @@ struct Wishes<A: Actor> {
     outbox: Outbox,
 }
 
-/// All that an actor has asked for, and set aside; it ends when this is dropped.
-pub(crate) struct Asked<A: Actor>(Box<Mutex<Wishes<A>>>);
+/// The extras of a context that is gone; what belongs to the state ends when this is dropped.
+pub(crate) struct TakenExtras<A: Actor>(Box<Mutex<ContextExtras<A>>>);
 
-impl<A: Actor> Asked<A> {
-    /// What was set aside.
+impl<A: Actor> TakenExtras<A> {
+    /// Takes the stash.
     pub(crate) fn take_stash(&mut self) -> Envelopes {
         self.0.get_mut().stash.take()
     }
 }
 
-impl<A: Actor> Default for Wishes<A> {
+impl<A: Actor> Default for ContextExtras<A> {
     fn default() -> Self {
         Self {
             stop: None,
@@ -72,29 +75,30 @@ impl<A: Actor> Default for Wishes<A> {
 }
 
 impl<A: Actor> Context<A> {
-    /// That of the state which is the actor's so-manieth, from 0.
+    /// The context of the actor's `life`th state, from 0.
     pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
-        let wishes = (life > 0).then(|| Box::new(Mutex::new(Wishes { life, ..Wishes::default() })));
-        Self { this, wishes }
+        let extras = (life > 0)
+            .then(|| Box::new(Mutex::new(ContextExtras { life, ..ContextExtras::default() })));
+        Self { this, extras }
     }
 
     pub(crate) fn this(&self) -> &WeakAddr<A> {
         &self.this
     }
 
-    /// The address, and what the actor has asked for, if anything.
-    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<Asked<A>>) {
-        (self.this, self.wishes.map(Asked))
+    /// The address and the extras.
+    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<TakenExtras<A>>) {
+        (self.this, self.extras.map(TakenExtras))
     }
 
-    /// Which of the actor's states this belongs to. What was begun for another one is of no concern.
+    /// The number of the state that this belongs to; what was begun for another state is void.
     pub(crate) fn life(&mut self) -> u32 {
-        self.wishes.as_mut().map_or(0, |wishes| wishes.get_mut().life)
+        self.extras.as_mut().map_or(0, |extras| extras.get_mut().life)
     }
 
     /// What ends with the state.
     pub(crate) fn begun(&mut self) -> &Arc<Begun> {
-        self.own().begun.get()
+        self.extras().begun.get()
     }
 
     /// The actor's address.
@@ -119,8 +123,8 @@ impl<A: Actor> Context<A> {
 
     /// Stops the actor after the current message.
     pub fn stop_with(&mut self, reason: ExitReason) {
-        self.wish(|wishes| {
-            wishes.stop.get_or_insert(reason);
+        self.request(|extras| {
+            extras.stop.get_or_insert(reason);
         });
     }
 
@@ -272,7 +276,7 @@ impl<A: Actor> Context<A> {
         let to = to.into();
         let (resolver, sent) = Promise::channel();
         let job = |to: Recipient<M>| async move { resolver.resolve(to.send_async(message).await) };
-        self.own().outbox.add(to.id(), job(to));
+        self.extras().outbox.add(to.id(), job(to));
         // Spawned where the promise is kept: so the outcomes come in the order of the messages.
         let (inside, life) = (Inside(self.address()), self.life());
         drop(sent.then(&inside, move |cell, sent| {
@@ -294,7 +298,7 @@ impl<A: Actor> Context<A> {
         let job = |of: Recipient<M>| async move {
             resolver.resolve(waiting::begin_ask(of, message, None).await);
         };
-        self.own().outbox.add(of.id(), job(of));
+        self.extras().outbox.add(of.id(), job(of));
         let answer = async move {
             match asked.await {
                 Ok(Ok(ask)) => ask.await,
@@ -402,7 +406,7 @@ impl<A: Actor> Context<A> {
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
         reply.held_by(&self.this);
-        self.wish(|wishes| wishes.holds.push_back(Caught::new(hold::request(reply, body))));
+        self.request(|extras| extras.holds.push_back(Caught::new(hold::request(reply, body))));
     }
 
     /// Links this actor with another one: when either ends for a reason that is not
@@ -483,63 +487,63 @@ impl<A: Actor> Context<A> {
         let _ = self.this.signal(signal);
     }
 
-    /// Notes a wish. The alert sees to it that it is looked at before the next message.
-    fn wish(&mut self, note: impl FnOnce(&mut Wishes<A>)) {
-        note(self.own());
+    /// Requests an operation. The alert makes it run before the next message.
+    fn request(&mut self, note: impl FnOnce(&mut ContextExtras<A>)) {
+        note(self.extras());
         self.this.alert();
     }
 
-    /// What the actor has set aside.
+    /// The stash.
     pub(crate) fn stash_mut(&mut self) -> &mut Stash {
-        &mut self.wishes.get_or_insert_default().get_mut().stash
+        &mut self.extras.get_or_insert_default().get_mut().stash
     }
 
     pub(crate) fn stash_limit(&self) -> usize {
         self.this.front().queue().map_or(usize::MAX, |queue| queue.stash)
     }
 
-    /// What was set aside and is to be handled now, if the running handler has asked for that.
+    /// Takes the messages to unstash, if the running handler has requested that.
     pub(crate) fn take_unstashed(&mut self) -> Option<Envelopes> {
-        self.wishes.as_mut()?.get_mut().stash.take_wanted()
+        self.extras.as_mut()?.get_mut().stash.take_wanted()
     }
 
-    /// All that was set aside.
+    /// Takes the stash.
     pub(crate) fn take_stash(&mut self) -> Envelopes {
-        self.wishes.as_mut().map_or_else(Envelopes::default, |wishes| wishes.get_mut().stash.take())
+        self.extras.as_mut().map_or_else(Envelopes::default, |extras| extras.get_mut().stash.take())
     }
 
-    fn own(&mut self) -> &mut Wishes<A> {
-        self.wishes.get_or_insert_default().get_mut()
+    fn extras(&mut self) -> &mut ContextExtras<A> {
+        self.extras.get_or_insert_default().get_mut()
     }
 
     /// The streams that the actor reads.
     pub(crate) fn feeds(&mut self) -> &mut Feeds {
-        &mut self.own().feeds
+        &mut self.extras().feeds
     }
 
     /// What is to happen when no messages come.
     pub(crate) fn quiet(&mut self) -> &mut Quiet<A> {
-        &mut self.own().quiet
+        &mut self.extras().quiet
     }
 
-    /// Whether the actor has never asked for anything.
+    /// Whether there are no extras.
     pub(crate) fn is_bare(&self) -> bool {
-        self.wishes.is_none()
+        self.extras.is_none()
     }
 
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {
-        self.wishes.as_mut()?.get_mut().stop.take()
+        self.extras.as_mut()?.get_mut().stop.take()
     }
 
-    /// Whether the actor is to stop, or to be held, before its next message.
-    pub(crate) fn is_unsettled(&mut self) -> bool {
-        let Some(wishes) = &mut self.wishes else { return false };
-        let wishes = wishes.get_mut();
-        wishes.stop.is_some() || !wishes.holds.is_empty()
+    /// Whether a stop or a hold is pending, so that messages must wait.
+    pub(crate) fn must_pause_messages(&mut self) -> bool {
+        let Some(extras) = &mut self.extras else { return false };
+        let extras = extras.get_mut();
+        extras.stop.is_some() || !extras.holds.is_empty()
     }
 
     pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
-        self.wishes.as_mut()?.get_mut().holds.pop_front().map(Caught::into_inner)
+        self.extras.as_mut()?.get_mut().holds.pop_front().map(Caught::into_inner)
     }
 }
 

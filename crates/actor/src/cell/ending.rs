@@ -87,7 +87,7 @@ impl dyn Managed + '_ {
     #[cold]
     pub(super) fn end_with_runtime(&mut self, front: &Front, ending: &Ending) {
         if !ending.is_forced() {
-            let supervision = self.core().has_rest().and_then(|rest| rest.supervision.as_ref());
+            let supervision = self.core().extras().and_then(|extras| extras.supervision.as_ref());
             if supervision.is_some_and(|supervision| supervision.has_supervisor_in(ending)) {
                 return;
             }

@@ -24,8 +24,8 @@ pub(super) struct Core {
     pub(super) phase: Phase,
     /// How often somebody had a turn with the actor; wraps. See [`quiet`](crate::quiet).
     pub(super) turns: u32,
-    /// What few actors have.
-    rest: Option<Box<Mutex<Rest>>>,
+    /// What few actors need.
+    extras: Option<Box<Mutex<Extras>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ pub(super) enum Phase {
 }
 
 #[derive(Default)]
-pub(super) struct Rest {
+pub(super) struct Extras {
     pub(super) links: Links,
     /// That it has a supervisor.
     pub(super) supervision: Option<Supervision>,
@@ -51,17 +51,17 @@ pub(super) struct Rest {
     pub(super) is_held: bool,
     /// The actor has panicked, and nothing was done about it yet.
     pub(super) failure: Option<ExitReason>,
-    /// Messages that were set aside, and come before all that waits.
-    pub(super) again: Envelopes,
-    /// How many states there were before this one.
+    /// Unstashed messages, which come before all that waits.
+    pub(super) unstashed: Envelopes,
+    /// Counts the states before this one.
     pub(super) life: u32,
     /// What depends on the actor's type.
     pub(super) own: Option<Box<dyn Any + Send>>,
 }
 
 impl Core {
-    pub(super) fn new(phase: Phase, rest: Option<Rest>) -> Self {
-        Self { phase, turns: 0, rest: rest.map(|rest| Box::new(Mutex::new(rest))) }
+    pub(super) fn new(phase: Phase, extras: Option<Extras>) -> Self {
+        Self { phase, turns: 0, extras: extras.map(|extras| Box::new(Mutex::new(extras))) }
     }
 
     #[inline]
@@ -69,40 +69,40 @@ impl Core {
         self.turns = self.turns.wrapping_add(1);
     }
 
-    pub(super) fn rest(&mut self) -> &mut Rest {
-        self.rest.get_or_insert_default().get_mut()
+    pub(super) fn extras_or_init(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default().get_mut()
     }
 
     #[inline]
-    pub(super) fn has_rest(&mut self) -> Option<&mut Rest> {
-        self.rest.as_mut().map(|rest| rest.get_mut())
+    pub(super) fn extras(&mut self) -> Option<&mut Extras> {
+        self.extras.as_mut().map(|extras| extras.get_mut())
     }
 
-    /// Whether it runs, and nobody has asked for anything that takes more than that.
+    /// Whether it runs without extras.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
-        self.phase == Phase::Running && self.rest.is_none()
+        self.phase == Phase::Running && self.extras.is_none()
     }
 
     fn is_held(&mut self) -> bool {
-        self.has_rest().is_some_and(|rest| rest.is_held)
+        self.extras().is_some_and(|extras| extras.is_held)
     }
 
     pub(super) fn is_supervised(&mut self) -> bool {
-        self.has_rest().is_some_and(|rest| rest.supervision.is_some())
+        self.extras().is_some_and(|extras| extras.supervision.is_some())
     }
 
-    /// From now on nobody starts the actor again.
+    /// From now on the actor is not started again.
     pub(super) fn leave_supervisor(&mut self) -> Option<Supervision> {
-        self.has_rest().and_then(|rest| rest.supervision.take())
+        self.extras().and_then(|extras| extras.supervision.take())
     }
 
     fn take_failure(&mut self) -> Option<ExitReason> {
-        self.has_rest().and_then(|rest| rest.failure.take())
+        self.extras().and_then(|extras| extras.failure.take())
     }
 
     fn fail(&mut self, why: &Broken) {
-        self.rest().failure = Some(reason_of(why));
+        self.extras_or_init().failure = Some(reason_of(why));
     }
 }
 
@@ -114,12 +114,12 @@ pub(super) enum Hook<'a> {
     Stopped(&'a ExitReason),
 }
 
-/// What the actor itself has asked for, by its context.
-pub(super) enum Wish {
+/// An operation that the actor has requested by its context; it runs after the handler or hook.
+pub(super) enum PendingOp {
     Stop(ExitReason),
-    /// Messages that it has set aside are to come now.
-    Replay(Envelopes),
-    /// It is to be held, and is from here on.
+    /// Handle stashed messages next.
+    Unstash(Envelopes),
+    /// A future holds the actor from here on.
     Held,
 }
 
@@ -130,12 +130,12 @@ pub(super) trait Managed {
     fn address(&self) -> &dyn AnyWeak;
     /// Calls a hook, if there is a state.
     fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken>;
-    /// Gives a message that was set aside to the actor.
+    /// Gives an unstashed message to the actor.
     fn give(&mut self, envelope: Box<dyn Envelope>);
-    fn take_wish(&mut self) -> Option<Wish>;
-    /// Whether the actor is to stop, or to be held, before its next message.
-    fn is_unsettled(&mut self) -> bool;
-    /// Drops the state, for another one to come; returns the messages that it has set aside.
+    fn take_pending(&mut self) -> Option<PendingOp>;
+    /// Whether a stop or a hold is pending, so that messages must wait.
+    fn must_pause_messages(&mut self) -> bool;
+    /// Drops the state, for another one to come; returns its stash.
     fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>);
     /// The same at the actor's end.
     fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes>;
@@ -148,7 +148,7 @@ pub(super) trait Managed {
     fn take_back(&mut self);
 }
 
-/// How many things in a row are done for handlers and hooks before others have the worker.
+/// How many pending operations run in a row before other work has the worker.
 const STEPS: u32 = 256;
 
 /// How many signals are applied in a row before other work on the same worker has its turn.
@@ -161,7 +161,7 @@ impl dyn Managed + '_ {
         let mut applied = 0;
         let is_all = loop {
             // A panic comes first: signals pushed after it find the actor ended.
-            self.settle_failure(front);
+            self.handle_failure(front);
             if applied >= SIGNALS && front.has_signals() && self.address().alert() {
                 break false;
             }
@@ -170,7 +170,7 @@ impl dyn Managed + '_ {
             applied += 1;
         };
         if self.core().phase == Phase::Running {
-            self.settle(front);
+            self.run_pending(front);
         }
         is_all
     }
@@ -195,23 +195,23 @@ impl dyn Managed + '_ {
             Signal::Start { by, run } => self.start(front, by, run),
             Signal::End(reason) => self.end_for_good(front, reason),
             Signal::RuntimeEnds(ending) => self.end_with_runtime(front, &ending),
-            Signal::Suspend => self.core().rest().suspended = true,
-            Signal::Resume => self.core().rest().suspended = false,
+            Signal::Suspend => self.core().extras_or_init().suspended = true,
+            Signal::Resume => self.core().extras_or_init().suspended = false,
             Signal::Exit { from, reason } => self.on_exit(front, from, reason),
             Signal::Links(change) => self.change_links(front, change),
         }
     }
 
     pub(super) fn change_links(&mut self, front: &Front, change: LinkChange) {
-        let rest = self.core().rest();
-        let life = rest.life;
-        rest.links.change(front.id(), life, change);
+        let extras = self.core().extras_or_init();
+        let life = extras.life;
+        extras.links.change(front.id(), life, change);
     }
 
     fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
         let core = self.core();
         let is_down = core.phase == Phase::Down;
-        let links = &mut core.rest().links;
+        let links = &mut core.extras_or_init().links;
         if is_down {
             return links.exit_later(from, reason);
         }
@@ -229,14 +229,13 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Does what handlers and hooks have asked for, and what came of them, until nothing is left to
-    /// do now.
-    fn settle(&mut self, front: &Front) {
+    /// Runs the pending operations of handlers and hooks, and those that these add, until none is left.
+    fn run_pending(&mut self, front: &Front) {
         let mut steps = 0;
-        while self.core().phase == Phase::Running && self.settle_one(front) {
+        while self.core().phase == Phase::Running && self.run_one_pending(front) {
             steps += 1;
             if steps == STEPS {
-                // Its futures go on asking for others that are ready at once.
+                // Its futures keep requesting futures that are ready at once.
                 self.come_again();
                 break;
             }
@@ -250,25 +249,25 @@ impl dyn Managed + '_ {
         when((), move |()| this.alert());
     }
 
-    /// Returns whether there was something to do.
-    fn settle_one(&mut self, front: &Front) -> bool {
-        if self.settle_failure(front) {
+    /// Runs one pending operation, if there is one.
+    fn run_one_pending(&mut self, front: &Front) -> bool {
+        if self.handle_failure(front) {
             return true;
         }
         if self.core().is_held() {
             return self.go_on_with_hold();
         }
-        match self.take_wish() {
-            Some(Wish::Stop(reason)) => self.end(front, reason),
-            Some(Wish::Replay(envelopes)) => self.handle_again(envelopes),
-            Some(Wish::Held) => self.core().rest().is_held = true,
+        match self.take_pending() {
+            Some(PendingOp::Stop(reason)) => self.end(front, reason),
+            Some(PendingOp::Unstash(envelopes)) => self.put_unstashed_first(envelopes),
+            Some(PendingOp::Held) => self.core().extras_or_init().is_held = true,
             None => return false,
         }
         true
     }
 
-    /// Ends the actor if it has failed.
-    fn settle_failure(&mut self, front: &Front) -> bool {
+    /// Ends or restarts the actor if it has failed.
+    fn handle_failure(&mut self, front: &Front) -> bool {
         let core = self.core();
         if core.phase != Phase::Running {
             return false;
@@ -278,37 +277,37 @@ impl dyn Managed + '_ {
         true
     }
 
-    /// Lets messages come before all others.
-    pub(super) fn handle_again(&mut self, envelopes: Envelopes) {
+    /// Puts messages before all others.
+    pub(super) fn put_unstashed_first(&mut self, envelopes: Envelopes) {
         if !envelopes.is_empty() {
-            self.core().rest().again.prepend(envelopes);
+            self.core().extras_or_init().unstashed.prepend(envelopes);
         }
     }
 
-    /// Handles the next message that was set aside, if there is one, and it need not wait.
-    pub(super) fn replay_one(&mut self) {
+    /// Handles the next unstashed message, unless messages must wait.
+    pub(super) fn drain_one_stashed(&mut self) {
         if self.waits() {
             return;
         }
-        let envelope = self.core().has_rest().and_then(|rest| rest.again.pop_front());
+        let envelope = self.core().extras().and_then(|extras| extras.unstashed.pop_front());
         let Some(envelope) = envelope else { return };
         if let Err(why) = catch(|| self.give(envelope)) {
             self.core().fail(&why);
         }
     }
 
-    /// Whether messages wait for something else to happen.
+    /// Whether messages must wait.
     pub(super) fn waits(&mut self) -> bool {
         let core = self.core();
         let is_down = core.phase == Phase::Down;
         is_down
-            || core.has_rest().is_some_and(|rest| rest.suspended || rest.is_held)
-            || self.is_unsettled()
+            || core.extras().is_some_and(|extras| extras.suspended || extras.is_held)
+            || self.must_pause_messages()
     }
 
-    /// Whether messages that were set aside are to come before the next behaviour.
+    /// Whether unstashed messages come before the next behaviour.
     pub(super) fn has_reserved(&mut self) -> bool {
-        self.core().has_rest().is_some_and(|rest| !rest.again.is_empty())
+        self.core().extras().is_some_and(|extras| !extras.unstashed.is_empty())
     }
 
     /// Calls a hook of the actor's. A panic fails it.
@@ -333,8 +332,8 @@ impl dyn Managed + '_ {
 
     /// Drops the future that holds the actor, if there is one, and takes the state out of it.
     fn end_hold(&mut self) {
-        if let Some(rest) = self.core().has_rest()
-            && std::mem::take(&mut rest.is_held)
+        if let Some(extras) = self.core().extras()
+            && std::mem::take(&mut extras.is_held)
         {
             self.take_back();
         }
@@ -348,11 +347,11 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Does what is to be done after a panic.
+    /// Restarts or ends the actor after a panic.
     #[cold]
     fn fail(&mut self, front: &Front, reason: ExitReason) {
         self.subject().failed(&reason);
-        let limit = self.core().has_rest().and_then(|rest| rest.limit.as_mut());
+        let limit = self.core().extras().and_then(|extras| extras.limit.as_mut());
         if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
             self.restart(front, &reason);
         } else {
@@ -393,13 +392,13 @@ impl dyn Managed + '_ {
         self.address().close();
         front.open_mailbox();
         if let Some(set_aside) = self.drop_last_state(&reason) {
-            self.bury_all(set_aside);
+            self.dead_letter_all(set_aside);
         }
         if are_lives_watched() {
             self.subject().stopped(&reason);
         }
-        if let Some(rest) = self.core().rest.take() {
-            self.finish_rest(front, rest.into_inner(), reason);
+        if let Some(extras) = self.core().extras.take() {
+            self.finish_extras(front, extras.into_inner(), reason);
         }
         if front.set_told() {
             self.refuse_late(front);
@@ -408,18 +407,18 @@ impl dyn Managed + '_ {
 
     /// Tells others of the end, and drops what else there was.
     #[cold]
-    fn finish_rest(&mut self, front: &Front, rest: Rest, reason: ExitReason) {
-        let Rest { links, own, again, .. } = rest;
+    fn finish_extras(&mut self, front: &Front, extras: Extras, reason: ExitReason) {
+        let Extras { links, own, unstashed, .. } = extras;
         let _ = catch(move || drop(own));
-        self.bury_all(again);
+        self.dead_letter_all(unstashed);
         if !links.is_empty() {
             let actor = front.id();
             self.tell_behind(Box::new(move || links.announce_end(actor, &reason)));
         }
     }
 
-    /// Drops messages that were set aside by an actor that has ended.
-    fn bury_all(&mut self, mut envelopes: Envelopes) {
+    /// Drops the stash of an actor that has ended, as dead letters.
+    fn dead_letter_all(&mut self, mut envelopes: Envelopes) {
         while let Some(envelope) = envelopes.pop_front() {
             let _ = catch(|| self.give(envelope));
         }
@@ -432,8 +431,8 @@ impl dyn Managed + '_ {
         }
         self.say_farewell(reason.clone());
         let (set_aside, _) = self.drop_state();
-        self.handle_again(set_aside);
-        self.core().rest().failure = None;
+        self.put_unstashed_first(set_aside);
+        self.core().extras_or_init().failure = None;
         match self.begin_life() {
             Ok(()) => {
                 self.hook(Hook::Restarted(reason));
@@ -448,18 +447,18 @@ impl dyn Managed + '_ {
 
     /// Makes a new state. What the one before has begun ends with that; if there is none, with the actor.
     pub(super) fn begin_life(&mut self) -> Result<(), ExitReason> {
-        let life = self.core().rest().life.wrapping_add(1).max(1);
+        let life = self.core().extras_or_init().life.wrapping_add(1).max(1);
         self.renew(life).map_err(|why| reason_of(&why))?;
         let id = self.address().id();
-        let rest = self.core().rest();
-        rest.life = life;
-        rest.links.end_life(id);
+        let extras = self.core().extras_or_init();
+        extras.life = life;
+        extras.links.end_life(id);
         Ok(())
     }
 
-    /// A message of this type has come to an actor that has ended; returns why that has.
+    /// Counts a message of this type as a dead letter; returns why the actor has ended.
     #[cold]
-    pub(super) fn count_buried(&mut self, message: &'static str) -> ExitReason {
+    pub(super) fn count_dead_letter(&mut self, message: &'static str) -> ExitReason {
         let front = self.address().front();
         front.count_dead_letter();
         let reason = front.end().cloned().unwrap_or(ExitReason::Normal);

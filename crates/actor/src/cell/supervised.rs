@@ -15,11 +15,11 @@ impl dyn Managed + '_ {
             self.kill(front, ExitReason::Killed);
         }
         let core = self.core();
-        let Some(supervision) = core.has_rest().and_then(|rest| rest.supervision.as_mut()) else {
+        let Some(supervision) = core.extras().and_then(|extras| extras.supervision.as_mut()) else {
             return;
         };
         let last = supervision.begin(by, run);
-        core.rest().links.end_life(front.id());
+        core.extras_or_init().links.end_life(front.id());
         core.phase = Phase::Running;
         if let Err(why) = self.begin_life() {
             self.subject().failed(&why);
@@ -40,7 +40,7 @@ impl dyn Managed + '_ {
 
     /// Signals the ends of linked actors while this one was down; behind the pending operations of its hook.
     fn hear_of_exits(&mut self, front: &Front) {
-        for (from, reason) in self.core().rest().links.take_exits() {
+        for (from, reason) in self.core().extras_or_init().links.take_exits() {
             // The actor lives.
             let _ = front.push_signal(Signal::Exit { from, reason });
         }
@@ -51,19 +51,19 @@ impl dyn Managed + '_ {
     pub(super) fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
         self.core().phase = Phase::Down;
         let (set_aside, dropped) = self.drop_state();
-        self.handle_again(set_aside);
-        let rest = self.core().rest();
+        self.put_unstashed_first(set_aside);
+        let extras = self.core().extras_or_init();
         // Its links stay until another state begins: if none does, this was the actor's end.
-        rest.links.trap = None;
+        extras.links.trap = None;
         // A farewell that fails is a failure.
-        let failure = rest.failure.take();
+        let failure = extras.failure.take();
         let failure = failure.or_else(|| dropped.err().map(|why| reason_of(&why)));
         if let Some(failure) = failure
             && reason.is_normal()
         {
             reason = failure;
         }
-        let supervision = self.core().has_rest().and_then(|rest| rest.supervision.as_mut());
+        let supervision = self.core().extras().and_then(|extras| extras.supervision.as_mut());
         if supervision.is_some_and(|supervision| !supervision.fall(front.id(), reason.clone())) {
             self.end_orphaned(front, reason);
         }
@@ -75,11 +75,12 @@ impl dyn Managed + '_ {
         if core.phase != Phase::Running {
             return;
         }
-        let Some(rest) = core.has_rest() else { return };
-        if rest.is_held {
+        let Some(extras) = core.extras() else { return };
+        if extras.is_held {
             return;
         }
-        if rest.supervision.as_mut().is_some_and(|supervision| !supervision.announce(front.id())) {
+        if extras.supervision.as_mut().is_some_and(|supervision| !supervision.announce(front.id()))
+        {
             self.end_orphaned(front, ExitReason::Shutdown);
         }
     }
