@@ -458,31 +458,31 @@ fn asks_along_random_ways_all_end() {
     }
 }
 
-/// Some other behaviour was queued for an actor once: from then on its queue is looked at.
-fn entangle(links: &[Addr<Link>]) {
+/// Queues a behaviour on an actor and another cown: from then on a search looks at the actor's queue.
+fn add_multi_cown_waiters(links: &[Addr<Link>]) {
     let other = Cown::new(());
     links.iter().for_each(|link| when((link, &other), |_| {}));
 }
 
 /// The search goes back along a chain of any length, on a stack of any size.
 #[test]
-fn a_long_chain_of_held_asks_that_ends_at_an_entangled_actor() {
+fn a_long_chain_of_held_asks_that_ends_at_an_actor_with_multi_cown_waiters() {
     let count = 20_000;
     let runtime = runtime(2, &Faults::new());
     let links = runtime.run(|| chain(count));
-    entangle(&links[links.len() - 1..]);
+    add_multi_cown_waiters(&links[links.len() - 1..]);
     let sum = count * (count - 1) / 2;
     assert_eq!(links[0].ask(Sum(count as u32)).wait(), Ok(Ok(sum)));
     untie(links);
 }
 
-/// The same where each of them is entangled, and the last one asks the first.
+/// The same where each actor has multi-cown waiters, and the last one asks the first.
 #[test]
-fn a_long_ring_of_entangled_actors() {
+fn a_long_ring_of_actors_with_multi_cown_waiters() {
     let count = 5_000;
     let runtime = runtime(2, &Faults::new());
     let links = runtime.run(|| chain(count));
-    entangle(&links);
+    add_multi_cown_waiters(&links);
     links[links.len() - 1].send(SetNext(Some(links[0].clone()))).unwrap();
     let cycle = cycle_of(links[0].ask(Sum(u32::MAX)).wait());
     let by: Vec<_> = cycle.asks.iter().map(|ask| ask.by.id()).collect();

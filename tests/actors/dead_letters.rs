@@ -220,16 +220,16 @@ fn a_late_closure_runs_on_the_host() {
     }
     let runtime = Runtime::builder().name("late").workers(1).build().unwrap();
     let _entered = runtime.enter();
-    for is_entangled in [false, true] {
+    for has_multi_cown_waiters in [false, true] {
         let (one, other) = (Office::new(|clerk| clerk), Office::new(|clerk| clerk));
-        if is_entangled {
+        if has_multi_cown_waiters {
             when((&one.clerk, &other.clerk), |_| ());
         }
         one.clerk.stop().unwrap();
         one.clerk.ended().wait().unwrap();
         let (told, by) = Promise::channel();
         again(one.clerk.clone(), 20_000, told);
-        assert_eq!(by.wait().unwrap().as_deref(), Some("late-0"), "{is_entangled}");
+        assert_eq!(by.wait().unwrap().as_deref(), Some("late-0"), "{has_multi_cown_waiters}");
     }
 }
 

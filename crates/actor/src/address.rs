@@ -13,10 +13,10 @@ use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here
 
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
-use crate::front::Front;
 use crate::links::{Monitor, MonitorId, Tell};
 use crate::mailbox::{Envelope, Queue, envelope};
 use crate::router::InFlightToken;
+use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::{
     Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
@@ -71,7 +71,7 @@ impl<A: Actor> Addr<A> {
 
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
-        self.cown().front().id()
+        self.shared().id()
     }
 
     /// Spawns a behaviour that takes the address along, and drops it in the end. The work is dropped
@@ -99,7 +99,7 @@ impl<A: Actor> Addr<A> {
     #[cold]
     #[inline(never)]
     fn announce_for_long(&self) -> Option<Arc<Queue>> {
-        let queue = self.cown().front().queue().cloned();
+        let queue = self.shared().queue().cloned();
         queue.iter().for_each(|queue| queue.begin_behaviour());
         queue
     }
@@ -340,7 +340,7 @@ impl<A: Actor> Addr<A> {
     /// Messages must not overtake the behaviour that is about to be queued. Returns whether it may be refused.
     #[cold]
     fn announce_elsewhere(&self) -> bool {
-        self.cown().front().queue().is_some_and(|queue| {
+        self.shared().queue().is_some_and(|queue| {
             queue.begin_behaviour();
             queue.bounds_behaviours()
         })
@@ -349,7 +349,7 @@ impl<A: Actor> Addr<A> {
     /// It stands in the queue, or will not.
     #[cold]
     fn announced_elsewhere(&self) {
-        if let Some(queue) = self.cown().front().queue() {
+        if let Some(queue) = self.shared().queue() {
             queue.end_behaviour();
         }
     }
@@ -449,7 +449,7 @@ impl<A: Actor> Addr<A> {
 
     /// Why the actor has ended, if it has.
     pub fn exit_reason(&self) -> Option<ExitReason> {
-        self.cown().front().end().cloned()
+        self.shared().end().cloned()
     }
 
     /// Waits for the actor's end; the promise brings the reason. One that is dropped costs the actor nothing
@@ -511,17 +511,19 @@ impl<A: Actor> Addr<A> {
     /// The actors of a [`Pump`](coact_core::Pump) stay with it, and no other comes to it.
     pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
         home.take_in(&Inside(self.clone()))?;
-        self.cown().front().set_caller_batch(None);
+        self.shared().set_caller_batch(None);
         Ok(())
     }
 
     /// From now on senders handle their messages themselves, and up to so many others.
     pub(crate) fn run_on_callers(&self, batch: u32) {
-        self.cown().front().set_caller_batch(Some(batch));
+        self.shared().set_caller_batch(Some(batch));
         self.cown().mark(true);
     }
 
-    pub(crate) fn front(&self) -> &Front {
+    /// The part of the actor that is visible to all its addresses.
+    #[inline]
+    pub(crate) fn shared(&self) -> &SharedState {
         self.cown().front()
     }
 
@@ -608,19 +610,19 @@ impl<A: Actor> Addr<A> {
 
     /// Pushes a signal ahead of those that wait.
     pub(crate) fn push_signal_first(&self, signal: Signal) {
-        self.cown().front().push_signal_first(signal);
+        self.shared().push_signal_first(signal);
         self.cown().alert();
     }
 
     /// Pushes a signal, which is answered even if the actor has ended.
     pub(crate) fn push_signal(&self, signal: Signal) {
-        let front = self.cown().front();
-        if front.push_signal(signal) {
+        let shared = self.shared();
+        if shared.push_signal(signal) {
             return self.cown().alert();
         }
         if self.home().is_cancelled() {
             // Nothing attends to an actor whose pump is gone.
-            refuse_all(front);
+            refuse_all(shared);
         } else {
             refuse_late(self);
         }

@@ -23,7 +23,7 @@ trait Erased: Send + Sync {
     fn has_ended(&self) -> bool;
     fn alert(&self);
     fn queue_id(&self) -> Option<CownId>;
-    fn is_entangled(&self) -> bool;
+    fn has_multi_cown_waiters(&self) -> bool;
     fn survey(&self, limit: usize) -> Option<Survey>;
 }
 
@@ -41,7 +41,7 @@ impl<A: Actor> Erased for WeakAddr<A> {
     }
 
     fn exit_reason(&self) -> Option<ExitReason> {
-        self.front().end().cloned()
+        self.shared().end().cloned()
     }
 
     fn has_ended(&self) -> bool {
@@ -56,8 +56,8 @@ impl<A: Actor> Erased for WeakAddr<A> {
         WeakAddr::queue_id(self)
     }
 
-    fn is_entangled(&self) -> bool {
-        self.front().is_entangled()
+    fn has_multi_cown_waiters(&self) -> bool {
+        self.shared().has_multi_cown_waiters()
     }
 
     fn survey(&self, limit: usize) -> Option<Survey> {
@@ -116,8 +116,8 @@ impl AnyAddr {
     }
 
     /// Whether other cowns may hold up what waits for the actor.
-    pub(crate) fn is_entangled(&self) -> bool {
-        self.0.is_entangled()
+    pub(crate) fn has_multi_cown_waiters(&self) -> bool {
+        self.0.has_multi_cown_waiters()
     }
 
     /// Looks at what waits for an actor that is held, if it is.

@@ -16,10 +16,10 @@ pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;
 use self::manage::{Core, Extras, Hook, Managed, PendingOp, Phase};
 use crate::events::Subject;
-use crate::front::Front;
 use crate::hold::Hold;
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
+use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
 use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
@@ -171,8 +171,8 @@ impl<A: Actor> Cell<A> {
         self
     }
 
-    pub(crate) fn front(&self) -> &Front {
-        self.this().front()
+    pub(crate) fn shared(&self) -> &SharedState {
+        self.this().shared()
     }
 
     fn this(&self) -> &WeakAddr<A> {
@@ -196,9 +196,9 @@ impl<A: Actor> Cell<A> {
 
     /// Returns false of one that may not begin yet.
     #[inline]
-    fn begin(&mut self, front: &Front) -> bool {
+    fn begin(&mut self, shared: &SharedState) -> bool {
         if self.core.phase == Phase::Starting {
-            if front.is_unborn() {
+            if shared.is_deferred() {
                 return false;
             }
             self.core.phase = Phase::Running;
@@ -210,19 +210,19 @@ impl<A: Actor> Cell<A> {
 
     /// Whether it runs, without signals, extras or pending operations.
     #[inline]
-    fn is_plain(&self, front: &Front) -> bool {
+    fn is_plain(&self, shared: &SharedState) -> bool {
         let has_extras = |body: &Body<A>| !body.context.is_bare();
         self.core.is_plain()
-            && !front.may_have_signals()
+            && !shared.may_have_signals()
             && !self.body.as_ref().is_none_or(has_extras)
     }
 
     /// Processes the signals first: no message overtakes one. Unstashed messages come before the next behaviour, one per
     /// turn; like that behaviour, they wait for the other members of the actor's group.
     #[inline(never)]
-    fn process_signals_at_door(&mut self, front: &Front) -> Door {
+    fn process_signals_at_door(&mut self, shared: &SharedState) -> Door {
         let this = self.managed();
-        if !this.process_signals(front) || this.waits() {
+        if !this.process_signals(shared) || this.waits() {
             Door::Shut
         } else if this.has_reserved() {
             Door::Reserved
@@ -338,42 +338,42 @@ impl<A: Actor> Managed for Cell<A> {
 }
 
 impl<A: Actor> Attended for Cell<A> {
-    type Front = Front;
+    type Front = SharedState;
 
-    fn attend(&mut self, front: &Front) -> Door {
-        if !self.begin(front) {
+    fn attend(&mut self, shared: &SharedState) -> Door {
+        if !self.begin(shared) {
             return Door::Shut;
         }
-        if self.is_plain(front) { Door::Open } else { self.process_signals_at_door(front) }
+        if self.is_plain(shared) { Door::Open } else { self.process_signals_at_door(shared) }
     }
 
-    fn take_turn(&mut self, front: &Front) -> Door {
+    fn take_turn(&mut self, shared: &SharedState) -> Door {
         self.managed().drain_one_stashed();
-        self.process_signals_at_door(front)
+        self.process_signals_at_door(shared)
     }
 
-    fn cancel(&mut self, front: &Front) {
-        self.managed().cut_off(front);
+    fn cancel(&mut self, shared: &SharedState) {
+        self.managed().cut_off(shared);
     }
 
-    fn failed(&mut self, _: &Front, why: &Broken) {
+    fn failed(&mut self, _: &SharedState, why: &Broken) {
         // Of several panics before it is attended to the first counts.
         self.core.extras_or_init().failure.get_or_insert_with(|| reason_of(why));
     }
 
-    fn end(front: &Front, ending: &Ending) {
+    fn end(shared: &SharedState, ending: &Ending) {
         // The caller alerts the actor after this.
-        let _ = front.push_signal(Signal::RuntimeEnds(ending.clone()));
+        let _ = shared.push_signal(Signal::RuntimeEnds(ending.clone()));
     }
 
-    fn number(front: &Front) -> u64 {
-        front.id().get()
+    fn number(shared: &SharedState) -> u64 {
+        shared.id().get()
     }
 
     /// The last address is gone. (The pending operations of its last messages have run before.)
-    fn farewell(&mut self, front: &Front) {
+    fn farewell(&mut self, shared: &SharedState) {
         self.core.leave_supervisor();
-        self.managed().end(front, ExitReason::Normal);
+        self.managed().end(shared, ExitReason::Normal);
     }
 
     fn unreachable(last: Cown<Self>) {
@@ -386,34 +386,34 @@ impl<A: Actor> Drop for Cell<A> {
     fn drop(&mut self) {
         if self.core.phase != Phase::Ended {
             let this = self.this().clone();
-            self.managed().cut_off(this.front());
+            self.managed().cut_off(this.shared());
         }
     }
 }
 
 /// Answers what was left for an actor that has ended.
-pub(crate) fn refuse_all(front: &Front) {
-    while let Some(signal) = front.take_signal() {
-        let _ = catch(|| refuse(front, signal));
+pub(crate) fn refuse_all(shared: &SharedState) {
+    while let Some(signal) = shared.take_signal() {
+        let _ = catch(|| refuse(shared, signal));
     }
 }
 
 /// Answers a signal that has come too late.
-fn refuse(front: &Front, signal: Signal) {
+fn refuse(shared: &SharedState, signal: Signal) {
     match signal {
         Signal::Links(LinkChange::Monitor(monitor)) => {
-            let _ = catch(|| monitor.down(front.id(), &reason_of_end(front)));
+            let _ = catch(|| monitor.down(shared.id(), &reason_of_end(shared)));
         }
         Signal::Links(LinkChange::Link { other, .. }) => {
-            let _ = other.signal(Signal::Exit { from: front.id(), reason: reason_of_end(front) });
+            let _ = other.signal(Signal::Exit { from: shared.id(), reason: reason_of_end(shared) });
         }
         _ => {}
     }
 }
 
 /// Why an actor has ended.
-fn reason_of_end(front: &Front) -> ExitReason {
-    front.end().cloned().unwrap_or(ExitReason::NoActor)
+fn reason_of_end(shared: &SharedState) -> ExitReason {
+    shared.end().cloned().unwrap_or(ExitReason::NoActor)
 }
 
 /// How a caught panic ends an actor.

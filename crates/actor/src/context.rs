@@ -499,7 +499,7 @@ impl<A: Actor> Context<A> {
     }
 
     pub(crate) fn stash_limit(&self) -> usize {
-        self.this.front().queue().map_or(usize::MAX, |queue| queue.stash)
+        self.this.shared().queue().map_or(usize::MAX, |queue| queue.stash)
     }
 
     /// Takes the messages to unstash, if the running handler has requested that.

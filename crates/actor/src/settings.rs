@@ -9,10 +9,10 @@ use std::sync::Arc;
 use coact_core::{Group, Home, WeakCown};
 
 use crate::cell::Cell;
-use crate::front::Front;
 use crate::host::Host;
 use crate::mailbox::Mailbox;
 use crate::registry::Tenancy;
+use crate::shared_state::SharedState;
 use crate::{Actor, ActorId, Addr, NameTaken, Registry};
 
 /// The settings of an actor that is about to be made.
@@ -100,7 +100,7 @@ impl Settings {
         let Self { host, group, mailbox, bound_to, .. } = self;
         let Claim { id, tenancy } = claim;
         let prepare = |address: &Addr<A>| {
-            if mailbox.is_some_and(|mailbox| address.front().set_mailbox(&mailbox)) {
+            if mailbox.is_some_and(|mailbox| address.shared().set_mailbox(&mailbox)) {
                 address.cown().mark(true);
             }
             if let Some(tenancy) = tenancy {
@@ -124,12 +124,12 @@ fn make_in_group<A: Actor>(
     make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
     prepare: impl FnOnce(&Addr<A>),
 ) -> Addr<A> {
-    let front = Front::unborn(id);
-    front.entangle();
-    group.attended_at_once(front, make_cell, |cown| {
+    let shared = SharedState::deferred(id);
+    shared.set_multi_cown_waiters();
+    group.attended_at_once(shared, make_cell, |cown| {
         let address = Addr::new(cown);
         prepare(&address);
-        address.cown().front().be_born();
+        address.cown().front().allow_start();
         address
     })
 }

@@ -171,9 +171,9 @@ where
 
 /// Sets a timer that ends with the actor.
 fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<Begun>) -> Timer) -> Timer {
-    let front = of.front();
-    let timer = set(front.begun());
-    front.has_begun();
+    let shared = of.shared();
+    let timer = set(shared.begun());
+    shared.has_begun();
     timer
 }
 

@@ -27,7 +27,7 @@ impl<A: Actor> AsCown for Addr<A> {
 
     #[inline]
     fn announce(&self) -> bool {
-        self.cown().front().entangle();
+        self.shared().set_multi_cown_waiters();
         !self.cown().is_plain() && self.announce_elsewhere()
     }
 
@@ -37,7 +37,7 @@ impl<A: Actor> AsCown for Addr<A> {
     }
 
     fn admit(&self) -> Option<Option<Permit>> {
-        match self.cown().front().queue() {
+        match self.shared().queue() {
             Some(queue) => queue.admit_behaviour(),
             None => Some(None),
         }

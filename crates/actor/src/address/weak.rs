@@ -7,7 +7,7 @@ use coact_core::{CownId, Survey, WeakCown};
 
 use super::Addr;
 use crate::cell::Cell;
-use crate::front::Front;
+use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::{Actor, ActorId, AnyAddr, MessageTo, SendError};
 
@@ -26,10 +26,10 @@ impl<A: Actor> WeakAddr<A> {
 
     /// The actor's identity.
     pub fn id(&self) -> ActorId {
-        self.front().id()
+        self.shared().id()
     }
 
-    pub(crate) fn front(&self) -> &Front {
+    pub(crate) fn shared(&self) -> &SharedState {
         self.0.front()
     }
 

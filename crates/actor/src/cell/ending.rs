@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::erased::AnyStrong;
 use super::manage::{Managed, Phase};
 use super::{reason_of_end, refuse, refuse_all};
-use crate::front::Front;
+use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{StopRequest, SupervisorActor};
 use crate::{ExitReason, WeakAddr};
@@ -38,7 +38,7 @@ impl Drop for InAnyCase {
 /// If other cowns may hold these up, it is told at once, since it must not wait for them: by the caller, or, if what tells
 /// is the user's and the caller is not the actor's host, by that.
 pub(super) fn tell_behind(address: &dyn AnyStrong, by_host: bool, tell: Box<dyn FnOnce() + Send>) {
-    let (tell, front) = (Arc::new(InAnyCase(Mutex::new(Some(tell)))), address.front());
+    let (tell, shared) = (Arc::new(InAnyCase(Mutex::new(Some(tell)))), address.shared());
     let now = |tell: Arc<InAnyCase>| {
         if by_host {
             address.home().after(Duration::ZERO, (), move |()| tell.now());
@@ -46,13 +46,13 @@ pub(super) fn tell_behind(address: &dyn AnyStrong, by_host: bool, tell: Box<dyn 
             tell.now();
         }
     };
-    if front.is_entangled() {
+    if shared.has_multi_cown_waiters() {
         return now(tell);
     }
     let behind = Arc::clone(&tell);
     address.when_behind(Box::new(move || behind.now()));
-    // A behaviour that stands before that one has entangled the actor before it was queued, so that is seen now.
-    if front.is_entangled() {
+    // A behaviour sets the bit before it is queued: if one is ahead of ours, that is seen now.
+    if shared.has_multi_cown_waiters() {
         now(tell);
     }
 }
@@ -62,22 +62,22 @@ pub(super) fn tell_behind(address: &dyn AnyStrong, by_host: bool, tell: Box<dyn 
 /// The thread that pushed the signal calls this, since a behaviour that waits for others may hold the actor.
 #[cold]
 pub(crate) fn refuse_late(address: &dyn AnyStrong) {
-    let front = address.front();
-    while let Some(signal) = front.take_signal() {
-        let _ = catch(|| refuse_behind(Some(address), front, signal));
+    let shared = address.shared();
+    while let Some(signal) = shared.take_signal() {
+        let _ = catch(|| refuse_behind(Some(address), shared, signal));
     }
 }
 
 /// Answers a signal that came after the end; a monitor is answered behind the messages that wait. (An actor
 /// without addresses has no messages left.)
-pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, front: &Front, signal: Signal) {
+pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, shared: &SharedState, signal: Signal) {
     match (signal, address) {
         (Signal::Links(LinkChange::Monitor(monitor)), Some(address)) => {
-            let (actor, reason) = (front.id(), reason_of_end(front));
+            let (actor, reason) = (shared.id(), reason_of_end(shared));
             let by_host = monitor.tell.is_the_users();
             tell_behind(address, by_host, Box::new(move || monitor.down(actor, &reason)));
         }
-        (other, _) => refuse(front, other),
+        (other, _) => refuse(shared, other),
     }
 }
 
@@ -85,7 +85,7 @@ impl dyn Managed + '_ {
     /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a
     /// child leaves that to its supervisor.
     #[cold]
-    pub(super) fn end_with_runtime(&mut self, front: &Front, ending: &Ending) {
+    pub(super) fn end_with_runtime(&mut self, shared: &SharedState, ending: &Ending) {
         if !ending.is_forced() {
             let supervision = self.core().extras().and_then(|extras| extras.supervision.as_ref());
             if supervision.is_some_and(|supervision| supervision.has_supervisor_in(ending)) {
@@ -98,30 +98,30 @@ impl dyn Managed + '_ {
                 return;
             }
         }
-        self.end_for_good(front, ExitReason::Shutdown);
+        self.end_for_good(shared, ExitReason::Shutdown);
     }
 
     /// The runtime has ended before the actor: it ends without a farewell, and that is told.
     #[cold]
-    pub(super) fn cut_off(&mut self, front: &Front) {
+    pub(super) fn cut_off(&mut self, shared: &SharedState) {
         if self.core().phase != Phase::Ended {
-            self.apply_link_changes(front);
+            self.apply_link_changes(shared);
             self.end_hold_for(&ExitReason::Killed);
             self.core().phase = Phase::Ended;
             let supervision = self.core().leave_supervisor();
-            self.finish(front, ExitReason::Killed);
+            self.finish(shared, ExitReason::Killed);
             if let Some(supervision) = supervision {
-                let _ = catch(|| supervision.end(front.id()));
+                let _ = catch(|| supervision.end(shared.id()));
             }
         }
-        refuse_all(front);
+        refuse_all(shared);
     }
 
     /// Applies the signals that decide who is told of the actor's end; drops the others.
-    fn apply_link_changes(&mut self, front: &Front) {
-        while let Some(signal) = front.take_signal() {
+    fn apply_link_changes(&mut self, shared: &SharedState) {
+        while let Some(signal) = shared.take_signal() {
             match signal {
-                Signal::Links(change) => self.change_links(front, change),
+                Signal::Links(change) => self.change_links(shared, change),
                 other => drop(catch(move || drop(other))),
             }
         }

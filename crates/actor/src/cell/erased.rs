@@ -4,19 +4,19 @@ use std::any::Any;
 
 use coact_core::Home;
 
-use crate::front::Front;
+use crate::shared_state::SharedState;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 
 /// An address that keeps its actor alive.
 pub(crate) trait AnyStrong {
-    fn front(&self) -> &Front;
+    fn shared(&self) -> &SharedState;
     fn home(&self) -> Home;
     /// Does something behind all that stands in the actor's queue, even if the actor has ended.
     fn when_behind(&self, work: Box<dyn FnOnce() + Send>);
 }
 
 impl<A: Actor> AnyStrong for Addr<A> {
-    fn front(&self) -> &Front {
+    fn shared(&self) -> &SharedState {
         self.cown().front()
     }
 
@@ -32,7 +32,7 @@ impl<A: Actor> AnyStrong for Addr<A> {
 /// The address that an actor has of itself.
 pub(super) trait AnyWeak {
     fn id(&self) -> ActorId;
-    fn front(&self) -> &Front;
+    fn shared(&self) -> &SharedState;
     fn any(&self) -> AnyAddr;
     /// Returns whether anybody has an address still.
     fn alert(&self) -> bool;
@@ -47,8 +47,8 @@ impl<A: Actor> AnyWeak for WeakAddr<A> {
         WeakAddr::id(self)
     }
 
-    fn front(&self) -> &Front {
-        WeakAddr::front(self)
+    fn shared(&self) -> &SharedState {
+        WeakAddr::shared(self)
     }
 
     fn any(&self) -> AnyAddr {

@@ -11,10 +11,10 @@ use super::erased::{AnyStrong, AnyWeak};
 use super::reason_of;
 use crate::begun::note_cut_off;
 use crate::events::{Subject, are_lives_watched};
-use crate::front::Front;
 use crate::links::Links;
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
+use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
 use crate::{ActorId, ExitReason, Exited};
@@ -157,27 +157,27 @@ const SIGNALS: u32 = 64;
 impl dyn Managed + '_ {
     /// Applies the signals that wait and runs pending operations. Returns false if signals are left: after
     /// [`SIGNALS`] of them other work has its turn, and the actor is attended to again.
-    pub(super) fn process_signals(&mut self, front: &Front) -> bool {
+    pub(super) fn process_signals(&mut self, shared: &SharedState) -> bool {
         let mut applied = 0;
         let is_all = loop {
             // A panic comes first: signals pushed after it find the actor ended.
-            self.handle_failure(front);
-            if applied >= SIGNALS && front.has_signals() && self.address().alert() {
+            self.handle_failure(shared);
+            if applied >= SIGNALS && shared.has_signals() && self.address().alert() {
                 break false;
             }
-            let Some(signal) = front.take_signal() else { break true };
-            self.apply(front, signal);
+            let Some(signal) = shared.take_signal() else { break true };
+            self.apply(shared, signal);
             applied += 1;
         };
         if self.core().phase == Phase::Running {
-            self.run_pending(front);
+            self.run_pending(shared);
         }
         is_all
     }
 
-    fn apply(&mut self, front: &Front, signal: Signal) {
+    fn apply(&mut self, shared: &SharedState, signal: Signal) {
         match self.core().phase {
-            Phase::Ended => return self.refuse_behind(front, signal),
+            Phase::Ended => return self.refuse_behind(shared, signal),
             // There is nothing to be ended or replaced.
             Phase::Down if signal.ends_a_run() => return,
             _ => {}
@@ -185,30 +185,30 @@ impl dyn Managed + '_ {
         match signal {
             Signal::Stop(reason) => {
                 self.end_hold_for(&reason);
-                self.end(front, reason);
+                self.end(shared, reason);
             }
-            Signal::Kill(reason) => self.kill(front, reason),
+            Signal::Kill(reason) => self.kill(shared, reason),
             Signal::Restart(reason) => {
                 self.end_hold();
-                self.restart(front, &reason);
+                self.restart(shared, &reason);
             }
-            Signal::Start { by, run } => self.start(front, by, run),
-            Signal::End(reason) => self.end_for_good(front, reason),
-            Signal::RuntimeEnds(ending) => self.end_with_runtime(front, &ending),
+            Signal::Start { by, run } => self.start(shared, by, run),
+            Signal::End(reason) => self.end_for_good(shared, reason),
+            Signal::RuntimeEnds(ending) => self.end_with_runtime(shared, &ending),
             Signal::Suspend => self.core().extras_or_init().suspended = true,
             Signal::Resume => self.core().extras_or_init().suspended = false,
-            Signal::Exit { from, reason } => self.on_exit(front, from, reason),
-            Signal::Links(change) => self.change_links(front, change),
+            Signal::Exit { from, reason } => self.on_exit(shared, from, reason),
+            Signal::Links(change) => self.change_links(shared, change),
         }
     }
 
-    pub(super) fn change_links(&mut self, front: &Front, change: LinkChange) {
+    pub(super) fn change_links(&mut self, shared: &SharedState, change: LinkChange) {
         let extras = self.core().extras_or_init();
         let life = extras.life;
-        extras.links.change(front.id(), life, change);
+        extras.links.change(shared.id(), life, change);
     }
 
-    fn on_exit(&mut self, front: &Front, from: ActorId, reason: ExitReason) {
+    fn on_exit(&mut self, shared: &SharedState, from: ActorId, reason: ExitReason) {
         let core = self.core();
         let is_down = core.phase == Phase::Down;
         let links = &mut core.extras_or_init().links;
@@ -225,14 +225,14 @@ impl dyn Managed + '_ {
         if !reason.is_normal() {
             let reason = ExitReason::Linked(from, reason.into_cause());
             self.end_hold_for(&reason);
-            self.end(front, reason);
+            self.end(shared, reason);
         }
     }
 
     /// Runs the pending operations of handlers and hooks, and those that these add, until none is left.
-    fn run_pending(&mut self, front: &Front) {
+    fn run_pending(&mut self, shared: &SharedState) {
         let mut steps = 0;
-        while self.core().phase == Phase::Running && self.run_one_pending(front) {
+        while self.core().phase == Phase::Running && self.run_one_pending(shared) {
             steps += 1;
             if steps == STEPS {
                 // Its futures keep requesting futures that are ready at once.
@@ -240,7 +240,7 @@ impl dyn Managed + '_ {
                 break;
             }
         }
-        self.announce(front);
+        self.announce(shared);
     }
 
     /// Lets others have the worker, and has the actor attended to again.
@@ -250,15 +250,15 @@ impl dyn Managed + '_ {
     }
 
     /// Runs one pending operation, if there is one.
-    fn run_one_pending(&mut self, front: &Front) -> bool {
-        if self.handle_failure(front) {
+    fn run_one_pending(&mut self, shared: &SharedState) -> bool {
+        if self.handle_failure(shared) {
             return true;
         }
         if self.core().is_held() {
             return self.go_on_with_hold();
         }
         match self.take_pending() {
-            Some(PendingOp::Stop(reason)) => self.end(front, reason),
+            Some(PendingOp::Stop(reason)) => self.end(shared, reason),
             Some(PendingOp::Unstash(envelopes)) => self.put_unstashed_first(envelopes),
             Some(PendingOp::Held) => self.core().extras_or_init().is_held = true,
             None => return false,
@@ -267,13 +267,13 @@ impl dyn Managed + '_ {
     }
 
     /// Ends or restarts the actor if it has failed.
-    fn handle_failure(&mut self, front: &Front) -> bool {
+    fn handle_failure(&mut self, shared: &SharedState) -> bool {
         let core = self.core();
         if core.phase != Phase::Running {
             return false;
         }
         let Some(reason) = core.take_failure() else { return false };
-        self.fail(front, reason);
+        self.fail(shared, reason);
         true
     }
 
@@ -349,28 +349,28 @@ impl dyn Managed + '_ {
 
     /// Restarts or ends the actor after a panic.
     #[cold]
-    fn fail(&mut self, front: &Front, reason: ExitReason) {
+    fn fail(&mut self, shared: &SharedState, reason: ExitReason) {
         self.subject().failed(&reason);
         let limit = self.core().extras().and_then(|extras| extras.limit.as_mut());
         if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
-            self.restart(front, &reason);
+            self.restart(shared, &reason);
         } else {
-            self.end(front, reason);
+            self.end(shared, reason);
         }
     }
 
     #[cold]
-    pub(super) fn kill(&mut self, front: &Front, reason: ExitReason) {
+    pub(super) fn kill(&mut self, shared: &SharedState, reason: ExitReason) {
         self.end_hold_for(&reason);
         self.core().phase = Phase::Ended;
-        self.finish(front, reason);
+        self.finish(shared, reason);
     }
 
     /// Ends the actor, which says its farewell.
-    pub(super) fn end(&mut self, front: &Front, reason: ExitReason) {
+    pub(super) fn end(&mut self, shared: &SharedState, reason: ExitReason) {
         self.core().phase = Phase::Ended;
         let reason = self.say_farewell(reason);
-        self.finish(front, reason);
+        self.finish(shared, reason);
     }
 
     /// Calls [`Actor::stopped`](crate::Actor::stopped). A farewell that fails is told, and is the reason of an end that was
@@ -384,13 +384,13 @@ impl dyn Managed + '_ {
 
     /// Makes it known that the actor has ended, and drops it; if its supervisor may want it back,
     /// it only goes down.
-    pub(super) fn finish(&mut self, front: &Front, reason: ExitReason) {
+    pub(super) fn finish(&mut self, shared: &SharedState, reason: ExitReason) {
         if self.core().is_supervised() {
-            return self.go_down(front, reason);
+            return self.go_down(shared, reason);
         }
-        front.set_end(&reason);
+        shared.set_end(&reason);
         self.address().close();
-        front.open_mailbox();
+        shared.open_mailbox();
         if let Some(set_aside) = self.drop_last_state(&reason) {
             self.dead_letter_all(set_aside);
         }
@@ -398,21 +398,21 @@ impl dyn Managed + '_ {
             self.subject().stopped(&reason);
         }
         if let Some(extras) = self.core().extras.take() {
-            self.finish_extras(front, extras.into_inner(), reason);
+            self.finish_extras(shared, extras.into_inner(), reason);
         }
-        if front.set_told() {
-            self.refuse_late(front);
+        if shared.set_announced() {
+            self.refuse_late(shared);
         }
     }
 
     /// Tells others of the end, and drops what else there was.
     #[cold]
-    fn finish_extras(&mut self, front: &Front, extras: Extras, reason: ExitReason) {
+    fn finish_extras(&mut self, shared: &SharedState, extras: Extras, reason: ExitReason) {
         let Extras { links, own, unstashed, .. } = extras;
         let _ = catch(move || drop(own));
         self.dead_letter_all(unstashed);
         if !links.is_empty() {
-            let actor = front.id();
+            let actor = shared.id();
             self.tell_behind(Box::new(move || links.announce_end(actor, &reason)));
         }
     }
@@ -425,9 +425,9 @@ impl dyn Managed + '_ {
     }
 
     #[cold]
-    fn restart(&mut self, front: &Front, reason: &ExitReason) {
+    fn restart(&mut self, shared: &SharedState, reason: &ExitReason) {
         if !self.is_restartable() {
-            return self.end(front, reason.clone());
+            return self.end(shared, reason.clone());
         }
         self.say_farewell(reason.clone());
         let (set_aside, _) = self.drop_state();
@@ -440,7 +440,7 @@ impl dyn Managed + '_ {
             }
             Err(why) => {
                 self.subject().failed(&why);
-                self.end(front, why);
+                self.end(shared, why);
             }
         }
     }
@@ -459,9 +459,9 @@ impl dyn Managed + '_ {
     /// Counts a message of this type as a dead letter; returns why the actor has ended.
     #[cold]
     pub(super) fn count_dead_letter(&mut self, message: &'static str) -> ExitReason {
-        let front = self.address().front();
-        front.count_dead_letter();
-        let reason = front.end().cloned().unwrap_or(ExitReason::Normal);
+        let shared = self.address().shared();
+        shared.count_dead_letter();
+        let reason = shared.end().cloned().unwrap_or(ExitReason::Normal);
         self.subject().missed(message, &reason);
         // What comes past the deadline is counted where it comes from.
         if Home::current().is_ending() && !is_cancelling() {
@@ -479,15 +479,15 @@ impl dyn Managed + '_ {
     }
 
     /// Answers those who have come while the end was told.
-    fn refuse_late(&self, front: &Front) {
-        if front.has_signals() {
+    fn refuse_late(&self, shared: &SharedState) {
+        if shared.has_signals() {
             self.address().upgrade().iter().for_each(|address| super::refuse_late(&**address));
         }
     }
 
     /// See [`refuse_behind`](super::ending::refuse_behind).
-    fn refuse_behind(&self, front: &Front, signal: Signal) {
+    fn refuse_behind(&self, shared: &SharedState, signal: Signal) {
         let address: Option<Box<dyn AnyStrong>> = self.address().upgrade();
-        super::ending::refuse_behind(address.as_deref(), front, signal);
+        super::ending::refuse_behind(address.as_deref(), shared, signal);
     }
 }

@@ -2,28 +2,28 @@
 
 use super::manage::{Hook, Managed, Phase};
 use super::reason_of;
-use crate::front::Front;
+use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::supervise::SupervisorActor;
 use crate::{ExitReason, WeakAddr};
 
 impl dyn Managed + '_ {
     #[cold]
-    pub(super) fn start(&mut self, front: &Front, by: WeakAddr<SupervisorActor>, run: u64) {
+    pub(super) fn start(&mut self, shared: &SharedState, by: WeakAddr<SupervisorActor>, run: u64) {
         // It did not go down in time, the supervisor went on, and it is still running.
         if self.core().phase == Phase::Running {
-            self.kill(front, ExitReason::Killed);
+            self.kill(shared, ExitReason::Killed);
         }
         let core = self.core();
         let Some(supervision) = core.extras().and_then(|extras| extras.supervision.as_mut()) else {
             return;
         };
         let last = supervision.begin(by, run);
-        core.extras_or_init().links.end_life(front.id());
+        core.extras_or_init().links.end_life(shared.id());
         core.phase = Phase::Running;
         if let Err(why) = self.begin_life() {
             self.subject().failed(&why);
-            return self.go_down(front, why);
+            return self.go_down(shared, why);
         }
         match last {
             None => {
@@ -35,20 +35,20 @@ impl dyn Managed + '_ {
                 self.subject().restarted(&reason);
             }
         }
-        self.hear_of_exits(front);
+        self.hear_of_exits(shared);
     }
 
     /// Signals the ends of linked actors while this one was down; behind the pending operations of its hook.
-    fn hear_of_exits(&mut self, front: &Front) {
+    fn hear_of_exits(&mut self, shared: &SharedState) {
         for (from, reason) in self.core().extras_or_init().links.take_exits() {
             // The actor lives.
-            let _ = front.push_signal(Signal::Exit { from, reason });
+            let _ = shared.push_signal(Signal::Exit { from, reason });
         }
     }
 
     /// Drops the state, and tells the supervisor. Messages go on waiting.
     #[cold]
-    pub(super) fn go_down(&mut self, front: &Front, mut reason: ExitReason) {
+    pub(super) fn go_down(&mut self, shared: &SharedState, mut reason: ExitReason) {
         self.core().phase = Phase::Down;
         let (set_aside, dropped) = self.drop_state();
         self.put_unstashed_first(set_aside);
@@ -64,13 +64,13 @@ impl dyn Managed + '_ {
             reason = failure;
         }
         let supervision = self.core().extras().and_then(|extras| extras.supervision.as_mut());
-        if supervision.is_some_and(|supervision| !supervision.fall(front.id(), reason.clone())) {
-            self.end_orphaned(front, reason);
+        if supervision.is_some_and(|supervision| !supervision.fall(shared.id(), reason.clone())) {
+            self.end_orphaned(shared, reason);
         }
     }
 
     /// Tells the supervisor that the actor is up, once its start has ended.
-    pub(super) fn announce(&mut self, front: &Front) {
+    pub(super) fn announce(&mut self, shared: &SharedState) {
         let core = self.core();
         if core.phase != Phase::Running {
             return;
@@ -79,26 +79,26 @@ impl dyn Managed + '_ {
         if extras.is_held {
             return;
         }
-        if extras.supervision.as_mut().is_some_and(|supervision| !supervision.announce(front.id()))
+        if extras.supervision.as_mut().is_some_and(|supervision| !supervision.announce(shared.id()))
         {
-            self.end_orphaned(front, ExitReason::Shutdown);
+            self.end_orphaned(shared, ExitReason::Shutdown);
         }
     }
 
     /// The actor ends, and is not started again.
-    pub(super) fn end_for_good(&mut self, front: &Front, reason: ExitReason) {
+    pub(super) fn end_for_good(&mut self, shared: &SharedState, reason: ExitReason) {
         self.end_hold_for(&reason);
         let supervision = self.core().leave_supervisor();
-        self.end(front, reason);
+        self.end(shared, reason);
         if let Some(supervision) = supervision {
-            supervision.end(front.id());
+            supervision.end(shared.id());
         }
     }
 
     /// The supervisor is gone.
     #[cold]
-    fn end_orphaned(&mut self, front: &Front, reason: ExitReason) {
+    fn end_orphaned(&mut self, shared: &SharedState, reason: ExitReason) {
         self.core().leave_supervisor();
-        self.end(front, reason);
+        self.end(shared, reason);
     }
 }

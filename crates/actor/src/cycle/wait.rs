@@ -61,7 +61,7 @@ enum Stage {
 struct Keeper {
     actor: ActorId,
     queue: CownId,
-    is_entangled: bool,
+    has_multi_cown_waiters: bool,
 }
 
 /// By what a wait may be found.
@@ -161,8 +161,8 @@ impl Wait {
     /// A future has the answer that holds an actor.
     pub(crate) fn held_by<A: Actor>(self: &Arc<Self>, actor: &WeakAddr<A>) {
         let Some(queue) = actor.queue_id() else { return };
-        let is_entangled = actor.front().is_entangled();
-        let keeper = Keeper { actor: actor.id(), queue, is_entangled };
+        let has_multi_cown_waiters = actor.shared().has_multi_cown_waiters();
+        let keeper = Keeper { actor: actor.id(), queue, has_multi_cown_waiters };
         let is_elsewhere = {
             let mut message = self.message.lock();
             message.stage = Stage::HeldBy(keeper);
@@ -232,12 +232,14 @@ impl Wait {
             return Ahead::Nobody;
         }
         let message = self.message.lock();
-        let (actor, is_entangled) = match message.stage {
-            Stage::Queued(_) | Stage::Sorted(_) => (message.of.id(), message.of.is_entangled()),
-            Stage::HeldBy(keeper) => (keeper.actor, keeper.is_entangled),
+        let (actor, has_multi_cown_waiters) = match message.stage {
+            Stage::Queued(_) | Stage::Sorted(_) => {
+                (message.of.id(), message.of.has_multi_cown_waiters())
+            }
+            Stage::HeldBy(keeper) => (keeper.actor, keeper.has_multi_cown_waiters),
             Stage::Loose => return Ahead::Nobody,
         };
-        if is_entangled { Ahead::Unclear } else { Ahead::Actor(actor) }
+        if has_multi_cown_waiters { Ahead::Unclear } else { Ahead::Actor(actor) }
     }
 
     /// Who waits.

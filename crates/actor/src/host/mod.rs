@@ -10,7 +10,7 @@ use std::fmt;
 use coact_core::{Cown, Home, WeakCown};
 
 use crate::cell::Cell;
-use crate::front::Front;
+use crate::shared_state::SharedState;
 use crate::{Actor, ActorId, Addr};
 
 pub use local::PumpActors;
@@ -206,7 +206,7 @@ impl Place {
         prepare: impl FnOnce(&Addr<A>),
     ) -> Addr<A> {
         let Self { home, lease, caller_batch } = self;
-        Cown::attended_at_once(home, Front::new(id), make_cell, |cown| {
+        Cown::attended_at_once(home, SharedState::new(id), make_cell, |cown| {
             let address = Addr::new(cown);
             if let Some(lease) = lease {
                 address.on_down(move |_| drop(lease));

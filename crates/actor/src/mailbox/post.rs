@@ -176,13 +176,13 @@ impl<A: Actor> Addr<A> {
 
     /// The state of the actor's mailbox.
     pub fn mailbox(&self) -> MailboxView<'_> {
-        MailboxView(self.cown().front().queue().map(|queue| &**queue))
+        MailboxView(self.shared().queue().map(|queue| &**queue))
     }
 
     /// How many messages came when the actor had ended, and were dropped. When that is complete:
     /// [`ended`](Self::ended).
     pub fn dead_letters(&self) -> u64 {
-        self.cown().front().dead_letters()
+        self.shared().dead_letters()
     }
 
     /// A credit, if senders are to wait for one.
@@ -207,7 +207,7 @@ impl<A: Actor> Addr<A> {
     }
 
     fn admission_of<M: Message>(&self) -> Option<&AdmissionControl> {
-        let queue = self.cown().front().queue()?;
+        let queue = self.shared().queue()?;
         Some(&queue.lanes[queue.lane_of(TypeId::of::<M>())])
     }
 
@@ -243,7 +243,7 @@ impl<A: Actor> Addr<A> {
     /// Admits a message of this type.
     #[inline(never)]
     fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
-        match self.cown().front().queue() {
+        match self.shared().queue() {
             Some(queue) => queue.admit(lane, message),
             None => Admission::Unsorted(None),
         }
@@ -264,7 +264,7 @@ impl<A: Actor> Addr<A> {
         if self.has_ended() || permit.is_none() {
             return self.send_with_reply(message, reply);
         }
-        match self.cown().front().queue().filter(|queue| queue.sorted.is_some()) {
+        match self.shared().queue().filter(|queue| queue.sorted.is_some()) {
             None => self.put(permit, message, reply),
             Some(queue) => self.sort(queue.lane_of(TypeId::of::<M>()), permit, message, reply),
         }
@@ -275,7 +275,7 @@ impl<A: Actor> Addr<A> {
     where
         M: Message,
     {
-        let end = self.cown().front().end();
+        let end = self.shared().end();
         reply.refuse(end.unwrap_or(&ExitReason::Normal));
         Err(SendError::Stopped(message))
     }
@@ -354,7 +354,7 @@ impl<A: Actor> Addr<A> {
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
     #[inline(never)]
     fn put_in_lane(&self, lane: usize, queued: QueuedMessage, wait: Option<Arc<Wait>>) {
-        let Some(queue) = self.cown().front().queue() else { return };
+        let Some(queue) = self.shared().queue() else { return };
         let Some(sorted) = &queue.sorted else { return };
         let wait = wait.map(|wait| (wait.hops(), wait));
         let dropped = match sorted.add(lane, queued) {

@@ -190,7 +190,7 @@ impl<A: Actor> Addr<A> {
 impl<A: Actor> WeakAddr<A> {
     /// Whether the actor has ended.
     pub fn has_ended(&self) -> bool {
-        self.front().end().is_some()
+        self.shared().end().is_some()
     }
 }
 

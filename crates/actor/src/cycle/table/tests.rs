@@ -34,7 +34,7 @@ fn table(waits: &[&Arc<Wait>]) -> Table {
 #[test]
 fn asks_of_whoever_waits_for_nobody_need_no_search() {
     let [a, b, c] = [(); 3].map(|()| spawn(Idle));
-    // Messages, of others too, entangle nobody.
+    // Messages, also those of others, are no multi-cown waiters.
     b.ask(Ping).wait().unwrap();
     let (one, two) = (wait(&a, &b), wait(&c, &b));
     assert!(!table(&[&one, &two]).may_be_closed_by(&one));

@@ -1,6 +1,6 @@
-//! What everybody who has an actor's address can see of it, whatever the actor is doing.
+//! The shared state of an actor: what all its addresses see, whatever the actor is doing.
 
-mod signs;
+mod state_word;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 
-use self::signs::{End, Signs};
+use self::state_word::{End, StateWord};
 use crate::begun::Begun;
 use crate::mailbox::{Count, Mailbox, Queue};
 use crate::once::OnceLock;
 use crate::signal::Signal;
 use crate::{ActorId, ExitReason};
 
-/// The front of every actor: 16 bytes, and a block for those that need it.
-pub struct Front {
-    signs: Signs,
+/// The shared state of an actor: 16 bytes, and a block for actors that need more.
+pub struct SharedState {
+    word: StateWord,
     control: OnceBox<Control>,
 }
 
@@ -27,17 +27,17 @@ pub struct Front {
 pub(crate) struct Control {
     /// Signals that wait to be applied.
     signals: Mutex<VecDeque<Signal>>,
-    /// Whether the actor was told to let messages wait, and not yet to go on.
+    /// Whether the actor is suspended, or about to be.
     suspended: AtomicBool,
-    /// Why the actor has ended, if the [signs](Signs) do not say it.
+    /// Why the actor has ended, if the [word](StateWord) cannot tell.
     end: OnceLock<ExitReason>,
-    /// The mailbox, if it was given settings.
+    /// The mailbox, if it has settings.
     queue: OnceLock<Arc<Queue>>,
     dead_letters: Count,
-    /// Timers that anybody has set for the actor.
+    /// What others have begun that ends with the actor.
     begun: OnceLock<Arc<Begun>>,
-    /// Whether senders handle their messages themselves: 0 if they do not, else one more than the number of
-    /// others that they go on with.
+    /// 0 unless senders handle their messages themselves; otherwise one more than the number of other messages
+    /// that they handle beside.
     caller_batch: AtomicU32,
 }
 
@@ -48,41 +48,41 @@ impl Control {
     }
 }
 
-impl Front {
+impl SharedState {
     pub(crate) fn new(id: ActorId) -> Self {
-        Self { signs: Signs::new(id), control: OnceBox::new() }
+        Self { word: StateWord::new(id), control: OnceBox::new() }
     }
 
-    /// That of an actor which is not to begin before [`be_born`](Self::be_born).
-    pub(crate) fn unborn(id: ActorId) -> Self {
-        Self { signs: Signs::unborn(id), control: OnceBox::new() }
+    /// Makes the state of an actor that does not start before [`allow_start`](Self::allow_start).
+    pub(crate) fn deferred(id: ActorId) -> Self {
+        Self { word: StateWord::deferred(id), control: OnceBox::new() }
     }
 
-    /// The actor may begin. It must be alerted after this.
-    pub(crate) fn be_born(&self) {
-        self.signs.be_born();
+    /// Allows the actor to start. It must be alerted after this.
+    pub(crate) fn allow_start(&self) {
+        self.word.allow_start();
     }
 
-    /// Whether the actor may not begin yet.
-    pub(crate) fn is_unborn(&self) -> bool {
-        self.signs.are_unborn()
+    /// Whether the actor may not start yet.
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.word.is_deferred()
     }
 
     #[inline]
     pub(crate) fn id(&self) -> ActorId {
-        self.signs.id()
+        self.word.id()
     }
 
-    /// Other cowns may hold up what waits for the actor: it is in a group, or behaviours other than
-    /// messages are queued for it. It stays so for good.
+    /// Notes, for good, that other cowns may hold up what waits for the actor: it is in a group, or
+    /// behaviours other than messages are queued for it.
     #[inline]
-    pub(crate) fn entangle(&self) {
-        self.signs.entangle();
+    pub(crate) fn set_multi_cown_waiters(&self) {
+        self.word.set_multi_cown_waiters();
     }
 
-    /// Whether other cowns may hold up what waits for the actor by now.
-    pub(crate) fn is_entangled(&self) -> bool {
-        self.signs.are_entangled()
+    /// Whether other cowns may hold up what waits for the actor.
+    pub(crate) fn has_multi_cown_waiters(&self) -> bool {
+        self.word.has_multi_cown_waiters()
     }
 
     fn control(&self) -> &Control {
@@ -95,11 +95,11 @@ impl Front {
     pub(crate) fn push_signal(&self, signal: Signal) -> bool {
         // Most actors get no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
-            return self.signs.push_stop();
+            return self.word.push_stop();
         }
         let control = self.control();
         let mut signals = control.signals.lock();
-        // Under the lock, so that of two who disagree the same one is the last here and there.
+        // Under the lock, so that the flag agrees with the last of these signals in the list.
         // ORDERING: Relaxed, both. See `is_suspended`.
         match signal {
             Signal::Suspend => control.suspended.store(true, Ordering::Relaxed),
@@ -108,10 +108,10 @@ impl Front {
         }
         signals.push_back(signal);
         drop(signals);
-        self.signs.set_signalled()
+        self.word.set_signalled()
     }
 
-    /// Whether the last of those who could tell was to let messages wait.
+    /// Whether the last `Suspend` or `Resume` was a `Suspend`.
     pub(crate) fn is_suspended(&self) -> bool {
         // ORDERING: Relaxed. It is asked when the last address goes, which comes after all that was done
         // with other addresses: see `Cown::drop_unless_last`.
@@ -121,7 +121,7 @@ impl Front {
     /// Pushes a signal ahead of those that wait. The actor must be alerted after this.
     pub(crate) fn push_signal_first(&self, signal: Signal) {
         let mut signals = self.control().signals.lock();
-        if self.signs.take_stop() {
+        if self.word.take_stop() {
             signals.push_front(Signal::Stop(ExitReason::Shutdown));
         }
         signals.push_front(signal);
@@ -130,7 +130,7 @@ impl Front {
     /// The signal that has waited longest.
     pub(crate) fn take_signal(&self) -> Option<Signal> {
         // It was pushed before there was a block, so before all others.
-        if self.signs.take_stop() {
+        if self.word.take_stop() {
             return Some(Signal::Stop(ExitReason::Shutdown));
         }
         self.control.get()?.signals.lock().pop_front()
@@ -138,13 +138,13 @@ impl Front {
 
     /// Whether a signal may ever have been pushed; takes no lock.
     pub(crate) fn may_have_signals(&self) -> bool {
-        self.signs.has_stop() || self.control.get().is_some()
+        self.word.has_stop() || self.control.get().is_some()
     }
 
     /// Whether signals wait.
     pub(crate) fn has_signals(&self) -> bool {
         let has_others = |control: &Control| !control.signals.lock().is_empty();
-        self.signs.has_stop() || self.control.get().is_some_and(has_others)
+        self.word.has_stop() || self.control.get().is_some_and(has_others)
     }
 
     /// How many messages of others senders handle beside their own, if the actor runs on its callers.
@@ -158,13 +158,13 @@ impl Front {
     pub(crate) fn calls_alone(&self) -> Option<u32> {
         let control = self.control.get()?;
         // (A hint: a message that comes after the end is dropped, as one that was on its way.)
-        if self.signs.may_have_ended() || control.queue.get().is_some() {
+        if self.word.may_have_ended() || control.queue.get().is_some() {
             return None;
         }
         control.caller_batch()
     }
 
-    /// From now on senders handle their messages themselves, and so many of others, or none.
+    /// Sets how many messages of others senders handle beside their own; `None`: the actor runs on workers.
     pub(crate) fn set_caller_batch(&self, batch: Option<u32>) {
         let stored = batch.map_or(0, |batch| batch.saturating_add(1));
         // ORDERING: Relaxed. A stale read is harmless: the send goes into the same queue, as it did before.
@@ -175,29 +175,29 @@ impl Front {
 
     /// Why the actor has ended, if it has.
     pub(crate) fn end(&self) -> Option<&ExitReason> {
-        Some(match self.signs.ended()? {
+        Some(match self.word.ended()? {
             End::For(reason) => reason,
             End::Other => self.control().end.get().expect("put there before the end was said"),
         })
     }
 
-    /// The actor has ended: so does what others have [begun](Self::begun) that was to end with it.
+    /// Ends the actor, and what others have [begun](Self::begun) that ends with it.
     pub(crate) fn set_end(&self, reason: &ExitReason) {
         if !matches!(reason, ExitReason::Normal | ExitReason::Shutdown | ExitReason::Killed) {
             // An actor ends once.
             let _ = self.control().end.set(reason.clone());
         }
-        if self.signs.end(reason) {
+        if self.word.end(reason) {
             self.begun().end();
         }
     }
 
     /// The end has been announced. Returns whether signals were ever pushed: some may have come since.
-    pub(crate) fn set_told(&self) -> bool {
-        self.signs.tell()
+    pub(crate) fn set_announced(&self) -> bool {
+        self.word.set_announced()
     }
 
-    /// The mailbox, if it was given settings.
+    /// The mailbox, if it has settings.
     pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
         self.control.get()?.queue.get()
     }
@@ -205,27 +205,27 @@ impl Front {
     /// Gives a new actor a mailbox with settings. Returns whether senders must look at them: the cown is marked then.
     pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) -> bool {
         if let Some(queue) = Queue::new(mailbox) {
-            // A mailbox is set up once, before anybody sees the front.
+            // A mailbox is set up once, before the actor has an address.
             let _ = self.control().queue.set(Arc::new(queue));
         }
         mailbox.concerns_senders()
     }
 
-    /// Nobody waits for room in the mailbox any more.
+    /// Lifts the mailbox's limits: senders no longer wait for room.
     pub(crate) fn open_mailbox(&self) {
         if let Some(queue) = self.queue() {
             queue.open();
         }
     }
 
-    /// What ends with the actor. Who begins something there says so afterwards: [`has_begun`](Self::has_begun).
+    /// What ends with the actor. Call [`has_begun`](Self::has_begun) after adding something.
     pub(crate) fn begun(&self) -> &Arc<Begun> {
         self.control().begun.get_or_init(Arc::default)
     }
 
-    /// Something was begun that ends with the actor: at once, if the actor has ended.
+    /// Notes that something was begun; if the actor has ended, so does that.
     pub(crate) fn has_begun(&self) {
-        if self.signs.begin() {
+        if self.word.begin() {
             self.begun().end();
         }
     }

@@ -1,32 +1,32 @@
-//! The word that says what others are to know of an actor: its number, and above that bits.
+//! The state of an actor in one word: its number, and above it bits.
 //!
-//! Where two threads each do something, say so here, and look whether the other has, they agree: both change this one
-//! word, so one comes second, and sees the other's bit with all that was done before it was set.
+//! Two threads that each do something, set their bit here and check the other's bit agree on who was first: both
+//! modify this one word, so the second sees the first's bit and all that was done before it was set.
 //!
-//! | who comes | sets | and sees | who comes meanwhile | sets | and sees |
+//! | one thread | sets | and sees | the other | sets | and sees |
 //! | --- | --- | --- | --- | --- | --- |
 //! | the actor's end | ENDED | BEGUN: it ends what was begun | one that has begun something that ends with the actor | BEGUN | ENDED: it ends that itself |
-//! | its end is told | TOLD | SIGNALLED: it looks for signals | the sender of a signal | SIGNALLED | TOLD: it answers the signal itself |
+//! | its end is told | ANNOUNCED | SIGNALLED: it looks for signals | the sender of a signal | SIGNALLED | ANNOUNCED: it answers the signal itself |
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
 use crate::{ActorId, ExitReason};
 
-/// Other cowns may hold up what waits for it.
-const ENTANGLED: u64 = 1 << 63;
+/// Other cowns may hold up what waits for the actor.
+const MULTI_COWN_WAITERS: u64 = 1 << 63;
 /// It has ended.
 const ENDED: u64 = 1 << 62;
-/// Its end is told: a monitor that comes from now on need not wait for the actor.
-const TOLD: u64 = 1 << 61;
-/// Others have begun something that is to end with it.
+/// Its end is announced: a monitor that comes later does not wait for the actor.
+const ANNOUNCED: u64 = 1 << 61;
+/// Others have begun something that ends with it.
 const BEGUN: u64 = 1 << 60;
 /// A signal was pushed.
 const SIGNALLED: u64 = 1 << 59;
 /// The first signal, a stop, waits here.
 const STOP: u64 = 1 << 58;
-/// It is not to begin yet.
-const UNBORN: u64 = 1 << 57;
-/// Why it has ended: three reasons that need no block, or another one.
+/// It may not start yet.
+const DEFERRED: u64 = 1 << 57;
+/// Why it has ended: one of three reasons that need no block, or another reason.
 const REASON: u64 = 3 << 55;
 const NORMAL: u64 = 0;
 const SHUTDOWN: u64 = 1 << 55;
@@ -35,23 +35,23 @@ const OTHER: u64 = 3 << 55;
 /// The number itself.
 const NUMBER: u64 = SHUTDOWN - 1;
 
-pub(super) struct Signs(AtomicU64);
+pub(super) struct StateWord(AtomicU64);
 
-/// That an actor has ended, and why, as far as one word says that.
+/// Why an actor has ended, as far as the word tells.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     For(&'static ExitReason),
     Other,
 }
 
-impl Signs {
+impl StateWord {
     pub(super) fn new(id: ActorId) -> Self {
         Self(AtomicU64::new(id.get()))
     }
 
-    /// Those of an actor that is not to begin before [`be_born`](Self::be_born).
-    pub(super) fn unborn(id: ActorId) -> Self {
-        Self(AtomicU64::new(id.get() | UNBORN))
+    /// The word of an actor that does not start before [`allow_start`](Self::allow_start).
+    pub(super) fn deferred(id: ActorId) -> Self {
+        Self(AtomicU64::new(id.get() | DEFERRED))
     }
 
     #[inline]
@@ -61,33 +61,33 @@ impl Signs {
         ActorId::from_number(number).expect("made from an identity")
     }
 
-    /// The actor may begin; it is alerted after this.
-    pub(super) fn be_born(&self) {
+    /// Allows the actor to start; it is alerted after this.
+    pub(super) fn allow_start(&self) {
         // ORDERING: Relaxed. Published by the alert.
-        self.0.fetch_and(!UNBORN, Ordering::Relaxed);
+        self.0.fetch_and(!DEFERRED, Ordering::Relaxed);
     }
 
-    pub(super) fn are_unborn(&self) -> bool {
+    pub(super) fn is_deferred(&self) -> bool {
         // ORDERING: Relaxed. Looked at after an alert.
-        self.0.load(Ordering::Relaxed) & UNBORN != 0
+        self.0.load(Ordering::Relaxed) & DEFERRED != 0
     }
 
     #[inline]
-    pub(super) fn entangle(&self) {
-        if !self.are_entangled() {
-            // ORDERING: Relaxed, here and in the look. Whoever finds something behind such a behaviour in the queue is
+    pub(super) fn set_multi_cown_waiters(&self) {
+        if !self.has_multi_cown_waiters() {
+            // ORDERING: Relaxed, here and in the load. A thread that finds something queued behind such a behaviour is
             // ordered after this by the queue.
-            self.0.fetch_or(ENTANGLED, Ordering::Relaxed);
+            self.0.fetch_or(MULTI_COWN_WAITERS, Ordering::Relaxed);
         }
     }
 
     #[inline]
-    pub(super) fn are_entangled(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & ENTANGLED != 0
+    pub(super) fn has_multi_cown_waiters(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & MULTI_COWN_WAITERS != 0
     }
 
-    /// The actor has ended; a reason that needs a block is in its place. Returns whether others have begun something
-    /// that is to end with it.
+    /// Marks the end; a reason that needs a block was stored before. Returns whether others have begun something
+    /// that ends with the actor.
     pub(super) fn end(&self, reason: &ExitReason) -> bool {
         let reason = match reason {
             ExitReason::Normal => NORMAL,
@@ -103,11 +103,11 @@ impl Signs {
     /// Whether it has ended, and why.
     pub(super) fn ended(&self) -> Option<End> {
         // ORDERING: Acquire pairs with the release in `end`.
-        let signs = self.0.load(Ordering::Acquire);
-        if signs & ENDED == 0 {
+        let word = self.0.load(Ordering::Acquire);
+        if word & ENDED == 0 {
             return None;
         }
-        Some(match signs & REASON {
+        Some(match word & REASON {
             NORMAL => End::For(&ExitReason::Normal),
             SHUTDOWN => End::For(&ExitReason::Shutdown),
             KILLED => End::For(&ExitReason::Killed),
@@ -115,36 +115,36 @@ impl Signs {
         })
     }
 
-    /// The same as a hint.
+    /// As [`ended`](Self::ended), as a hint.
     #[inline]
     pub(super) fn may_have_ended(&self) -> bool {
         // ORDERING: Relaxed. A hint.
         self.0.load(Ordering::Relaxed) & ENDED != 0
     }
 
-    /// Something was begun that ends with the actor. Returns whether the actor has ended, and so has not seen it.
+    /// Something was begun that ends with the actor. Returns whether the actor has ended and has not seen it.
     pub(super) fn begin(&self) -> bool {
         // ORDERING: AcqRel, see `end`.
         self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0
     }
 
     /// The end has been announced. Returns whether signals were ever pushed: some may have come since.
-    pub(super) fn tell(&self) -> bool {
+    pub(super) fn set_announced(&self) -> bool {
         // ORDERING: AcqRel. Release pairs with the acquire in `set_signalled`: later answers come behind the announcement.
         // Acquire pairs with the release there: a pushed signal is seen.
-        self.0.fetch_or(TOLD, Ordering::AcqRel) & SIGNALLED != 0
+        self.0.fetch_or(ANNOUNCED, Ordering::AcqRel) & SIGNALLED != 0
     }
 
     /// A signal was pushed. Returns whether the actor sees it; if not, its end has been announced.
     pub(super) fn set_signalled(&self) -> bool {
-        // ORDERING: AcqRel, see `tell`.
-        self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & TOLD == 0
+        // ORDERING: AcqRel, see `set_announced`.
+        self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & ANNOUNCED == 0
     }
 
     /// Pushes a stop as the first signal. Returns whether the actor sees it.
     pub(super) fn push_stop(&self) -> bool {
         // ORDERING: AcqRel, as in `set_signalled`; release also for `take_stop`.
-        self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & TOLD == 0
+        self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & ANNOUNCED == 0
     }
 
     /// Takes the stop that was pushed as the first signal, if it waits.
