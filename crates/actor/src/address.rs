@@ -590,9 +590,12 @@ impl<A: Actor> Addr<A> {
         when(self.cown().regardless(), |cell| cell.call(work));
     }
 
-    /// As [`call`](Self::call), but not as a turn of anybody's: see [`Cell::look`].
-    pub(crate) fn look(&self, look: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static) {
-        when(self.cown().regardless(), |cell| cell.look(look));
+    /// As [`call`](Self::call), without counting a turn: see [`Cell::inspect`].
+    pub(crate) fn inspect(
+        &self,
+        inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,
+    ) {
+        when(self.cown().regardless(), |cell| cell.inspect(inspect));
     }
 
     fn signal(&self, signal: Signal) -> Result<(), Stopped> {

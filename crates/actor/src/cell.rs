@@ -136,11 +136,10 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Calls something with the actor, if it lives, that is no turn of anybody's, and is told how many
-    /// there were.
-    pub(crate) fn look(&mut self, look: impl FnOnce(&mut A, &mut Context<A>, u32)) {
+    /// Calls `inspect` with the actor, if it lives, and the number of turns; does not count as a turn.
+    pub(crate) fn inspect(&mut self, inspect: impl FnOnce(&mut A, &mut Context<A>, u32)) {
         if let Some(body) = &mut self.body {
-            look(body.actor.get_mut(), &mut body.context, self.core.turns);
+            inspect(body.actor.get_mut(), &mut body.context, self.core.turns);
         }
     }
 

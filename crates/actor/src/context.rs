@@ -14,10 +14,10 @@ use crate::ask::flatten;
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
 use crate::hold::{self, HeldFuture, HoldRequest};
+use crate::idle_timeout::Timeouts;
 use crate::links::MonitorId;
 use crate::mailbox::{Envelopes, Stash};
 use crate::outbox::Outbox;
-use crate::quiet::Quiet;
 use crate::signal::{LinkChange, Signal};
 use crate::stream::Feeds;
 use crate::waiting;
@@ -41,7 +41,7 @@ struct ContextExtras<A: Actor> {
     holds: VecDeque<Caught<HoldRequest<A>>>,
     stash: Stash,
     feeds: Feeds,
-    quiet: Quiet<A>,
+    timeouts: Timeouts<A>,
     /// Which of the actor's states this belongs to.
     life: u32,
     /// What ends with that state.
@@ -66,7 +66,7 @@ impl<A: Actor> Default for ContextExtras<A> {
             holds: VecDeque::new(),
             stash: Stash::default(),
             feeds: Feeds::default(),
-            quiet: Quiet::default(),
+            timeouts: Timeouts::default(),
             life: 0,
             begun: BegunByState::default(),
             outbox: Outbox::default(),
@@ -521,9 +521,9 @@ impl<A: Actor> Context<A> {
         &mut self.extras().feeds
     }
 
-    /// What is to happen when no messages come.
-    pub(crate) fn quiet(&mut self) -> &mut Quiet<A> {
-        &mut self.extras().quiet
+    /// The timeouts of the actor.
+    pub(crate) fn timeouts(&mut self) -> &mut Timeouts<A> {
+        &mut self.extras().timeouts
     }
 
     /// Whether there are no extras.

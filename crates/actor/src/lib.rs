@@ -25,13 +25,13 @@ mod exit;
 mod hold;
 mod host;
 mod id;
+mod idle_timeout;
 mod links;
 mod mailbox;
 mod once;
 mod outbox;
 mod park;
 mod pool;
-mod quiet;
 mod recipient;
 mod registry;
 mod reply;
@@ -68,10 +68,10 @@ pub use exit::ExitReason;
 pub use hold::HeldFuture;
 pub use host::{CALLER_BATCH, Host, PumpActors, Spread};
 pub use id::ActorId;
+pub use idle_timeout::ReceiveTimeout;
 pub use links::{Down, Exited, MonitorId};
 pub use mailbox::{BehavioursView, Lane, LaneView, Mailbox, MailboxView, StashFull};
 pub use pool::{Pool, PoolBuilder};
-pub use quiet::ReceiveTimeout;
 pub use recipient::{Recipient, WeakRecipient};
 pub use registry::{
     BadUid, LookupError, NameTaken, RegisterError, Registry, Uid, Whereis, lookup, registry,

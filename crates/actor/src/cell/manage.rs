@@ -22,7 +22,7 @@ use crate::{ActorId, ExitReason, Exited};
 /// What the cells of all actors have in common.
 pub(super) struct Core {
     pub(super) phase: Phase,
-    /// How often somebody had a turn with the actor; wraps. See [`quiet`](crate::quiet).
+    /// Counts the turns with the actor; wraps. See [`idle_timeout`](crate::idle_timeout).
     pub(super) turns: u32,
     /// What few actors need.
     extras: Option<Box<Mutex<Extras>>>,

@@ -1,0 +1,240 @@
+//! Idle timeouts: what happens when no message comes for some time.
+//!
+//! They cost a message nothing: each turn with an actor increments a plain counter in its cell (in
+//! what was padding), used or not, and no clock is read. A timeout *checks* the counter [`CHECKS`]
+//! times per period. A check that finds it changed starts over; after enough checks in a row that find
+//! it unchanged the timeout fires. So it fires after the full time at the earliest, one check later at
+//! the latest.
+
+use std::time::Duration;
+
+use coact_core::{Timer, after};
+
+use crate::caught::Caught;
+use crate::{Actor, Context, Message, Receive, Reply, WeakAddr};
+
+/// Checks per period: the timeout is late by at most this fraction of it.
+const CHECKS: u32 = 4;
+
+/// The shortest interval between checks that timers can tell apart.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// No message has come for the time that was
+/// [set](Context::set_receive_timeout).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveTimeout;
+
+impl Message for ReceiveTimeout {
+    type Reply = ();
+}
+
+/// The timeouts of an actor.
+pub(crate) struct Timeouts<A: Actor> {
+    receive: TimeoutSlot<A>,
+    idle: TimeoutSlot<A>,
+}
+
+impl<A: Actor> Default for Timeouts<A> {
+    fn default() -> Self {
+        Self { receive: TimeoutSlot::default(), idle: TimeoutSlot::default() }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    Receive,
+    Idle,
+}
+
+struct TimeoutSlot<A: Actor> {
+    /// Counts how often the timeout was set or cleared, so that a late check is void.
+    version: u64,
+    timeout: Option<Timeout<A>>,
+}
+
+impl<A: Actor> Default for TimeoutSlot<A> {
+    fn default() -> Self {
+        Self { version: 0, timeout: None }
+    }
+}
+
+type TimeoutAction<A> = Box<dyn FnMut(&mut A, &mut Context<A>) + Send>;
+
+/// One timeout that is set.
+struct Timeout<A: Actor> {
+    interval: Duration,
+    /// Consecutive idle checks until it fires.
+    needed: u32,
+    /// Consecutive idle checks so far.
+    idle_checks: u32,
+    /// The turns at the last check.
+    seen: Option<u32>,
+    then: Caught<TimeoutAction<A>>,
+    timer: Timer,
+}
+
+impl<A: Actor> Drop for Timeout<A> {
+    fn drop(&mut self) {
+        self.timer.cancel();
+    }
+}
+
+impl<A: Actor> Timeout<A> {
+    /// Returns whether the timeout fires.
+    fn check(&mut self, turns: u32) -> bool {
+        if self.seen.replace(turns) != Some(turns) {
+            self.idle_checks = 0;
+            return false;
+        }
+        self.idle_checks += 1;
+        if self.idle_checks < self.needed {
+            return false;
+        }
+        self.idle_checks = 0;
+        true
+    }
+}
+
+impl<A: Actor> Context<A> {
+    /// Sends this actor a [`ReceiveTimeout`] after `timeout` without a message, and again after each
+    /// further `timeout`. It replaces an earlier one, and lasts until it is
+    /// [cleared](Self::clear_receive_timeout) or the actor restarts or ends.
+    ///
+    /// What comes is a message, an answer, or a behaviour that holds the actor exclusively; a
+    /// behaviour that only reads does not count, nor do timeouts themselves. Time in which a future
+    /// [holds](Self::hold) the actor, or in which it is suspended, is not counted.
+    ///
+    /// The message comes after the full time, and up to a quarter of it later (and as exact as
+    /// timers are). The timeout does not keep the actor alive. As long as it is set the runtime is
+    /// not idle.
+    ///
+    /// **Cost.** Nothing for each message; four timers in each period.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, ExitReason, Handler, ReceiveTimeout, spawn};
+    /// use std::time::Duration;
+    ///
+    /// struct Session;
+    /// impl Actor for Session {
+    ///     fn started(&mut self, context: &mut Context<Self>) {
+    ///         context.set_receive_timeout(Duration::from_millis(20));
+    ///     }
+    /// }
+    /// impl Handler<ReceiveTimeout> for Session {
+    ///     fn handle(&mut self, _: ReceiveTimeout, context: &mut Context<Self>) {
+    ///         context.stop_with(ExitReason::Failed("nobody says anything".into()));
+    ///     }
+    /// }
+    ///
+    /// let session = spawn(Session);
+    /// let reason = session.ended().wait().unwrap();
+    /// assert_eq!(reason, ExitReason::Failed("nobody says anything".into()));
+    /// ```
+    ///
+    /// # Panics
+    /// If the time is zero.
+    #[track_caller]
+    pub fn set_receive_timeout(&mut self, timeout: Duration)
+    where
+        A: Receive<ReceiveTimeout>,
+    {
+        let tell = |actor: &mut A, context: &mut Context<A>| {
+            actor.receive(ReceiveTimeout, Reply::unwanted(), context);
+        };
+        self.set_timeout(Which::Receive, timeout, Box::new(tell));
+    }
+
+    /// Undoes [`set_receive_timeout`](Self::set_receive_timeout).
+    pub fn clear_receive_timeout(&mut self) {
+        self.clear_timeout(Which::Receive);
+    }
+
+    /// [Stops](Self::stop) this actor after `timeout` without a message, as measured by
+    /// [`set_receive_timeout`](Self::set_receive_timeout). Both can be set at once.
+    ///
+    /// # Panics
+    /// If the time is zero.
+    #[track_caller]
+    pub fn set_idle_timeout(&mut self, timeout: Duration) {
+        self.set_timeout(Which::Idle, timeout, Box::new(|_, context| context.stop()));
+    }
+
+    /// Undoes [`set_idle_timeout`](Self::set_idle_timeout).
+    pub fn clear_idle_timeout(&mut self) {
+        self.clear_timeout(Which::Idle);
+    }
+
+    #[track_caller]
+    fn set_timeout(&mut self, which: Which, timeout: Duration, then: TimeoutAction<A>) {
+        assert!(!timeout.is_zero(), "a timeout of zero would never stop coming");
+        let interval = (timeout / CHECKS).max(SHORTEST);
+        let needed = timeout.as_nanos().div_ceil(interval.as_nanos());
+        // At most `CHECKS`, and one more for the remainder.
+        let needed = u32::try_from(needed).unwrap_or(CHECKS + 1);
+        let version = self.clear_timeout(which);
+        let timer = check_later(self.weak(), self.life(), which, version, interval);
+        let then = Caught::new(then);
+        let timeout = Timeout { interval, needed, idle_checks: 0, seen: None, then, timer };
+        self.timeout_slot(which).timeout = Some(timeout);
+    }
+
+    /// Clears a timeout; returns the version of the next one.
+    fn clear_timeout(&mut self, which: Which) -> u64 {
+        let slot = self.timeout_slot(which);
+        slot.version += 1;
+        slot.timeout = None;
+        slot.version
+    }
+
+    fn timeout_slot(&mut self, which: Which) -> &mut TimeoutSlot<A> {
+        match which {
+            Which::Receive => &mut self.timeouts().receive,
+            Which::Idle => &mut self.timeouts().idle,
+        }
+    }
+
+    /// Takes a timeout out, unless it was set or cleared since `version`.
+    fn take_timeout(&mut self, which: Which, version: u64) -> Option<Timeout<A>> {
+        let slot = self.timeout_slot(which);
+        if slot.version == version { slot.timeout.take() } else { None }
+    }
+}
+
+fn check_later<A: Actor>(
+    actor: WeakAddr<A>,
+    life: u32,
+    which: Which,
+    version: u64,
+    interval: Duration,
+) -> Timer {
+    after(interval, (), move |()| {
+        if let Some(actor) = actor.upgrade() {
+            actor.inspect(move |actor, context, turns| {
+                if context.life() == life {
+                    check(actor, context, turns, which, version);
+                }
+            });
+        }
+    })
+}
+
+/// Checks an actor that has its turn, and sets the timer for the next check.
+fn check<A: Actor>(
+    actor: &mut A,
+    context: &mut Context<A>,
+    turns: u32,
+    which: Which,
+    version: u64,
+) {
+    let Some(mut timeout) = context.take_timeout(which, version) else { return };
+    if timeout.check(turns) {
+        (*timeout.then)(actor, context);
+    }
+    timeout.timer = check_later(context.weak(), context.life(), which, version, timeout.interval);
+    let slot = context.timeout_slot(which);
+    // Unless it was set or cleared meanwhile.
+    if slot.version == version {
+        slot.timeout = Some(timeout);
+    }
+}
