@@ -24,12 +24,12 @@ struct State {
     begun: u64,
 }
 
-/// One that was begun, and how it is ended.
+/// Something that was begun, and how to end it.
 enum Thing {
-    /// It is being made.
+    /// Registered, and still being made.
     Coming,
     Timer(Timer),
-    /// Another actor tells of its end. Dropping it ends that.
+    /// A monitor of another actor; dropping the watch ends it.
     Monitor {
         _watch: Watch,
     },
@@ -49,8 +49,8 @@ impl Thing {
 }
 
 impl Begun {
-    /// Makes room for something. `None` if everything has ended already.
-    fn begin(self: &Arc<Self>, thing: Thing) -> Option<Place> {
+    /// Registers something. `None` if everything has ended already.
+    fn begin(self: &Arc<Self>, thing: Thing) -> Option<Registration> {
         let mut state = self.0.lock();
         if state.ended {
             return None;
@@ -59,14 +59,14 @@ impl Begun {
         let number = state.begun;
         state.things.insert(number, thing);
         drop(state);
-        Some(Place { of: Arc::clone(self), number })
+        Some(Registration { of: Arc::clone(self), number })
     }
 
-    /// Fills a place; ends the thing at once if the place is gone.
+    /// Stores what was made; ends it at once if its registration is gone.
     fn fill(&self, number: u64, thing: Thing) {
         let mut state = self.0.lock();
         let before = match state.things.get_mut(&number) {
-            Some(place) => std::mem::replace(place, thing),
+            Some(registration) => std::mem::replace(registration, thing),
             None => thing,
         };
         drop(state);
@@ -75,10 +75,13 @@ impl Begun {
 
     /// Sets a timer, which is cancelled at the end, or at once if that is past. `set` is given what the timer
     /// is to own, so that it is forgotten when it has fired or was cancelled.
-    pub(crate) fn timer(self: &Arc<Self>, set: impl FnOnce(Option<Place>) -> Timer) -> Timer {
-        let place = self.begin(Thing::Coming);
-        let number = place.as_ref().map(|place| place.number);
-        let timer = set(place);
+    pub(crate) fn timer(
+        self: &Arc<Self>,
+        set: impl FnOnce(Option<Registration>) -> Timer,
+    ) -> Timer {
+        let registration = self.begin(Thing::Coming);
+        let number = registration.as_ref().map(|registration| registration.number);
+        let timer = set(registration);
         match number {
             Some(number) => self.fill(number, Thing::Timer(timer.clone())),
             None => _ = timer.cancel(),
@@ -87,10 +90,10 @@ impl Begun {
     }
 
     /// Has another actor tell of its end. `monitor` is given what it is to own.
-    pub(crate) fn monitor(self: &Arc<Self>, monitor: impl FnOnce(Option<Place>) -> Watch) {
-        let place = self.begin(Thing::Coming);
-        let number = place.as_ref().map(|place| place.number);
-        let watch = monitor(place);
+    pub(crate) fn monitor(self: &Arc<Self>, monitor: impl FnOnce(Option<Registration>) -> Watch) {
+        let registration = self.begin(Thing::Coming);
+        let number = registration.as_ref().map(|registration| registration.number);
+        let watch = monitor(registration);
         match number {
             Some(number) => self.fill(number, Thing::Monitor { _watch: watch }),
             None => drop(watch),
@@ -98,9 +101,9 @@ impl Begun {
     }
 
     /// A future that ends, without an output, when everything does.
-    pub(crate) fn future<F: Future>(self: &Arc<Self>, future: F) -> Attached<F> {
-        let place = self.begin(Thing::Future(None));
-        Attached { future: place.is_some().then(|| Box::pin(future)), place }
+    pub(crate) fn future<F: Future>(self: &Arc<Self>, future: F) -> AttachedFuture<F> {
+        let registration = self.begin(Thing::Future(None));
+        AttachedFuture { future: registration.is_some().then(|| Box::pin(future)), registration }
     }
 
     /// Ends all that was begun, and whatever is begun from now on.
@@ -132,13 +135,13 @@ impl Drop for BegunByState {
     }
 }
 
-/// The place of something that was begun; it is left when this is dropped.
-pub(crate) struct Place {
+/// The registration of something that was begun; dropping it removes the thing.
+pub(crate) struct Registration {
     of: Arc<Begun>,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
         let mut state = self.of.0.lock();
         let thing = state.things.remove(&self.number);
@@ -157,21 +160,21 @@ pub(crate) fn note_cut_off() {
 }
 
 /// A future that belongs to a state of an actor.
-pub(crate) struct Attached<F> {
+pub(crate) struct AttachedFuture<F> {
     /// `None` once it has ended.
     future: Option<Pin<Box<F>>>,
-    place: Option<Place>,
+    registration: Option<Registration>,
 }
 
-impl<F> Attached<F> {
+impl<F> AttachedFuture<F> {
     /// Has the waker woken at the end. Returns whether that is past.
     fn register(&self, waker: &Waker) -> bool {
-        let Some(place) = &self.place else { return true };
-        let mut state = place.of.0.lock();
+        let Some(registration) = &self.registration else { return true };
+        let mut state = registration.of.0.lock();
         if state.ended {
             return true;
         }
-        let before = match state.things.get_mut(&place.number) {
+        let before = match state.things.get_mut(&registration.number) {
             Some(Thing::Future(known))
                 if known.as_ref().is_none_or(|known| !known.will_wake(waker)) =>
             {
@@ -185,7 +188,7 @@ impl<F> Attached<F> {
     }
 }
 
-impl<F: Future> Future for Attached<F> {
+impl<F: Future> Future for AttachedFuture<F> {
     type Output = Option<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {

@@ -112,7 +112,7 @@ impl Settings {
                 assert_in_reach::<A>(&group, bound_to);
                 make_in_group(&group, id, make_cell, prepare)
             }
-            None => host.take_place::<A>(current).settle(id, make_cell, prepare),
+            None => host.assign::<A>(current).spawn(id, make_cell, prepare),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use coact_core::{Anchored, Home};
 
 use crate::cell::{Cell, Factory};
-use crate::host::{Host, Place};
+use crate::host::{Assignment, Host};
 use crate::settings::{Claim, Settings, settings_methods};
 use crate::supervise::Intensity;
 use crate::{Actor, ActorId, Addr, NameTaken, SendActor};
@@ -34,7 +34,7 @@ use crate::{Actor, ActorId, Addr, NameTaken, SendActor};
 /// ```
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
     let make = |this| Cell::new(Anchored::free(state), this, None, None);
-    Place::at(Home::current()).settle(ActorId::next(), make, |_| ())
+    Assignment::at(Home::current()).spawn(ActorId::next(), make, |_| ())
 }
 
 /// An actor that is about to be spawned.

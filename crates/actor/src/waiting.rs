@@ -11,7 +11,7 @@ use coact_core::{Home, Sleep, may_block, sleep};
 use parking_lot::Mutex;
 use slab::Slab;
 
-use crate::mailbox::{Reserve, Slot};
+use crate::mailbox::{Reserve, SendPermit};
 use crate::{ActorId, Ask, AskCycle, AskError, Message, SendError, park};
 
 /// What sends and asks can wait for room at.
@@ -29,14 +29,14 @@ pub(crate) trait Patient<M: Message>: Send {
     fn reserves_first(&self) -> bool;
 }
 
-/// Waits for room unless there is some, for so long at the most. The error has the message that could not be
-/// sent.
-async fn slot_for<M, P, T>(
+/// Sends at once if there is room, otherwise waits for a permit, up to `limit`. The error has the message that
+/// could not be sent.
+async fn permit_for<M, P, T>(
     at: &P,
     mut message: M,
     limit: Option<Duration>,
     now: impl Fn(&P, M) -> (T, Result<(), SendError<M>>),
-    then: impl Fn(Box<dyn Slot<M>>, M) -> (T, Result<(), SendError<M>>),
+    then: impl Fn(Box<dyn SendPermit<M>>, M) -> (T, Result<(), SendError<M>>),
 ) -> (Option<T>, Result<(), SendError<M>>)
 where
     M: Message,
@@ -60,12 +60,12 @@ where
             return (Some(made), sent);
         };
         let (made, sent) = match unless(room, &mut alarm).await {
-            Some(Ok(slot)) => then(slot, message),
+            Some(Ok(permit)) => then(permit, message),
             Some(Err(circle)) => return (None, Err(SendError::Cycle(message, circle))),
             None => return (None, Err(SendError::Full(message))),
         };
         match sent {
-            // Whoever had room has ended: if nobody else is there, the next try tells.
+            // The recipient that had room has ended; without another one, the next try fails.
             Err(SendError::Stopped(back)) if tries_first => message = back,
             sent => return (Some(made), sent),
         }
@@ -101,7 +101,7 @@ pub(crate) async fn send_within<M: Message>(
     limit: Option<Duration>,
 ) -> Result<(), SendError<M>> {
     let now = |at: &_, message| ((), Patient::send_now(at, message));
-    slot_for(&at, message, limit, now, |slot, message| ((), slot.send(message))).await.1
+    permit_for(&at, message, limit, now, |permit, message| ((), permit.send(message))).await.1
 }
 
 /// Asks when there is room, and waits for the answer.
@@ -116,7 +116,7 @@ pub(crate) async fn begin_ask<M: Message>(
     limit: Option<Duration>,
 ) -> Result<Ask<M::Reply>, AskError> {
     let now = |at: &_, message| Patient::ask_now(at, message);
-    match slot_for(&at, message, limit, now, |slot, message| slot.ask(message)).await {
+    match permit_for(&at, message, limit, now, |permit, message| permit.ask(message)).await {
         (_, Err(SendError::Full(_))) => Err(AskError::Full),
         (_, Err(SendError::Cycle(_, circle))) => Err(AskError::Cycle(circle)),
         // Why it was not delivered is told to the ask.
@@ -267,7 +267,7 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
     fn poll(
         &mut self,
         context: &mut TaskContext<'_>,
-    ) -> Poll<Result<Box<dyn Slot<M>>, Arc<AskCycle>>> {
+    ) -> Poll<Result<Box<dyn SendPermit<M>>, Arc<AskCycle>>> {
         let now = self.of.changes().watch(&mut self.place, context);
         if self.seen != now {
             self.refresh();
@@ -277,7 +277,7 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
         while let Some((_, room)) = self.pending.get_mut(at) {
             match Pin::new(room).poll(context) {
                 Poll::Pending => at += 1,
-                Poll::Ready(Ok(slot)) => return Poll::Ready(Ok(slot)),
+                Poll::Ready(Ok(permit)) => return Poll::Ready(Ok(permit)),
                 Poll::Ready(Err(circle)) => {
                     self.circle = Some(circle);
                     drop(self.pending.remove(at));
@@ -303,7 +303,7 @@ impl<M: Message, C: Candidates<M>> Drop for Race<M, C> {
 /// All at whom to wait have gone.
 struct Nobody;
 
-impl<M: Message> Slot<M> for Nobody {
+impl<M: Message> SendPermit<M> for Nobody {
     fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>> {
         Err(SendError::Stopped(message))
     }

@@ -22,7 +22,7 @@ static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 #[derive(Default)]
 struct Table {
     /// By who waits, and the wait's number.
-    waits: BTreeMap<(ActorId, u64), Entry>,
+    waits: BTreeMap<(ActorId, u64), WaitEntry>,
     /// By the queue in which the message was when it was last looked at, or of whoever has the answer; and
     /// the number.
     behind: BTreeMap<(CownId, u64), Arc<Wait>>,
@@ -34,7 +34,7 @@ struct Table {
 }
 
 /// A wait, and where else it is found.
-struct Entry {
+struct WaitEntry {
     wait: Arc<Wait>,
     keys: Keys,
 }
@@ -110,7 +110,7 @@ impl Table {
         if let Some(place) = keys.place {
             self.places.insert(place, Arc::clone(wait));
         }
-        let entry = Entry { wait: Arc::clone(wait), keys };
+        let entry = WaitEntry { wait: Arc::clone(wait), keys };
         self.waits.insert((wait.by().id(), wait.serial()), entry);
     }
 

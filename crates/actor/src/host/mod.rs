@@ -78,8 +78,8 @@ enum Kind {
     Caller(u32),
 }
 
-/// What an actor that is about to be spawned gets of its host.
-pub(crate) struct Place {
+/// Where an actor that is about to be spawned will run.
+pub(crate) struct Assignment {
     pub(crate) home: Home,
     /// Given back at the actor's end.
     pub(crate) lease: Option<Lease>,
@@ -175,31 +175,33 @@ impl Host {
         }
     }
 
-    /// Takes a place for an actor that is spawned in the current runtime.
+    /// Assigns the place where an actor that is spawned in the `current` runtime will run.
     ///
     /// # Panics
     /// If it needs a thread that the operating system refuses.
     #[track_caller]
-    pub(crate) fn take_place<A>(self, current: Home) -> Place {
+    pub(crate) fn assign<A>(self, current: Home) -> Assignment {
         match self.0 {
-            Kind::Current => Place::at(current),
-            Kind::Home(home) => Place::at(home),
-            Kind::Workers => Place::at(current.eldest()),
+            Kind::Current => Assignment::at(current),
+            Kind::Home(home) => Assignment::at(home),
+            Kind::Workers => Assignment::at(current.eldest()),
             Kind::Caller(batch) => {
-                Place { caller_batch: Some(batch), ..Place::at(current.eldest()) }
+                Assignment { caller_batch: Some(batch), ..Assignment::at(current.eldest()) }
             }
-            Kind::Blocking => Place::at(Hosts::of(current).blocking(current)),
+            Kind::Blocking => Assignment::at(Hosts::of(current).blocking(current)),
             Kind::Detached => match Hosts::of(current).lease(current, type_name::<A>()) {
-                Some(lease) => Place { home: lease.home(), lease: Some(lease), caller_batch: None },
-                None => Place::at(current.eldest()),
+                Some(lease) => {
+                    Assignment { home: lease.home(), lease: Some(lease), caller_batch: None }
+                }
+                None => Assignment::at(current.eldest()),
             },
         }
     }
 }
 
-impl Place {
-    /// Makes the actor there, which begins when `prepare` is through.
-    pub(crate) fn settle<A: Actor>(
+impl Assignment {
+    /// Spawns the actor there; it starts when `prepare` has returned.
+    pub(crate) fn spawn<A: Actor>(
         self,
         id: ActorId,
         make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
@@ -219,7 +221,7 @@ impl Place {
         })
     }
 
-    /// That of an actor with no other host than a runtime.
+    /// The assignment of an actor whose host is a runtime.
     pub(crate) fn at(home: Home) -> Self {
         Self { home, lease: None, caller_batch: None }
     }

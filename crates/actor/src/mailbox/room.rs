@@ -47,23 +47,23 @@ impl Future for Room {
     }
 }
 
-/// The right to send one message to somebody who has room for it.
-pub(crate) trait Slot<M: Message>: Send {
+/// The right to send one message to a recipient that has room for it.
+pub(crate) trait SendPermit<M: Message>: Send {
     fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>>;
     /// Gives the message back if it cannot be delivered.
     fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
 }
 
-/// A [`Slot`] that is yet to come.
+/// A [`SendPermit`] to wait for.
 pub(crate) type Reserve<M> =
-    Pin<Box<dyn Future<Output = Result<Box<dyn Slot<M>>, Arc<AskCycle>>> + Send>>;
+    Pin<Box<dyn Future<Output = Result<Box<dyn SendPermit<M>>, Arc<AskCycle>>> + Send>>;
 
 struct At<A: Actor> {
     to: Addr<A>,
     permit: Permit,
 }
 
-impl<A: Actor, M: MessageTo<A>> Slot<M> for At<A> {
+impl<A: Actor, M: MessageTo<A>> SendPermit<M> for At<A> {
     fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>> {
         self.to.post_with(Some(self.permit), message, Reply::unwanted())
     }
@@ -81,7 +81,7 @@ impl<A: Actor> Addr<A> {
         let (to, room) = (self.clone(), self.room::<M>(alone)?);
         Some(Box::pin(async move {
             let permit = room.await?;
-            Ok(Box::new(At { to, permit }) as Box<dyn Slot<M>>)
+            Ok(Box::new(At { to, permit }) as Box<dyn SendPermit<M>>)
         }))
     }
 }

@@ -20,7 +20,7 @@ struct Entries {
     /// With a number for each time that one was given.
     names: HashMap<Arc<str>, (ActorId, u64)>,
     given: u64,
-    actors: HashMap<ActorId, Entry>,
+    actors: HashMap<ActorId, Registered>,
     /// Those who wait for a name, by their tickets.
     waiting: HashMap<Arc<str>, BTreeMap<u64, Tell>>,
     tickets: u64,
@@ -28,7 +28,7 @@ struct Entries {
 
 /// An actor that can be found.
 #[derive(Default)]
-struct Entry {
+struct Registered {
     /// `None` while the actor is being made.
     found: Option<Found>,
     /// In the order in which it got them.

@@ -425,19 +425,19 @@ impl<R: Routed> Routees<R> {
     }
 }
 
-/// One routee after the other, but for the one that was tried first.
+/// The order in which routees are tried after `first`.
 struct Order<'a, R> {
     all: &'a [Arc<Routee<R>>],
     first: ActorId,
-    place: Place,
+    position: Position,
 }
 
-enum Place {
+enum Position {
     InTurn {
         start: usize,
         tried: usize,
     },
-    /// By how well they fit the key, the best one first; those above were tried.
+    /// By how well they fit the key, best first; those from `above` on were tried.
     Ranked {
         key: u64,
         above: (u64, ActorId),
@@ -446,11 +446,11 @@ enum Place {
 
 impl<'a, R> Order<'a, R> {
     fn new(all: &'a [Arc<Routee<R>>], first: &Routee<R>, start: usize, key: Option<u64>) -> Self {
-        let place = match key {
-            Some(key) => Place::Ranked { key, above: weight(key, first.id) },
-            None => Place::InTurn { start, tried: 0 },
+        let position = match key {
+            Some(key) => Position::Ranked { key, above: weight(key, first.id) },
+            None => Position::InTurn { start, tried: 0 },
         };
-        Self { all, first: first.id, place }
+        Self { all, first: first.id, position }
     }
 }
 
@@ -458,9 +458,9 @@ impl<'a, R> Iterator for Order<'a, R> {
     type Item = &'a Arc<Routee<R>>;
 
     fn next(&mut self) -> Option<&'a Arc<Routee<R>>> {
-        let Self { all, first, place } = self;
-        match place {
-            Place::InTurn { start, tried } => {
+        let Self { all, first, position } = self;
+        match position {
+            Position::InTurn { start, tried } => {
                 while *tried < all.len() {
                     let routee = &all[(*start + *tried) % all.len()];
                     *tried += 1;
@@ -470,7 +470,7 @@ impl<'a, R> Iterator for Order<'a, R> {
                 }
                 None
             }
-            Place::Ranked { key, above } => {
+            Position::Ranked { key, above } => {
                 let ranked = all.iter().map(|routee| (weight(*key, routee.id), routee));
                 let left = ranked.filter(|(weight, _)| weight < above);
                 let (weight, best) = left.max_by_key(|(weight, _)| *weight)?;

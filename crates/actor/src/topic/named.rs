@@ -31,9 +31,9 @@ pub fn topic<M: Clone + Send + 'static>(name: &str) -> Result<Topic<M>, LookupEr
 
 /// The topics of a runtime, by their names.
 #[derive(Default)]
-pub(crate) struct Named(Mutex<HashMap<Arc<str>, Entry>>);
+pub(crate) struct Named(Mutex<HashMap<Arc<str>, NamedTopic>>);
 
-struct Entry {
+struct NamedTopic {
     topic: Box<dyn Any + Send + Sync>,
     of: &'static str,
 }
@@ -49,7 +49,7 @@ impl Named {
             return topic.ok_or_else(|| LookupError::other_type::<M>(name, found.of));
         }
         let topic = Topic::new();
-        let entry = Entry { topic: Box::new(topic.clone()), of: type_name::<M>() };
+        let entry = NamedTopic { topic: Box::new(topic.clone()), of: type_name::<M>() };
         all.insert(name.into(), entry);
         Ok(topic)
     }
