@@ -13,7 +13,7 @@ use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here
 
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
-use crate::links::{Monitor, MonitorId, Tell};
+use crate::links::{Monitor, MonitorId, Notify};
 use crate::mailbox::{Envelope, Queue, envelope};
 use crate::router::InFlightToken;
 use crate::shared_state::SharedState;
@@ -94,8 +94,8 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// As [`begin_alone`](Self::begin_alone), for an address that is given away before the end: returns the queue, to be
-    /// told of the end.
+    /// As [`begin_alone`](Self::begin_alone), for an address that is given away before the behaviour is queued: returns the
+    /// mailbox, on which the caller must call `end_behaviour`.
     #[cold]
     #[inline(never)]
     fn announce_for_long(&self) -> Option<Arc<Queue>> {
@@ -416,7 +416,7 @@ impl<A: Actor> Addr<A> {
         self.signal(Signal::Suspend)
     }
 
-    /// Lets messages and behaviours come again.
+    /// Undoes [`suspend`](Self::suspend): messages and behaviours run again.
     ///
     /// # Errors
     /// The actor has ended.
@@ -431,9 +431,9 @@ impl<A: Actor> Addr<A> {
         self.monitor(Box::new(tell))
     }
 
-    fn monitor(&self, tell: Box<dyn Tell>) -> MonitorId {
+    fn monitor(&self, owner: Box<dyn Notify>) -> MonitorId {
         let id = MonitorId::next();
-        self.push_signal(Signal::Links(LinkChange::Monitor(Monitor { id, tell })));
+        self.push_signal(Signal::Links(LinkChange::Monitor(Monitor { id, owner })));
         id
     }
 
@@ -515,7 +515,7 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// From now on senders handle their messages themselves, and up to so many others.
+    /// From now on senders handle their messages themselves, and up to `batch` others.
     pub(crate) fn run_on_callers(&self, batch: u32) {
         self.shared().set_caller_batch(Some(batch));
         self.cown().mark(true);
@@ -557,9 +557,9 @@ impl<A: Actor> Addr<A> {
         });
     }
 
-    /// Brings the actor news that no setting of its mailbox refuses, drops or lets be overtaken. Dropped if
+    /// Sends the actor a notification that its mailbox neither refuses nor drops nor reorders. It is dropped if
     /// the actor has another state by then.
-    fn tell<M>(&self, life: u32, news: M)
+    fn notify<M>(&self, life: u32, news: M)
     where
         M: MessageTo<A>,
     {
@@ -649,7 +649,7 @@ impl<A: Actor> Drop for Addr<A> {
     }
 }
 
-/// Nobody has the actor's address any more: it ends after the messages that it has.
+/// The last address is gone: the actor ends after the messages that wait.
 #[cold]
 #[inline(never)]
 fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
@@ -657,11 +657,11 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
         return;
     }
     if last.front().is_suspended() {
-        // Nobody is left to tell it to go on.
+        // No address is left to resume it.
         let _ = last.front().push_signal(Signal::Resume);
         last.alert();
     }
-    // Unless somebody has its address again by then: it can make one itself, and a weak address can be upgraded.
+    // Unless there is an address again by then: the actor can make one, and a weak address can be upgraded.
     last.say_farewell();
 }
 

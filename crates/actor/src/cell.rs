@@ -125,7 +125,7 @@ impl<A: Actor> Cell<A> {
         });
     }
 
-    /// Gives news to the actor, if it wants them still.
+    /// Gives the actor a notification, unless it is void by now.
     pub(crate) fn receive_in<M: MessageTo<A>>(
         &mut self,
         is_wanted: impl FnOnce(&mut Context<A>) -> bool,
@@ -390,7 +390,7 @@ impl<A: Actor> Drop for Cell<A> {
     }
 }
 
-/// Answers what was left for an actor that has ended.
+/// Answers all signals of an actor that has ended.
 pub(crate) fn refuse_all(shared: &SharedState) {
     while let Some(signal) = shared.take_signal() {
         let _ = catch(|| refuse(shared, signal));

@@ -446,7 +446,7 @@ impl<A: Actor> Context<A> {
         A: Receive<Exited>,
     {
         let (this, life) = (self.weak(), self.life());
-        let tell = move |exited| this.tell(life, exited);
+        let tell = move |exited| this.notify(life, exited);
         self.signal(Signal::Links(LinkChange::TrapExits { tell: Some(Box::new(tell)), life }));
     }
 
@@ -467,7 +467,7 @@ impl<A: Actor> Context<A> {
         self.begun().monitor(|place| {
             let (watch, monitor) = other.watch_down(move |down| {
                 drop(place);
-                this.tell(life, down);
+                this.notify(life, down);
             });
             id = Some(monitor);
             watch

@@ -14,11 +14,11 @@ use crate::{ActorId, AnyAddr, ExitReason, Message};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Down {
-    /// Which monitor tells it.
+    /// The monitor.
     pub monitor: MonitorId,
-    /// Who has ended.
+    /// The actor that has ended.
     pub actor: ActorId,
-    /// Why.
+    /// Why it has ended.
     pub reason: ExitReason,
 }
 
@@ -31,9 +31,9 @@ impl Message for Down {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exited {
-    /// Who has ended.
+    /// The actor that has ended.
     pub actor: ActorId,
-    /// Why.
+    /// Why it has ended.
     pub reason: ExitReason,
 }
 
@@ -62,12 +62,12 @@ impl fmt::Debug for MonitorId {
 /// A monitor of an actor, and how to notify its owner.
 pub(crate) struct Monitor {
     pub(crate) id: MonitorId,
-    pub(crate) tell: Box<dyn Tell>,
+    pub(crate) owner: Box<dyn Notify>,
 }
 
 /// Notifies the owner of a monitor.
-pub(crate) trait Tell: Send {
-    fn tell(self: Box<Self>, down: Down);
+pub(crate) trait Notify: Send {
+    fn notify(self: Box<Self>, down: Down);
 
     /// Whether the owner still listens.
     fn is_wanted(&self) -> bool {
@@ -80,15 +80,15 @@ pub(crate) trait Tell: Send {
     }
 }
 
-impl<F: FnOnce(Down) + Send> Tell for F {
-    fn tell(self: Box<Self>, down: Down) {
+impl<F: FnOnce(Down) + Send> Notify for F {
+    fn notify(self: Box<Self>, down: Down) {
         self(down);
     }
 }
 
 /// Keeps the promise of [`Addr::ended`](crate::Addr::ended).
-impl Tell for Resolver<ExitReason> {
-    fn tell(self: Box<Self>, down: Down) {
+impl Notify for Resolver<ExitReason> {
+    fn notify(self: Box<Self>, down: Down) {
         self.resolve(down.reason);
     }
 
@@ -103,7 +103,7 @@ impl Tell for Resolver<ExitReason> {
 
 impl Monitor {
     pub(crate) fn down(self, actor: ActorId, reason: &ExitReason) {
-        self.tell.tell(Down { monitor: self.id, actor, reason: reason.clone() });
+        self.owner.notify(Down { monitor: self.id, actor, reason: reason.clone() });
     }
 }
 
@@ -210,7 +210,7 @@ impl Links {
             // After the last one comes the first again.
             self.looked_at = next.map(|(id, _)| *id);
             if let Some((id, monitor)) = next
-                && !monitor.tell.is_wanted()
+                && !monitor.owner.is_wanted()
             {
                 let id = *id;
                 let unwanted = self.monitors.remove(&id);
@@ -222,7 +222,7 @@ impl Links {
     /// Notifies linked actors and monitors of the actor's end.
     pub(crate) fn announce_end(self, actor: ActorId, reason: &ExitReason) {
         for link in self.links.into_values() {
-            // An actor that is gone need not be told.
+            // An actor that is gone needs no signal.
             let _ = link.other.signal(Signal::Exit { from: actor, reason: reason.clone() });
         }
         for monitor in self.monitors.into_values() {
@@ -238,6 +238,6 @@ impl Links {
 
 /// Tells another actor that the state that had requested a link to it is gone.
 fn release(us: ActorId, other: &AnyAddr) {
-    // An actor that is gone need not be told.
+    // An actor that is gone needs no signal.
     let _ = other.signal(Signal::Links(LinkChange::Release(us)));
 }

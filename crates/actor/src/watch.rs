@@ -1,9 +1,9 @@
-//! Lists of actors that forget those that have ended.
+//! Monitors that end when they are dropped, for lists that forget actors that have ended.
 
 use crate::signal::{LinkChange, Signal};
 use crate::{Actor, Addr, AnyAddr, Down, MonitorId};
 
-/// Somebody's being told of an actor's end, until this is dropped.
+/// Watches for an actor's end until dropped.
 pub(crate) struct Watch {
     actor: AnyAddr,
     monitor: MonitorId,
@@ -15,7 +15,7 @@ impl<A: Actor> Addr<A> {
         self.watch_down(move |_| tell()).0
     }
 
-    /// The same for a closure that is told the reason; returns also by which monitor it is told.
+    /// As [`watch`](Self::watch), for a closure that gets the [`Down`]; returns also the monitor's id.
     pub(crate) fn watch_down(
         &self,
         tell: impl FnOnce(Down) + Send + 'static,

@@ -19,7 +19,7 @@ impl<A: Actor> WeakAddr<A> {
         Self(cown)
     }
 
-    /// The full address, unless nobody has one any more.
+    /// The full address, unless the last one is gone.
     pub fn upgrade(&self) -> Option<Addr<A>> {
         self.0.upgrade().map(Addr::new)
     }
@@ -36,7 +36,7 @@ impl<A: Actor> WeakAddr<A> {
     /// As [`Addr::send`].
     ///
     /// # Errors
-    /// As there; nobody having an address any more counts as the actor's end.
+    /// See [`Addr::send`]; an actor whose last address is gone counts as ended.
     pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -47,13 +47,13 @@ impl<A: Actor> WeakAddr<A> {
         }
     }
 
-    /// Brings the actor news, if it lives: see [`Addr::tell`].
-    pub(crate) fn tell<M>(&self, life: u32, news: M)
+    /// Sends the actor a notification, if it lives: see [`Addr::notify`].
+    pub(crate) fn notify<M>(&self, life: u32, news: M)
     where
         M: MessageTo<A>,
     {
         if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
-            address.tell(life, news);
+            address.notify(life, news);
         }
     }
 
@@ -72,7 +72,7 @@ impl<A: Actor> WeakAddr<A> {
         }
     }
 
-    /// Returns whether anybody has an address still.
+    /// Returns whether there still is an address.
     pub(crate) fn alert(&self) -> bool {
         let address = self.upgrade();
         if let Some(address) = &address {

@@ -1,4 +1,4 @@
-//! How ends are told, and actors whose runtime ends.
+//! How an actor's end is announced, and actors whose runtime ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use crate::signal::{LinkChange, Signal};
 use crate::supervise::{StopRequest, SupervisorActor};
 use crate::{ExitReason, WeakAddr};
 
-/// Does something once, when it is dropped at the latest.
+/// Runs a closure once, at the latest when it is dropped.
 struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
 impl InAnyCase {
-    /// Does it now, unless it is done.
+    /// Runs the closure now, unless it has run.
     fn now(&self) {
         let work = self.0.lock().take();
         if let Some(work) = work {
@@ -33,11 +33,15 @@ impl Drop for InAnyCase {
     }
 }
 
-/// Has the end of an actor told behind the messages that it has left: so they are counted by then.
+/// Announces the end of an actor behind the messages that wait for it, so that they are counted by then.
 ///
-/// If other cowns may hold these up, it is told at once, since it must not wait for them: by the caller, or, if what tells
-/// is the user's and the caller is not the actor's host, by that.
-pub(super) fn tell_behind(address: &dyn AnyStrong, by_host: bool, tell: Box<dyn FnOnce() + Send>) {
+/// If other cowns may hold these up, it announces at once, since it must not wait for them: on the caller's thread, or,
+/// with `by_host`, on the actor's host.
+pub(super) fn announce_behind(
+    address: &dyn AnyStrong,
+    by_host: bool,
+    tell: Box<dyn FnOnce() + Send>,
+) {
     let (tell, shared) = (Arc::new(InAnyCase(Mutex::new(Some(tell)))), address.shared());
     let now = |tell: Arc<InAnyCase>| {
         if by_host {
@@ -74,8 +78,8 @@ pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, shared: &SharedStat
     match (signal, address) {
         (Signal::Links(LinkChange::Monitor(monitor)), Some(address)) => {
             let (actor, reason) = (shared.id(), reason_of_end(shared));
-            let by_host = monitor.tell.is_the_users();
-            tell_behind(address, by_host, Box::new(move || monitor.down(actor, &reason)));
+            let by_host = monitor.owner.is_the_users();
+            announce_behind(address, by_host, Box::new(move || monitor.down(actor, &reason)));
         }
         (other, _) => refuse(shared, other),
     }
@@ -83,7 +87,7 @@ pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, shared: &SharedStat
 
 impl dyn Managed + '_ {
     /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a
-    /// child leaves that to its supervisor.
+    /// child waits for its supervisor.
     #[cold]
     pub(super) fn end_with_runtime(&mut self, shared: &SharedState, ending: &Ending) {
         if !ending.is_forced() {
@@ -101,7 +105,7 @@ impl dyn Managed + '_ {
         self.end_for_good(shared, ExitReason::Shutdown);
     }
 
-    /// The runtime has ended before the actor: it ends without a farewell, and that is told.
+    /// The runtime has ended before the actor: ends it without calling `stopped`, and announces that.
     #[cold]
     pub(super) fn cut_off(&mut self, shared: &SharedState) {
         if self.core().phase != Phase::Ended {
@@ -117,7 +121,7 @@ impl dyn Managed + '_ {
         refuse_all(shared);
     }
 
-    /// Applies the signals that decide who is told of the actor's end; drops the others.
+    /// Applies link changes, which decide who hears of the actor's end; drops the other signals.
     fn apply_link_changes(&mut self, shared: &SharedState) {
         while let Some(signal) = shared.take_signal() {
             match signal {

@@ -11,7 +11,7 @@ use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 pub(crate) trait AnyStrong {
     fn shared(&self) -> &SharedState;
     fn home(&self) -> Home;
-    /// Does something behind all that stands in the actor's queue, even if the actor has ended.
+    /// Runs `work` behind all that waits in the actor's queue, even if the actor has ended.
     fn when_behind(&self, work: Box<dyn FnOnce() + Send>);
 }
 
@@ -34,11 +34,11 @@ pub(super) trait AnyWeak {
     fn id(&self) -> ActorId;
     fn shared(&self) -> &SharedState;
     fn any(&self) -> AnyAddr;
-    /// Returns whether anybody has an address still.
+    /// Returns whether there still is an address.
     fn alert(&self) -> bool;
     fn close(&self);
     fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;
-    /// To be asked for its type.
+    /// For downcasts.
     fn typed(&self) -> &dyn Any;
 }
 

@@ -366,15 +366,15 @@ impl dyn Managed + '_ {
         self.finish(shared, reason);
     }
 
-    /// Ends the actor, which says its farewell.
+    /// Ends the actor, after its [`stopped`](crate::Actor::stopped).
     pub(super) fn end(&mut self, shared: &SharedState, reason: ExitReason) {
         self.core().phase = Phase::Ended;
         let reason = self.say_farewell(reason);
         self.finish(shared, reason);
     }
 
-    /// Calls [`Actor::stopped`](crate::Actor::stopped). A farewell that fails is told, and is the reason of an end that was
-    /// meant otherwise; returns what is the reason now.
+    /// Calls [`Actor::stopped`](crate::Actor::stopped). If that fails, publishes the failure. Returns the reason of the
+    /// end: the failure, if `reason` is a normal one.
     fn say_farewell(&mut self, reason: ExitReason) -> ExitReason {
         self.hook(Hook::Stopped(&reason));
         let Some(failure) = self.core().take_failure() else { return reason };
@@ -382,8 +382,7 @@ impl dyn Managed + '_ {
         if reason.is_normal() { failure } else { reason }
     }
 
-    /// Makes it known that the actor has ended, and drops it; if its supervisor may want it back,
-    /// it only goes down.
+    /// Ends the actor and announces that; a supervised actor only goes down.
     pub(super) fn finish(&mut self, shared: &SharedState, reason: ExitReason) {
         if self.core().is_supervised() {
             return self.go_down(shared, reason);
@@ -405,7 +404,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Tells others of the end, and drops what else there was.
+    /// Announces the end to links and monitors, and drops the extras.
     #[cold]
     fn finish_extras(&mut self, shared: &SharedState, extras: Extras, reason: ExitReason) {
         let Extras { links, own, unstashed, .. } = extras;
@@ -413,7 +412,7 @@ impl dyn Managed + '_ {
         self.dead_letter_all(unstashed);
         if !links.is_empty() {
             let actor = shared.id();
-            self.tell_behind(Box::new(move || links.announce_end(actor, &reason)));
+            self.announce_behind(Box::new(move || links.announce_end(actor, &reason)));
         }
     }
 
@@ -470,15 +469,15 @@ impl dyn Managed + '_ {
         reason
     }
 
-    /// See [`tell_behind`](super::ending::tell_behind); for the actor's host.
-    fn tell_behind(&self, tell: Box<dyn FnOnce() + Send>) {
+    /// See [`announce_behind`](super::ending::announce_behind); for the actor's host.
+    fn announce_behind(&self, tell: Box<dyn FnOnce() + Send>) {
         match self.address().upgrade() {
-            Some(address) => super::ending::tell_behind(&*address, false, tell),
+            Some(address) => super::ending::announce_behind(&*address, false, tell),
             None => drop(catch(tell)),
         }
     }
 
-    /// Answers those who have come while the end was told.
+    /// Answers the signals that came while the end was announced.
     fn refuse_late(&self, shared: &SharedState) {
         if shared.has_signals() {
             self.address().upgrade().iter().for_each(|address| super::refuse_late(&**address));

@@ -14,7 +14,7 @@ pub(super) struct Lanes<T> {
     entries: Slots<LaneEntry<T>>,
     tickets: Slots<Ticket>,
     serial: u64,
-    /// All of so many behaviours stood in the queue when it was looked at last, or before.
+    /// How many behaviours had begun, and were all in the queue, at the last quiet moment.
     settled: u64,
     /// The most that a ticket stood behind that has come.
     reached: u64,
@@ -57,7 +57,7 @@ struct Ticket {
 pub(super) struct Number {
     ticket: usize,
     serial: u64,
-    /// So many behaviours stand before it at the least, and they are the first that there were.
+    /// At least this many behaviours, the first that began, are ahead of it in the queue.
     covers: u64,
 }
 

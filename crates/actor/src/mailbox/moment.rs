@@ -21,8 +21,8 @@ pub(super) struct Moment {
 impl Moments {
     /// A behaviour is about to be queued.
     pub(super) fn begin(&self) {
-        // ORDERING: Relaxed. It is published by the exchange that puts the behaviour into a queue: whoever comes
-        // behind it in one sees it, and so does whoever is told by him.
+        // ORDERING: Relaxed. It is published by the exchange that puts the behaviour into a queue: a thread that queues
+        // something behind it sees it, and so does any thread that happens after that.
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 

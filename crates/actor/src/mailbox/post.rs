@@ -20,7 +20,7 @@ use crate::{
     Actor, Addr, Ask, AskCycle, AskError, ExitReason, Message, MessageTo, Reply, SendError,
 };
 
-/// What somebody waits for who finds a mailbox full.
+/// What a sender waits for at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "room in the mailbox of actor `{}`", type_name::<A>())
 }
@@ -318,7 +318,7 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// The same of a message for which somebody waits who is held.
+    /// The same for a message whose answer a held actor waits for.
     #[cold]
     #[inline(never)]
     fn put_tracked(

@@ -215,7 +215,7 @@ impl<A: Actor> Context<A> {
         A: Receive<ConsumerGone>,
     {
         let (this, life, stream) = (self.weak(), self.life(), demand.stream());
-        demand.shared.on_gone(Box::new(move || this.tell(life, ConsumerGone { stream })));
+        demand.shared.on_gone(Box::new(move || this.notify(life, ConsumerGone { stream })));
     }
 }
 

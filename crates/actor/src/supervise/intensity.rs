@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many restarts within so long, and no more.
+/// Limits restarts to `most` per `within`.
 #[derive(Clone, Debug)]
 pub(crate) struct Intensity {
     most: u32,

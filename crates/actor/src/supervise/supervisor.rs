@@ -358,7 +358,7 @@ impl Supervisor {
     }
 
     /// Ends the supervisor at once. Its children are all told to stop, and those below them, and
-    /// nobody waits for them. If it is a child, its supervisor decides what follows.
+    /// it does not wait for them. If it is a child, its supervisor decides what follows.
     ///
     /// # Errors
     /// It has ended.
