@@ -49,7 +49,7 @@ enum Which {
 struct TimeoutSlot<A: Actor> {
     /// Counts how often the timeout was set or cleared, so that a late check is void.
     version: u64,
-    timeout: Option<Timeout<A>>,
+    timeout: Option<ArmedTimeout<A>>,
 }
 
 impl<A: Actor> Default for TimeoutSlot<A> {
@@ -60,8 +60,8 @@ impl<A: Actor> Default for TimeoutSlot<A> {
 
 type TimeoutAction<A> = Box<dyn FnMut(&mut A, &mut Context<A>) + Send>;
 
-/// One timeout that is set.
-struct Timeout<A: Actor> {
+/// A timeout that is set.
+struct ArmedTimeout<A: Actor> {
     interval: Duration,
     /// Consecutive idle checks until it fires.
     needed: u32,
@@ -73,13 +73,13 @@ struct Timeout<A: Actor> {
     timer: Timer,
 }
 
-impl<A: Actor> Drop for Timeout<A> {
+impl<A: Actor> Drop for ArmedTimeout<A> {
     fn drop(&mut self) {
         self.timer.cancel();
     }
 }
 
-impl<A: Actor> Timeout<A> {
+impl<A: Actor> ArmedTimeout<A> {
     /// Returns whether the timeout fires.
     fn check(&mut self, turns: u32) -> bool {
         if self.seen.replace(turns) != Some(turns) {
@@ -175,7 +175,7 @@ impl<A: Actor> Context<A> {
         let version = self.clear_timeout(which);
         let timer = check_later(self.weak(), self.life(), which, version, interval);
         let then = Caught::new(then);
-        let timeout = Timeout { interval, needed, idle_checks: 0, seen: None, then, timer };
+        let timeout = ArmedTimeout { interval, needed, idle_checks: 0, seen: None, then, timer };
         self.timeout_slot(which).timeout = Some(timeout);
     }
 
@@ -195,7 +195,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// Takes a timeout out, unless it was set or cleared since `version`.
-    fn take_timeout(&mut self, which: Which, version: u64) -> Option<Timeout<A>> {
+    fn take_timeout(&mut self, which: Which, version: u64) -> Option<ArmedTimeout<A>> {
         let slot = self.timeout_slot(which);
         if slot.version == version { slot.timeout.take() } else { None }
     }

@@ -12,7 +12,7 @@ use super::moment::Moment;
 pub(super) struct Lanes<T> {
     lanes: Box<[LaneQueue]>,
     entries: Slots<LaneEntry<T>>,
-    tickets: Slots<Ticket>,
+    tickets: Slots<PendingTicket>,
     serial: u64,
     /// How many behaviours had begun, and were all in the queue, at the last quiet moment.
     settled: u64,
@@ -21,7 +21,7 @@ pub(super) struct Lanes<T> {
     /// When the last message has arrived, and its era.
     last: Moment,
     era: u64,
-    turn: Turn,
+    turn: LaneTurn,
 }
 
 /// The messages of a lane in the order of their arrival: their eras do not fall.
@@ -46,7 +46,7 @@ struct LaneEntry<T> {
 }
 
 /// A ticket that is yet to come.
-struct Ticket {
+struct PendingTicket {
     serial: u64,
     /// Its message, unless that is gone.
     entry: Option<usize>,
@@ -87,7 +87,7 @@ impl<T> Lanes<T> {
     pub(super) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
         let lane = |keep| LaneQueue { order: VecDeque::new(), due: 0, keep };
         let lanes: Box<[LaneQueue]> = keep.map(lane).collect();
-        let turn = Turn::new(lanes.len(), every);
+        let turn = LaneTurn::new(lanes.len(), every);
         let (entries, tickets) = (Slots::default(), Slots::default());
         let last = Moment { begun: 0, is_quiet: true };
         Self { lanes, entries, tickets, serial: 0, settled: 0, reached: 0, last, era: 0, turn }
@@ -112,7 +112,7 @@ impl<T> Lanes<T> {
         }
         self.serial += 1;
         let (serial, covers) = (self.serial, self.settled);
-        let ticket = self.tickets.put(Ticket { serial, entry: None });
+        let ticket = self.tickets.put(PendingTicket { serial, entry: None });
         let entry = LaneEntry { item, lane, ticket: Some(ticket), made: now, era: None };
         self.tickets.get_mut(ticket).entry = Some(self.entries.put(entry));
         Added::Ticket(Number { ticket, serial, covers })
@@ -247,7 +247,7 @@ impl<T> Lanes<T> {
 
 /// Whose turn it is among lanes: that of the first, but each so many messages that of another one,
 /// which is another one each time.
-struct Turn {
+struct LaneTurn {
     lanes: usize,
     every: u32,
     /// How many messages were taken since the last such turn.
@@ -255,7 +255,7 @@ struct Turn {
     next: usize,
 }
 
-impl Turn {
+impl LaneTurn {
     fn new(lanes: usize, every: u32) -> Self {
         Self { lanes, every, taken: 0, next: lanes - 1 }
     }

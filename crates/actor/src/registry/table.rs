@@ -22,7 +22,7 @@ struct Entries {
     given: u64,
     actors: HashMap<ActorId, Registered>,
     /// Those who wait for a name, by their tickets.
-    waiting: HashMap<Arc<str>, BTreeMap<u64, Tell>>,
+    waiting: HashMap<Arc<str>, BTreeMap<u64, OnRegistered>>,
     tickets: u64,
 }
 
@@ -65,8 +65,8 @@ impl Found {
     }
 }
 
-/// Tells somebody who waits for a name: the strong address that has it now.
-pub(super) type Tell = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
+/// Called when a name that is waited for is taken, with the strong address of its holder.
+pub(super) type OnRegistered = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
 
 impl Entries {
     /// The actor that has a name, if it lives.
@@ -179,7 +179,7 @@ impl Table {
     pub(super) fn find_or_wait<A: Actor>(
         &self,
         name: &str,
-        tell: impl FnOnce() -> Tell,
+        tell: impl FnOnce() -> OnRegistered,
     ) -> Result<Result<Addr<A>, LookupError>, u64> {
         let mut entries = self.0.lock();
         if let Some(found) = entries.living(name) {

@@ -10,12 +10,12 @@ use std::time::Duration;
 use coact_core::Promise;
 
 use super::LookupError;
-use super::table::Tell;
+use super::table::OnRegistered;
 use crate::park::AWAIT;
 use crate::services::Services;
 use crate::{Actor, Addr, AnyAddr};
 
-type Found<A> = Result<Addr<A>, LookupError>;
+type LookupResult<A> = Result<Addr<A>, LookupError>;
 
 /// An actor that is yet to get a name: what [`whereis`](crate::whereis) returns.
 ///
@@ -27,19 +27,19 @@ type Found<A> = Result<Addr<A>, LookupError>;
 /// [`wait_timeout`](Self::wait_timeout).
 #[must_use = "it does nothing unless it is awaited or waited for"]
 pub struct Whereis<A: Actor> {
-    found: Promise<Found<A>>,
+    found: Promise<LookupResult<A>>,
     /// Dropped with it.
-    ticket: Option<Ticket>,
+    ticket: Option<WaitTicket>,
 }
 
-/// A place among those who wait.
-struct Ticket {
+/// A place among those who wait for a name.
+struct WaitTicket {
     services: &'static Services,
     name: Box<str>,
     number: u64,
 }
 
-impl Drop for Ticket {
+impl Drop for WaitTicket {
     fn drop(&mut self) {
         self.services.table.give_up(&self.name, self.number);
     }
@@ -56,11 +56,11 @@ impl<A: Actor> Whereis<A> {
                 address.ok_or_else(|| LookupError::other_type::<A>(wanted, any.type_name()));
             resolver.resolve(found);
         };
-        match services.table.find_or_wait(name, || Box::new(tell) as Tell) {
+        match services.table.find_or_wait(name, || Box::new(tell) as OnRegistered) {
             Ok(found) => Self { found: Promise::ready(found), ticket: None },
             Err(number) => Self {
                 found: promise,
-                ticket: Some(Ticket { services, name: name.into(), number }),
+                ticket: Some(WaitTicket { services, name: name.into(), number }),
             },
         }
     }

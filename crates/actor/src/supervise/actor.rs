@@ -95,11 +95,11 @@ pub(crate) struct SupervisorActor {
 }
 
 /// Answers a command.
-pub(crate) type Answer = Resolver<Result<(), ChildError>>;
+pub(crate) type CommandReply = Resolver<Result<(), ChildError>>;
 
 struct Waiter {
     until: Until,
-    answer: Answer,
+    answer: CommandReply,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -357,7 +357,7 @@ pub(crate) enum Command {
 }
 
 /// Asks the supervisor to execute a command and to answer it.
-pub(crate) struct Execute(pub(crate) Command, pub(crate) Answer);
+pub(crate) struct Execute(pub(crate) Command, pub(crate) CommandReply);
 
 impl Message for Execute {
     type Reply = ();

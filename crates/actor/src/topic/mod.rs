@@ -27,8 +27,8 @@ pub(crate) use named::Named;
 pub use named::topic;
 pub use pattern::BadPattern;
 use pattern::Pattern;
-use subscription::Leave;
 pub use subscription::Subscription;
+use subscription::Unsubscribe;
 pub use tree::TopicTree;
 
 /// Something that messages of one type are published to; clones are the same topic.
@@ -210,7 +210,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
             pending.retain_mut(|later| match later.as_mut().poll(context) {
                 Poll::Ready(delivery) => {
                     if let Delivery::Ended(Some(subscriber)) = delivery {
-                        this.0.leave(subscriber);
+                        this.0.unsubscribe(subscriber);
                     }
                     published.note(delivery);
                     false
@@ -280,18 +280,18 @@ impl<M: Clone + Send + 'static> Topic<M> {
         M: Message,
     {
         let (id, topic) = (next_id(), Arc::downgrade(&self.0));
-        let leave = move || {
+        let unsubscribe = move || {
             if let Some(topic) = topic.upgrade() {
-                topic.leave(id);
+                topic.unsubscribe(id);
             }
         };
-        let watch = recipient.watch(leave);
+        let watch = recipient.watch(unsubscribe);
         let subscriber = recipient.clone();
         let deliver = to_recipient(recipient, watch);
         let subscription = self.enter_as(id, pattern, deliver);
         // Its end may have been told before it was there.
         if subscriber.has_ended() {
-            self.0.leave(id);
+            self.0.unsubscribe(id);
         }
         subscription
     }
@@ -304,7 +304,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
         let subscriber =
             Arc::new(Subscriber { id, pattern, deliver: Caught::new(Deep::new(deliver)) });
         self.0.change(|all| _ = all.insert(id, subscriber));
-        let topic: Arc<dyn Leave> = self.0.clone();
+        let topic: Arc<dyn Unsubscribe> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)
     }
 
@@ -325,7 +325,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
             None => Delivery::Missed(None),
         });
         if let Ok(Delivery::Ended(_)) = delivery {
-            let _ = catch(|| self.0.leave(to.id));
+            let _ = catch(|| self.0.unsubscribe(to.id));
         }
         delivery.unwrap_or(Delivery::Missed(None))
     }
@@ -408,8 +408,8 @@ impl<M: 'static> Channel<M> {
     }
 }
 
-impl<M: Send + 'static> Leave for Channel<M> {
-    fn leave(&self, id: u64) {
+impl<M: Send + 'static> Unsubscribe for Channel<M> {
+    fn unsubscribe(&self, id: u64) {
         self.change(|all| all.remove(&id));
     }
 }

@@ -1,24 +1,24 @@
-//! The end of being a subscriber.
+//! Subscriptions, which end when they are dropped.
 
 use std::fmt;
 use std::sync::Weak;
 
-/// What can be left.
-pub(super) trait Leave: Send + Sync {
-    fn leave(&self, id: u64);
+/// A topic of any type, to unsubscribe from.
+pub(super) trait Unsubscribe: Send + Sync {
+    fn unsubscribe(&self, id: u64);
 }
 
-/// Somebody's being subscribed to something: it ends when this is dropped.
+/// A subscription; it ends when this is dropped.
 ///
-/// A message that is being published at that moment by somebody else may still come.
+/// A message that another thread is publishing at that moment may still come.
 #[must_use = "the subscription ends when this is dropped; `keep` lets it go on"]
 pub struct Subscription {
-    to: Weak<dyn Leave>,
+    to: Weak<dyn Unsubscribe>,
     id: u64,
 }
 
 impl Subscription {
-    pub(super) fn new(to: Weak<dyn Leave>, id: u64) -> Self {
+    pub(super) fn new(to: Weak<dyn Unsubscribe>, id: u64) -> Self {
         Self { to, id }
     }
 
@@ -36,7 +36,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         if let Some(to) = self.to.upgrade() {
-            to.leave(self.id);
+            to.unsubscribe(self.id);
         }
     }
 }
@@ -47,9 +47,9 @@ impl fmt::Debug for Subscription {
     }
 }
 
-/// What nobody is subscribed to.
+/// A topic without subscribers.
 struct Nothing;
 
-impl Leave for Nothing {
-    fn leave(&self, _: u64) {}
+impl Unsubscribe for Nothing {
+    fn unsubscribe(&self, _: u64) {}
 }
