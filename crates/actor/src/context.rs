@@ -161,8 +161,8 @@ impl<A: Actor> Context<A> {
         }));
     }
 
-    /// As [`ask`](Self::ask), for so long at the most: then the closure gets
-    /// [`AskError::Timeout`], and an answer that comes later is dropped.
+    /// As [`ask`](Self::ask), with a limit: after `timeout` the closure gets
+    /// [`AskError::Timeout`], and a later answer is dropped.
     pub fn ask_timeout<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
     where
         B: Actor,
@@ -336,8 +336,8 @@ impl<A: Actor> Context<A> {
     }
 
     /// Runs a future beside the actor, which goes on with other messages; its output is the answer.
-    /// The future borrows nothing of the actor's, and belongs to whoever asked: it goes on when the actor
-    /// is restarted, and when it ends.
+    /// The future borrows nothing of the actor's, and belongs to the asker: it goes on when the actor
+    /// restarts or ends.
     pub fn detach<R, F>(&mut self, reply: Reply<R>, future: F)
     where
         R: Send + 'static,
@@ -456,8 +456,8 @@ impl<A: Actor> Context<A> {
         self.signal(Signal::Links(LinkChange::TrapExits { tell: None, life }));
     }
 
-    /// Has this actor told when another one ends, whatever the reason; at once if it has ended. The monitor
-    /// ends with the state that has set it: at a restart, too.
+    /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The monitor ends with
+    /// this actor, or at its restart.
     pub fn monitor<B: Actor>(&mut self, other: &Addr<B>) -> MonitorId
     where
         A: Receive<Down>,

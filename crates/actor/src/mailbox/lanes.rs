@@ -82,8 +82,8 @@ pub(super) enum Added<T> {
 }
 
 impl<T> Lanes<T> {
-    /// Lanes, the first being the most urgent, each with the number of messages that it keeps. Every
-    /// so many messages it is the turn of another lane than the first.
+    /// Makes lanes, the most urgent first, each with the number of messages that it keeps. Every
+    /// `every`th message is taken from a lane other than the first.
     pub(super) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
         let lane = |keep| LaneQueue { order: VecDeque::new(), due: 0, keep };
         let lanes: Box<[LaneQueue]> = keep.map(lane).collect();
@@ -168,7 +168,7 @@ impl<T> Lanes<T> {
         self.tickets.find(number.ticket).is_some_and(|ticket| ticket.serial == number.serial)
     }
 
-    /// The tickets that are yet to come. (What they stand behind is not told.)
+    /// The tickets that are yet to come, with `covers` left at 0.
     pub(super) fn pending(&self) -> impl Iterator<Item = Number> {
         let tickets = self.tickets.slots.iter().enumerate();
         tickets.filter_map(|(index, ticket)| {
@@ -245,8 +245,8 @@ impl<T> Lanes<T> {
     }
 }
 
-/// Whose turn it is among lanes: that of the first, but each so many messages that of another one,
-/// which is another one each time.
+/// Chooses the lane whose turn it is: the first, but for every `every`th message another lane, in
+/// rotation.
 struct LaneTurn {
     lanes: usize,
     every: u32,

@@ -155,10 +155,10 @@ impl<A: Actor> Addr<A> {
     /// As [`send_async`](Self::send_async).
     ///
     /// # Panics
-    /// If it would have to wait in a behaviour, a handler or a future: whoever holds cowns must not
-    /// wait for room, since what takes up the room may need them. Use [`send`](Self::send), or
-    /// [`send_async`](Self::send_async) in a future. An actor on [`Host::blocking`](crate::Host::blocking) may wait: but
-    /// two that wait for room at each other do so for ever.
+    /// If it would have to wait in a behaviour, a handler or a future: code that holds cowns must not
+    /// wait for room, since the messages that take up the room may need them. Use [`send`](Self::send), or
+    /// [`send_async`](Self::send_async) in a future. An actor on [`Host::blocking`](crate::Host::blocking) may wait,
+    /// but two that wait for room at each other wait for ever.
     #[track_caller]
     pub fn send_blocking<M>(&self, message: M) -> Result<(), SendError<M>>
     where

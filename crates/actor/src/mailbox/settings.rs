@@ -65,8 +65,8 @@ impl Mailbox {
         Self::lanes(1)
     }
 
-    /// A mailbox for so many messages; while it is full, senders [wait](Self::wait), unless another
-    /// policy is chosen. The message that is being handled does not count.
+    /// A mailbox with room for this many messages; while it is full, senders [wait](Self::wait), unless
+    /// another policy is chosen. The message that is being handled does not count.
     ///
     /// # Panics
     /// If there is room for none.
@@ -75,9 +75,8 @@ impl Mailbox {
         Self::unbounded().lane(0, Lane::bounded(capacity))
     }
 
-    /// A mailbox with so many unbounded lanes. Lane 0 is the most urgent. Messages go into the last
-    /// lane, but for those that are [assigned](Self::assign) to another one, or
-    /// [sent](crate::Addr::send_in) to one.
+    /// A mailbox with this many unbounded lanes. Lane 0 is the most urgent. Messages go into the last
+    /// lane, unless they are [assigned](Self::assign) or [sent](crate::Addr::send_in) to another one.
     ///
     /// # Panics
     /// If there is none.
@@ -99,7 +98,7 @@ impl Mailbox {
         self
     }
 
-    /// Messages of this type go into this lane, whoever sends them.
+    /// Messages of this type go into this lane.
     ///
     /// # Panics
     /// If there is no such lane.
@@ -110,9 +109,9 @@ impl Mailbox {
         self
     }
 
-    /// How patient lanes are: every so many messages (16 unless set) it is the turn of a less urgent
-    /// lane, each of them in rotation. So of `messages × (lanes - 1)` messages that are handled
-    /// while some wait in a lane, one at least is of that lane.
+    /// How often less urgent lanes have a turn: every `messages`th message (16 unless set) is taken
+    /// from one of them, in rotation. So of `messages × (lanes - 1)` messages that are handled while
+    /// some wait in a lane, at least one is from that lane.
     ///
     /// # Panics
     /// If it is less than 2: the most urgent lane would have no turn.
@@ -225,7 +224,8 @@ impl Lane {
         Self { capacity: None, policy: Policy::Wait }
     }
 
-    /// A lane for so many messages. While it is full, senders wait, unless another policy is chosen.
+    /// A lane with room for this many messages. While it is full, senders wait, unless another policy is
+    /// chosen.
     ///
     /// # Panics
     /// If there is room for none.

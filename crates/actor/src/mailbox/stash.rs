@@ -1,11 +1,11 @@
-//! Messages that an actor sets aside, to handle them again later.
+//! The stash: messages that an actor sets aside, to handle them later.
 
 use std::fmt;
 
 use super::envelope::{Envelopes, envelope};
 use crate::{Actor, Context, Message, MessageTo, Reply};
 
-/// What an actor has set aside.
+/// The messages that an actor has set aside.
 #[derive(Default)]
 pub(crate) struct Stash {
     aside: Envelopes,
@@ -14,13 +14,13 @@ pub(crate) struct Stash {
 }
 
 impl Stash {
-    /// What was set aside and is to be handled again.
+    /// Takes the messages to unstash.
     pub(crate) fn take_wanted(&mut self) -> Option<Envelopes> {
         let wanted = std::mem::take(&mut self.wanted);
         (wanted > 0).then(|| self.aside.take_first(wanted))
     }
 
-    /// All that was set aside.
+    /// Takes all messages.
     pub(crate) fn take(&mut self) -> Envelopes {
         std::mem::take(&mut self.aside)
     }
@@ -108,18 +108,17 @@ impl<A: Actor> Context<A> {
         Ok(())
     }
 
-    /// After the current message, handles what was [set aside](Self::stash) again, in its order,
-    /// before all messages and behaviours that wait. A stop or another signal comes before each
-    /// of them. Those that are set aside once more wait for the next call.
+    /// Handles the [stashed](Self::stash) messages after the current one, in their order, before all
+    /// messages and behaviours that wait. Signals, as a stop, come before each of them. Messages that
+    /// are stashed once more wait for the next call.
     ///
-    /// If only the next few can be handled, [`unstash`](Self::unstash) spares the others the way there
-    /// and back.
+    /// If only a few of them can be handled, [`unstash`](Self::unstash) is cheaper.
     pub fn unstash_all(&mut self) {
         self.unstash(usize::MAX);
     }
 
-    /// As [`unstash_all`](Self::unstash_all), for so many of the messages that were set aside, from the
-    /// first. Several calls in one handler add up.
+    /// As [`unstash_all`](Self::unstash_all), for the first `count` stashed messages. Several calls in
+    /// one handler add up.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }

@@ -40,7 +40,7 @@ impl Backoff {
         Self { first, cap, factor: 2.0, jitter: 0.0, seed: 0 }
     }
 
-    /// So many times as long each time, instead of twice.
+    /// How much longer each delay is than the one before, instead of twice.
     ///
     /// # Panics
     /// If the factor is not a number, infinite, or below 1.
@@ -68,7 +68,7 @@ impl Backoff {
         Self { seed, ..self }
     }
 
-    /// The delay before a restart after so many earlier ones in a row.
+    /// The delay before a restart, after `attempt` earlier ones in a row.
     pub fn delay(&self, attempt: u32) -> Duration {
         self.delay_of(attempt, 0)
     }

@@ -93,7 +93,7 @@ pub(crate) struct Plan {
     alarms: BTreeSet<(Duration, u64)>,
     /// How many children are not down.
     up: usize,
-    /// The children that were told to end and have not reported it; and the outcome to tell then.
+    /// The children that are to end and have not reported it, with the outcome to tell then.
     ending: HashMap<ActorId, Outcome>,
     actions: Vec<Action>,
 }
@@ -354,7 +354,7 @@ impl Plan {
         }
     }
 
-    /// A child has gone down since it was told to.
+    /// A child has gone down on request.
     fn after_stop(&mut self, number: u64, now: Duration) {
         let aim = self.entry(number).aim;
         match aim {
@@ -570,7 +570,7 @@ impl Plan {
         self.end_as(number, reason, Outcome::Gone);
     }
 
-    /// As `end`; this is told when it has ended: only then are its names free.
+    /// As `end`; `what` is told when the child has ended: only then are its names free.
     fn end_as(&mut self, number: u64, reason: ExitReason, what: Outcome) {
         self.silence(number);
         self.starts.remove(&number);

@@ -1,4 +1,4 @@
-//! The plan, told by hand what happens.
+//! The plan, fed with events by hand.
 
 use super::*;
 use crate::supervise::Shutdown;
