@@ -104,7 +104,7 @@ impl Settings {
                 address.cown().mark(true);
             }
             if let Some(tenancy) = tenancy {
-                tenancy.settle(address);
+                tenancy.register(address);
             }
         };
         match group {

@@ -266,8 +266,8 @@ impl Tenancy {
         Self { services, actor }
     }
 
-    /// Makes a new actor, whose names these are, known before it begins.
-    pub(crate) fn settle<A: Actor>(self, address: &Addr<A>) {
+    /// Registers a new actor, before it starts, under the names that this claims.
+    pub(crate) fn register<A: Actor>(self, address: &Addr<A>) {
         self.services.table.announce(address, None);
         // Told or dropped, it clears the place. This alerts the actor, so it comes last.
         address.on_down(move |_| drop(self));
