@@ -1,4 +1,4 @@
-//! Bounded mailboxes: a producer that waits, a sensor whose old readings are dropped, and a door that
+//! Bounded mailboxes: a producer that waits, a sensor whose old readings are dropped, and a gate that
 //! is shut.
 
 use coact::prelude::*;

@@ -103,13 +103,13 @@ fn auto_traits() {
         Cown<NoSync>: "Send" "Sync" "Unpin";
         WeakCown<u8>: "Send" "Sync" "Unpin";
         WeakCown<NoSync>: "Send" "Sync" "Unpin";
-        coact::Farewell<NoSync>: "Send" "Sync" "Unpin";
+        coact::LastHandleCheck<NoSync>: "Send" "Sync" "Unpin";
         CownId: "Send" "Sync" "Unpin";
 
         // Hosts: a pump stays on its thread.
         Pump: "" "" "Unpin";
         PumpHandle: "Send" "Sync" "Unpin";
-        Home: "Send" "Sync" "Unpin";
+        RuntimeHandle: "Send" "Sync" "Unpin";
         Host: "Send" "Sync" "Unpin";
         Spread: "Send" "Sync" "Unpin";
         System: "Send" "Sync" "Unpin";
@@ -118,16 +118,16 @@ fn auto_traits() {
         coact::Busy: "Send" "Sync" "Unpin";
         coact::OnCancel: "Send" "Sync" "Unpin";
 
-        // Addresses of actors go everywhere, and what is anchored is checked where it arrives.
+        // Addresses of actors go everywhere, and what is thread-bound is checked where it arrives.
         Addr<Local>: "Send" "Sync" "Unpin";
         WeakAddr<Local>: "Send" "Sync" "Unpin";
         Recipient<Quiet>: "Send" "Sync" "Unpin";
         coact::WeakRecipient<Quiet>: "Send" "Sync" "Unpin";
         AnyAddr: "Send" "Sync" "Unpin";
         coact::Spawn<Local>: "Send" "-" "Unpin";
-        coact::Anchored<Rc<u8>>: "Send" "-" "Unpin";
-        coact::Anchored<NoSync>: "Send" "-" "Unpin";
-        coact::Anchored<NoSend>: "Send" "Sync" "Unpin";
+        coact::ThreadBound<Rc<u8>>: "Send" "-" "Unpin";
+        coact::ThreadBound<NoSync>: "Send" "-" "Unpin";
+        coact::ThreadBound<NoSend>: "Send" "Sync" "Unpin";
 
         // Sets, which borrow handles.
         Read<'static, u8>: "Send" "Sync" "Unpin";
@@ -136,8 +136,8 @@ fn auto_traits() {
         coact::CheckedRead<'static, u8>: "Send" "Sync" "Unpin";
         coact::CheckedAll<'static, NoSync>: "Send" "Sync" "Unpin";
         coact::CheckedReadAll<'static, u8>: "Send" "Sync" "Unpin";
-        coact::Regardless<'static, NoSync>: "Send" "Sync" "Unpin";
-        coact::RegardlessHeld<NoSync>: "Send" "Sync" "Unpin";
+        coact::Unchecked<'static, NoSync>: "Send" "Sync" "Unpin";
+        coact::UncheckedHandle<NoSync>: "Send" "Sync" "Unpin";
 
         // Access: as the references that they stand for.
         Members<'static, u8>: "Send" "Sync" "Unpin";
@@ -286,7 +286,7 @@ fn values_are_covariant() {
         };
     }
     covariant! {
-        coact::Anchored<Any> => coact::Anchored<One>;
+        coact::ThreadBound<Any> => coact::ThreadBound<One>;
         Shared<Any> => Shared<One>;
         SendError<Any> => SendError<One>;
         RouteError<Any> => RouteError<One>;

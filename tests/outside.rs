@@ -68,7 +68,7 @@ fn t7_the_global_runtime_beside_a_system_is_told_once() {
     });
     let _ = Runtime::global();
     assert_eq!(told(&faults), []);
-    let stray = on("stray", || (spawn(Idle).home(), Cown::new(0).home(), Home::current()));
+    let stray = on("stray", || (spawn(Idle).home(), Cown::new(0).home(), RuntimeHandle::current()));
     let global = Runtime::global().home();
     assert_eq!(stray, (global, global, global));
     assert_eq!(told(&faults), [("stray".to_owned(), "first")]);
@@ -165,7 +165,7 @@ fn a_system_may_be_the_default() {
     let named = actor_named();
     assert_eq!(lookup::<Idle>("the one").unwrap(), named);
     let (resolver, promise) = Promise::channel();
-    after(Duration::from_millis(1), (), move |()| resolver.resolve(Home::current()));
+    after(Duration::from_millis(1), (), move |()| resolver.resolve(RuntimeHandle::current()));
     assert_eq!(promise.wait(), Ok(home));
     default.wait_idle();
     assert!(started.take().contains(&actor.id()));

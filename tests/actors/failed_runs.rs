@@ -143,7 +143,7 @@ fn assert_others_run() {
         assert_eq!(company._diary.ask(Note("first")).wait(), Ok(2));
         let (diary, number) = (company._spawns.diary.clone(), company._spawns.cown.clone());
         drop(company);
-        Runtime::wait_idle_all(&[Home::current()]);
+        Runtime::wait_idle_all(&[RuntimeHandle::current()]);
         // Two of the guard's, and one of each that said farewell: alone, and two children.
         assert_eq!(ask(&number, |n| *n).wait(), Ok(2 + 3));
         assert_eq!(gone.0.load(Ordering::Relaxed), 1);

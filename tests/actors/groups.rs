@@ -185,7 +185,7 @@ impl Handler<Occupy> for Busy {
     }
 }
 
-/// The alert of one who resumes the actor, and has come half its way, does not swallow that of the handler.
+/// The interrupt of one who resumes the actor, and has come half its way, does not swallow that of the handler.
 #[test]
 fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
     // The sanitizers take some ten times as long.
@@ -211,7 +211,7 @@ fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
     });
 }
 
-/// The same in the deterministic mode, which stops a thread between any two of an alert's steps.
+/// The same in the deterministic mode, which stops a thread between any two of an interrupt's steps.
 #[test]
 fn an_actor_that_is_held_handles_nothing_on_any_schedule() {
     for method in [Method::Random, Method::Pct { depth: 3 }] {

@@ -23,7 +23,7 @@ pub enum Place {
     Blocking,
     Caller,
     CallerForOne,
-    Pump(Home),
+    Pump(RuntimeHandle),
 }
 
 const PLACES: [Place; 7] = [
@@ -94,7 +94,7 @@ pub fn everywhere(program: fn(Place)) {
 /// Another thread runs the program; this one pumps.
 fn on_a_pump(program: fn(Place)) {
     let system = system();
-    let pump = Runtime::builder().sibling_of(system.home()).build_pumped().unwrap();
+    let pump = Runtime::builder().grouped_with(system.home()).build_pumped().unwrap();
     let home = pump.home();
     thread::scope(|scope| {
         let main = scope.spawn(|| {

@@ -195,19 +195,19 @@ fn an_actor_that_is_moved_leaves_its_callers() {
 fn a_move_does_not_keep_an_actor_from_its_end() {
     let system = system();
     let log = Log::new();
-    struct Farewell(Log<String>);
-    impl Actor for Farewell {
+    struct LastHandleCheck(Log<String>);
+    impl Actor for LastHandleCheck {
         fn stopped(&mut self, reason: &ExitReason, _: &mut Context<Self>) {
             self.0.push(reason.to_string());
         }
     }
-    let farewell = system.spawn(Farewell(log.clone()));
+    let farewell = system.spawn(LastHandleCheck(log.clone()));
     farewell.move_to(system.dispatcher("left").unwrap()).unwrap();
     drop(farewell);
     system.wait_idle();
     assert_eq!(log.take(), ["it was done"]);
     // One that has ended is not moved, and nothing else happens.
-    let ended = system.spawn(Farewell(log.clone()));
+    let ended = system.spawn(LastHandleCheck(log.clone()));
     ended.kill().unwrap();
     ended.ended().wait().unwrap();
     ended.move_to(system.dispatcher("left").unwrap()).unwrap();

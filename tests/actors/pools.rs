@@ -310,7 +310,7 @@ fn detached_members_belong_to_the_family_of_their_pool() {
     pool.resize(2);
     let homes: Vec<_> = pool.members().iter().map(Addr::home).collect();
     assert_ne!(homes[0], homes[1], "a thread each");
-    assert!(homes.iter().all(|home| home.eldest() == system.home()));
+    assert!(homes.iter().all(|home| home.group_root() == system.home()));
     drop(pool);
     assert!(system.shutdown(PATIENCE).is_complete());
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::{BadUid, Home, RegisterError, sim};
+use coact::{BadUid, RegisterError, RuntimeHandle, sim};
 use coact_tests::{check, check_with_faults, finally, panic_of};
 use proptest::prelude::{Strategy, TestCaseError, prop, prop_assert_eq, prop_oneof, proptest};
 
@@ -80,7 +80,7 @@ fn many_that_want_a_name_at_once_are_told_apart() {
     check(|| {
         let threads: Vec<_> = (0..4)
             .map(|_| {
-                let home = Home::current();
+                let home = RuntimeHandle::current();
                 std::thread::spawn(move || {
                     actor(Diary::new().0).on(home).named("only").try_spawn().ok()
                 })

@@ -335,7 +335,7 @@ fn a_shutdown_survives_what_is_set_aside_and_panics() {
     assert!(asks.into_iter().all(|ask| ask.wait().is_err()));
 }
 
-/// As all messages do: a shut door shuts the group.
+/// As all messages do: a shut gate shuts the group.
 #[test]
 fn what_comes_again_waits_while_another_member_of_the_group_does() {
     for workers in [1, 2] {

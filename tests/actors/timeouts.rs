@@ -255,7 +255,7 @@ impl Message for Work {
 
 impl Receive<Work> for Slow {
     fn receive(&mut self, _: Work, reply: Reply<()>, context: &mut Context<Self>) {
-        self.began.push(Home::current().elapsed());
+        self.began.push(RuntimeHandle::current().elapsed());
         let takes = self.takes;
         context.hold(reply, move |_, _| Box::pin(async move { sleep(takes).await.unwrap() }));
     }

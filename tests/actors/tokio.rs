@@ -125,7 +125,7 @@ fn tasks_of_tokio_and_actors_work_together() {
     let (log, faults) = (Log::new(), Faults::new());
     let hook = faults.clone();
     // The context comes first, so that each can enter the other.
-    let home = std::sync::Arc::new(std::sync::OnceLock::<Home>::new());
+    let home = std::sync::Arc::new(std::sync::OnceLock::<RuntimeHandle>::new());
     let far = std::sync::Arc::clone(&home);
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

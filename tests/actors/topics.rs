@@ -299,9 +299,9 @@ fn events_of_ones_own_are_topics_by_type() {
         let heard = Log::new();
         let log = heard.clone();
         let subscription = events().subscribe(move |opened: Opened| log.push(opened.0));
-        assert_eq!(events().publish(Opened("door")), 1);
+        assert_eq!(events().publish(Opened("gate")), 1);
         assert_eq!(events().publish(5_u8), 0);
-        assert_eq!(heard.take(), ["door"]);
+        assert_eq!(heard.take(), ["gate"]);
         drop(subscription);
         assert_eq!(events().topic::<MessageDropped>().subscribers(), 0);
         let (diary, _) = Diary::spawn();

@@ -81,7 +81,7 @@ fn what_a_dead_actor_is_sent_comes_back() {
 enum Where {
     Start,
     Message,
-    Farewell,
+    LastHandleCheck,
 }
 
 struct Child(Where);
@@ -94,7 +94,7 @@ impl Actor for Child {
     }
 
     fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
-        if self.0 == Where::Farewell {
+        if self.0 == Where::LastHandleCheck {
             fail("boom");
         }
     }
@@ -120,7 +120,7 @@ impl Handler<Go> for Child {
 fn a_parent_hears_where_its_child_fails() {
     everywhere(
         || {
-            [Where::Start, Where::Message, Where::Farewell].map(|place| {
+            [Where::Start, Where::Message, Where::LastHandleCheck].map(|place| {
                 let (parent, log) = Doer::spawn();
                 let ended = Log::new();
                 let far = ended.clone();

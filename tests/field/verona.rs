@@ -372,9 +372,9 @@ fn a_thread_of_the_program_is_the_runtime() {
                 when(&far, move |sum| *sum += n);
             });
         }
-        pump.run_until_all_idle(&[Home::current()]);
+        pump.run_until_all_idle(&[RuntimeHandle::current()]);
         when((&here, &there), |(a, b)| *a += *b);
-        pump.run_until_all_idle(&[Home::current()]);
+        pump.run_until_all_idle(&[RuntimeHandle::current()]);
         assert_eq!(here.into_inner().unwrap_or_default(), 90);
     });
 }
@@ -388,7 +388,8 @@ fn threads_outside_bring_work_while_the_runtime_is_held_open() {
             let rounds = of_many(50, 3);
             let [sum, ended] = [(); 2].map(|()| Cown::new(0));
             for _ in 0..3 {
-                let (sum, ended, busy) = (sum.clone(), ended.clone(), Home::current().hold_open());
+                let (sum, ended, busy) =
+                    (sum.clone(), ended.clone(), RuntimeHandle::current().hold_open());
                 outside(move || {
                     for _ in 0..rounds {
                         // When it is answered, nothing of it is left.
@@ -431,7 +432,7 @@ fn two_overloaded_pairs_do_not_block_each_other() {
         overload(&from, &to, times);
         overload(&other_from, &other_to, times);
         ask((&from, &other_to), |_| ()).wait().unwrap();
-        Runtime::wait_idle_all(&[Home::current()]);
+        Runtime::wait_idle_all(&[RuntimeHandle::current()]);
         let all = [from, to, other_from, other_to].map(|cown| cown.into_inner().unwrap());
         assert_eq!(all, [times; 4]);
     });

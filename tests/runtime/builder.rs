@@ -236,11 +236,11 @@ mod around {
             run();
             SEEN.lock().unwrap().push(std::thread::current().name().map(str::to_owned));
         });
-        let eldest = builder.name("eldest").build().unwrap();
-        let sibling = Runtime::builder().workers(1).name("sibling").sibling_of(eldest.home());
-        drop((sibling.build().unwrap(), eldest));
+        let group_root = builder.name("group_root").build().unwrap();
+        let sibling = Runtime::builder().workers(1).name("sibling").grouped_with(group_root.home());
+        drop((sibling.build().unwrap(), group_root));
         let mut seen = SEEN.lock().unwrap().clone();
         seen.sort();
-        assert_eq!(seen, [Some("eldest-0".to_owned()), Some("sibling-0".to_owned())]);
+        assert_eq!(seen, [Some("group_root-0".to_owned()), Some("sibling-0".to_owned())]);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact_tests::{Faults, panic_of, runtime};
 
-fn here() -> Home {
+fn here() -> RuntimeHandle {
     Cown::new(0).home()
 }
 
@@ -19,7 +19,7 @@ fn t7_a_home_is_entered_for_a_while() {
         assert_eq!(here(), one);
         {
             let _inner = two.enter();
-            assert_eq!((here(), Home::current()), (two, two));
+            assert_eq!((here(), RuntimeHandle::current()), (two, two));
         }
         assert_eq!(here(), one);
         drop(outer);
@@ -73,7 +73,7 @@ fn tasks_of_tokio_are_within_a_runtime() {
     let home = runtime.home();
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     /// Looks where it is dropped.
-    struct Look(std::sync::mpsc::Sender<Home>);
+    struct Look(std::sync::mpsc::Sender<RuntimeHandle>);
     impl Drop for Look {
         fn drop(&mut self) {
             let _ = self.0.send(here());
@@ -88,7 +88,7 @@ fn tasks_of_tokio_are_within_a_runtime() {
         }
         after(Duration::from_millis(1), &cown, |n| *n += 1);
         coact::sleep(Duration::from_millis(2)).await.unwrap();
-        (cown.home(), Home::current())
+        (cown.home(), RuntimeHandle::current())
     }));
     assert_eq!(tokio.block_on(task).unwrap(), (home, home));
     // One that is dropped in the middle.

@@ -1,4 +1,4 @@
-//! Runtimes that are siblings share what is kept for them.
+//! Runtimes that are runtimes_of_its_group share what is kept for them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -9,18 +9,18 @@ use coact_tests::{Faults, fail, runtime};
 #[derive(Default)]
 struct Kept(AtomicU32);
 
-fn kept(home: Home) -> &'static Kept {
-    home.companion()
+fn kept(home: RuntimeHandle) -> &'static Kept {
+    home.extension()
 }
 
 #[test]
-fn siblings_share_companions_and_have_one_eldest() {
+fn runtimes_of_a_group_share_extensions_and_have_one_root() {
     let first = Runtime::builder().workers(1).build().unwrap();
-    let second = Runtime::builder().workers(1).sibling_of(first.home()).build().unwrap();
-    let third = Runtime::builder().workers(1).sibling_of(second.home()).build().unwrap();
+    let second = Runtime::builder().workers(1).grouped_with(first.home()).build().unwrap();
+    let third = Runtime::builder().workers(1).grouped_with(second.home()).build().unwrap();
     kept(third.home()).0.store(7, Ordering::Relaxed);
     for runtime in [&first, &second, &third] {
-        assert_eq!(runtime.home().eldest(), first.home());
+        assert_eq!(runtime.home().group_root(), first.home());
         assert_eq!(kept(runtime.home()).0.load(Ordering::Relaxed), 7);
     }
 }
@@ -31,14 +31,14 @@ fn runtimes_of_one_builder_are_no_siblings() {
     let [one, two] = [builder.clone(), builder].map(|builder| builder.build().unwrap());
     kept(one.home()).0.store(7, Ordering::Relaxed);
     assert_eq!(kept(two.home()).0.load(Ordering::Relaxed), 0);
-    assert_eq!((one.home().eldest(), two.home().eldest()), (one.home(), two.home()));
+    assert_eq!((one.home().group_root(), two.home().group_root()), (one.home(), two.home()));
 }
 
 #[test]
 fn a_sibling_has_the_panic_hook_unless_it_has_its_own() {
     let (faults, own) = (Faults::new(), Faults::new());
-    let eldest = runtime(1, &faults);
-    let with = Runtime::builder().workers(1).sibling_of(eldest.home());
+    let group_root = runtime(1, &faults);
+    let with = Runtime::builder().workers(1).grouped_with(group_root.home());
     let told = own.clone();
     let without = with.clone().panic_hook(move |fault| told.push(fault.clone()));
     for builder in [with, without] {
@@ -51,7 +51,7 @@ fn a_sibling_has_the_panic_hook_unless_it_has_its_own() {
 #[test]
 fn a_simulation_begins_without_companions() {
     coact::sim::check(|| {
-        let kept = kept(Home::current());
+        let kept = kept(RuntimeHandle::current());
         assert_eq!(kept.0.fetch_add(1, Ordering::Relaxed), 0);
     });
 }

@@ -27,7 +27,7 @@ fn bell() -> (Waker, mpsc::Receiver<()>) {
 fn h8_a_runtime_that_is_held_open_is_not_idle() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| {
-        let (cown, busy) = (Cown::new(0), Home::current().hold_open());
+        let (cown, busy) = (Cown::new(0), RuntimeHandle::current().hold_open());
         let far = cown.clone();
         thread::spawn(move || {
             thread::yield_now();

@@ -8,7 +8,7 @@ use std::task::Wake;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use coact::Home;
+use coact::RuntimeHandle;
 use coact::prelude::*;
 use coact_tests::{Faults, Journal, Log, Meeting, PATIENCE, panic_of, runtime};
 
@@ -352,11 +352,11 @@ fn a_shutdown_does_not_wait_for_destructors_that_are_stuck() {
             drop((first, blocking(move || drop(stuck))));
         }),
         ("who is woken when the runtime gives up", |stuck, _| {
-            mem::forget(Home::current().on_cancel(Arc::new(stuck).into()));
-            mem::forget(Home::current().hold_open());
+            mem::forget(RuntimeHandle::current().on_cancel(Arc::new(stuck).into()));
+            mem::forget(RuntimeHandle::current().hold_open());
         }),
         ("the same, in a runtime that is done", |stuck, _| {
-            mem::forget(Home::current().on_cancel(Arc::new(stuck).into()));
+            mem::forget(RuntimeHandle::current().on_cancel(Arc::new(stuck).into()));
         }),
         ("what a task owns that awaits a sleep", |stuck, _| {
             drop(spawn_future(async move {
@@ -568,7 +568,10 @@ fn t8_a_behaviour_may_drop_its_runtime() {
 }
 
 /// Waits for the end of all work, in each of the ways that there are.
-fn waits(runtime: &Arc<std::sync::Mutex<Option<Runtime>>>, home: coact::Home) -> [String; 4] {
+fn waits(
+    runtime: &Arc<std::sync::Mutex<Option<Runtime>>>,
+    home: coact::RuntimeHandle,
+) -> [String; 4] {
     let lock = runtime.lock().unwrap();
     let of_its = lock.as_ref().unwrap();
     let one = panic_of(|| of_its.wait_idle());

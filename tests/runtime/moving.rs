@@ -34,11 +34,14 @@ fn a_poisoned_cown_moves_as_any_other() {
         cown.move_to(two.home()).unwrap();
         let moved = ask(cown.checked(), |state| {
             state.unwrap_err().clear();
-            Home::current()
+            RuntimeHandle::current()
         });
         assert_eq!(moved.wait(), Ok(two.home()));
         assert_eq!(cown.home(), two.home());
-        assert_eq!(ask(&other, |_| Home::current()).wait().unwrap() == two.home(), in_group);
+        assert_eq!(
+            ask(&other, |_| RuntimeHandle::current()).wait().unwrap() == two.home(),
+            in_group
+        );
     }
     assert_eq!(faults.take().len(), 2, "one for each panic");
 }
@@ -86,7 +89,7 @@ fn a_runtime_that_has_been_shut_down_takes_no_cowns_and_gives_none() {
 #[test]
 fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
     let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
-    let home = || Home::current();
+    let home = || RuntimeHandle::current();
     for in_group in [false, true] {
         let group = Group::new_in(one.home());
         let [cown, other] = [(); 2].map(|()| match in_group {
@@ -131,7 +134,9 @@ fn g8_what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
     let (a, b) = (group.cown(()), group.cown(Vec::new()));
     let (far, near, home) = (b.clone(), a.clone(), two.home());
     when(&a, move |()| {
-        let note = |far: &Cown<_>| when(far, |homes: &mut Vec<Home>| homes.push(Home::current()));
+        let note = |far: &Cown<_>| {
+            when(far, |homes: &mut Vec<RuntimeHandle>| homes.push(RuntimeHandle::current()))
+        };
         note(&far);
         near.move_to(home).unwrap();
         (0..3).for_each(|_| note(&far));

@@ -57,7 +57,7 @@ fn a_pump_can_be_among_them() {
 fn all_who_wait_are_told() {
     let (send, pumps) = mpsc::channel();
     let threads = [(); 2].map(|()| {
-        let (send, (tell, rounds)) = (send.clone(), mpsc::channel::<Home>());
+        let (send, (tell, rounds)) = (send.clone(), mpsc::channel::<RuntimeHandle>());
         let thread = thread::spawn(move || {
             let pump = Runtime::builder().build_pumped().unwrap();
             send.send((pump.home(), pump.run(|| Cown::new(0)))).unwrap();
@@ -120,7 +120,7 @@ fn behaviours_cannot_wait_for_it() {
 /// A guest that is seen by the first look for idleness and gone by the next does not leave the waiter
 /// asleep: nobody tells of a guest's end.
 #[test]
-fn a_guest_that_comes_and_goes_is_waited_for_and_no_longer() {
+fn an_external_thread_that_comes_and_goes_is_waited_for_and_no_longer() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| Cown::new(0_u64));
     let (far, (stop, stopped)) = (cown.clone(), mpsc::channel::<()>());
@@ -201,8 +201,8 @@ fn a_body_on_the_spot_is_at_home() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
     let (cown, from) = (mine.run(|| Cown::new(())), other.run(|| Cown::new(())));
     let place = move || {
-        let here = ask_here(&cown, |()| (Home::current(), Cown::new(()).home()));
-        (here.wait().unwrap(), Home::current())
+        let here = ask_here(&cown, |()| (RuntimeHandle::current(), Cown::new(()).home()));
+        (here.wait().unwrap(), RuntimeHandle::current())
     };
     let outside = place();
     let inside = ask(&from, move |()| place()).wait().unwrap();
@@ -226,7 +226,7 @@ fn a_body_on_the_spot_runs_where_the_cown_is() {
                 let at = cown.downgrade();
                 when_here(cown, move |n| {
                     *n += 1;
-                    assert_eq!(at.upgrade().unwrap().home(), Home::current());
+                    assert_eq!(at.upgrade().unwrap().home(), RuntimeHandle::current());
                 });
             }
         }

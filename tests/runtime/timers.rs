@@ -82,12 +82,12 @@ fn t5_a_timer_without_cowns_runs_in_its_own_runtime() {
     let homes = Log::new();
     runtime.run(|| {
         let (once, again) = (homes.clone(), homes.clone());
-        after(ms(1), (), move |()| once.push(coact::Home::current()));
+        after(ms(1), (), move |()| once.push(coact::RuntimeHandle::current()));
         let (resolver, ticked) = Promise::channel();
         let resolver = std::sync::Mutex::new(Some(resolver));
         let timer = every(ms(1), (), move |()| {
             if let Some(resolver) = resolver.lock().unwrap().take() {
-                again.push(coact::Home::current());
+                again.push(coact::RuntimeHandle::current());
                 resolver.resolve(());
             }
         });
@@ -294,10 +294,10 @@ fn a_timer_on_no_cown_fires_in_its_runtime() {
     let (resolver, once) = Promise::channel();
     let (ticks, seen) = std::sync::mpsc::channel();
     runtime.run(|| {
-        let tell = move |()| resolver.resolve(Home::current());
+        let tell = move |()| resolver.resolve(RuntimeHandle::current());
         after(Duration::from_millis(1), (), tell);
         let tell = move |()| {
-            let _ = ticks.send(Home::current());
+            let _ = ticks.send(RuntimeHandle::current());
         };
         let timer = every(Duration::from_millis(1), (), tell);
         assert_eq!(seen.recv_timeout(PATIENCE), Ok(home));
@@ -378,8 +378,9 @@ fn a_fixed_delay_counts_from_the_end_of_a_run() {
         let second = Duration::from_secs(1);
         let (runs, log) = (Cown::new(()), Log::new());
         let seen = log.clone();
-        let timer =
-            every_with_fixed_delay(second, &runs, move |_| seen.push(Home::current().elapsed()));
+        let timer = every_with_fixed_delay(second, &runs, move |_| {
+            seen.push(RuntimeHandle::current().elapsed())
+        });
         sleep(second * 7 / 2).wait().unwrap();
         assert!(timer.cancel());
         sleep(3 * second).wait().unwrap();

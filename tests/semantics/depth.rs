@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::{Attended, Batch, Broken, Door, Home, OnCancel, Resolver, Sleep};
+use coact::{Batch, Broken, Gate, Interruptible, OnCancel, Resolver, RuntimeHandle, Sleep};
 use coact_tests::{Faults, Log, PATIENCE, runtime};
 
 const DEEP: usize = 100_000;
@@ -113,24 +113,24 @@ fn finally_all(log: &Log<()>) {
     }
 }
 
-/// State that is attended to, with a front that may own what it likes.
+/// State that is interruptible, with shared state that may own what it likes.
 struct Plain;
 
-impl Attended for Plain {
-    type Front = Box<dyn Any + Send + Sync>;
-    fn attend(&mut self, _: &Self::Front) -> Door {
-        Door::Open
+impl Interruptible for Plain {
+    type SharedState = Box<dyn Any + Send + Sync>;
+    fn on_interrupt(&mut self, _: &Self::SharedState) -> Gate {
+        Gate::Open
     }
-    fn cancel(&mut self, _: &Self::Front) {}
-    fn failed(&mut self, _: &Self::Front, _: &Broken) {}
+    fn cancel(&mut self, _: &Self::SharedState) {}
+    fn failed(&mut self, _: &Self::SharedState, _: &Broken) {}
 }
 
-fn attended(front: impl Any + Send + Sync) -> Cown<Plain> {
-    let front: <Plain as Attended>::Front = Box::new(front);
-    Cown::attended(Home::current(), front, |_| Plain)
+fn interruptible(shared: impl Any + Send + Sync) -> Cown<Plain> {
+    let shared: <Plain as Interruptible>::SharedState = Box::new(shared);
+    Cown::interruptible(RuntimeHandle::current(), shared, |_| Plain)
 }
 
-/// What a front owns, which is to be shared.
+/// What shared state owns, which is to be shared.
 struct Shareable<T>(#[allow(dead_code)] Mutex<T>);
 
 #[test]
@@ -144,13 +144,13 @@ fn states_that_own_the_next() {
 
 #[test]
 fn fronts_that_own_the_next() {
-    drop_a_chain(|counted, next| attended(Shareable(Mutex::new((counted, next)))));
+    drop_a_chain(|counted, next| interruptible(Shareable(Mutex::new((counted, next)))));
 }
 
 #[test]
 fn fronts_that_have_weak_handles_of_the_next() {
     drop_a_chain(|counted, next: Option<WeakCown<Plain>>| {
-        attended(Shareable(Mutex::new((counted, next)))).downgrade()
+        interruptible(Shareable(Mutex::new((counted, next)))).downgrade()
     });
 }
 
@@ -300,7 +300,7 @@ fn wakers_that_own_the_next() {
     });
     struct Watching(#[expect(dead_code)] OnCancel);
     drop_a_chain(|counted, next: Option<Watching>| {
-        Watching(Home::current().on_cancel(owner(counted, next)))
+        Watching(RuntimeHandle::current().on_cancel(owner(counted, next)))
     });
 }
 

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::{Attended, Door};
+use coact::{Gate, Interruptible};
 use coact_tests::{
     Faults, Journal, Log, Meeting, PATIENCE, everywhere, everywhere_with_faults, fail, finally,
     runtime,
@@ -514,7 +514,7 @@ fn g8_a_group_moves_as_a_whole() {
     let (first, second) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
     let group = Group::new_in(first.home());
     let (a, b) = (group.cown(()), group.cown(()));
-    let home = |cown: &Cown<()>| ask(cown, |()| coact::Home::current()).wait().unwrap();
+    let home = |cown: &Cown<()>| ask(cown, |()| coact::RuntimeHandle::current()).wait().unwrap();
     assert_eq!((home(&a), home(&b)), (first.home(), first.home()));
     a.move_to(second.home()).unwrap();
     first.wait_idle();
@@ -522,7 +522,7 @@ fn g8_a_group_moves_as_a_whole() {
     assert_eq!((b.home(), group.home()), (second.home(), second.home()));
 }
 
-/// State that is attended to: keeps what it was told by, and whether its door is open.
+/// State that is interruptible: keeps what it was told by, and whether its gate is open.
 struct Clerk {
     calls: Vec<&'static str>,
     panics: usize,
@@ -533,12 +533,12 @@ struct Desk {
     shut: AtomicBool,
 }
 
-impl Attended for Clerk {
-    type Front = Desk;
+impl Interruptible for Clerk {
+    type SharedState = Desk;
 
-    fn attend(&mut self, desk: &Desk) -> Door {
-        self.calls.push("attend");
-        if desk.shut.load(Ordering::Relaxed) { Door::Shut } else { Door::Open }
+    fn on_interrupt(&mut self, desk: &Desk) -> Gate {
+        self.calls.push("on_interrupt");
+        if desk.shut.load(Ordering::Relaxed) { Gate::Shut } else { Gate::Open }
     }
 
     fn cancel(&mut self, _: &Desk) {
@@ -551,74 +551,74 @@ impl Attended for Clerk {
 }
 
 fn clerk(group: &Group) -> Cown<Clerk> {
-    group.attended(Desk::default(), |_| Clerk { calls: Vec::new(), panics: 0 })
+    group.interruptible(Desk::default(), |_| Clerk { calls: Vec::new(), panics: 0 })
 }
 
 #[test]
-fn g9_an_alerted_member_is_attended_to_before_the_next_behaviour() {
+fn g9_an_interrupted_member_is_called_before_the_next_behaviour() {
     everywhere(|| {
         let group = Group::new();
         let (a, b) = (clerk(&group), clerk(&group));
         let (far, near) = (b.clone(), a.clone());
         when(&a, move |a| {
             a.calls.push("first");
-            when(&far, |b| b.calls.push("sent")); // In the ring; the alert overtakes it.
-            far.alert();
-            far.alert();
-            near.alert();
+            when(&far, |b| b.calls.push("sent")); // In the ring; the interrupt overtakes it.
+            far.interrupt();
+            far.interrupt();
+            near.interrupt();
         });
         finally(move || {
-            assert_eq!(a.into_inner().ok().unwrap().calls, ["first", "attend"]);
-            assert_eq!(b.into_inner().ok().unwrap().calls, ["attend", "sent"]);
+            assert_eq!(a.into_inner().ok().unwrap().calls, ["first", "on_interrupt"]);
+            assert_eq!(b.into_inner().ok().unwrap().calls, ["on_interrupt", "sent"]);
         });
     });
 }
 
 #[test]
-fn an_idle_member_is_attended_to() {
+fn an_idle_member_is_interrupted() {
     everywhere(|| {
         let group = Group::new();
         let (a, b) = (clerk(&group), clerk(&group));
         for _ in 0..20 {
-            a.alert();
-            b.alert();
+            a.interrupt();
+            b.interrupt();
         }
-        drop(b); // In the list of alerts, perhaps.
+        drop(b); // In the list of interrupts, perhaps.
         assert!(!ask(&a, |a| a.calls.is_empty()).wait().unwrap());
     });
 }
 
 #[test]
-fn g9_a_shut_door_shuts_the_group() {
+fn g9_a_shut_gate_shuts_the_group() {
     for workers in [1, 2] {
         let runtime = runtime(workers, &Faults::new());
         let _entered = runtime.enter();
         let group = Group::new();
         let (a, b, plain) = (clerk(&group), clerk(&group), group.cown(Journal::new()));
         for clerk in [&a, &b] {
-            clerk.front().shut.store(true, Ordering::Relaxed);
-            clerk.alert();
+            clerk.shared_state().shut.store(true, Ordering::Relaxed);
+            clerk.interrupt();
         }
-        when(&plain, |journal| journal.note("behind the doors"));
+        when(&plain, |journal| journal.note("behind the gates"));
         let journal = Journal::new();
         let noted = journal.clone();
         when(&Cown::new(()), move |()| noted.note("outside"));
-        // One of two doors is not enough.
-        a.front().shut.store(false, Ordering::Relaxed);
-        a.alert();
-        let passed = ask(&plain, |journal| journal.has("behind the doors"));
+        // One of two gates is not enough.
+        a.shared_state().shut.store(false, Ordering::Relaxed);
+        a.interrupt();
+        let passed = ask(&plain, |journal| journal.has("behind the gates"));
         runtime.wait_idle();
         assert!(journal.has("outside"));
         let passed = passed.wait_timeout(Duration::ZERO).unwrap_err();
-        b.front().shut.store(false, Ordering::Relaxed);
-        b.alert();
+        b.shared_state().shut.store(false, Ordering::Relaxed);
+        b.interrupt();
         assert_eq!(passed.wait(), Ok(true));
     }
 }
 
-/// The door is shut from within, with something in the ring, which waits too.
+/// The gate is shut from within, with something in the ring, which waits too.
 #[test]
-fn g9_the_ring_waits_at_a_shut_door() {
+fn g9_the_ring_waits_at_a_shut_gate() {
     let runtime = runtime(2, &Faults::new());
     let _entered = runtime.enter();
     let group = Group::new();
@@ -628,15 +628,15 @@ fn g9_the_ring_waits_at_a_shut_door() {
         for _ in 0..3 {
             when(&far, |b| b.calls.push("sent"));
         }
-        near.front().shut.store(true, Ordering::Relaxed);
-        near.alert();
+        near.shared_state().shut.store(true, Ordering::Relaxed);
+        near.interrupt();
     });
     runtime.wait_idle();
     let sent = ask(&b, |b| b.calls.len());
     runtime.wait_idle();
     let sent = sent.wait_timeout(Duration::ZERO).unwrap_err();
-    a.front().shut.store(false, Ordering::Relaxed);
-    a.alert();
+    a.shared_state().shut.store(false, Ordering::Relaxed);
+    a.interrupt();
     assert_eq!(sent.wait(), Ok(3));
 }
 
@@ -648,26 +648,26 @@ struct Busy {
 }
 
 impl Busy {
-    fn door(&self) -> Door {
-        if self.turns > 0 { Door::Reserved } else { Door::Open }
+    fn gate(&self) -> Gate {
+        if self.turns > 0 { Gate::Reserved } else { Gate::Open }
     }
 }
 
-impl Attended for Busy {
-    type Front = ();
+impl Interruptible for Busy {
+    type SharedState = ();
 
-    fn attend(&mut self, (): &()) -> Door {
-        self.log.push("attend");
-        self.door()
+    fn on_interrupt(&mut self, (): &()) -> Gate {
+        self.log.push("on_interrupt");
+        self.gate()
     }
 
-    fn take_turn(&mut self, (): &()) -> Door {
+    fn take_turn(&mut self, (): &()) -> Gate {
         self.log.push("turn");
         self.turns -= 1;
         if let Some(work) = self.at_first.take() {
             work();
         }
-        self.door()
+        self.gate()
     }
 
     fn cancel(&mut self, (): &()) {}
@@ -675,9 +675,9 @@ impl Attended for Busy {
     fn failed(&mut self, (): &(), _: &Broken) {}
 }
 
-/// Each as the next behaviour would: not while another door is shut, and before all that waits.
+/// Each as the next behaviour would: not while another gate is shut, and before all that waits.
 #[test]
-fn g9_a_member_takes_its_own_turns_when_no_door_is_shut() {
+fn g9_a_member_takes_its_own_turns_when_no_gate_is_shut() {
     for workers in [1, 2] {
         let runtime = runtime(workers, &Faults::new());
         let _entered = runtime.enter();
@@ -685,25 +685,25 @@ fn g9_a_member_takes_its_own_turns_when_no_door_is_shut() {
         let (other, log) = (clerk(&group), Log::new());
         let far = other.clone();
         let shut = move || {
-            far.front().shut.store(true, Ordering::Relaxed);
-            far.alert();
+            far.shared_state().shut.store(true, Ordering::Relaxed);
+            far.interrupt();
         };
         let state = Busy { log: log.clone(), turns: 3, at_first: Some(Box::new(shut) as Box<_>) };
-        let busy = group.attended((), |_| state);
-        busy.alert();
+        let busy = group.interruptible((), |_| state);
+        busy.interrupt();
         let noted = log.clone();
         runtime.wait_idle();
         when(&other, move |_| noted.push("behaviour"));
         runtime.wait_idle();
-        assert_eq!(log.take(), ["attend", "turn"]);
-        // It is attended to meanwhile, and stands in line once.
+        assert_eq!(log.take(), ["on_interrupt", "turn"]);
+        // It is interrupted meanwhile, and stands in line once.
         for _ in 0..2 {
-            busy.alert();
+            busy.interrupt();
             runtime.wait_idle();
         }
-        assert_eq!(log.take(), ["attend", "attend"]);
-        other.front().shut.store(false, Ordering::Relaxed);
-        other.alert();
+        assert_eq!(log.take(), ["on_interrupt", "on_interrupt"]);
+        other.shared_state().shut.store(false, Ordering::Relaxed);
+        other.interrupt();
         runtime.wait_idle();
         assert_eq!(log.take(), ["turn", "turn", "behaviour"]);
     }
@@ -719,13 +719,13 @@ fn a_member_with_many_turns_leaves_the_worker_to_others() {
         let (log, outside) = (Log::new(), Log::new());
         let state = Busy { log: log.clone(), turns: TURNS, at_first: None };
         let busy = match &group {
-            Some(group) => group.attended((), |_| state),
-            None => Cown::attended(runtime.home(), (), |_| state),
+            Some(group) => group.interruptible((), |_| state),
+            None => Cown::interruptible(runtime.home(), (), |_| state),
         };
         let (begin, seen, turns) = (busy.clone(), outside.clone(), log.clone());
         // Both wait for the one worker.
         when((), move |()| {
-            begin.alert();
+            begin.interrupt();
             when(&Cown::new(()), move |()| seen.push(turns.len()));
         });
         runtime.wait_idle();
@@ -736,7 +736,7 @@ fn a_member_with_many_turns_leaves_the_worker_to_others() {
 }
 
 #[test]
-fn an_attended_member_is_told_of_a_panic() {
+fn an_interruptible_member_is_told_of_a_panic() {
     everywhere_with_faults(|faults| {
         let group = Group::new();
         let (a, b) = (clerk(&group), clerk(&group));
@@ -748,31 +748,31 @@ fn an_attended_member_is_told_of_a_panic() {
         let faults = faults.clone();
         finally(move || {
             let b = b.into_inner().ok().unwrap();
-            assert_eq!((b.panics, b.calls), (1, vec!["attend", "after"]));
+            assert_eq!((b.panics, b.calls), (1, vec!["on_interrupt", "after"]));
             assert!(!a.is_poisoned());
             assert_eq!(faults.len(), 1);
         });
     });
 }
 
-/// Alerts from many threads, while the group works: each is followed by a call.
+/// Interrupts from many threads, while the group works: each is followed by a call.
 #[test]
-fn no_alert_is_lost() {
+fn no_interrupt_is_lost() {
     let runtime = runtime(2, &Faults::new());
     let _entered = runtime.enter();
     let group = Group::new();
     let clerks = [clerk(&group), clerk(&group)];
     for round in 0..300 {
         for clerk in &clerks {
-            clerk.front().shut.store(true, Ordering::Relaxed);
-            clerk.alert();
+            clerk.shared_state().shut.store(true, Ordering::Relaxed);
+            clerk.interrupt();
         }
         thread::scope(|scope| {
             for clerk in &clerks {
                 scope.spawn(move || {
                     when(clerk, |clerk| clerk.calls.clear());
-                    clerk.front().shut.store(false, Ordering::Relaxed);
-                    clerk.alert();
+                    clerk.shared_state().shut.store(false, Ordering::Relaxed);
+                    clerk.interrupt();
                 });
             }
         });

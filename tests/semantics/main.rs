@@ -6,7 +6,6 @@
 //! bring threads of their own.
 
 mod atomicity;
-mod attended;
 mod batches;
 mod deadlock;
 mod depth;
@@ -15,6 +14,7 @@ mod foreign_handles;
 mod groups;
 mod handles;
 mod here;
+mod interruptible;
 mod many;
 mod order;
 mod overlap;

@@ -307,14 +307,14 @@ fn s4_spawning_clones_no_handle_and_runs_no_code_of_the_user() {
     let handle = Counted::new(&c, &calls);
     let (one, two, many, slice) =
         (handle.clone(), handle.clone(), handle.clone(), [handle.clone()]);
-    let before = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::handles));
+    let before = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::strong_count));
     when(&a, move |_| one.count());
     let sum = ask((&a, &b, &handle), move |(a, b, c)| {
         two.count();
         *a + *b + *c
     });
     when((read_all(&[&a, &b]), &slice), move |_| many.count());
-    let after = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::handles));
+    let after = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::strong_count));
     go.send(()).unwrap();
     drop(sum);
     assert_eq!(after, before);

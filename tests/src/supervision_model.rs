@@ -130,12 +130,13 @@ impl Family {
             return self.fall(parent, true);
         }
         past.push(now);
-        let siblings = self.nodes[parent].children.clone();
-        let place = siblings.iter().position(|sibling| *sibling == node).expect("a child");
+        let runtimes_of_its_group = self.nodes[parent].children.clone();
+        let place =
+            runtimes_of_its_group.iter().position(|sibling| *sibling == node).expect("a child");
         let together = match group {
-            Group::One => &siblings[place..=place],
-            Group::All => &siblings[..],
-            Group::Rest => &siblings[place..],
+            Group::One => &runtimes_of_its_group[place..=place],
+            Group::All => &runtimes_of_its_group[..],
+            Group::Rest => &runtimes_of_its_group[place..],
         };
         for &sibling in together {
             match self.nodes[sibling].life {

@@ -5,7 +5,7 @@
 use std::marker::PhantomData;
 
 use coact::prelude::*;
-use coact::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, Child, Farewell, Feed, MembersIter, MembersIterMut, PoolBuilder, Regardless, RegardlessHeld, Request, Spawn, StashFull, Whereis};
+use coact::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, Child, LastHandleCheck, Feed, MembersIter, MembersIterMut, PoolBuilder, Unchecked, UncheckedHandle, Request, Spawn, StashFull, Whereis};
 
 type Any = for<'a> fn(&'a str);
 type One = fn(&'static str);
@@ -46,16 +46,16 @@ fn main() {
     let _ = |handle: Cown<One>| -> Cown<Any> { handle };
     let _ = |handle: WeakCown<Any>| -> WeakCown<One> { handle };
     let _ = |handle: WeakCown<One>| -> WeakCown<Any> { handle };
-    let _ = |handle: Farewell<Any>| -> Farewell<One> { handle };
-    let _ = |handle: Farewell<One>| -> Farewell<Any> { handle };
+    let _ = |handle: LastHandleCheck<Any>| -> LastHandleCheck<One> { handle };
+    let _ = |handle: LastHandleCheck<One>| -> LastHandleCheck<Any> { handle };
     let _ = |handle: Checked<'static, Any>| -> Checked<'static, One> { handle };
     let _ = |handle: Checked<'static, One>| -> Checked<'static, Any> { handle };
     let _ = |handle: CheckedRead<'static, Any>| -> CheckedRead<'static, One> { handle };
     let _ = |handle: CheckedRead<'static, One>| -> CheckedRead<'static, Any> { handle };
-    let _ = |handle: Regardless<'static, Any>| -> Regardless<'static, One> { handle };
-    let _ = |handle: Regardless<'static, One>| -> Regardless<'static, Any> { handle };
-    let _ = |handle: RegardlessHeld<Any>| -> RegardlessHeld<One> { handle };
-    let _ = |handle: RegardlessHeld<One>| -> RegardlessHeld<Any> { handle };
+    let _ = |handle: Unchecked<'static, Any>| -> Unchecked<'static, One> { handle };
+    let _ = |handle: Unchecked<'static, One>| -> Unchecked<'static, Any> { handle };
+    let _ = |handle: UncheckedHandle<Any>| -> UncheckedHandle<One> { handle };
+    let _ = |handle: UncheckedHandle<One>| -> UncheckedHandle<Any> { handle };
     let _ = |handle: Read<'static, Any>| -> Read<'static, One> { handle };
     let _ = |handle: Read<'static, One>| -> Read<'static, Any> { handle };
     let _ = |handle: ReadAll<'static, Any>| -> ReadAll<'static, One> { handle };

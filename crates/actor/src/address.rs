@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, CownId, Home, MoveError, Permit, Read, serve_here, when};
+use coact_core::{AsCown, Cown, CownId, MoveError, Permit, Read, RuntimeHandle, serve_here, when};
 
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
@@ -83,7 +83,7 @@ impl<A: Actor> Addr<A> {
         work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
     ) {
         let queue = if self.cown().is_plain() { None } else { self.announce_for_long() };
-        when(self.into_cown().into_regardless(), move |held| {
+        when(self.into_cown().into_unchecked(), move |held| {
             let (cell, cown) = held.into_parts();
             // The last address says farewell, even if the work panics.
             let _own = Addr::new(cown);
@@ -128,7 +128,7 @@ impl<A: Actor> Addr<A> {
         if !cown.is_plain() {
             return self.send_marked(message);
         }
-        when(cown.regardless(), handling(message));
+        when(cown.unchecked(), handling(message));
         Ok(())
     }
 
@@ -140,10 +140,10 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let cown = self.cown();
-        let Some(batch) = cown.front().calls_alone() else {
+        let Some(batch) = cown.shared_state().calls_alone() else {
             return self.send_elsewhere(message, Reply::unwanted());
         };
-        serve_here(cown.regardless(), batch, handling(message));
+        serve_here(cown.unchecked(), batch, handling(message));
         Ok(())
     }
 
@@ -256,7 +256,7 @@ impl<A: Actor> Addr<A> {
         if let Some(wait) = reply.wait() {
             self.send_tracked(envelope::<A, M>(message, reply), &wait, None, Some(token));
         } else {
-            when(cown.regardless(), move |cell| {
+            when(cown.unchecked(), move |cell| {
                 let _token = token;
                 cell.receive(message, reply);
             });
@@ -282,7 +282,7 @@ impl<A: Actor> Addr<A> {
         if let Some(wait) = reply.wait() {
             self.send_tracked(envelope::<A, M>(message, reply), &wait, None, None);
         } else {
-            when(cown.regardless(), move |cell| cell.receive(message, reply));
+            when(cown.unchecked(), move |cell| cell.receive(message, reply));
         }
         Ok(())
     }
@@ -381,7 +381,7 @@ impl<A: Actor> Addr<A> {
             return Err(Stopped);
         }
         self.begin_alone();
-        when(self.cown().regardless(), |cell| {
+        when(self.cown().unchecked(), |cell| {
             cell.call(|_, context| context.stop_with(ExitReason::Shutdown));
         });
         self.end_alone();
@@ -472,7 +472,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// The runtime that the actor belongs to.
-    pub fn home(&self) -> Home {
+    pub fn home(&self) -> RuntimeHandle {
         self.cown().home()
     }
 
@@ -509,7 +509,7 @@ impl<A: Actor> Addr<A> {
     ///
     /// # Errors
     /// The actors of a [`Pump`](coact_core::Pump) stay with it, and no other comes to it.
-    pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
+    pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         home.take_in(&Inside(self.clone()))?;
         self.shared().set_caller_batch(None);
         Ok(())
@@ -524,7 +524,7 @@ impl<A: Actor> Addr<A> {
     /// The part of the actor that is visible to all its addresses.
     #[inline]
     pub(crate) fn shared(&self) -> &SharedState {
-        self.cown().front()
+        self.cown().shared_state()
     }
 
     /// An address that does not keep the actor alive.
@@ -551,7 +551,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        when(self.cown().regardless(), move |cell| {
+        when(self.cown().unchecked(), move |cell| {
             let _then = then;
             cell.receive(message, Reply::unwanted());
         });
@@ -564,7 +564,7 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         self.begin_alone();
-        when(self.cown().regardless(), move |cell| {
+        when(self.cown().unchecked(), move |cell| {
             cell.receive_in(|context| context.life() == life, news);
         });
         self.end_alone();
@@ -579,7 +579,7 @@ impl<A: Actor> Addr<A> {
     ) where
         M: MessageTo<A>,
     {
-        when(self.cown().regardless(), move |cell| {
+        when(self.cown().unchecked(), move |cell| {
             let _then = then;
             cell.receive_in(is_wanted, message);
         });
@@ -587,7 +587,7 @@ impl<A: Actor> Addr<A> {
 
     /// Has something called with the actor; it is dropped if the actor has ended by then.
     pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
-        when(self.cown().regardless(), |cell| cell.call(work));
+        when(self.cown().unchecked(), |cell| cell.call(work));
     }
 
     /// As [`call`](Self::call), without counting a turn: see [`Cell::inspect`].
@@ -595,7 +595,7 @@ impl<A: Actor> Addr<A> {
         &self,
         inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,
     ) {
-        when(self.cown().regardless(), |cell| cell.inspect(inspect));
+        when(self.cown().unchecked(), |cell| cell.inspect(inspect));
     }
 
     fn signal(&self, signal: Signal) -> Result<(), Stopped> {
@@ -608,23 +608,23 @@ impl<A: Actor> Addr<A> {
 
     /// As [`drain`](Self::drain), for one run of a supervised actor: not for those that follow.
     pub(crate) fn drain_run(&self, run: u64) {
-        when(self.cown().regardless(), move |cell| cell.drain_run(run));
+        when(self.cown().unchecked(), move |cell| cell.drain_run(run));
     }
 
     /// Pushes a signal ahead of those that wait.
     pub(crate) fn push_signal_first(&self, signal: Signal) {
         self.shared().push_signal_first(signal);
-        self.cown().alert();
+        self.cown().interrupt();
     }
 
     /// Pushes a signal, which is answered even if the actor has ended.
     pub(crate) fn push_signal(&self, signal: Signal) {
         let shared = self.shared();
         if shared.push_signal(signal) {
-            return self.cown().alert();
+            return self.cown().interrupt();
         }
         if self.home().is_cancelled() {
-            // Nothing attends to an actor whose pump is gone.
+            // Nothing interrupts an actor whose pump is gone.
             refuse_all(shared);
         } else {
             refuse_late(self);
@@ -656,13 +656,13 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     if last.is_closed() {
         return;
     }
-    if last.front().is_suspended() {
+    if last.shared_state().is_suspended() {
         // No address is left to resume it.
-        let _ = last.front().push_signal(Signal::Resume);
-        last.alert();
+        let _ = last.shared_state().push_signal(Signal::Resume);
+        last.interrupt();
     }
     // Unless there is an address again by then: the actor can make one, and a weak address can be upgraded.
-    last.say_farewell();
+    last.spawn_last_handle_check();
 }
 
 impl<A: Actor> Clone for Addr<A> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{CownId, Survey};
+use coact_core::{BlockedSet, CownId};
 
 use crate::signal::Signal;
 use crate::{Actor, ActorId, Addr, ExitReason, Stopped, WeakAddr};
@@ -21,10 +21,10 @@ trait Erased: Send + Sync {
     fn type_name(&self) -> &'static str;
     fn exit_reason(&self) -> Option<ExitReason>;
     fn has_ended(&self) -> bool;
-    fn alert(&self);
+    fn interrupt(&self);
     fn queue_id(&self) -> Option<CownId>;
     fn has_multi_cown_waiters(&self) -> bool;
-    fn survey(&self, limit: usize) -> Option<Survey>;
+    fn blocked_set(&self, limit: usize) -> Option<BlockedSet>;
 }
 
 impl<A: Actor> Erased for WeakAddr<A> {
@@ -48,8 +48,8 @@ impl<A: Actor> Erased for WeakAddr<A> {
         self.upgrade().is_none_or(|address| address.has_ended())
     }
 
-    fn alert(&self) {
-        WeakAddr::alert(self);
+    fn interrupt(&self) {
+        WeakAddr::interrupt(self);
     }
 
     fn queue_id(&self) -> Option<CownId> {
@@ -60,8 +60,8 @@ impl<A: Actor> Erased for WeakAddr<A> {
         self.shared().has_multi_cown_waiters()
     }
 
-    fn survey(&self, limit: usize) -> Option<Survey> {
-        WeakAddr::survey(self, limit)
+    fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
+        WeakAddr::blocked_set(self, limit)
     }
 }
 
@@ -106,8 +106,8 @@ impl AnyAddr {
         self.signal(Signal::Kill(ExitReason::Killed)).map_err(|_| Stopped)
     }
 
-    pub(crate) fn alert(&self) {
-        self.0.alert();
+    pub(crate) fn interrupt(&self) {
+        self.0.interrupt();
     }
 
     /// The queue that its messages stand in: its own, or that of its group.
@@ -121,8 +121,8 @@ impl AnyAddr {
     }
 
     /// Looks at what waits for an actor that is held, if it is.
-    pub(crate) fn survey(&self, limit: usize) -> Option<Survey> {
-        self.0.survey(limit)
+    pub(crate) fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
+        self.0.blocked_set(limit)
     }
 
     /// Gives the signal back if the actor is gone.

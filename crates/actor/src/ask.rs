@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use coact_core::{Broken, CownSet, Home, Promise, Sleep};
+use coact_core::{Broken, CownSet, Promise, RuntimeHandle, Sleep};
 
 use crate::cycle::{Wait, Waiting};
 use crate::reply::Answer;
@@ -63,13 +63,13 @@ const WAIT: (&str, &str) = (
 struct Timeout {
     after: Duration,
     /// The runtime whose timer it is, and when it has begun by that one's clock.
-    begun: (Home, Duration),
+    begun: (RuntimeHandle, Duration),
     alarm: Sleep,
 }
 
 impl Timeout {
     fn new(duration: Duration) -> Self {
-        let home = Home::of_any();
+        let home = RuntimeHandle::of_any();
         Self { after: duration, begun: (home, home.elapsed()), alarm: home.sleep(duration) }
     }
 
@@ -80,7 +80,7 @@ impl Timeout {
                 // That runtime has been shut down: another one goes on.
                 let (home, start) = self.begun;
                 let left = self.after.saturating_sub(home.elapsed().saturating_sub(start));
-                self.alarm = Home::of_any().sleep(left);
+                self.alarm = RuntimeHandle::of_any().sleep(left);
                 Pin::new(&mut self.alarm).poll(context).map(drop)
             }
             polled => polled.map(drop),

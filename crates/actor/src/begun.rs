@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use coact_core::{Home, Timer, catch};
+use coact_core::{RuntimeHandle, Timer, catch};
 use parking_lot::Mutex;
 
 use crate::watch::Watch;
@@ -153,7 +153,7 @@ impl Drop for Registration {
 
 /// A future of an actor is dropped before its end. If that is since the runtime ends, its report counts it.
 pub(crate) fn note_cut_off() {
-    let home = Home::current();
+    let home = RuntimeHandle::current();
     if home.is_ending() || home.is_cancelled() {
         home.count_abandoned();
     }

@@ -10,7 +10,7 @@ use std::mem::needs_drop;
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Anchored, Attended, Broken, Cown, Door, Ending, WeakCown, catch};
+use coact_core::{Broken, Cown, Ending, Gate, Interruptible, ThreadBound, WeakCown, catch};
 
 pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;
@@ -35,12 +35,12 @@ pub struct Cell<A: Actor> {
 
 /// The actor and what its handlers get beside it: they move together.
 pub(crate) struct Body<A: Actor> {
-    pub(crate) actor: Anchored<A>,
+    pub(crate) actor: ThreadBound<A>,
     pub(crate) context: Context<A>,
 }
 
 /// Makes a new state for a restart; it is called where the actor runs.
-pub(crate) type Factory<A> = Box<dyn FnMut() -> Anchored<A> + Send>;
+pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
 
 /// The part of [`Extras`] that depends on the actor's type.
 struct Own<A: Actor> {
@@ -56,7 +56,7 @@ impl<A: Actor> Own<A> {
 
 impl<A: Actor> Cell<A> {
     pub(crate) fn new(
-        actor: Anchored<A>,
+        actor: ThreadBound<A>,
         this: WeakCown<Self>,
         factory: Option<Factory<A>>,
         limit: Option<Box<Intensity>>,
@@ -144,7 +144,7 @@ impl<A: Actor> Cell<A> {
     }
 
     /// The actor, for a behaviour. The cown of one that has ended is closed, and while it is held
-    /// its door is shut, so no behaviour comes then.
+    /// its gate is shut, so no behaviour comes then.
     pub(crate) fn actor(&self) -> &A {
         self.body.as_ref().expect("behaviours come only while the actor is there").actor.get()
     }
@@ -219,14 +219,14 @@ impl<A: Actor> Cell<A> {
     /// Processes the signals first: no message overtakes one. Unstashed messages come before the next behaviour, one per
     /// turn; like that behaviour, they wait for the other members of the actor's group.
     #[inline(never)]
-    fn process_signals_at_door(&mut self, shared: &SharedState) -> Door {
+    fn process_signals_at_gate(&mut self, shared: &SharedState) -> Gate {
         let this = self.managed();
         if !this.process_signals(shared) || this.waits() {
-            Door::Shut
+            Gate::Shut
         } else if this.has_reserved() {
-            Door::Reserved
+            Gate::Reserved
         } else {
-            Door::Open
+            Gate::Open
         }
     }
 
@@ -336,19 +336,19 @@ impl<A: Actor> Managed for Cell<A> {
     }
 }
 
-impl<A: Actor> Attended for Cell<A> {
-    type Front = SharedState;
+impl<A: Actor> Interruptible for Cell<A> {
+    type SharedState = SharedState;
 
-    fn attend(&mut self, shared: &SharedState) -> Door {
+    fn on_interrupt(&mut self, shared: &SharedState) -> Gate {
         if !self.begin(shared) {
-            return Door::Shut;
+            return Gate::Shut;
         }
-        if self.is_plain(shared) { Door::Open } else { self.process_signals_at_door(shared) }
+        if self.is_plain(shared) { Gate::Open } else { self.process_signals_at_gate(shared) }
     }
 
-    fn take_turn(&mut self, shared: &SharedState) -> Door {
+    fn take_turn(&mut self, shared: &SharedState) -> Gate {
         self.managed().drain_one_stashed();
-        self.process_signals_at_door(shared)
+        self.process_signals_at_gate(shared)
     }
 
     fn cancel(&mut self, shared: &SharedState) {
@@ -356,12 +356,12 @@ impl<A: Actor> Attended for Cell<A> {
     }
 
     fn failed(&mut self, _: &SharedState, why: &Broken) {
-        // Of several panics before it is attended to the first counts.
+        // Of several panics before it is interrupted the first counts.
         self.core.extras_or_init().failure.get_or_insert_with(|| reason_of(why));
     }
 
     fn end(shared: &SharedState, ending: &Ending) {
-        // The caller alerts the actor after this.
+        // The caller interrupts the actor after this.
         let _ = shared.push_signal(Signal::RuntimeEnds(ending.clone()));
     }
 
@@ -370,7 +370,7 @@ impl<A: Actor> Attended for Cell<A> {
     }
 
     /// The last address is gone. (The pending operations of its last messages have run before.)
-    fn farewell(&mut self, shared: &SharedState) {
+    fn last_handle_gone(&mut self, shared: &SharedState) {
         self.core.leave_supervisor();
         self.managed().end(shared, ExitReason::Normal);
     }

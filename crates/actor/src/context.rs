@@ -487,10 +487,10 @@ impl<A: Actor> Context<A> {
         let _ = self.this.signal(signal);
     }
 
-    /// Requests an operation. The alert makes it run before the next message.
+    /// Requests an operation. The interrupt makes it run before the next message.
     fn request(&mut self, note: impl FnOnce(&mut ContextExtras<A>)) {
         note(self.extras());
-        self.this.alert();
+        self.this.interrupt();
     }
 
     /// The stash.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use coact_core::waits::Polled;
-use coact_core::{Busy, Home, catch};
+use coact_core::{Busy, RuntimeHandle, catch};
 use parking_lot::Mutex;
 
 use crate::cell::Body;
@@ -77,8 +77,13 @@ struct Polling {
 
 impl Polling {
     fn new(holder: AnyAddr, what: fn(&mut fmt::Formatter<'_>) -> fmt::Result) -> Self {
-        let (waker, holding) = (alert(holder.clone()), Holding::new(holder));
-        Self { waker, holding, polled: Polled::new(what), _busy: Home::current().hold_open() }
+        let (waker, holding) = (interrupt(holder.clone()), Holding::new(holder));
+        Self {
+            waker,
+            holding,
+            polled: Polled::new(what),
+            _busy: RuntimeHandle::current().hold_open(),
+        }
     }
 
     fn poll(&mut self, future: &mut HeldFuture<'static, ()>) -> Poll<()> {
@@ -112,20 +117,20 @@ impl<A: Actor> Hold<A> {
     }
 }
 
-/// A waker that alerts an actor.
-pub(crate) fn alert(actor: AnyAddr) -> Waker {
-    Waker::from(Arc::new(Alert(actor)))
+/// A waker that interrupts an actor.
+pub(crate) fn interrupt(actor: AnyAddr) -> Waker {
+    Waker::from(Arc::new(Interrupt(actor)))
 }
 
-/// Wakes a held actor: an alert makes it poll.
-struct Alert(AnyAddr);
+/// Wakes a held actor: an interrupt makes it poll.
+struct Interrupt(AnyAddr);
 
-impl Wake for Alert {
+impl Wake for Interrupt {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.alert();
+        self.0.interrupt();
     }
 }

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use weak::Upgrades;
 pub use weak::WeakRecipient;
@@ -90,8 +90,8 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     }
 
     /// Where what happens to it is told.
-    fn home(&self) -> Home {
-        Home::of_any()
+    fn home(&self) -> RuntimeHandle {
+        RuntimeHandle::of_any()
     }
 
     /// The same without keeping it alive, if it is an actor.
@@ -137,7 +137,7 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
         Some(Addr::watch(self, tell))
     }
 
-    fn home(&self) -> Home {
+    fn home(&self) -> RuntimeHandle {
         Addr::home(self)
     }
 
@@ -280,7 +280,7 @@ impl<M: Message> Recipient<M> {
         }
     }
 
-    pub(crate) fn home(&self) -> Home {
+    pub(crate) fn home(&self) -> RuntimeHandle {
         self.0.home()
     }
 }

@@ -6,7 +6,7 @@
 use std::any::type_name;
 use std::sync::Arc;
 
-use coact_core::{Group, Home, WeakCown};
+use coact_core::{Group, RuntimeHandle, WeakCown};
 
 use crate::cell::Cell;
 use crate::host::Host;
@@ -24,9 +24,9 @@ pub(crate) struct Settings {
     pub(crate) mailbox: Option<Mailbox>,
     pub(crate) names: Vec<Arc<str>>,
     /// The runtime that counts as the current one, if it is not that of the caller.
-    pub(crate) within: Option<Home>,
+    pub(crate) within: Option<RuntimeHandle>,
     /// The pump on whose thread the state is to stay.
-    pub(crate) bound_to: Option<Home>,
+    pub(crate) bound_to: Option<RuntimeHandle>,
 }
 
 /// An identity whose names are claimed. They are free again if no actor comes of it.
@@ -54,7 +54,7 @@ impl Settings {
     /// # Panics
     /// If the home is not that of a pump.
     #[track_caller]
-    pub(crate) fn bound_to(home: Home) -> Self {
+    pub(crate) fn bound_to(home: RuntimeHandle) -> Self {
         assert!(home.is_pumped(), "an actor is bound to the thread of a pump: {home:?} is none");
         Self { host: home.into(), bound_to: Some(home), ..Self::default() }
     }
@@ -66,8 +66,8 @@ impl Settings {
     }
 
     /// The runtime from which hosts are found.
-    fn current(&self) -> Home {
-        self.within.unwrap_or_else(Home::current)
+    fn current(&self) -> RuntimeHandle {
+        self.within.unwrap_or_else(RuntimeHandle::current)
     }
 
     /// A new identity, with the names.
@@ -85,7 +85,7 @@ impl Settings {
         Ok(Claim { id, tenancy: Some(tenancy) })
     }
 
-    /// Makes the actor, known by its names, and alerts it: so it begins, or shuts its door.
+    /// Makes the actor, known by its names, and interrupts it: so it begins, or shuts its gate.
     ///
     /// # Panics
     /// If its host needs a thread that the operating system refuses; or if it is bound to another thread
@@ -117,7 +117,7 @@ impl Settings {
     }
 }
 
-/// The group may attend to the actor before it is prepared, and waits for that.
+/// The group may interrupt the actor before it is prepared, and waits for that.
 fn make_in_group<A: Actor>(
     group: &Group,
     id: ActorId,
@@ -126,17 +126,17 @@ fn make_in_group<A: Actor>(
 ) -> Addr<A> {
     let shared = SharedState::deferred(id);
     shared.set_multi_cown_waiters();
-    group.attended_at_once(shared, make_cell, |cown| {
+    group.interrupted_at_once(shared, make_cell, |cown| {
         let address = Addr::new(cown);
         prepare(&address);
-        address.cown().front().allow_start();
+        address.cown().shared_state().allow_start();
         address
     })
 }
 
 /// A group decides where its members run, and an actor that is bound to a thread cannot follow.
 #[track_caller]
-fn assert_in_reach<A>(group: &Group, bound_to: Option<Home>) {
+fn assert_in_reach<A>(group: &Group, bound_to: Option<RuntimeHandle>) {
     let home = group.home();
     assert!(
         bound_to.is_none_or(|bound_to| bound_to == home),

@@ -58,7 +58,7 @@ impl SharedState {
         Self { word: StateWord::deferred(id), control: OnceBox::new() }
     }
 
-    /// Allows the actor to start. It must be alerted after this.
+    /// Allows the actor to start. It must be interrupted after this.
     pub(crate) fn allow_start(&self) {
         self.word.allow_start();
     }
@@ -89,7 +89,7 @@ impl SharedState {
         self.control.get_or_init(Box::default)
     }
 
-    /// Pushes a signal. Returns whether the actor sees it once it is alerted; if not, the actor's end has been announced,
+    /// Pushes a signal. Returns whether the actor sees it once it is interrupted; if not, the actor's end has been announced,
     /// and the caller must answer the signal.
     #[must_use]
     pub(crate) fn push_signal(&self, signal: Signal) -> bool {
@@ -118,7 +118,7 @@ impl SharedState {
         self.control.get().is_some_and(|control| control.suspended.load(Ordering::Relaxed))
     }
 
-    /// Pushes a signal ahead of those that wait. The actor must be alerted after this.
+    /// Pushes a signal ahead of those that wait. The actor must be interrupted after this.
     pub(crate) fn push_signal_first(&self, signal: Signal) {
         let mut signals = self.control().signals.lock();
         if self.word.take_stop() {

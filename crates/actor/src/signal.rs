@@ -1,6 +1,6 @@
 //! Signals: the system messages that overtake an actor's other messages.
 //!
-//! A sender pushes a signal onto the list in the actor's shared state and alerts the actor. The actor applies
+//! A sender pushes a signal onto the list in the actor's shared state and interrupts the actor. The actor applies
 //! its signals in order, before its next message, or at once if it is idle. While a future holds it,
 //! it applies all signals; those that end or replace its state drop the future.
 

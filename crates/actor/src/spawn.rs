@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use coact_core::{Anchored, Home};
+use coact_core::{RuntimeHandle, ThreadBound};
 
 use crate::cell::{Cell, Factory};
 use crate::host::{Assignment, Host};
@@ -33,8 +33,8 @@ use crate::{Actor, ActorId, Addr, NameTaken, SendActor};
 /// assert_eq!(greeter.ask(Greet("Ann")).wait().as_deref(), Ok("Hello, Ann!"));
 /// ```
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
-    let make = |this| Cell::new(Anchored::free(state), this, None, None);
-    Assignment::at(Home::current()).spawn(ActorId::next(), make, |_| ())
+    let make = |this| Cell::new(ThreadBound::free(state), this, None, None);
+    Assignment::at(RuntimeHandle::current()).spawn(ActorId::next(), make, |_| ())
 }
 
 /// An actor that is about to be spawned.
@@ -53,7 +53,7 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 /// # Ok::<(), coact::Stopped>(())
 /// ```
 pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
-    Spawn::new(state, Anchored::free, Settings::default())
+    Spawn::new(state, ThreadBound::free, Settings::default())
 }
 
 /// Spawns an actor that stays on this thread, that of a [`Pump`](coact_core::Pump); see
@@ -95,27 +95,27 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
 /// If the current runtime is not that of a pump, or this is not its thread.
 #[track_caller]
 pub fn actor_local<A: Actor>(state: A) -> Spawn<A> {
-    let home = Home::current();
+    let home = RuntimeHandle::current();
     assert!(
         home.is_pumped() && home.is_within_reach(),
         "a local actor is spawned on the thread of a pump: in a handler there, or by the pump itself"
     );
-    Spawn::new(state, Anchored::here, Settings::bound_to(home))
+    Spawn::new(state, ThreadBound::here, Settings::bound_to(home))
 }
 
 /// Settings for an actor; see [`actor`].
 #[must_use = "nothing is spawned before `spawn` is called"]
 pub struct Spawn<A: Actor> {
-    state: Anchored<A>,
-    /// How states are wrapped: free, or anchored to the actor's thread.
-    wrap: fn(A) -> Anchored<A>,
+    state: ThreadBound<A>,
+    /// How states are wrapped: free, or thread-bound to the actor's thread.
+    wrap: fn(A) -> ThreadBound<A>,
     make: Option<Box<dyn FnMut() -> A + Send>>,
     limit: Option<Box<Intensity>>,
     settings: Settings,
 }
 
 impl<A: Actor> Spawn<A> {
-    fn new(state: A, wrap: fn(A) -> Anchored<A>, settings: Settings) -> Self {
+    fn new(state: A, wrap: fn(A) -> ThreadBound<A>, settings: Settings) -> Self {
         Self { state: wrap(state), wrap, make: None, limit: None, settings }
     }
 
@@ -132,7 +132,7 @@ impl<A: Actor> Spawn<A> {
     }
 
     /// The runtime that counts as the current one, whoever spawns the actor.
-    pub(crate) fn within(mut self, home: Home) -> Self {
+    pub(crate) fn within(mut self, home: RuntimeHandle) -> Self {
         self.settings.within = Some(home);
         self
     }
@@ -143,8 +143,8 @@ impl<A: Actor> Spawn<A> {
         A: Send,
     {
         self.settings.set_host(host.into());
-        self.state = Anchored::free(self.state.into_inner());
-        self.wrap = Anchored::free;
+        self.state = ThreadBound::free(self.state.into_inner());
+        self.wrap = ThreadBound::free;
         self
     }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use coact_core::{BuildError, Builder, EnterGuard, Home, Runtime, ShutdownReport};
+use coact_core::{BuildError, Builder, EnterGuard, Runtime, RuntimeHandle, ShutdownReport};
 
 use crate::host::Hosts;
 use crate::{Addr, SendActor, actor};
@@ -54,7 +54,7 @@ use crate::{Addr, SendActor, actor};
 ///
 /// Dropping the system shuts it down without waiting for queued work.
 pub struct System {
-    main: Home,
+    main: RuntimeHandle,
     /// The main one first.
     runtimes: Vec<(Arc<str>, Runtime)>,
 }
@@ -170,7 +170,7 @@ impl SystemBuilder {
         }
         let mut runtimes = vec![(Arc::from(MAIN), main)];
         for (name, builder) in dispatchers {
-            let runtime = build(&name, builder.sibling_of(home))?;
+            let runtime = build(&name, builder.grouped_with(home))?;
             hosts.add_dispatcher(Arc::clone(&name), runtime.home());
             runtimes.push((name, runtime));
         }
@@ -197,7 +197,7 @@ impl System {
     }
 
     /// The main runtime.
-    pub fn home(&self) -> Home {
+    pub fn home(&self) -> RuntimeHandle {
         self.main
     }
 
@@ -205,7 +205,7 @@ impl System {
     ///
     /// # Errors
     /// There is none of that name.
-    pub fn dispatcher(&self, name: &str) -> Result<Home, UnknownDispatcher> {
+    pub fn dispatcher(&self, name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
         find_dispatcher(self.main, name)
     }
 
@@ -215,7 +215,7 @@ impl System {
     }
 
     /// Makes the main runtime the current one of this thread, until the guard is dropped. For other threads, and
-    /// for futures on them, see [`Home::enter`], [`Home::enter_thread`] and [`Home::within`].
+    /// for futures on them, see [`RuntimeHandle::enter`], [`RuntimeHandle::enter_thread`] and [`RuntimeHandle::within`].
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtimes[0].1.enter()
     }
@@ -271,7 +271,7 @@ impl System {
         }
     }
 
-    fn homes(&self) -> Vec<Home> {
+    fn homes(&self) -> Vec<RuntimeHandle> {
         let own = self.runtimes.iter().map(|(_, runtime)| runtime.home());
         own.chain(Hosts::of(self.main).homes()).collect()
     }
@@ -293,7 +293,7 @@ impl System {
         // Hosts that are made while this waits are made by work that it waits for.
         self.wait_idle_timeout(deadline / 2);
         let all = self.take_all();
-        let homes: Vec<Home> = all.iter().map(|(_, runtime)| runtime.home()).collect();
+        let homes: Vec<RuntimeHandle> = all.iter().map(|(_, runtime)| runtime.home()).collect();
         let left = until.saturating_sub(home.elapsed());
         stop(all, Runtime::end_all(&homes, left))
     }
@@ -353,11 +353,11 @@ impl fmt::Debug for System {
 ///
 /// # Errors
 /// There is none of that name.
-pub fn dispatcher(name: &str) -> Result<Home, UnknownDispatcher> {
-    find_dispatcher(Home::current(), name)
+pub fn dispatcher(name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
+    find_dispatcher(RuntimeHandle::current(), name)
 }
 
-fn find_dispatcher(home: Home, name: &str) -> Result<Home, UnknownDispatcher> {
+fn find_dispatcher(home: RuntimeHandle, name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
     Hosts::of(home).dispatcher(name).map_err(|known| UnknownDispatcher {
         name: name.to_string(),
         known: known.iter().map(ToString::to_string).collect(),

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use coact_core::{Promise, Resolver, catch, may_block, thread_companion};
+use coact_core::{Promise, Resolver, catch, may_block, thread_extension};
 use parking_lot::Mutex;
 
 use crate::recipient::Takes;
@@ -44,7 +44,7 @@ use crate::{ActorId, Ask, ExitReason, Message, Recipient, Reply, SendError};
 
 /// The identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {
-    thread_companion::<Identity>().id
+    thread_extension::<Identity>().id
 }
 
 /// The calling thread, as the recipient of one kind of message.
@@ -149,7 +149,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
 
 /// The calling thread's inbox for a kind of message.
 fn inbox<M: Message>() -> Arc<Inbox<M>> {
-    let identity = thread_companion::<Identity>();
+    let identity = thread_extension::<Identity>();
     let mut inboxes = identity.inboxes.borrow_mut();
     let inbox = inboxes.entry(TypeId::of::<M>()).or_insert_with(|| {
         Box::new(Arc::new(Inbox::<M> { owner: identity.id, state: Mutex::new(State::default()) }))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Home, Timer, when};
+use coact_core::{RuntimeHandle, Timer, when};
 
 use crate::begun::Begun;
 use crate::{Actor, Addr, Context, MessageTo, Reply, WeakAddr};
@@ -91,7 +91,7 @@ impl<A: Actor> Context<A> {
         M: MessageTo<A>,
     {
         let to = self.weak();
-        later(self.begun(), Home::current(), to, delay, message)
+        later(self.begun(), RuntimeHandle::current(), to, delay, message)
     }
 
     /// Sends this actor a message each time so much time has passed, until the timer is cancelled. The timer
@@ -107,7 +107,7 @@ impl<A: Actor> Context<A> {
     {
         check("period", period);
         let to = self.weak();
-        again(self.begun(), Home::current(), to, period, message)
+        again(self.begun(), RuntimeHandle::current(), to, period, message)
     }
 
     /// Sends this actor a message when so much time has passed, and again each time so much has passed
@@ -123,7 +123,7 @@ impl<A: Actor> Context<A> {
     {
         check("delay", delay);
         let to = self.weak();
-        spaced(self.begun(), Home::current(), to, delay, message)
+        spaced(self.begun(), RuntimeHandle::current(), to, delay, message)
     }
 }
 
@@ -135,7 +135,7 @@ fn check(what: &str, time: Duration) {
 
 fn later<A: Actor, M: MessageTo<A>>(
     begun: &Arc<Begun>,
-    home: Home,
+    home: RuntimeHandle,
     to: WeakAddr<A>,
     delay: Duration,
     message: M,
@@ -150,7 +150,7 @@ fn later<A: Actor, M: MessageTo<A>>(
 
 fn again<A, M, F>(
     begun: &Arc<Begun>,
-    home: Home,
+    home: RuntimeHandle,
     to: WeakAddr<A>,
     period: Duration,
     message: F,
@@ -179,7 +179,7 @@ fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<Begun>) -> Timer) -> Ti
 
 fn spaced<A, M, F>(
     begun: &Arc<Begun>,
-    home: Home,
+    home: RuntimeHandle,
     to: WeakAddr<A>,
     delay: Duration,
     message: F,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use coact_core::{Home, Sleep, may_block, sleep};
+use coact_core::{RuntimeHandle, Sleep, may_block, sleep};
 use parking_lot::Mutex;
 use slab::Slab;
 
@@ -131,7 +131,7 @@ pub(crate) async fn ask_within<M: Message>(
     message: M,
     limit: Duration,
 ) -> Result<M::Reply, AskError> {
-    let home = Home::current();
+    let home = RuntimeHandle::current();
     let start = home.elapsed();
     let ask = begin_ask(at, message, Some(limit)).await;
     let waited = home.elapsed().saturating_sub(start);

@@ -70,7 +70,7 @@
 //! | find, group and spread them | [`lookup`], [`Router`], [`Pool`], [`Topic`], [`events`] |
 //! | take streams, and offer them | [`Context::attach`], [`Addr::stream`] |
 //! | let a plain thread take part | [`this_thread`] |
-//! | run actors inside of tokio | [`Builder::around_threads`], [`Home::within`] |
+//! | run actors inside of tokio | [`Builder::around_threads`], [`RuntimeHandle::within`] |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! # Features
@@ -132,8 +132,8 @@ pub mod prelude {
     };
     // Where, when, and how much of it.
     pub use coact_core::{
-        Acquire, BuildError, Builder, Credits, EnterGuard, Home, MoveError, Permit, Pump,
-        PumpHandle, Runtime, ShutdownReport, Timer, WorkerFuture, after, blocking, every,
+        Acquire, BuildError, Builder, Credits, EnterGuard, MoveError, Permit, Pump, PumpHandle,
+        Runtime, RuntimeHandle, ShutdownReport, Timer, WorkerFuture, after, blocking, every,
         every_with_fixed_delay, sleep, spawn_future,
     };
 }

@@ -8,7 +8,7 @@ use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
 use crate::ids::RuntimeId;
 use crate::panic::{self, Payload, drop_quietly};
-use crate::sched::home::count_abandoned;
+use crate::sched::runtime_handle::count_abandoned;
 use crate::simulated::Spawned;
 use crate::task::{Mode, RunContext};
 
@@ -107,7 +107,7 @@ where
     }
 
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
-    /// its deadline. (What comes [regardless](CownSet::REGARDLESS) comes to a state that has ended then.) Catches a
+    /// its deadline. (What comes [unchecked](CownSet::UNCHECKED) comes to a state that has ended then.) Catches a
     /// panic, and poisons what was held exclusively.
     ///
     /// # Safety
@@ -118,7 +118,7 @@ where
         // SAFETY: the members are held.
         let refused = unsafe {
             match context.mode() {
-                Mode::Cancel if S::REGARDLESS => refuse_late(members.clone(), context.home),
+                Mode::Cancel if S::UNCHECKED => refuse_late(members.clone(), context.home),
                 Mode::Cancel => Some(Broken::Cancelled),
                 Mode::Run => members.find_refusal(),
             }
@@ -173,7 +173,7 @@ where
     }
 }
 
-/// Refuses a body that comes regardless, of a runtime that is past its deadline, unless the state has ended.
+/// Refuses a body that comes unchecked, of a runtime that is past its deadline, unless the state has ended.
 ///
 /// # Safety
 /// The behaviour holds the members exclusively.

@@ -1,7 +1,7 @@
 //! What the current thread is to the runtimes: what it has entered, what it runs, and for whom.
 
-mod companions;
-pub(crate) mod unentered;
+pub(crate) mod default_runtime;
+mod thread_extensions;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(feature = "sim")]
-pub(crate) use companions::end;
-pub(crate) use companions::find_companion;
-pub use companions::thread_companion;
+pub(crate) use thread_extensions::end;
+pub(crate) use thread_extensions::find_extension;
+pub use thread_extensions::thread_extension;
 
 use crate::ids::RuntimeId;
 use crate::simulated;
@@ -236,7 +236,7 @@ pub(crate) fn is_cancelling() -> bool {
 pub(crate) fn running() -> Option<RuntimeId> {
     match (worker(), entered()) {
         (Some(worker), _) => Some(worker.home()),
-        (None, RuntimeId::NONE) => unentered::running(),
+        (None, RuntimeId::NONE) => default_runtime::running(),
         (None, entered) => Some(entered),
     }
 }
@@ -301,7 +301,7 @@ pub(crate) struct Snapshot {
     bodies: u32,
     thread: u64,
     cancelling: bool,
-    companions: companions::Companions,
+    extensions: thread_extensions::ThreadExtensions,
     principal: Option<Principal>,
     scoped: Option<Scoped>,
 }
@@ -316,7 +316,7 @@ impl Snapshot {
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
             cancelling: CANCELLING.replace(self.cancelling),
-            companions: companions::swap(self.companions),
+            extensions: thread_extensions::swap(self.extensions),
             principal: PRINCIPAL.replace(self.principal.clone()),
             scoped: SCOPED.replace(self.scoped),
         }

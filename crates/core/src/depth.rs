@@ -1,5 +1,5 @@
 //! How deep destructors lie on one stack: a cown's state may own the last handle of another cown, and
-//! that of the next, a hundred thousand times over; so may the front of a cown that is attended to, the
+//! that of the next, a hundred thousand times over; so may the shared state of an interruptible cown, the
 //! value of a promise, and the closure that a resolver calls.
 //!
 //! Up to [`MAX_NESTED`] of these are dropped inside of each other, as with `Box`. What lies deeper is

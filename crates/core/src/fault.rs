@@ -158,7 +158,7 @@ impl fmt::Display for Fault {
             Fault::NotEntered { thread, runtime } => write!(
                 f,
                 "the thread `{thread}` has used the global runtime, since it has not entered `{runtime}`: \
-                 enter it (`System::enter`, `Home::enter_thread`, `Home::within`), or make it the default \
+                 enter it (`System::enter`, `RuntimeHandle::enter_thread`, `RuntimeHandle::within`), or make it the default \
                  (`Builder::as_default`)"
             ),
             Fault::InCleanup { message } => write!(f, "a destructor or waker panicked: {message}"),

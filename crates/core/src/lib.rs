@@ -3,12 +3,11 @@
 //! Users take the crate `coact`, which exports all of this.
 //!
 //! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
-//! the protocol), `attend` (what happens between two behaviours), `group` (cowns with one queue), `sched` (who runs it; README), `promise`, `runtime`, `time`.
+//! the protocol), `interrupt` (what happens between two behaviours), `group` (cowns with one queue), `sched` (who runs it; README), `promise`, `runtime`, `time`.
 
 // In a model there are no workers.
 #![cfg_attr(all(test, loom), allow(dead_code))]
 
-mod attend;
 mod behaviour;
 mod body;
 mod config;
@@ -19,6 +18,7 @@ mod depth;
 mod fault;
 mod group;
 mod ids;
+mod interrupt;
 mod panic;
 mod paths;
 mod promise;
@@ -44,7 +44,6 @@ pub mod waits {
     pub use crate::simulated::What;
 }
 
-pub use attend::{Attended, Survey};
 pub use behaviour::answer::Answer;
 pub use behaviour::batch::{Batch, BatchError, BatchRefusal, batch};
 pub use behaviour::here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
@@ -52,26 +51,27 @@ pub use behaviour::scope::{Scope, scope};
 pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
 pub use behaviour::when::{ask, try_ask, try_when, when, when_or_else};
 pub use cown::access::{Held, Members, Poisoned, ReadMembers};
-pub use cown::anchored::Anchored;
 pub use cown::checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
-pub use cown::farewell::Farewell;
 pub use cown::handle::{Cown, CownId, WeakCown};
 pub use cown::iter::{MembersIter, MembersIterMut};
+pub use cown::last_handle::LastHandleCheck;
 pub use cown::set::{
     AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
-    Regardless, RegardlessHeld, checked_all, read_all,
+    Unchecked, UncheckedHandle, checked_all, read_all,
 };
+pub use cown::thread_bound::ThreadBound;
 pub use credits::{Acquire, Credits, Permit};
 pub use current::{
-    Principal, may_block, on_behalf_of, principal, scoped, thread_companion, with_scoped,
+    Principal, may_block, on_behalf_of, principal, scoped, thread_extension, with_scoped,
 };
 pub use depth::Deep;
 pub use fault::{Broken, Fault};
 pub use group::Group;
+pub use interrupt::{BlockedSet, Interruptible};
 pub use panic::catch;
 pub use promise::{Promise, Resolver};
-pub use queue::guard::Door;
-pub use queue::slot::Place;
+pub use queue::interruptible::Gate;
+pub use queue::slot::QueuePosition;
 pub use runtime::{
     BuildError, Builder, EnterGuard, MoveError, OnCancel, Pump, PumpHandle, Runtime,
     ShutdownReport, Within, WorkerFuture, blocking, spawn_future,
@@ -79,6 +79,6 @@ pub use runtime::{
 pub use sched::busy::Busy;
 pub use sched::context::is_cancelling;
 pub use sched::ending::{Ending, Stuck};
-pub use sched::home::Home;
+pub use sched::runtime_handle::RuntimeHandle;
 pub use time::once_caught::once_caught;
 pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};

@@ -174,7 +174,7 @@ fn children_in_a_group_stay_in_it() {
     });
 }
 
-/// A shut door shuts the group.
+/// A shut gate shuts the group.
 #[test]
 fn a_group_waits_for_a_member_that_is_down() {
     Sim::new().check(|| {

@@ -34,7 +34,7 @@ use world::World;
 const USUAL_MILLIS: u64 = 5_000;
 
 /// Sets up a program in the current runtime; the second is what its actors can be moved to.
-fn play(script: &Script, homes: Vec<Home>, is_cut_short: bool) -> Play {
+fn play(script: &Script, homes: Vec<RuntimeHandle>, is_cut_short: bool) -> Play {
     let world = World::new(homes, is_cut_short);
     let mut job = Job::new(&world, COWNS, GROUPS);
     let mut tree = tree_of(script);

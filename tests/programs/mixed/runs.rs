@@ -56,7 +56,7 @@ fn system(workers: usize) -> System {
         .expect("there are threads")
 }
 
-fn homes(system: &System) -> Vec<Home> {
+fn homes(system: &System) -> Vec<RuntimeHandle> {
     vec![system.home(), system.dispatcher("side").expect("made with it")]
 }
 

@@ -23,7 +23,7 @@ pub struct World {
     /// Whether some actor runs on its callers.
     pub has_callers: AtomicBool,
     /// The runtimes that actors are moved between.
-    pub homes: Vec<Home>,
+    pub homes: Vec<RuntimeHandle>,
 }
 
 /// The actors that there are.
@@ -36,7 +36,7 @@ struct Cast {
 }
 
 impl World {
-    pub fn new(homes: Vec<Home>, keeps_asks: bool) -> Arc<Self> {
+    pub fn new(homes: Vec<RuntimeHandle>, keeps_asks: bool) -> Arc<Self> {
         let asks = keeps_asks.then(Log::new);
         Arc::new(Self { homes, asks, ..Self::default() })
     }
@@ -106,7 +106,7 @@ impl World {
         if self.has_callers.load(Ordering::Relaxed) {
             return None;
         }
-        let here = Home::current();
+        let here = RuntimeHandle::current();
         Some(self.homes.iter().position(|home| *home == here).unwrap_or(self.homes.len()))
     }
 

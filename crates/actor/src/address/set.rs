@@ -65,7 +65,7 @@ impl<A: Actor> Clone for Inside<A> {
 impl<A: Actor> AsCown for Inside<A> {
     type State = Cell<A>;
     type View = Cell<A>;
-    const REGARDLESS: bool = true;
+    const UNCHECKED: bool = true;
 
     fn as_cown(&self) -> &Cown<Cell<A>> {
         self.0.cown()

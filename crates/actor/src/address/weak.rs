@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use coact_core::{CownId, Survey, WeakCown};
+use coact_core::{BlockedSet, CownId, WeakCown};
 
 use super::Addr;
 use crate::cell::Cell;
@@ -30,7 +30,7 @@ impl<A: Actor> WeakAddr<A> {
     }
 
     pub(crate) fn shared(&self) -> &SharedState {
-        self.0.front()
+        self.0.shared_state()
     }
 
     /// As [`Addr::send`].
@@ -73,16 +73,16 @@ impl<A: Actor> WeakAddr<A> {
     }
 
     /// Returns whether there still is an address.
-    pub(crate) fn alert(&self) -> bool {
+    pub(crate) fn interrupt(&self) -> bool {
         let address = self.upgrade();
         if let Some(address) = &address {
-            address.cown().alert();
+            address.cown().interrupt();
         }
         address.is_some()
     }
 
-    pub(crate) fn survey(&self, limit: usize) -> Option<Survey> {
-        self.upgrade()?.cown().survey(limit)
+    pub(crate) fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
+        self.upgrade()?.cown().blocked_set(limit)
     }
 
     /// The queue that its messages stand in; a member's of a group only while the actor is there.

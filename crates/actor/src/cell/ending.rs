@@ -54,7 +54,7 @@ pub(super) fn announce_behind(
         return now(tell);
     }
     let behind = Arc::clone(&tell);
-    address.when_behind(Box::new(move || behind.now()));
+    address.defer(Box::new(move || behind.now()));
     // A behaviour sets the bit before it is queued: if one is ahead of ours, that is seen now.
     if shared.has_multi_cown_waiters() {
         now(tell);

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use crate::shared_state::SharedState;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
@@ -10,22 +10,22 @@ use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 /// An address that keeps its actor alive.
 pub(crate) trait AnyStrong {
     fn shared(&self) -> &SharedState;
-    fn home(&self) -> Home;
+    fn home(&self) -> RuntimeHandle;
     /// Runs `work` behind all that waits in the actor's queue, even if the actor has ended.
-    fn when_behind(&self, work: Box<dyn FnOnce() + Send>);
+    fn defer(&self, work: Box<dyn FnOnce() + Send>);
 }
 
 impl<A: Actor> AnyStrong for Addr<A> {
     fn shared(&self) -> &SharedState {
-        self.cown().front()
+        self.cown().shared_state()
     }
 
-    fn home(&self) -> Home {
+    fn home(&self) -> RuntimeHandle {
         Addr::home(self)
     }
 
-    fn when_behind(&self, work: Box<dyn FnOnce() + Send>) {
-        self.cown().when_behind(work);
+    fn defer(&self, work: Box<dyn FnOnce() + Send>) {
+        self.cown().defer(work);
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) trait AnyWeak {
     fn shared(&self) -> &SharedState;
     fn any(&self) -> AnyAddr;
     /// Returns whether there still is an address.
-    fn alert(&self) -> bool;
+    fn interrupt(&self) -> bool;
     fn close(&self);
     fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;
     /// For downcasts.
@@ -55,8 +55,8 @@ impl<A: Actor> AnyWeak for WeakAddr<A> {
         WeakAddr::any(self)
     }
 
-    fn alert(&self) -> bool {
-        WeakAddr::alert(self)
+    fn interrupt(&self) -> bool {
+        WeakAddr::interrupt(self)
     }
 
     fn close(&self) {

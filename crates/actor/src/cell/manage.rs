@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::task::Poll;
 
-use coact_core::{Broken, Home, catch, is_cancelling, when};
+use coact_core::{Broken, RuntimeHandle, catch, is_cancelling, when};
 use parking_lot::Mutex;
 
 use super::erased::{AnyStrong, AnyWeak};
@@ -156,13 +156,13 @@ const SIGNALS: u32 = 64;
 
 impl dyn Managed + '_ {
     /// Applies the signals that wait and runs pending operations. Returns false if signals are left: after
-    /// [`SIGNALS`] of them other work has its turn, and the actor is attended to again.
+    /// [`SIGNALS`] of them other work has its turn, and the actor is interrupted again.
     pub(super) fn process_signals(&mut self, shared: &SharedState) -> bool {
         let mut applied = 0;
         let is_all = loop {
             // A panic comes first: signals pushed after it find the actor ended.
             self.handle_failure(shared);
-            if applied >= SIGNALS && shared.has_signals() && self.address().alert() {
+            if applied >= SIGNALS && shared.has_signals() && self.address().interrupt() {
                 break false;
             }
             let Some(signal) = shared.take_signal() else { break true };
@@ -243,10 +243,10 @@ impl dyn Managed + '_ {
         self.announce(shared);
     }
 
-    /// Lets others have the worker, and has the actor attended to again.
+    /// Lets others have the worker, and has the actor interrupted again.
     fn come_again(&self) {
         let this = self.address().any();
-        when((), move |()| this.alert());
+        when((), move |()| this.interrupt());
     }
 
     /// Runs one pending operation, if there is one.
@@ -352,7 +352,7 @@ impl dyn Managed + '_ {
     fn fail(&mut self, shared: &SharedState, reason: ExitReason) {
         self.subject().failed(&reason);
         let limit = self.core().extras().and_then(|extras| extras.limit.as_mut());
-        if limit.is_some_and(|limit| limit.allows(Home::current().elapsed())) {
+        if limit.is_some_and(|limit| limit.allows(RuntimeHandle::current().elapsed())) {
             self.restart(shared, &reason);
         } else {
             self.end(shared, reason);
@@ -369,13 +369,13 @@ impl dyn Managed + '_ {
     /// Ends the actor, after its [`stopped`](crate::Actor::stopped).
     pub(super) fn end(&mut self, shared: &SharedState, reason: ExitReason) {
         self.core().phase = Phase::Ended;
-        let reason = self.say_farewell(reason);
+        let reason = self.spawn_last_handle_check(reason);
         self.finish(shared, reason);
     }
 
     /// Calls [`Actor::stopped`](crate::Actor::stopped). If that fails, publishes the failure. Returns the reason of the
     /// end: the failure, if `reason` is a normal one.
-    fn say_farewell(&mut self, reason: ExitReason) -> ExitReason {
+    fn spawn_last_handle_check(&mut self, reason: ExitReason) -> ExitReason {
         self.hook(Hook::Stopped(&reason));
         let Some(failure) = self.core().take_failure() else { return reason };
         self.subject().failed(&failure);
@@ -428,7 +428,7 @@ impl dyn Managed + '_ {
         if !self.is_restartable() {
             return self.end(shared, reason.clone());
         }
-        self.say_farewell(reason.clone());
+        self.spawn_last_handle_check(reason.clone());
         let (set_aside, _) = self.drop_state();
         self.put_unstashed_first(set_aside);
         self.core().extras_or_init().failure = None;
@@ -463,8 +463,8 @@ impl dyn Managed + '_ {
         let reason = shared.end().cloned().unwrap_or(ExitReason::Normal);
         self.subject().missed(message, &reason);
         // What comes past the deadline is counted where it comes from.
-        if Home::current().is_ending() && !is_cancelling() {
-            Home::current().count_abandoned();
+        if RuntimeHandle::current().is_ending() && !is_cancelling() {
+            RuntimeHandle::current().count_abandoned();
         }
         reason
     }

@@ -11,7 +11,7 @@ use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Home, after, when};
+use coact_core::{RuntimeHandle, after, when};
 use parking_lot::Mutex;
 
 use super::Wait;
@@ -21,7 +21,7 @@ use super::search::{Gap, Search};
 /// them are a little later, unless the answer has come by then.
 const AT_ONCE: usize = 100;
 
-/// When one is looked for again since an actor was just being attended to.
+/// When one is looked for again since an actor was just being interrupted.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// When one is looked for without limit.
@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_nanos(500);
 
 /// The passes of the runtimes of a family: each makes its own.
 #[derive(Default)]
-struct Passes(Mutex<Vec<(Home, Due)>>);
+struct Passes(Mutex<Vec<(RuntimeHandle, Due)>>);
 
 /// What the next pass of a runtime has to do.
 #[derive(Default)]
@@ -58,15 +58,15 @@ pub(super) fn search_soon(wait: &Arc<Wait>) {
 /// given up, none is.
 struct Pass {
     passes: &'static Passes,
-    home: Home,
+    home: RuntimeHandle,
     is_over: bool,
 }
 
 impl Pass {
     /// Notes what is to be looked for, and has a pass made if none is under way.
     fn ask_for(note: impl FnOnce(&mut Due)) {
-        let home = Home::current();
-        let passes: &Passes = home.companion();
+        let home = RuntimeHandle::current();
+        let passes: &Passes = home.extension();
         let begins = passes.with(home, |due| {
             note(due);
             !std::mem::replace(&mut due.is_under_way, true)
@@ -115,7 +115,7 @@ impl Drop for Pass {
 }
 
 impl Passes {
-    fn with<R>(&self, home: Home, look: impl FnOnce(&mut Due) -> R) -> R {
+    fn with<R>(&self, home: RuntimeHandle, look: impl FnOnce(&mut Due) -> R) -> R {
         let mut all = self.0.lock();
         let index = all.iter().position(|(of, _)| *of == home).unwrap_or_else(|| {
             all.push((home, Due::default()));

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::vec;
 
-use coact_core::{CownId, Place, Survey};
+use coact_core::{BlockedSet, CownId, QueuePosition};
 
 use super::{AskCycle, Wait, table};
 use crate::mailbox::Blocked;
@@ -17,7 +17,7 @@ use crate::mailbox::Blocked;
 pub(super) enum Gap {
     /// More behaviours wait for an actor than were to be looked at, or it will show soon whether some do.
     Cut,
-    /// An actor was just being attended to.
+    /// An actor was just being interrupted.
     Unsettled,
 }
 
@@ -49,8 +49,8 @@ struct Station {
     /// Its wait, by which the search came here.
     wait: Arc<Wait>,
     /// What waits for it; keeps it parked.
-    blocked: HashSet<(CownId, Place)>,
-    _parked: Survey,
+    blocked: HashSet<(CownId, QueuePosition)>,
+    _parked: BlockedSet,
     /// Other waits that may be among that.
     next: vec::IntoIter<Arc<Wait>>,
     gap: Option<Gap>,
@@ -112,19 +112,19 @@ impl Search {
 
     fn look_at(&mut self, queue: CownId, wait: Arc<Wait>) {
         self.steps += 1;
-        let survey = wait.by().survey(self.limit);
+        let blocked_set = wait.by().blocked_set(self.limit);
         // If it has gone on meanwhile, then before it was parked.
         if !wait.goes_on() {
             return;
         }
-        let Some(mut survey) = survey else { return self.note(Some(Gap::Unsettled)) };
-        let blocked: HashSet<_> = survey.blocked.drain(..).collect();
+        let Some(mut blocked_set) = blocked_set else { return self.note(Some(Gap::Unsettled)) };
+        let blocked: HashSet<_> = blocked_set.blocked.drain(..).collect();
         let next = table::candidates(queue, &blocked);
         self.steps += blocked.len() + next.len();
-        let gap = (!survey.is_complete).then_some(Gap::Cut);
+        let gap = (!blocked_set.is_complete).then_some(Gap::Cut);
         let next = next.into_iter();
         self.seen.insert(queue, Seen::OnTheWay(self.way.len()));
-        self.way.push(Station { queue, wait, blocked, _parked: survey, next, gap });
+        self.way.push(Station { queue, wait, blocked, _parked: blocked_set, next, gap });
     }
 
     /// Something cannot be seen from where the search is.

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-use coact_core::{CownId, Place};
+use coact_core::{CownId, QueuePosition};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::pass::search_soon;
@@ -28,7 +28,7 @@ struct Table {
     behind: BTreeMap<(CownId, u64), Arc<Wait>>,
     /// By the place in which the message was when it was last looked at. Places are used again: the wait
     /// that came last is there.
-    places: HashMap<(CownId, Place), Arc<Wait>>,
+    places: HashMap<(CownId, QueuePosition), Arc<Wait>>,
     /// By the queue again, those whose messages stand at no certain place of it.
     sorted: BTreeMap<(CownId, u64), Arc<Wait>>,
 }
@@ -71,7 +71,10 @@ pub(super) fn remove(wait: &Arc<Wait>) {
 
 /// Those whose messages may be in a queue, or in one of these places: in the order of their beginning, but
 /// for the latter. Others may begin and end meanwhile; whoever is parked does not.
-pub(super) fn candidates(queue: CownId, places: &HashSet<(CownId, Place)>) -> Vec<Arc<Wait>> {
+pub(super) fn candidates(
+    queue: CownId,
+    places: &HashSet<(CownId, QueuePosition)>,
+) -> Vec<Arc<Wait>> {
     let table = TABLE.lock();
     let mut found: Vec<_> = of(&table.behind, queue).cloned().collect();
     if places.len() < table.places.len() {

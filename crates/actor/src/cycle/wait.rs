@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
-use coact_core::{CownId, Place, catch};
+use coact_core::{CownId, QueuePosition, catch};
 use parking_lot::Mutex;
 
 use super::holder::{Holder, holder};
@@ -47,7 +47,7 @@ struct Whereabouts {
 
 enum Stage {
     /// On its way to a handler; where, if it stands in a queue by itself.
-    Queued(Option<(CownId, Place)>),
+    Queued(Option<(CownId, QueuePosition)>),
     /// On its way to a handler, in a mailbox in which it may be called in the place of others.
     Sorted(Arc<Queue>),
     /// A future has the answer that holds an actor.
@@ -70,7 +70,7 @@ pub(super) struct Keys {
     /// In whose queue the message waits, or with whom the answer lies, who is held.
     pub(super) queue: Option<CownId>,
     /// Where in that queue it stands.
-    pub(super) place: Option<(CownId, Place)>,
+    pub(super) place: Option<(CownId, QueuePosition)>,
     /// Whether it stands at no certain place of that queue.
     pub(super) sorted: bool,
 }
@@ -116,7 +116,7 @@ impl Wait {
 
     /// The message was sent after so many hops, and may have been handled by now. Tells the place in which
     /// it stands, if it stands in a queue by itself.
-    pub(crate) fn sent(self: &Arc<Self>, hops: u32, place: Option<(CownId, Place)>) {
+    pub(crate) fn sent(self: &Arc<Self>, hops: u32, place: Option<(CownId, QueuePosition)>) {
         let waits = {
             let mut message = self.message.lock();
             let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
@@ -209,7 +209,7 @@ impl Wait {
     pub(super) fn is_blocked_by(
         &self,
         queue: CownId,
-        blocked: &HashSet<(CownId, Place)>,
+        blocked: &HashSet<(CownId, QueuePosition)>,
     ) -> Blocked {
         let message = self.message.lock();
         let yes = match &message.stage {
@@ -269,7 +269,7 @@ impl Wait {
         // What joins several futures may poll this one only when its own waker is woken, which may be foreign code.
         let waker = self.waker.lock().take();
         let _ = catch(|| waker.map(Waker::wake));
-        self.by().alert();
+        self.by().interrupt();
     }
 
     /// Whom to wake if it fails.

@@ -3,7 +3,7 @@
 use std::any::{TypeId, type_name};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use crate::services::Services;
 use crate::{Actor, ActorId, ExitReason, Message};
@@ -125,7 +125,7 @@ messages!(
     LateReply
 );
 
-/// How often things have gone wrong in a runtime and its siblings.
+/// How often things have gone wrong in a runtime and its runtimes_of_its_group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventCounts {
@@ -254,7 +254,12 @@ impl Subject {
 }
 
 #[cold]
-pub(crate) fn message_dropped(home: Home, actor: ActorId, message: &'static str, cause: DropCause) {
+pub(crate) fn message_dropped(
+    home: RuntimeHandle,
+    actor: ActorId,
+    message: &'static str,
+    cause: DropCause,
+) {
     let bus = &Services::of(home).bus;
     count(&bus.counts.dropped_messages);
     if message == type_name::<MessageDropped>() {

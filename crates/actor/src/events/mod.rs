@@ -5,7 +5,7 @@ mod kinds;
 
 use std::fmt;
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use crate::services::Services;
 use crate::{Message, Recipient, Subscription, Topic};
@@ -17,7 +17,7 @@ pub use kinds::{
 };
 pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 
-/// The events of the current runtime and its siblings.
+/// The events of the current runtime and its runtimes_of_its_group.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -42,7 +42,7 @@ pub fn events() -> Events {
     Events(Services::current())
 }
 
-/// The events of a runtime and its siblings: of the runtime itself ([`DeadLetter`],
+/// The events of a runtime and its runtimes_of_its_group: of the runtime itself ([`DeadLetter`],
 /// [`ActorStarted`], [`ActorStopped`], [`ActorFailed`], [`ActorRestarted`], [`MessageDropped`],
 /// [`LateReply`]), and any others that programs publish, by their types.
 ///
@@ -57,7 +57,7 @@ pub struct Events(&'static Services);
 
 impl Events {
     /// Those of another runtime.
-    pub fn of(home: Home) -> Self {
+    pub fn of(home: RuntimeHandle) -> Self {
         Self(Services::of(home))
     }
 

@@ -7,7 +7,7 @@ mod spread;
 use std::any::type_name;
 use std::fmt;
 
-use coact_core::{Cown, Home, WeakCown};
+use coact_core::{Cown, RuntimeHandle, WeakCown};
 
 use crate::cell::Cell;
 use crate::shared_state::SharedState;
@@ -27,7 +27,7 @@ pub const CALLER_BATCH: u32 = 64;
 /// | host | the actor runs on | for |
 /// | --- | --- | --- |
 /// | none given | the runtime of whoever spawns it | most |
-/// | a [`Home`] | that runtime: a [dispatcher](crate::dispatcher), a pump | work that is to be kept apart |
+/// | a [`RuntimeHandle`] | that runtime: a [dispatcher](crate::dispatcher), a pump | work that is to be kept apart |
 /// | [`Host::workers`] | the main runtime's workers | leaving a dispatcher |
 /// | [`Host::detached`] | a thread of its own | long computations |
 /// | [`Host::blocking`] | threads that may block | files, sockets, foreign calls |
@@ -61,7 +61,7 @@ pub const CALLER_BATCH: u32 = 64;
 ///
 /// Threads for detached and blocking actors belong to the *family* of the runtime in which the actor is
 /// spawned: a [`System`](crate::System), or a runtime and its
-/// [siblings](coact_core::Builder::sibling_of). A system waits for them, and ends them when it is shut down;
+/// [runtimes_of_its_group](coact_core::Builder::grouped_with). A system waits for them, and ends them when it is shut down;
 /// those of any other runtime are kept for later actors as long as the process lives. `Runtime::run`, `wait_idle`
 /// and `shutdown` concern that one runtime, and not the threads of such actors: use a system where these are
 /// to be waited for.
@@ -71,7 +71,7 @@ pub struct Host(Kind);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Current,
-    Home(Home),
+    RuntimeHandle(RuntimeHandle),
     Workers,
     Detached,
     Blocking,
@@ -80,7 +80,7 @@ enum Kind {
 
 /// Where an actor that is about to be spawned will run.
 pub(crate) struct Assignment {
-    pub(crate) home: Home,
+    pub(crate) home: RuntimeHandle,
     /// Given back at the actor's end.
     pub(crate) lease: Option<Lease>,
     pub(crate) caller_batch: Option<u32>,
@@ -168,9 +168,9 @@ impl Host {
     }
 
     /// A runtime of the family in which the actor will be, if it is spawned in the current one.
-    pub(crate) fn family(self, current: Home) -> Home {
+    pub(crate) fn family(self, current: RuntimeHandle) -> RuntimeHandle {
         match self.0 {
-            Kind::Home(home) => home,
+            Kind::RuntimeHandle(home) => home,
             _ => current,
         }
     }
@@ -180,20 +180,20 @@ impl Host {
     /// # Panics
     /// If it needs a thread that the operating system refuses.
     #[track_caller]
-    pub(crate) fn assign<A>(self, current: Home) -> Assignment {
+    pub(crate) fn assign<A>(self, current: RuntimeHandle) -> Assignment {
         match self.0 {
             Kind::Current => Assignment::at(current),
-            Kind::Home(home) => Assignment::at(home),
-            Kind::Workers => Assignment::at(current.eldest()),
+            Kind::RuntimeHandle(home) => Assignment::at(home),
+            Kind::Workers => Assignment::at(current.group_root()),
             Kind::Caller(batch) => {
-                Assignment { caller_batch: Some(batch), ..Assignment::at(current.eldest()) }
+                Assignment { caller_batch: Some(batch), ..Assignment::at(current.group_root()) }
             }
             Kind::Blocking => Assignment::at(Hosts::of(current).blocking(current)),
             Kind::Detached => match Hosts::of(current).lease(current, type_name::<A>()) {
                 Some(lease) => {
                     Assignment { home: lease.home(), lease: Some(lease), caller_batch: None }
                 }
-                None => Assignment::at(current.eldest()),
+                None => Assignment::at(current.group_root()),
             },
         }
     }
@@ -208,7 +208,7 @@ impl Assignment {
         prepare: impl FnOnce(&Addr<A>),
     ) -> Addr<A> {
         let Self { home, lease, caller_batch } = self;
-        Cown::attended_at_once(home, SharedState::new(id), make_cell, |cown| {
+        Cown::interrupted_at_once(home, SharedState::new(id), make_cell, |cown| {
             let address = Addr::new(cown);
             if let Some(lease) = lease {
                 address.on_down(move |_| drop(lease));
@@ -222,14 +222,14 @@ impl Assignment {
     }
 
     /// The assignment of an actor whose host is a runtime.
-    pub(crate) fn at(home: Home) -> Self {
+    pub(crate) fn at(home: RuntimeHandle) -> Self {
         Self { home, lease: None, caller_batch: None }
     }
 }
 
-impl From<Home> for Host {
-    fn from(home: Home) -> Self {
-        Self(Kind::Home(home))
+impl From<RuntimeHandle> for Host {
+    fn from(home: RuntimeHandle) -> Self {
+        Self(Kind::RuntimeHandle(home))
     }
 }
 

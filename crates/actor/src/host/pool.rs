@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coact_core::{Builder, Home, Runtime};
+use coact_core::{Builder, Runtime, RuntimeHandle};
 use parking_lot::Mutex;
 
 /// How many threads resource actors have, unless the system was told otherwise.
@@ -17,25 +17,25 @@ pub(crate) struct Hosts(Mutex<State>);
 struct State {
     made: Vec<Runtime>,
     /// One-worker runtimes that nobody uses, by the type of actors that they are named after.
-    free: HashMap<&'static str, Vec<Home>>,
-    blocking: Option<Home>,
+    free: HashMap<&'static str, Vec<RuntimeHandle>>,
+    blocking: Option<RuntimeHandle>,
     blocking_threads: Option<usize>,
-    dispatchers: Vec<(Arc<str>, Home)>,
+    dispatchers: Vec<(Arc<str>, RuntimeHandle)>,
     /// The family is shut down: nothing is made any more.
     closed: bool,
 }
 
 impl Hosts {
     /// Those of the family that a runtime belongs to.
-    pub(crate) fn of(home: Home) -> &'static Self {
-        home.companion()
+    pub(crate) fn of(home: RuntimeHandle) -> &'static Self {
+        home.extension()
     }
 
     pub(crate) fn set_blocking_threads(&self, threads: usize) {
         self.0.lock().blocking_threads = Some(threads);
     }
 
-    pub(crate) fn add_dispatcher(&self, name: Arc<str>, home: Home) {
+    pub(crate) fn add_dispatcher(&self, name: Arc<str>, home: RuntimeHandle) {
         self.0.lock().dispatchers.push((name, home));
     }
 
@@ -43,7 +43,7 @@ impl Hosts {
     ///
     /// # Errors
     /// The names of those that there are.
-    pub(crate) fn dispatcher(&self, name: &str) -> Result<Home, Vec<Arc<str>>> {
+    pub(crate) fn dispatcher(&self, name: &str) -> Result<RuntimeHandle, Vec<Arc<str>>> {
         let state = self.0.lock();
         let found = state.dispatchers.iter().find(|(known, _)| **known == *name);
         found
@@ -53,10 +53,10 @@ impl Hosts {
 
     /// The runtime on blocking threads.
     #[track_caller]
-    pub(crate) fn blocking(&self, of: Home) -> Home {
+    pub(crate) fn blocking(&self, of: RuntimeHandle) -> RuntimeHandle {
         let mut state = self.0.lock();
         if state.closed {
-            return of.eldest();
+            return of.group_root();
         }
         let State { blocking, made, blocking_threads, .. } = &mut *state;
         *blocking.get_or_insert_with(|| {
@@ -71,7 +71,7 @@ impl Hosts {
 
     /// A thread for an actor of a type; `None` once the family is shut down.
     #[track_caller]
-    pub(crate) fn lease(&'static self, of: Home, kind: &'static str) -> Option<Lease> {
+    pub(crate) fn lease(&'static self, of: RuntimeHandle, kind: &'static str) -> Option<Lease> {
         let lease = |home| Some(Lease { hosts: self, kind, home });
         if let Some(home) = self.take_free(kind)? {
             return lease(home);
@@ -89,13 +89,13 @@ impl Hosts {
     }
 
     /// Takes a runtime that nobody uses, if there is one; `None` once the family is shut down.
-    fn take_free(&self, kind: &'static str) -> Option<Option<Home>> {
+    fn take_free(&self, kind: &'static str) -> Option<Option<RuntimeHandle>> {
         let mut state = self.0.lock();
         (!state.closed).then(|| state.free.get_mut(kind).and_then(Vec::pop))
     }
 
     /// All runtimes that were made.
-    pub(crate) fn homes(&self) -> Vec<Home> {
+    pub(crate) fn homes(&self) -> Vec<RuntimeHandle> {
         self.0.lock().made.iter().map(Runtime::home).collect()
     }
 
@@ -112,11 +112,11 @@ impl Hosts {
 pub(crate) struct Lease {
     hosts: &'static Hosts,
     kind: &'static str,
-    home: Home,
+    home: RuntimeHandle,
 }
 
 impl Lease {
-    pub(crate) fn home(&self) -> Home {
+    pub(crate) fn home(&self) -> RuntimeHandle {
         self.home
     }
 }
@@ -130,8 +130,8 @@ impl Drop for Lease {
     }
 }
 
-fn sibling(of: Home, name: &str) -> Builder {
-    Runtime::builder().name(name).sibling_of(of)
+fn sibling(of: RuntimeHandle, name: &str) -> Builder {
+    Runtime::builder().name(name).grouped_with(of)
 }
 
 #[track_caller]

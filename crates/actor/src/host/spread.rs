@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use super::Host;
 
@@ -28,7 +28,7 @@ use super::Host;
 /// ```
 #[derive(Debug)]
 pub struct Spread {
-    homes: Box<[Home]>,
+    homes: Box<[RuntimeHandle]>,
     next: AtomicUsize,
 }
 
@@ -38,14 +38,14 @@ impl Spread {
     /// # Panics
     /// If there are none.
     #[track_caller]
-    pub fn over(homes: impl IntoIterator<Item = Home>) -> Self {
-        let homes: Box<[Home]> = homes.into_iter().collect();
+    pub fn over(homes: impl IntoIterator<Item = RuntimeHandle>) -> Self {
+        let homes: Box<[RuntimeHandle]> = homes.into_iter().collect();
         assert!(!homes.is_empty(), "actors cannot be spread over no runtimes");
         Self { homes, next: AtomicUsize::new(0) }
     }
 
     /// The runtime whose turn it is.
-    pub fn next(&self) -> Home {
+    pub fn next(&self) -> RuntimeHandle {
         // ORDERING: Relaxed. A turn is each caller's own.
         self.homes[self.next.fetch_add(1, Ordering::Relaxed) % self.homes.len()]
     }

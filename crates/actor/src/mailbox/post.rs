@@ -303,7 +303,7 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let cown = self.cown();
-        let batch = cown.front().caller_batch();
+        let batch = cown.shared_state().caller_batch();
         if let Some(wait) = reply.wait() {
             return self.put_tracked(batch, envelope::<A, M>(message, reply), &wait, permit);
         }
@@ -313,8 +313,8 @@ impl<A: Actor> Addr<A> {
         };
         match batch {
             // The actor runs on its callers: at once, if it is idle.
-            Some(batch) => _ = serve_here(cown.regardless(), batch, bring),
-            None => when(cown.regardless(), bring),
+            Some(batch) => _ = serve_here(cown.unchecked(), batch, bring),
+            None => when(cown.unchecked(), bring),
         }
     }
 

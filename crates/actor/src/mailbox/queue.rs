@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use coact_core::{Credits, Home, Permit, Place};
+use coact_core::{Credits, Permit, QueuePosition, RuntimeHandle};
 use parking_lot::Mutex;
 
 use super::count::Count;
@@ -64,7 +64,7 @@ pub(super) struct Sorted {
 #[derive(Clone, Copy)]
 struct QueuedTicket {
     ticket: Number,
-    place: Option<Place>,
+    place: Option<QueuePosition>,
 }
 
 /// Whether something waits for what certain places in queues wait for.
@@ -176,14 +176,14 @@ impl Queue {
     }
 
     /// Whether messages that are sorted wait for something: see [`Sorted::is_stuck`].
-    pub(crate) fn is_stuck(&self, is_blocked: &dyn Fn(Place) -> bool) -> Blocked {
+    pub(crate) fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
         self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
     }
 
     /// Drops the message that had to make room in a lane, if there is one.
     pub(super) fn drop_oldest(
         &self,
-        home: Home,
+        home: RuntimeHandle,
         actor: ActorId,
         lane: usize,
         queued: Option<QueuedMessage>,
@@ -237,7 +237,11 @@ impl Sorted {
     }
 
     /// The ticket stands in the cown's queue: there, if it is in none that it shares with others' cowns.
-    pub(super) fn arrive(&self, ticket: Number, place: Option<Place>) -> Option<QueuedMessage> {
+    pub(super) fn arrive(
+        &self,
+        ticket: Number,
+        place: Option<QueuePosition>,
+    ) -> Option<QueuedMessage> {
         let mut lanes = self.lanes.lock();
         if lanes.is_pending(ticket) {
             let mut places = self.places.lock();
@@ -251,7 +255,7 @@ impl Sorted {
 
     /// Whether the messages wait for something that certain places wait for, too. A message is called by
     /// any of the tickets that were made about when its own was: so it waits for certain if all do.
-    fn is_stuck(&self, is_blocked: &dyn Fn(Place) -> bool) -> Blocked {
+    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
         let lanes = self.lanes.lock();
         let places = self.places.lock();
         let (mut some, mut all) = (false, true);

@@ -161,7 +161,7 @@ impl<A: Actor> Context<A> {
         if self.stashed() > 0 && count > 0 {
             let stash = self.stash_mut();
             stash.wanted = stash.wanted.saturating_add(count);
-            self.weak().alert();
+            self.weak().interrupt();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use super::lanes::Number;
 use super::queue::{Queue, QueuedMessage, Sorted};
@@ -31,7 +31,7 @@ impl Ticket {
     pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut Cell<A>) {
         self.used = true;
         let (queued, dropped) = self.sorted().take(self.number);
-        self.queue.drop_oldest(Home::current(), cell.shared().id(), lane, dropped);
+        self.queue.drop_oldest(RuntimeHandle::current(), cell.shared().id(), lane, dropped);
         drop(self);
         if let Some(QueuedMessage { envelope, permit }) = queued {
             // Its place is free from here on.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use crate::host::Host;
 use crate::mailbox::Reserve;
@@ -54,7 +54,7 @@ struct Inner<A: Actor> {
     make: Arc<Make<A>>,
     host: Host,
     /// Where it was made: where hosts are found, also by those who resize it elsewhere.
-    home: Home,
+    home: RuntimeHandle,
     each: Option<Box<Each<A>>>,
     limit: Intensity,
     members: Routees<Addr<A>>,
@@ -131,7 +131,7 @@ impl<A: SendActor> PoolBuilder<A> {
     /// If making a member's state panics, or its [settings](Self::each), or [`Spawn::spawn`] with these.
     pub fn spawn(self) -> Pool<A> {
         let Self { make, size, strategy, host, each, limit } = self;
-        let (id, home) = (ActorId::next(), Home::current());
+        let (id, home) = (ActorId::next(), RuntimeHandle::current());
         let members = Routees::new(strategy);
         let size = AtomicUsize::new(size);
         let inner = Inner { id, make, host, home, each, limit, members, size };

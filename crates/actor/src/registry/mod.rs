@@ -8,7 +8,7 @@ mod whereis;
 use std::fmt;
 use std::sync::Arc;
 
-use coact_core::Home;
+use coact_core::RuntimeHandle;
 
 use crate::services::Services;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
@@ -18,7 +18,7 @@ pub(crate) use table::{Table, Tenancy};
 pub use uid::{BadUid, Uid};
 pub use whereis::Whereis;
 
-/// Finds an actor of the current runtime, or of its siblings, by its name.
+/// Finds an actor of the current runtime, or of its runtimes_of_its_group, by its name.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -57,12 +57,12 @@ pub fn whereis<A: Actor>(name: &str) -> Whereis<A> {
     registry().whereis(name)
 }
 
-/// The registry of the current runtime and its siblings.
+/// The registry of the current runtime and its runtimes_of_its_group.
 pub fn registry() -> Registry {
     Registry(Services::current())
 }
 
-/// The names of the actors of a runtime and its siblings.
+/// The names of the actors of a runtime and its runtimes_of_its_group.
 ///
 /// An actor may have several names; a name belongs to one actor, of any type. A name does not keep
 /// its actor alive, and is free again as soon as the actor [has ended](Addr::has_ended). A restart
@@ -72,7 +72,7 @@ pub struct Registry(pub(crate) &'static Services);
 
 impl Registry {
     /// That of another runtime.
-    pub fn of(home: Home) -> Self {
+    pub fn of(home: RuntimeHandle) -> Self {
         Self(Services::of(home))
     }
 

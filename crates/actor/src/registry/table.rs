@@ -269,7 +269,7 @@ impl Tenancy {
     /// Registers a new actor, before it starts, under the names that this claims.
     pub(crate) fn register<A: Actor>(self, address: &Addr<A>) {
         self.services.table.announce(address, None);
-        // Told or dropped, it clears the place. This alerts the actor, so it comes last.
+        // Told or dropped, it clears the place. This interrupts the actor, so it comes last.
         address.on_down(move |_| drop(self));
     }
 }

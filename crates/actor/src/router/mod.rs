@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use coact_core::{Deep, thread_companion};
+use coact_core::{Deep, thread_extension};
 
 use crate::mailbox::Reserve;
 use crate::recipient::Takes;
@@ -354,7 +354,7 @@ const MOST_NESTED: usize = 32;
 
 impl Passing {
     fn enter(router: ActorId) -> Option<Self> {
-        let path = thread_companion::<Path>();
+        let path = thread_extension::<Path>();
         {
             let mut passed = path.passed.borrow_mut();
             let is_known = passed.contains(&router) || path.refused.borrow().contains(&router);

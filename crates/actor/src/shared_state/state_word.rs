@@ -61,14 +61,14 @@ impl StateWord {
         ActorId::from_number(number).expect("made from an identity")
     }
 
-    /// Allows the actor to start; it is alerted after this.
+    /// Allows the actor to start; it is interrupted after this.
     pub(super) fn allow_start(&self) {
-        // ORDERING: Relaxed. Published by the alert.
+        // ORDERING: Relaxed. Published by the interrupt.
         self.0.fetch_and(!DEFERRED, Ordering::Relaxed);
     }
 
     pub(super) fn is_deferred(&self) -> bool {
-        // ORDERING: Relaxed. Looked at after an alert.
+        // ORDERING: Relaxed. Looked at after an interrupt.
         self.0.load(Ordering::Relaxed) & DEFERRED != 0
     }
 
@@ -150,7 +150,7 @@ impl StateWord {
     /// Takes the stop that was pushed as the first signal, if it waits.
     pub(super) fn take_stop(&self) -> bool {
         // ORDERING: Acquire, the exchange, pairs with the release in `push_stop`. Relaxed, the look: what is to be seen
-        // was followed by an alert.
+        // was followed by an interrupt.
         self.has_stop() && self.0.fetch_and(!STOP, Ordering::Acquire) & STOP != 0
     }
 

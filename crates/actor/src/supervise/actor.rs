@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Home, Resolver, Timer, after, catch};
+use coact_core::{Resolver, RuntimeHandle, Timer, after, catch};
 use parking_lot::Mutex;
 
 use super::child_handle::ChildHandle;
@@ -142,7 +142,7 @@ impl SupervisorActor {
         context: &mut Context<Self>,
         what: impl FnOnce(&mut Plan, Duration) -> R,
     ) -> R {
-        let now = Home::current().elapsed();
+        let now = RuntimeHandle::current().elapsed();
         let plan = &mut self.table().plan;
         let result = what(plan, now);
         let actions = plan.take_actions();

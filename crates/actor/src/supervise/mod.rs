@@ -1,6 +1,6 @@
 //! Supervision: actors that restart others.
 //!
-//! A supervised actor that goes down does not end: it drops its state, shuts its door, tells its
+//! A supervised actor that goes down does not end: it drops its state, shuts its gate, tells its
 //! supervisor, and waits to be started again or ended. Its address and its messages stay. `cell.rs`
 //! carries that out, on the signals `Start` and `End`.
 //!

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact_core::{Anchored, Home};
+use coact_core::{RuntimeHandle, ThreadBound};
 
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
@@ -117,8 +117,8 @@ pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 #[must_use = "a child is nothing before it is given to a supervisor"]
 pub struct Child<A: Actor> {
     make: Box<dyn FnMut() -> A + Send>,
-    /// How states are wrapped: free, or anchored to the child's thread.
-    wrap: fn(A) -> Anchored<A>,
+    /// How states are wrapped: free, or thread-bound to the child's thread.
+    wrap: fn(A) -> ThreadBound<A>,
     spec: ChildSpec,
     label: Option<Arc<str>>,
     settings: Settings,
@@ -129,13 +129,13 @@ impl<A: Actor> Child<A> {
     where
         A: Send,
     {
-        Self::new(restart, Box::new(make), Anchored::free, Settings::default())
+        Self::new(restart, Box::new(make), ThreadBound::free, Settings::default())
     }
 
     fn new(
         restart: Restart,
         make: Box<dyn FnMut() -> A + Send>,
-        wrap: fn(A) -> Anchored<A>,
+        wrap: fn(A) -> ThreadBound<A>,
         settings: Settings,
     ) -> Self {
         let spec = ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None };
@@ -170,8 +170,12 @@ impl<A: Actor> Child<A> {
     /// # Panics
     /// If the home is not that of a pump.
     #[track_caller]
-    pub fn local(pump: Home, restart: Restart, make: impl FnMut() -> A + Send + 'static) -> Self {
-        Self::new(restart, Box::new(make), Anchored::here, Settings::bound_to(pump))
+    pub fn local(
+        pump: RuntimeHandle,
+        restart: Restart,
+        make: impl FnMut() -> A + Send + 'static,
+    ) -> Self {
+        Self::new(restart, Box::new(make), ThreadBound::here, Settings::bound_to(pump))
     }
 
     /// A name for [`ChildInfo`](crate::ChildInfo) and reports; without one it is the first of those that it
@@ -200,7 +204,7 @@ impl<A: Actor> Child<A> {
         A: Send,
     {
         self.settings.set_host(host.into());
-        self.wrap = Anchored::free;
+        self.wrap = ThreadBound::free;
         self
     }
 

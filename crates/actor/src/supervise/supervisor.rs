@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Anchored, Promise};
+use coact_core::{Promise, ThreadBound};
 
 use super::actor::{ChildTable, Children, Command, Execute, StopRequest, SupervisorActor};
 use super::backoff::Backoff;
@@ -249,7 +249,7 @@ impl Parts for Tree {
             Err(taken) => return Err(taken.map(|()| self)),
         };
         let mut make = SupervisorActor::factory(self.table);
-        let factory = Box::new(move || Anchored::free(make()));
+        let factory = Box::new(move || ThreadBound::free(make()));
         let address = settings.make(claim, |this| Cell::supervised(this, factory));
         let handle = ChildHandle::supervisor(address.clone(), self.name);
         Ok((Supervisor::new(address, true), ChildParts { handle, spec: self.spec }))

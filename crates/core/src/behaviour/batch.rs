@@ -13,7 +13,7 @@ use crate::depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
 use crate::queue::multi::Multi;
-use crate::sched::{context, guest, schedule};
+use crate::sched::{context, external, schedule};
 use crate::simulated;
 
 /// Starts a batch: behaviours that are spawned in one atomic step.
@@ -40,11 +40,11 @@ pub fn batch() -> Batch {
 /// A batch that is being put together; see [`batch`]. Dropping it spawns nothing.
 #[must_use = "a batch does nothing until `spawn` is called"]
 pub struct Batch {
-    entries: Vec<Entry>,
+    entries: Vec<BatchEntry>,
     requests: Vec<Request>,
 }
 
-struct Entry {
+struct BatchEntry {
     node: NonNull<Multi>,
     /// Drops the node's closure and gives its block back.
     discard: unsafe fn(NonNull<Multi>),
@@ -71,7 +71,7 @@ impl<S: CownSet + Send> Handles for S {
 
 /// The entries of a batch whose handles were told that they are about to be queued. When this is dropped they are told
 /// that they stand in their queues, or will not.
-struct AnnouncedEntries<'a>(&'a [Entry]);
+struct AnnouncedEntries<'a>(&'a [BatchEntry]);
 
 impl AnnouncedEntries<'_> {
     /// Tells them now.
@@ -188,7 +188,7 @@ impl Batch {
             return Err((refusal, closure));
         }
         let (node, discard) = (prepared.into_node(), discard::<S, F, C>);
-        self.entries.push(Entry { node, discard, handles: Box::new(set) });
+        self.entries.push(BatchEntry { node, discard, handles: Box::new(set) });
         Ok(())
     }
 
@@ -227,7 +227,7 @@ impl Batch {
         simulated::point();
         match context::worker() {
             Some(_) => append(),
-            None => guest::visit(home, append),
+            None => external::within(home, append),
         }
         announced.end();
     }

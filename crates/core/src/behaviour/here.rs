@@ -23,7 +23,7 @@ use crate::queue::header::{CownHeader, Flags, Member};
 use crate::queue::release::{leave_alone, release, release_exclusive};
 use crate::queue::slot::Slot;
 use crate::sched::Ready;
-use crate::sched::{Deferring, Successor, context, guest, schedule, shared};
+use crate::sched::{Deferring, Successor, context, external, schedule, shared};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
@@ -334,29 +334,29 @@ impl Few {
 
 /// Where a behaviour runs at once.
 #[derive(Clone, Copy)]
-struct Place {
+struct HerePlace {
     home: RuntimeId,
     /// The current thread is no worker of that runtime, but maybe of another.
-    by_guest: bool,
+    is_external: bool,
 }
 
-impl Place {
+impl HerePlace {
     /// `None` if the current thread must not run behaviours there.
     #[inline(always)]
     fn at(home: RuntimeId) -> Option<Self> {
-        let by_guest = !context::is_worker_of(home);
+        let is_external = !context::is_worker_of(home);
         // A worker of another runtime is refused as a plain thread is.
-        let home = if by_guest { open_to_guests(home)? } else { home };
-        Some(Self { home, by_guest })
+        let home = if is_external { open_to_external_threads(home)? } else { home };
+        Some(Self { home, is_external })
     }
 
     /// Does something there, where the current thread is seen to be at work.
     #[inline(always)]
     fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
-        let _guest = self.by_guest.then(|| {
+        let _guest = self.is_external.then(|| {
             simulated::point();
             // SAFETY: dropped at the end of this call.
-            let visiting = unsafe { guest::enter(self.home) };
+            let visiting = unsafe { external::enter(self.home) };
             // A worker of another runtime is none for what is done here.
             (AsWorker::none(), visiting)
         });
@@ -366,30 +366,30 @@ impl Place {
 
 /// Where a behaviour on the set runs, if the current thread may run it at once.
 #[inline]
-fn place_here<S: CownSet>(set: &S, members: Few) -> Option<Place> {
+fn place_here<S: CownSet>(set: &S, members: Few) -> Option<HerePlace> {
     if current::nested_bodies() >= MAX_NESTED_HERE {
         return None;
     }
     // SAFETY: the set's handles keep the cowns alive.
     match unsafe { members.home() } {
-        Some(home) => Place::at(home),
+        Some(home) => HerePlace::at(home),
         None => place_elsewhere(set),
     }
 }
 
 /// The same for any set.
 #[inline(never)]
-fn place_elsewhere<S: CownSet>(set: &S) -> Option<Place> {
+fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
     // What is refused is refused by `when`.
     if count_members(set).is_err() {
         return None;
     }
-    Place::at(spawn::place_of(set).ok()?)
+    HerePlace::at(spawn::place_of(set).ok()?)
 }
 
 /// The runtime, if a thread that is none of its workers may run its behaviours now. (So the caller need not keep it.)
 #[inline(never)]
-fn open_to_guests(home: RuntimeId) -> Option<RuntimeId> {
+fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
     (!spawn::is_closed_at(home) && can_run_here(home)).then_some(home)
 }
 

@@ -8,10 +8,10 @@ use crate::body::{Body, Completion};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
+use crate::queue::group_header::spawn_from_anywhere;
 use crate::queue::header::{CownHeader, Member};
-use crate::queue::leader::spawn_from_anywhere;
-use crate::queue::ring::Entry;
-use crate::queue::slot::Place;
+use crate::queue::ring::RingEntry;
+use crate::queue::slot::QueuePosition;
 use crate::task::RunContext;
 
 /// Spawns a behaviour on one member, held exclusively.
@@ -47,7 +47,7 @@ pub(crate) unsafe fn spawn_placed<S, F, C>(
     leader: NonNull<CownHeader>,
     member: Member,
     body: Body<S, F, C>,
-) -> Option<Place>
+) -> Option<QueuePosition>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -72,14 +72,14 @@ unsafe fn queue_single<S, F, C>(
     leader: NonNull<CownHeader>,
     member: Member,
     body: Body<S, F, C>,
-) -> Place
+) -> QueuePosition
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
     let slot = SingleBehaviour::allocate_in_group(member, body);
-    let place = Place::of(slot);
+    let place = QueuePosition::of(slot);
     // SAFETY: the request is ours; and by the caller's word.
     unsafe { spawn_from_anywhere(leader, slot) };
     place
@@ -88,8 +88,8 @@ where
 /// Runs a behaviour on one member.
 ///
 /// # Safety
-/// As for every [`RunEntry`]; the entry was pushed with such a body.
-unsafe fn run_single<S, F, C>(entry: NonNull<Entry>, context: &RunContext)
+/// As for every [`RunRingEntry`]; the entry was pushed with such a body.
+unsafe fn run_single<S, F, C>(entry: NonNull<RingEntry>, context: &RunContext)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -98,7 +98,7 @@ where
     // SAFETY: taken before anything can be pushed. The group is held, and with it the member, which
     // is alive: its last request would stand in the queue.
     let ended = unsafe {
-        let (member, body) = Entry::take::<Body<S, F, C>>(entry);
+        let (member, body) = RingEntry::take::<Body<S, F, C>>(entry);
         body.execute(Cursor::single(&member), context)
     };
     ended.deliver();

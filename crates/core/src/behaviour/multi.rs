@@ -3,7 +3,7 @@
 //! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
 //! order in which the user named them, then the body.
 
-use crate::queue::leader::spawn_request;
+use crate::queue::group_header::spawn_request;
 use crate::queue::single::take;
 use std::alloc::Layout;
 use std::any::type_name;
@@ -22,11 +22,11 @@ use crate::group::join::Grouped;
 use crate::group::turn;
 use crate::panic::drop_quietly;
 use crate::queue::append::Request;
+use crate::queue::group_header::HoldingRequest;
 use crate::queue::header::{CownHeader, Member};
-use crate::queue::leader::Anchor;
 use crate::queue::multi::{Multi, MultiSlot, link};
 use crate::queue::release::release;
-use crate::queue::ring::Entry;
+use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
@@ -262,8 +262,8 @@ where
         unsafe {
             let slot = Self::queued_slot(node);
             let leader = slot.as_ref().member().queue_ptr();
-            let anchor = Anchor::new(slot, task, Self::dispose);
-            turn::run(leader, anchor, context, || Self::execute(node, context))
+            let holding = HoldingRequest::new(slot, task, Self::dispose);
+            turn::run(leader, holding, context, || Self::execute(node, context))
         }
     }
 
@@ -278,11 +278,11 @@ where
     /// Runs a behaviour from the ring.
     ///
     /// # Safety
-    /// As for every [`RunEntry`](group::ring::RunEntry); the entry was pushed with such a node.
-    unsafe fn run_in_ring(entry: NonNull<Entry>, context: &RunContext) {
+    /// As for every [`RunRingEntry`](group::ring::RunRingEntry); the entry was pushed with such a node.
+    unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
         // SAFETY: taken before anything can be pushed; the group is held, and so all members.
         let ended = unsafe {
-            let (_, node) = Entry::take::<NonNull<Multi>>(entry);
+            let (_, node) = RingEntry::take::<NonNull<Multi>>(entry);
             let ended = Self::execute(node, context);
             Self::dispose(node.cast());
             ended

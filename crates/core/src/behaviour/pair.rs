@@ -346,7 +346,7 @@ unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>,
         let Some(next) = NonNull::new(slot.as_ref().next.load(Ordering::Acquire)) else {
             return if leave_last(header, slot) { Ok(None) } else { Err(()) };
         };
-        if header.wants_attention() || !next.as_ref().member().is_exclusive_in_multi() {
+        if header.is_interrupted() || !next.as_ref().member().is_exclusive_in_multi() {
             return Err(());
         }
         let behaviour = Multi::of(next);

@@ -15,8 +15,8 @@ use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
 use crate::group::turn::run_forgetting_in_group;
+use crate::queue::group_header::HoldingRequest;
 use crate::queue::header::Member;
-use crate::queue::leader::Anchor;
 use crate::queue::overload;
 use crate::queue::release::{release_exclusive, release_to_next};
 use crate::queue::slot::Slot;
@@ -210,7 +210,7 @@ where
         // SAFETY: as in `run`; the request of a task that is ready is the head of the leader's queue.
         unsafe {
             let leader = slot.as_ref().member().queue_ptr();
-            turn::run(leader, Anchor::new(slot, task, Self::dispose), context, || {
+            turn::run(leader, HoldingRequest::new(slot, task, Self::dispose), context, || {
                 Self::execute(node, context)
             })
         }

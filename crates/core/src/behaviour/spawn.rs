@@ -1,7 +1,7 @@
 //! From a set and a closure to a queued behaviour.
 
-use crate::queue::single::launch_as_guest;
-use crate::sched::home::current_id;
+use crate::queue::single::launch_externally;
+use crate::sched::runtime_handle::current_id;
 use std::fmt;
 use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
@@ -24,9 +24,9 @@ use crate::queue::claim;
 use crate::queue::header::{CownHeader, Member};
 use crate::queue::multi::Multi;
 use crate::queue::single::Single;
-use crate::queue::slot::Place;
+use crate::queue::slot::QueuePosition;
 use crate::sched::shared::{self, Phase};
-use crate::sched::{at_work_in, context, guest, schedule};
+use crate::sched::{at_work_in, context, external, schedule};
 use crate::simulated;
 
 /// Requests of the usual number of cowns lie on the stack.
@@ -251,20 +251,20 @@ where
             None => spawn_multi(set, closure, completion),
         };
     }
-    spawn_as_guest(set, closure, completion)
+    spawn_externally(set, closure, completion)
 }
 
 /// The same on several cowns, by a thread that is no worker.
 #[inline(never)]
-fn spawn_as_guest<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+fn spawn_externally<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
     simulated::point();
-    // No worker may be up to see that there is work: so be seen as a guest.
-    guest::visit(home_of(set), || match pair::members(set) {
+    // No worker may be up to see that there is work: so be seen as an external thread.
+    external::within(home_of(set), || match pair::members(set) {
         Some(members) => {
             // SAFETY: those of the set, which is the caller's.
             unsafe { spawn_pair(set, members, closure, completion) };
@@ -304,14 +304,14 @@ where
         // SAFETY: as above; the member is of the leader's group, and the body for it.
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
-    let Some(worker) = context::worker() else { return spawn_single_as_guest(member, body) };
+    let Some(worker) = context::worker() else { return spawn_single_externally(member, body) };
     // SAFETY: the set's handle keeps the cown, which is in no group, alive.
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };
 }
 
 /// The same by a thread that is no worker.
 #[inline(never)]
-fn spawn_single_as_guest<S, F, C>(member: Member, body: Body<S, F, C>)
+fn spawn_single_externally<S, F, C>(member: Member, body: Body<S, F, C>)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -320,12 +320,12 @@ where
     simulated::point();
     let node = SingleBehaviour::allocate(member, body);
     // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
-    unsafe { launch_as_guest(Single::slot(node)) };
+    unsafe { launch_externally(Single::slot(node)) };
 }
 
 /// Spawns on one cown, and tells where the behaviour stands in the queue. It stands in none if it is on a
 /// member of a group that the caller holds, and comes before all that is queued.
-pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Option<Place>
+pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Option<QueuePosition>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
@@ -340,7 +340,7 @@ where
     }
     at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate(member, body);
-        let place = Place::of(Single::slot(node));
+        let place = QueuePosition::of(Single::slot(node));
         // SAFETY: the node is ours, and the set's handle keeps the cown alive.
         unsafe { Single::spawn(node) };
         Some(place)

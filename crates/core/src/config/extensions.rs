@@ -15,10 +15,10 @@ pub(crate) struct Extensions(Arc<Kept>);
 struct Kept {
     /// `None` while no runtime of the group exists.
     root: Option<RuntimeId>,
-    kept: Mutex<Vec<(TypeId, &'static Entry)>>,
+    kept: Mutex<Vec<(TypeId, &'static Extension)>>,
 }
 
-type Entry = dyn Any + Send + Sync;
+type Extension = dyn Any + Send + Sync;
 
 impl Extensions {
     /// Those of a runtime that is the root of a group.

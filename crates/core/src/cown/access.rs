@@ -10,8 +10,8 @@ use super::iter::{MembersIter, MembersIterMut};
 use super::layout::CownBox;
 use super::set::{AsCown, view, view_mut};
 use crate::fault::Broken;
-use crate::queue::guard;
 use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::interruptible;
 
 /// Runs over the members of a behaviour, in the order in which the set named them.
 #[derive(Clone)]
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Has the states of the cowns end, which are attended to, since their runtime is past its deadline. Returns whether
+    /// Has the states of the cowns end, which are interrupted, since their runtime is past its deadline. Returns whether
     /// they have.
     ///
     /// # Safety
@@ -111,12 +111,12 @@ impl<'a> Cursor<'a> {
         (0..self.left).all(|_| {
             let cown = members.advance().header_ptr();
             // SAFETY: held exclusively, so alive, and its state the behaviour's alone.
-            unsafe { guard::end_state(cown) }
+            unsafe { interruptible::end_state(cown) }
         })
     }
 
     /// Says to every cown that is held exclusively that the behaviour has panicked: it is poisoned,
-    /// or, if it is attended to, told.
+    /// or, if it is interrupted, told.
     ///
     /// # Safety
     /// The behaviour holds the members.
@@ -131,8 +131,8 @@ impl<'a> Cursor<'a> {
             // SAFETY: held exclusively, so alive.
             unsafe {
                 let header = member.header();
-                if header.has(Flags::ATTENDED) {
-                    guard::tell_failure(member.header_ptr(), why);
+                if header.has(Flags::INTERRUPTIBLE) {
+                    interruptible::tell_failure(member.header_ptr(), why);
                 } else {
                     header.set(Flags::POISONED, true);
                 }

@@ -100,7 +100,7 @@ type CheckedMut<'a, T> = Result<&'a mut T, MemberError<Poisoned<'a, T>>>;
 /// The cown is held.
 unsafe fn is_closed<H: AsCown>(cown: NonNull<CownHeader>) -> bool {
     // SAFETY: held, so alive.
-    !H::REGARDLESS && unsafe { cown.as_ref() }.has(Flags::CLOSED)
+    !H::UNCHECKED && unsafe { cown.as_ref() }.has(Flags::CLOSED)
 }
 
 /// # Safety

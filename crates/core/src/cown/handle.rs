@@ -1,6 +1,6 @@
 //! Handles of cowns: what users hold, clone, compare and drop.
 
-use crate::sched::home::current_place;
+use crate::sched::runtime_handle::current_place;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::last::{is_idle, last_of, leave_to_the_last, request_put_aside, retire};
+use super::end_of_life::{is_idle, last_of, leave_to_the_last, request_put_aside, retire};
 use super::layout::CownBox;
 use super::set::{Checked, Read};
 use crate::depth::{self, Depth};
@@ -170,8 +170,8 @@ impl<T: Send + 'static> Cown<T> {
 
     /// How many handles there are, this one included. Out of date at once where others clone or
     /// drop theirs.
-    pub fn handles(&self) -> usize {
-        self.header().counts.handles()
+    pub fn strong_count(&self) -> usize {
+        self.header().counts.strong()
     }
 
     /// Takes the state out.
@@ -296,13 +296,13 @@ impl<T: Send + 'static> Drop for Cown<T> {
 }
 
 /// Drops the only handle of a cown that there is, of any kind: nobody could make another one, but of a cown that is
-/// [attended](crate::attend) to.
+/// [interruptible](crate::interrupt).
 ///
 /// # Safety
 /// The handle is the caller's to drop.
 #[inline(never)]
 unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    const REACHED_BY_OTHERS: u16 = Flags::ATTENDED | Flags::GROUPED;
+    const REACHED_BY_OTHERS: u16 = Flags::INTERRUPTIBLE | Flags::GROUPED;
     // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
     // ORDERING: Acquire, as in `is_idle`. The flags after it: a reader is noted before it leaves the queue.
@@ -330,7 +330,7 @@ unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
 unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
-    if !header.has(Flags::ATTENDED | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
+    if !header.has(Flags::INTERRUPTIBLE | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
         Path::SoleHandle.take();
         // SAFETY: nobody else has a handle, or could make one: the queue stays empty, and the state is ours.
         return unsafe { destroy::<T>(cown) };
@@ -342,7 +342,7 @@ unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
 }
 
 /// Drops the state of a cown that has no handle of any kind, and gives up its block: of one that is in no group, not
-/// attended to, not pinned, and not packed.
+/// interruptible, not pinned, and not packed.
 ///
 /// # Safety
 /// As [`destroy`].

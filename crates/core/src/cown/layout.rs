@@ -1,5 +1,5 @@
-//! A cown's block: its header and its state; in front of the header, for a cown that is attended
-//! to, what that needs ([`attend::guard`](crate::queue::guard)).
+//! A cown's block: its header and its state; in front of the header, for an interruptible
+//! cown, what that needs ([`interrupt::guard`](crate::queue::interruptible)).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -9,9 +9,9 @@ use coact_sync::pool;
 
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
-use crate::queue::guard;
+use crate::queue::group_header::Leader;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::leader::Leader;
+use crate::queue::interruptible;
 use crate::simulated;
 
 /// How much memory processors pass to each other at a time.
@@ -104,20 +104,21 @@ impl<T> CownBox<T> {
         // guard knows. A member gives its count of the leader up.
         unsafe {
             let header = cown.as_ref();
-            let flags = header.flags.get(Flags::ATTENDED | Flags::PACKED | Flags::GROUPED);
+            let flags = header.flags.get(Flags::INTERRUPTIBLE | Flags::PACKED | Flags::GROUPED);
             if flags == 0 {
                 // As most are.
                 return Self::free_plain(cown);
             }
-            let (attended, packed) = (header.has(Flags::ATTENDED), header.has(Flags::PACKED));
+            let (interruptible, packed) =
+                (header.has(Flags::INTERRUPTIBLE), header.has(Flags::PACKED));
             let leader = cown.as_ref().leader();
-            if attended {
+            if interruptible {
                 // Until then a search may look at the header.
-                guard::unlist(cown);
+                interruptible::unlist(cown);
             }
             cown.as_mut().end();
-            if attended {
-                guard::free(cown);
+            if interruptible {
+                interruptible::free(cown);
             } else {
                 pool::dealloc(cown.cast(), if packed { Self::LAYOUT } else { Self::LINE });
             }
@@ -127,7 +128,7 @@ impl<T> CownBox<T> {
         }
     }
 
-    /// The same of a cown that is in no group, not attended to, and not packed.
+    /// The same of a cown that is in no group, not interruptible, and not packed.
     ///
     /// # Safety
     /// As [`free`](Self::free).

@@ -1,7 +1,7 @@
 //! Cowns that belong to a pump: their states are touched by its thread only.
 
 use crate::queue::header::{CownHeader, Flags};
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
 impl CownHeader {
@@ -25,7 +25,7 @@ impl CownHeader {
     }
 }
 
-impl Home {
+impl RuntimeHandle {
     /// Whether its cowns are pinned: whether it is the home of a [`Pump`](crate::Pump).
     pub fn is_pumped(self) -> bool {
         // The runtime of a model does not exist.

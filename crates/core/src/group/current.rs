@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
-use crate::queue::leader::Leader;
+use crate::queue::group_header::Leader;
 use crate::sched::shared;
 use crate::sched::worker::Worker;
 use crate::task::{Mode, RunContext};

@@ -8,11 +8,11 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 use super::Group;
-use crate::attend::Attended;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
-use crate::queue::guard::Door;
+use crate::interrupt::Interruptible;
+use crate::queue::interruptible::Gate;
 use crate::sched::loom::{Log, check, check_bounded, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {
@@ -201,15 +201,15 @@ fn sets_over_the_group_cross() {
     });
 }
 
-/// State that is attended to, and notes it.
+/// State that is interrupted, and notes it.
 struct Bell(Log);
 
-impl Attended for Bell {
-    type Front = ();
+impl Interruptible for Bell {
+    type SharedState = ();
 
-    fn attend(&mut self, (): &()) -> Door {
+    fn on_interrupt(&mut self, (): &()) -> Gate {
         self.0.push(9);
-        Door::Open
+        Gate::Open
     }
 
     fn cancel(&mut self, (): &()) {}
@@ -217,17 +217,17 @@ impl Attended for Bell {
     fn failed(&mut self, (): &(), _: &Broken) {}
 }
 
-/// A member is alerted, and its handle dropped, while another one works and lets the group go: it is
-/// attended to, by whoever has the token.
+/// A member is interrupted, and its handle dropped, while another one works and lets the group go: it is
+/// interrupted, by whoever has the token.
 #[test]
-fn alert_against_leave() {
+fn interrupt_against_leave() {
     check(|| {
         let group = Group::new();
-        let (x, y) = (group.attended((), |_| Bell(Log::default())), member(&group));
+        let (x, y) = (group.interruptible((), |_| Bell(Log::default())), member(&group));
         let other = thread::spawn({
             let x = x.clone();
             move || {
-                x.alert();
+                x.interrupt();
                 drop(x);
                 run_ready();
             }
@@ -241,18 +241,18 @@ fn alert_against_leave() {
     });
 }
 
-/// State that shuts its door when it is told to, and opens it when it is told otherwise.
+/// State that shuts its gate when it is told to, and opens it when it is told otherwise.
 struct Cell {
     log: Log,
     is_to_shut: bool,
 }
 
-impl Attended for Cell {
-    type Front = AtomicBool;
+impl Interruptible for Cell {
+    type SharedState = AtomicBool;
 
-    fn attend(&mut self, opens: &AtomicBool) -> Door {
+    fn on_interrupt(&mut self, opens: &AtomicBool) -> Gate {
         let shut = self.is_to_shut && !opens.load(Ordering::Relaxed);
-        if shut { Door::Shut } else { Door::Open }
+        if shut { Gate::Shut } else { Gate::Open }
     }
 
     fn cancel(&mut self, _: &AtomicBool) {}
@@ -260,20 +260,20 @@ impl Attended for Cell {
     fn failed(&mut self, _: &AtomicBool, _: &Broken) {}
 }
 
-/// A behaviour has its own member's door shut, while another thread alerts that one: no behaviour of the group comes
-/// after it, until the door is opened.
+/// A behaviour has its own member's gate shut, while another thread interrupts that one: no behaviour of the group comes
+/// after it, until the gate is opened.
 ///
-/// Fails if an alert returns because of another one, before that one is seen by who holds the group.
+/// Fails if an interrupt returns because of another one, before that one is seen by who holds the group.
 #[test]
-fn a_door_is_shut_against_an_alert() {
+fn a_gate_is_shut_against_an_interrupt() {
     check(|| {
         let group = Group::new();
         let cell = |_| Cell { log: Log::default(), is_to_shut: false };
-        let (x, y) = (group.attended(AtomicBool::new(false), cell), member(&group));
+        let (x, y) = (group.interruptible(AtomicBool::new(false), cell), member(&group));
         let other = thread::spawn({
             let x = x.clone();
             move || {
-                x.alert();
+                x.interrupt();
                 drop(x);
                 run_ready();
             }
@@ -284,19 +284,19 @@ fn a_door_is_shut_against_an_alert() {
         when(&x, move |x| {
             x.log.push(1);
             x.is_to_shut = true;
-            own.alert();
+            own.interrupt();
             drop(own);
         });
         when(&y, move |y| {
-            assert!(seen.load(std::sync::atomic::Ordering::Relaxed), "the door is shut");
+            assert!(seen.load(std::sync::atomic::Ordering::Relaxed), "the gate is shut");
             y.push(2);
         });
         run_ready();
         other.join().unwrap();
         run_ready();
         opened.store(true, std::sync::atomic::Ordering::Relaxed);
-        x.front().store(true, Ordering::Relaxed);
-        x.alert();
+        x.shared_state().store(true, Ordering::Relaxed);
+        x.interrupt();
         run_ready();
         assert_eq!(written(y), [2]);
         assert_eq!(x.into_inner().ok().expect("nothing is queued").log.read(), [1]);
@@ -310,22 +310,22 @@ struct Turns {
 }
 
 impl Turns {
-    fn door(&self) -> Door {
-        if self.left > 0 { Door::Reserved } else { Door::Open }
+    fn gate(&self) -> Gate {
+        if self.left > 0 { Gate::Reserved } else { Gate::Open }
     }
 }
 
-impl Attended for Turns {
-    type Front = ();
+impl Interruptible for Turns {
+    type SharedState = ();
 
-    fn attend(&mut self, (): &()) -> Door {
-        self.door()
+    fn on_interrupt(&mut self, (): &()) -> Gate {
+        self.gate()
     }
 
-    fn take_turn(&mut self, (): &()) -> Door {
+    fn take_turn(&mut self, (): &()) -> Gate {
         self.log.push(8);
         self.left -= 1;
-        self.door()
+        self.gate()
     }
 
     fn cancel(&mut self, (): &()) {}
@@ -333,23 +333,23 @@ impl Attended for Turns {
     fn failed(&mut self, (): &(), _: &Broken) {}
 }
 
-/// A member takes turns of its own while another thread alerts it: it takes each, once, before the behaviour
-/// that is spawned after it was alerted.
+/// A member takes turns of its own while another thread interrupts it: it takes each, once, before the behaviour
+/// that is spawned after it was interrupted.
 #[test]
-fn a_turn_of_its_own_against_an_alert() {
+fn a_turn_of_its_own_against_an_interrupt() {
     check_bounded(3, || {
         let group = Group::new();
-        let x = group.attended((), |_| Turns { log: Log::default(), left: 2 });
+        let x = group.interruptible((), |_| Turns { log: Log::default(), left: 2 });
         let y = member(&group);
         let other = thread::spawn({
             let x = x.clone();
             move || {
-                x.alert();
+                x.interrupt();
                 drop(x);
                 run_ready();
             }
         });
-        x.alert();
+        x.interrupt();
         when(&x, |x| assert_eq!(x.left, 0, "its own turns come first"));
         push(&y, 1);
         run_ready();
@@ -360,19 +360,19 @@ fn a_turn_of_its_own_against_an_alert() {
     });
 }
 
-/// A group is moved while another thread alerts a member, and goes on in the new home, where that one is attended to.
+/// A group is moved while another thread interrupts a member, and goes on in the new home, where that one is interrupted.
 ///
 /// Fails if the move leaves its mark without an empty request behind it.
 #[test]
-fn a_move_against_an_alert() {
+fn a_move_against_an_interrupt() {
     check(|| {
-        let there = crate::sched::home::Home(crate::ids::RuntimeId::from_raw(2));
+        let there = crate::sched::runtime_handle::RuntimeHandle(crate::ids::RuntimeId::from_raw(2));
         let group = Group::new();
-        let (x, y) = (group.attended((), |_| Bell(Log::default())), member(&group));
+        let (x, y) = (group.interruptible((), |_| Bell(Log::default())), member(&group));
         let other = thread::spawn({
             let x = x.clone();
             move || {
-                x.alert();
+                x.interrupt();
                 drop(x);
                 run_ready();
             }

@@ -10,26 +10,26 @@
 //! * `turn.rs`: holding the group: the behaviour from the queue, then the ring.
 //! * `spawn.rs`: whether a behaviour goes into the ring or into the queue.
 //! * `join.rs`: sets that name several members.
-//! * `alert.rs`: members that are attended to.
+//! * `interrupt.rs`: interruptible members.
 //! * `current.rs`: the group that the thread holds.
 
-pub(crate) mod alert;
 #[cfg_attr(all(test, loom), path = "current_in_model.rs")]
 mod current;
+pub(crate) mod interrupt;
 pub(crate) mod join;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod spawn;
 pub(crate) mod turn;
 
-use crate::queue::leader::Leader;
+use crate::queue::group_header::Leader;
 use std::fmt;
 use std::ptr::NonNull;
 
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::ids::Birthplace;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 
 /// Cowns that share one queue and are scheduled as one.
 ///
@@ -45,7 +45,7 @@ use crate::sched::home::Home;
 ///   run at the same time, readers included.
 /// * [`Cown::into_inner`] gives the state out only if nothing is queued or running in the group.
 /// * [`Cown::move_to`] moves the whole group.
-/// * A member that is [attended to](crate::Attended) and whose door is shut shuts the whole group.
+/// * A member that is [interruptible](crate::Interruptible) and whose gate is shut shuts the whole group.
 /// * The promise of a behaviour is kept when the behaviour has ended; the group is not released
 ///   before if others of the group wait behind it.
 ///
@@ -85,11 +85,11 @@ impl Group {
     ///
     /// Costs a block of 136 bytes, and the ring when it is first used.
     pub fn new() -> Self {
-        Self::new_in(Home::current())
+        Self::new_in(RuntimeHandle::current())
     }
 
     /// A group without members in a runtime.
-    pub fn new_in(home: Home) -> Self {
+    pub fn new_in(home: RuntimeHandle) -> Self {
         Self { leader: Leader::allocate(home.0, &turn::VTABLE) }
     }
 
@@ -107,9 +107,9 @@ impl Group {
     }
 
     /// The runtime whose workers run the behaviours on the members.
-    pub fn home(&self) -> Home {
+    pub fn home(&self) -> RuntimeHandle {
         // SAFETY: our count keeps the leader alive.
-        Home(unsafe { self.leader.as_ref() }.header.home_of_queue())
+        RuntimeHandle(unsafe { self.leader.as_ref() }.header.home_of_queue())
     }
 
     /// Whether the cown is a member.

@@ -3,10 +3,10 @@
 use std::ptr::NonNull;
 
 use super::current;
+use crate::queue::group_header::Leader;
+use crate::queue::group_header::with;
 use crate::queue::header::{CownHeader, Member};
-use crate::queue::leader::Leader;
-use crate::queue::leader::with;
-use crate::queue::ring::RunEntry;
+use crate::queue::ring::RunRingEntry;
 
 /// Whether what this thread spawns on the group now comes behind the ring, and before all that will
 /// ever stand in the queue (the section on groups of `queue/README.md`).
@@ -25,7 +25,12 @@ pub(crate) unsafe fn goes_into_ring(leader: NonNull<CownHeader>) -> bool {
 /// # Safety
 /// The calling thread holds the group, of which the member is; and `run` takes a `B`.
 #[inline]
-pub(crate) unsafe fn push<B>(leader: NonNull<CownHeader>, member: Member, body: B, run: RunEntry) {
+pub(crate) unsafe fn push<B>(
+    leader: NonNull<CownHeader>,
+    member: Member,
+    body: B,
+    run: RunRingEntry,
+) {
     // SAFETY: held.
     unsafe { with(leader.cast(), |held| held.ring.push(member, body, run)) };
 }

@@ -1,24 +1,24 @@
 //! Holding a group: the behaviour from the queue, then those in the ring, then the next from the queue.
 
 use crate::body::Forget;
-use crate::queue::leader::LeaderKind;
-use crate::queue::leader::{Anchor, with};
+use crate::queue::group_header::LeaderKind;
+use crate::queue::group_header::{HoldingRequest, with};
 use crate::queue::single::request;
 use crate::task::Kind;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
-use super::alert;
 use super::current::{self, Current};
+use super::interrupt;
 use crate::body::{Completion, Ended};
 use crate::queue::grant::{grant, task_in_group};
-use crate::queue::guard::CALLS_IN_A_ROW;
-use crate::queue::guard::{Door, park};
+use crate::queue::group_header::{HeldGroup, Leader};
 use crate::queue::header::CownHeader;
-use crate::queue::leader::{HeldGroup, Leader};
+use crate::queue::interruptible::CALLS_IN_A_ROW;
+use crate::queue::interruptible::{Gate, park};
 use crate::queue::release::{leave, successor};
-use crate::queue::ring::Entry;
+use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::Ready;
 use crate::sched::worker::Worker;
@@ -35,12 +35,12 @@ static KIND: LeaderKind = LeaderKind { run: run_forgetting_in_group };
 /// Runs a behaviour that holds a group, and nothing else, and then what it has left in the ring.
 ///
 /// # Safety
-/// The header is the leader's. The anchor's request is the head of its queue and has the token, which
-/// is given away. The anchor's task is gone when this returns, or when the ring has run.
+/// The header is the leader's. The holding request's request is the head of its queue and has the token, which
+/// is given away. The holding request's task is gone when this returns, or when the ring has run.
 #[inline]
 pub(crate) unsafe fn run<C: Completion>(
     leader: NonNull<CownHeader>,
-    anchor: Anchor,
+    holding: HoldingRequest,
     context: &RunContext,
     body: impl FnOnce() -> Ended<C>,
 ) -> Option<TaskPtr> {
@@ -49,7 +49,7 @@ pub(crate) unsafe fn run<C: Completion>(
     let entered = Current::enter(leader, worker);
     // SAFETY: we hold the group, to the end of this.
     unsafe {
-        with(leader, |held| held.anchor = Some(anchor));
+        with(leader, |held| held.holding = Some(holding));
         let ended = body();
         if with(leader, |held| held.ring.is_empty()) && leader.as_ref().is_unfollowed() {
             let successor = let_go(leader, entered, context);
@@ -105,7 +105,7 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     }
 }
 
-/// Attends to members that want it, and runs the ring to its end, or up to the throughput; then lets
+/// Interrupts members that want it, and runs the ring to its end, or up to the throughput; then lets
 /// the group go.
 ///
 /// The thread must not use the ring any more from the moment in which it gives the token away: to do so may be to
@@ -113,7 +113,7 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 /// `entered` ends before.
 ///
 /// # Safety
-/// The caller has the token, which is given away. An anchor is set, or a head.
+/// The caller has the token, which is given away. A holding request is set, or a head.
 unsafe fn drive(
     leader: NonNull<Leader>,
     entered: Current,
@@ -128,20 +128,20 @@ unsafe fn drive(
             let context = current::context(worker, context);
             let header = &leader.as_ref().header;
             simulated::point();
-            if header.wants_attention() {
+            if header.is_interrupted() {
                 calls += 1;
                 // One that was moved goes on in its new home.
                 if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
-                match alert::attend_to_all(leader, context) {
-                    Door::Shut if park(header) => return None,
-                    Door::Open | Door::Shut => continue,
-                    Door::Reserved => return yield_worker(leader, entered),
+                match interrupt::interrupt_all(leader, context) {
+                    Gate::Shut if park(header) => return None,
+                    Gate::Open | Gate::Shut => continue,
+                    Gate::Reserved => return yield_worker(leader, entered),
                 }
             }
             match with(leader, HeldGroup::next) {
-                Next::Run(entry) => Entry::run_of(entry)(entry, context),
+                Next::Run(entry) => RingEntry::run_of(entry)(entry, context),
                 Next::Yield => return yield_worker(leader, entered),
                 Next::Finish if adopt(leader) => {}
                 Next::Finish => return let_go(leader, entered, context),
@@ -171,10 +171,10 @@ unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<Task
 
 /// What the holder does next.
 enum Next {
-    Run(NonNull<Entry>),
+    Run(NonNull<RingEntry>),
     /// Lets the group go.
     Finish,
-    /// Grants the group to the request that was to have it before members were attended to.
+    /// Grants the group to the request that was to have it before members were interrupted.
     Grant(NonNull<Slot>),
     /// Lets others have the worker.
     Yield,
@@ -191,8 +191,8 @@ impl HeldGroup {
                 self.budget -= 1;
                 Next::Run(entry)
             }
-            None if self.anchor.is_some() => Next::Finish,
-            // SAFETY: without an anchor the token was left with a head (`alert::enter`).
+            None if self.holding.is_some() => Next::Finish,
+            // SAFETY: without a holding request the token was left with a head (`interrupt::enter`).
             None => Next::Grant(unsafe { NonNull::new_unchecked(self.head) }),
         }
     }
@@ -215,31 +215,31 @@ impl HeldGroup {
 const BULK: usize = 256;
 
 /// Moves what stands in the queue into the ring, as far as it needs nothing but the group. The last
-/// that is moved is the new anchor. Returns whether there is any.
+/// that is moved is the new holding request. Returns whether there is any.
 ///
 /// So a group in which many messages are under way has them in the ring, wherever they came from.
 ///
 /// # Safety
-/// The caller has the token; the anchor is set, and the ring is empty.
+/// The caller has the token; the holding request is set, and the ring is empty.
 unsafe fn adopt(leader: NonNull<Leader>) -> bool {
     // ORDERING: Acquire. What is found through the links is as new as this at least.
-    // SAFETY: the anchor keeps the leader alive.
+    // SAFETY: the holding request keeps the leader alive.
     let last = unsafe { leader.as_ref() }.header.tail.load(Ordering::Acquire);
     for _ in 0..BULK {
-        // SAFETY: the token; all requests up to the anchor are taken. The block of the one that was the
-        // anchor is its own again: it has run, or runs from the ring and is told.
+        // SAFETY: the token; all requests up to the holding request are taken. The block of the one that was the
+        // holding is its own again: it has run, or runs from the ring and is told.
         unsafe {
-            let slot = with(leader, |held| held.anchor.as_ref().unwrap_unchecked().slot);
+            let slot = with(leader, |held| held.holding.as_ref().unwrap_unchecked().slot);
             if std::ptr::eq(slot.as_ptr(), last) {
                 break;
             }
             let next = successor(slot);
             let Some((task, halves)) = task_in_group(next) else { break };
-            let anchor = Anchor::new(next, task, halves.dispose);
+            let holding = HoldingRequest::new(next, task, halves.dispose);
             let before = with(leader, |held| {
                 let has_run = held.ring.is_empty();
                 held.ring.push(next.as_ref().member(), task, run_adopted);
-                held.anchor.replace(anchor).filter(|_| has_run)
+                held.holding.replace(holding).filter(|_| has_run)
             });
             if let Some(before) = before {
                 (before.dispose)(before.task);
@@ -250,19 +250,19 @@ unsafe fn adopt(leader: NonNull<Leader>) -> bool {
     unsafe { !with(leader, |held| held.ring.is_empty()) }
 }
 
-/// Runs a behaviour that was moved into the ring. If it is the anchor, its block stays.
+/// Runs a behaviour that was moved into the ring. If it is the holding request, its block stays.
 ///
 /// # Safety
-/// As for every [`RunEntry`](crate::queue::ring::RunEntry); the entry was pushed by [`adopt`].
-unsafe fn run_adopted(entry: NonNull<Entry>, context: &RunContext) {
-    // SAFETY: taken before anything can be pushed. The leader is alive: the anchor's request keeps
+/// As for every [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed by [`adopt`].
+unsafe fn run_adopted(entry: NonNull<RingEntry>, context: &RunContext) {
+    // SAFETY: taken before anything can be pushed. The leader is alive: the holding request's request keeps
     // it, or its count if it is the last of a member.
     unsafe {
-        let (member, task) = Entry::take::<TaskPtr>(entry);
+        let (member, task) = RingEntry::take::<TaskPtr>(entry);
         let leader = member.queue_ptr().cast::<Leader>();
         let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
         (halves.body)(task, context);
-        if !with(leader, |held| held.anchor.as_ref().is_some_and(|anchor| anchor.task == task)) {
+        if !with(leader, |held| held.holding.as_ref().is_some_and(|holding| holding.task == task)) {
             (halves.dispose)(task);
         }
     }
@@ -271,20 +271,20 @@ unsafe fn run_adopted(entry: NonNull<Entry>, context: &RunContext) {
 /// Lets the group go: to the next in its queue.
 ///
 /// # Safety
-/// The caller has the token, which is given away; the anchor is set, and the ring is empty.
+/// The caller has the token, which is given away; the holding request is set, and the ring is empty.
 #[inline]
 unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl Ready) {
-    // SAFETY: the anchor is the head. Its block is its own again when it has left the queue. The
+    // SAFETY: the holding request is the head. Its block is its own again when it has left the queue. The
     // leader may be gone if nobody stands behind.
     unsafe {
-        let anchor = with(leader, |held| {
+        let holding = with(leader, |held| {
             held.ring.shrink();
-            held.anchor.take().unwrap_unchecked()
+            held.holding.take().unwrap_unchecked()
         });
-        if let Some(next) = leave(&leader.as_ref().header, anchor.slot) {
+        if let Some(next) = leave(&leader.as_ref().header, holding.slot) {
             grant(leader.cast(), next, ready);
         }
-        (anchor.dispose)(anchor.task);
+        (holding.dispose)(holding.task);
     }
 }
 
@@ -307,7 +307,7 @@ pub(crate) unsafe fn run_forgetting_in_group(
         let slot = request(task);
         let leader = slot.as_ref().member().queue_ptr();
         let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
-        run(leader, Anchor::new(slot, task, halves.dispose), context, || {
+        run(leader, HoldingRequest::new(slot, task, halves.dispose), context, || {
             (halves.body)(task, context);
             Ended::Done(Forget, ())
         })

@@ -15,7 +15,7 @@ use std::thread;
 use coact_sync::shim::process::Mutex;
 
 use super::{NO_MESSAGE, drop_quietly};
-use crate::current::{find_companion, thread_companion};
+use crate::current::{find_extension, thread_extension};
 use crate::ids::RuntimeId;
 use crate::simulated;
 
@@ -32,7 +32,7 @@ pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>
     if !thread::panicking() || !is_caught() {
         return tell(NO_MESSAGE.into());
     }
-    if let Err(late) = thread_companion::<Unwinding>().listeners(limit).add(tell) {
+    if let Err(late) = thread_extension::<Unwinding>().listeners(limit).add(tell) {
         late(NO_MESSAGE.into());
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn end(of_body: bool) -> Caught {
     let is_over = |panic: &Panic| {
         panic.at.bodies > here.bodies || !is_within && panic.at.bodies == here.bodies
     };
-    let unwinding = find_companion::<Unwinding>();
+    let unwinding = find_extension::<Unwinding>();
     Caught(here, unwinding.map(|unwinding| unwinding.take(is_over)).unwrap_or_default())
 }
 

@@ -20,7 +20,7 @@ use crate::steps;
 ///
 /// # Safety
 /// `slot` is a live, unqueued request for `header`, its cown or its group's leader, and the cown is alive: a handle of
-/// it lives until this returns, or the request is the one that ends the cown ([`retire`](crate::cown::last)). The
+/// it lives until this returns, or the request is the one that ends the cown ([`retire`](crate::cown::end_of_life)). The
 /// request lies in a one-cown behaviour.
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {

@@ -132,8 +132,8 @@ unsafe fn take_from(header: &CownHeader, slot: &Slot, is_read: bool) -> Taken {
     }
     simulated::point();
     // One look answers for most; only the token holder, this thread, could let a reader in meanwhile.
-    let is_free = !header.has(Flags::READ | Flags::ALERT)
-        || (is_read || header.is_unread()) && !header.wants_attention();
+    let is_free = !header.has(Flags::READ | Flags::INTERRUPT)
+        || (is_read || header.is_unread()) && !header.is_interrupted();
     if is_free { Taken::Free } else { Taken::InUse }
 }
 

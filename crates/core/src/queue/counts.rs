@@ -7,7 +7,7 @@
 //! ```
 //!
 //! All strong handles together own one weak count, and whoever ends the state gives it up. LEAVING and LEFT are those
-//! of [`farewell`](crate::cown::farewell).
+//! of the [last-handle check](crate::cown::last_handle).
 //!
 //! *A load is enough for the last.* Handles are made from handles. Whoever owns the only one of a kind, and sees that
 //! the word says so, is alone with it: a word that says less than what is true would be older than a change that was
@@ -24,7 +24,7 @@ use coact_sync::shim::atomic::{AtomicU64, End, Ordering};
 
 use crate::simulated;
 
-/// One strong handle waits to say farewell.
+/// One strong handle waits for its check.
 const LEAVING: u64 = 1 << 31;
 /// And since then another one has gone, of which something may stand behind that one.
 const LEFT: u64 = 1 << 30;
@@ -37,7 +37,7 @@ const ONE_WEAK: u64 = 1 << 32;
 const LOW: u64 = ONE_WEAK - 1;
 
 /// What the low half says while the last strong handle is used to take the state out, and may be there again: no
-/// farewell ends with it.
+/// the check ends with it.
 const TAKING_OUT: u64 = LEFT;
 
 /// One strong handle, and the weak count that goes with it.
@@ -49,7 +49,7 @@ const MAX: u64 = STRONG / 2;
 
 pub(crate) struct Counts(AtomicU64);
 
-/// What becomes of a handle that waits to say farewell.
+/// What becomes of a handle that waits for its check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parting {
     Last,
@@ -153,7 +153,7 @@ impl Counts {
     }
 
     /// How many strong handles there are; a hint.
-    pub(crate) fn handles(&self) -> usize {
+    pub(crate) fn strong(&self) -> usize {
         // ORDERING: Relaxed. A hint.
         (self.0.load(Ordering::Relaxed) & STRONG) as usize
     }
@@ -191,7 +191,7 @@ impl Counts {
         self.0.fetch_add(before.wrapping_sub(TAKING_OUT), Ordering::Relaxed);
     }
 
-    /// Gives a strong handle up, unless it is the last one: that one waits to say farewell. Returns whether it does.
+    /// Gives a strong handle up, unless it is the last one: that one waits for its check. Returns whether it does.
     pub(crate) fn leave(&self) -> bool {
         // ORDERING: Relaxed. Checked by the exchange.
         let mut counts = self.0.load(Ordering::Relaxed);
@@ -203,7 +203,7 @@ impl Counts {
             };
             simulated::point();
             // ORDERING: Release, as in `remove`, and for `part`: what this handle has spawned comes before.
-            // Acquire: whoever says farewell comes after all that other handles have spawned.
+            // Acquire: the check comes after all that other handles have spawned.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.0.compare_exchange_weak(counts, counts & !LOW | low, ok, failed) {
                 Ok(_) => return is_last,
@@ -212,7 +212,7 @@ impl Counts {
         }
     }
 
-    /// What becomes of a strong handle that has waited to say farewell.
+    /// What becomes of a strong handle that has waited for its check.
     pub(crate) fn part(&self) -> Parting {
         // ORDERING: Acquire pairs with the release in `leave`: what is spawned from now on comes behind what the handles
         // that have gone have spawned.

@@ -34,18 +34,18 @@ impl Flags {
     /// A behaviour panicked while it held the cown exclusively.
     pub(crate) const POISONED: u16 = 1;
     /// The state is gone for good: behaviours are refused, but for those that come
-    /// [regardless](crate::attend).
+    /// [unchecked](crate::interrupt).
     pub(crate) const CLOSED: u16 = 1 << 1;
-    /// A [`Guard`](crate::queue::guard::Guard) lies in front of the header. Constant.
-    pub(crate) const ATTENDED: u16 = 1 << 2;
-    /// The state wants to be attended to before the next behaviour.
-    pub(crate) const ALERT: u16 = 1 << 3;
-    /// The token lies in the guard: nothing is granted until the next alert.
+    /// A [`Guard`](crate::queue::interruptible::Guard) lies in front of the header. Constant.
+    pub(crate) const INTERRUPTIBLE: u16 = 1 << 2;
+    /// The state wants to be interrupted before the next behaviour.
+    pub(crate) const INTERRUPT: u16 = 1 << 3;
+    /// The token lies in the guard: nothing is granted until the next interrupt.
     pub(crate) const PARKED: u16 = 1 << 4;
-    /// Of a cown that is attended to, for the layer above: something that a sender must look at.
-    pub(crate) const MARKED: u16 = 1 << 5;
+    /// Of an interruptible cown, for the layer above: something that a sender must look at.
+    pub(crate) const SLOW_PATH: u16 = 1 << 5;
     /// Of any other: its block is no longer than it must be. Constant.
-    pub(crate) const PACKED: u16 = Self::MARKED;
+    pub(crate) const PACKED: u16 = Self::SLOW_PATH;
     /// The state is touched by one thread only, that of its home's pump. Constant, as is the home.
     pub(crate) const PINNED: u16 = 1 << 6;
     /// The cown is a member of a [group](crate::group). Constant. On a header that has a queue, which
@@ -192,57 +192,57 @@ impl Flags {
         }
     }
 
-    /// Sets ALERT. Returns what was set before of ALERT and PARKED: who finds PARKED alone has the token.
-    pub(crate) fn alert(&self) -> u16 {
-        // ORDERING: AcqRel. Release publishes what the caller did to whoever clears the bit (`begin_attending`).
-        // Acquire pairs with the release in `park`: the token, the state. Release also for `attend::is_without_door`.
-        let before = self.word.fetch_or(in_word(Self::ALERT), Ordering::AcqRel);
-        (before >> SHIFT) as u16 & (Self::ALERT | Self::PARKED)
+    /// Sets INTERRUPT. Returns what was set before of INTERRUPT and PARKED: who finds PARKED alone has the token.
+    pub(crate) fn interrupt(&self) -> u16 {
+        // ORDERING: AcqRel. Release publishes what the caller did to whoever clears the bit (`begin_interrupt`).
+        // Acquire pairs with the release in `park`: the token, the state. Release also for `interrupt::is_ungated`.
+        let before = self.word.fetch_or(in_word(Self::INTERRUPT), Ordering::AcqRel);
+        (before >> SHIFT) as u16 & (Self::INTERRUPT | Self::PARKED)
     }
 
-    /// Sets ALERT for the caller's own later look. It has the token.
-    pub(crate) fn remember_alert(&self) {
-        // ORDERING: Relaxed. For the holder itself. (The next alert may find the bit, and leaves the rest to
+    /// Sets INTERRUPT for the caller's own later look. It has the token.
+    pub(crate) fn remember_interrupt(&self) {
+        // ORDERING: Relaxed. For the holder itself. (The next interrupt may find the bit, and leaves the rest to
         // it: what that one brings is published by other means, and taken by whoever clears the bit.)
-        self.word.fetch_or(in_word(Self::ALERT), Ordering::Relaxed);
+        self.word.fetch_or(in_word(Self::INTERRUPT), Ordering::Relaxed);
     }
 
-    /// Sets ALERT of a cown that nobody else knows.
-    pub(crate) fn begin_alerted(&self) {
+    /// Sets INTERRUPT of a cown that nobody else knows.
+    pub(crate) fn begin_interrupted(&self) {
         // ORDERING: Relaxed, both. Published with the first handle.
         self.word
-            .store(self.word.load(Ordering::Relaxed) | in_word(Self::ALERT), Ordering::Relaxed);
+            .store(self.word.load(Ordering::Relaxed) | in_word(Self::INTERRUPT), Ordering::Relaxed);
     }
 
-    /// Clears ALERT and PARKED: whoever alerts from here on is attended to once more.
-    pub(crate) fn begin_attending(&self) {
-        // ORDERING: AcqRel. Acquire pairs with the release in `alert`. (Release: the next alert may find the bits as
+    /// Clears INTERRUPT and PARKED: whoever interrupts from here on is interrupted once more.
+    pub(crate) fn begin_interrupt(&self) {
+        // ORDERING: AcqRel. Acquire pairs with the release in `interrupt`. (Release: the next interrupt may find the bits as
         // this leaves them, and continues from here.)
-        self.word.fetch_and(!in_word(Self::ALERT | Self::PARKED), Ordering::AcqRel);
+        self.word.fetch_and(!in_word(Self::INTERRUPT | Self::PARKED), Ordering::AcqRel);
     }
 
-    /// Leaves the token with the word, unless there is an alert or the cown is closed. Returns whether it does.
+    /// Leaves the token with the word, unless there is an interrupt or the cown is closed. Returns whether it does.
     pub(crate) fn park(&self) -> bool {
         let quiet = |word: u32| {
-            let is_quiet = word & in_word(Self::ALERT | Self::CLOSED) == 0;
+            let is_quiet = word & in_word(Self::INTERRUPT | Self::CLOSED) == 0;
             is_quiet.then_some(word | in_word(Self::PARKED))
         };
         // ORDERING: Release publishes the state, and the head, to whoever takes the token (acquire in
-        // `alert` and `unpark`). Relaxed where nothing is given away.
+        // `interrupt` and `unpark`). Relaxed where nothing is given away.
         self.word.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
     }
 
-    /// Takes the token that lies there, unless an alert has come, which takes it. Returns whether it does.
+    /// Takes the token that lies there, unless an interrupt has come, which takes it. Returns whether it does.
     pub(crate) fn unpark(&self) -> bool {
         let parked = |word: u32| {
-            let is_parked = word & in_word(Self::PARKED | Self::ALERT) == in_word(Self::PARKED);
+            let is_parked = word & in_word(Self::PARKED | Self::INTERRUPT) == in_word(Self::PARKED);
             is_parked.then_some(word & !in_word(Self::PARKED))
         };
         // ORDERING: Acquire pairs with the release in `park`: the token, and with it the head.
         self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, parked).is_ok()
     }
 
-    /// Marks a member's door as shut, unless it is closed. Returns whether it does. The token holder's.
+    /// Marks a member's gate as shut, unless it is closed. Returns whether it does. The token holder's.
     pub(crate) fn shut(&self) -> bool {
         let unless_closed =
             |word| (word & in_word(Self::CLOSED) == 0).then_some(word | in_word(Self::PARKED));
@@ -257,7 +257,7 @@ impl Flags {
 
     /// Sets CLOSED. Returns what was set before of CLOSED and PARKED.
     pub(crate) fn close(&self) -> u16 {
-        // ORDERING: AcqRel. Whoever shuts the door changes the same word, of the member if it is in a group: one of
+        // ORDERING: AcqRel. Whoever shuts the gate changes the same word, of the member if it is in a group: one of
         // us sees the other.
         let before = self.word.fetch_or(in_word(Self::CLOSED), Ordering::AcqRel);
         (before >> SHIFT) as u16 & (Self::CLOSED | Self::PARKED)

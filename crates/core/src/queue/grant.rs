@@ -4,7 +4,7 @@
 //! the request that finds the queue empty, is passed on from request to request, and ends when the
 //! last one takes itself out of the tail. There is never more than one.
 
-use super::guard;
+use super::interruptible;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
@@ -28,7 +28,7 @@ use crate::task::{InGroup, TaskPtr};
 pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
-    if member.is_read() && !header.wants_attention() && !header.is_grouped() {
+    if member.is_read() && !header.is_interrupted() && !header.is_grouped() {
         // SAFETY: the token is passed on.
         return unsafe { grant_readers(cown, head, ready) };
     }
@@ -39,7 +39,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
     unsafe { grant_alone(cown, head, ready) };
 }
 
-/// Hands the token on while nobody reads: to the state itself, if it wants to be attended to, else
+/// Hands the token on while nobody reads: to the state itself, if it wants to be interrupted, else
 /// to the request at the head.
 ///
 /// # Safety
@@ -50,8 +50,8 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     // SAFETY: alone with the token, which is passed on in each case.
     unsafe {
-        if header.wants_attention() {
-            guard::enter(cown, head, ready);
+        if header.is_interrupted() {
+            interruptible::enter(cown, head, ready);
         } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {
@@ -74,7 +74,7 @@ pub(crate) unsafe fn pass_on(
     // SAFETY: as in `grant_alone`.
     unsafe {
         let header = cown.as_ref();
-        if !header.wants_attention() && !head.as_ref().member().is_read() {
+        if !header.is_interrupted() && !head.as_ref().member().is_read() {
             grant_exclusive(header, head, ready);
         } else {
             grant_alone(cown, head, ready);
@@ -143,7 +143,7 @@ unsafe fn grant_readers(
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
         let Some(next) = next else { return };
         // SAFETY: the token is with `next`, which is live, and keeps the cown alive.
-        if !unsafe { next.as_ref() }.member().is_read() || header.wants_attention() {
+        if !unsafe { next.as_ref() }.member().is_read() || header.is_interrupted() {
             if claim_from_readers(header, next) {
                 // SAFETY: no readers are left, and we have the token.
                 unsafe { grant_alone(cown, next, ready) };

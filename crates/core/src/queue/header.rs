@@ -24,7 +24,7 @@ use crate::simulated;
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. A member of a group has its
 ///   leader here, and leaves `tail` alone: it stands in the leader's queue. Whether it is in the
-///   leader's list of alerts it has in `readers`.
+///   leader's list of interrupts it has in `readers`.
 /// * `flags`: the cown's condition, and whose workers run the behaviours on it, see [`Flags`].
 #[repr(C)]
 pub(crate) struct CownHeader {
@@ -133,18 +133,18 @@ impl CownHeader {
         self.has(Flags::POISONED)
     }
 
-    /// Whether the state is to be attended to before the next behaviour. Whoever acts on it has
+    /// Whether the state is to be interrupted before the next behaviour. Whoever acts on it has
     /// the token.
     #[inline]
-    pub(crate) fn wants_attention(&self) -> bool {
-        self.has(Flags::ALERT)
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.has(Flags::INTERRUPT)
     }
 
     /// Whether the token holder, that has found the queue empty, may run an exclusive behaviour on this runtime with
-    /// nothing more ado: no reader can be left, there is no alert, and no overload to be forgotten. Not for a leader.
+    /// nothing more ado: no reader can be left, there is no interrupt, and no overload to be forgotten. Not for a leader.
     #[inline(always)]
     pub(crate) fn is_plainly_free(&self, home: RuntimeId) -> bool {
-        self.flags.is_plain(home, Flags::READ | Flags::ALERT | Flags::OVERLOADED)
+        self.flags.is_plain(home, Flags::READ | Flags::INTERRUPT | Flags::OVERLOADED)
     }
 
     /// Whether the cown has no readers. Exact for the token holder.

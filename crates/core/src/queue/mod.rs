@@ -1,19 +1,19 @@
 //! Queues of requests on headers: appending, granting, leaving. A protocol that never runs code of the user; README.md has it.
 
-pub(crate) mod alert;
 pub(crate) mod append;
 pub(crate) mod claim;
 pub(crate) mod counts;
+pub(crate) mod end_mark;
 mod flags;
 pub(crate) mod grant;
-pub(crate) mod guard;
+pub(crate) mod group_header;
+pub(crate) mod group_interrupt;
 pub(crate) mod header;
-pub(crate) mod last;
-pub(crate) mod leader;
+pub(crate) mod interruptible;
 pub(crate) mod multi;
 pub(crate) mod overload;
+mod placement;
 pub(crate) mod release;
 pub(crate) mod ring;
 pub(crate) mod single;
 pub(crate) mod slot;
-mod standing;

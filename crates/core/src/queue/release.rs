@@ -4,8 +4,8 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::shim::atomic::Ordering;
 
+use super::end_mark::Last;
 use super::grant::{drop_reader, grant, pass_on};
-use super::last::Last;
 use super::slot::Slot;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
@@ -175,7 +175,7 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
             }
             return release_last::<AT_END>(slot, tail, cown, home);
         };
-        if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::ALERT) {
+        if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::INTERRUPT) {
             Path::SinglePassedOn.take();
             return Some(single_task(next));
         }

@@ -13,20 +13,20 @@ use crate::task::RunContext;
 
 /// A behaviour that waits: a cache line. It may be moved from one place to another.
 #[repr(C, align(64))]
-pub(crate) struct Entry {
-    run: RunEntry,
+pub(crate) struct RingEntry {
+    run: RunRingEntry,
     /// The member that it is about, for a behaviour on one cown.
     member: Member,
-    payload: MaybeUninit<[usize; Entry::WORDS]>,
+    payload: MaybeUninit<[usize; RingEntry::WORDS]>,
 }
 
 /// Runs a behaviour to its end.
 ///
 /// # Safety
 /// The entry is the one that [`Ring::pop`] has just given, and the caller holds the group.
-pub(crate) type RunEntry = unsafe fn(NonNull<Entry>, &RunContext);
+pub(crate) type RunRingEntry = unsafe fn(NonNull<RingEntry>, &RunContext);
 
-impl Entry {
+impl RingEntry {
     const WORDS: usize = 6;
     /// How the payload is aligned: it lies this far into an entry.
     const ALIGN: usize = std::mem::offset_of!(Self, payload);
@@ -41,7 +41,7 @@ impl Entry {
     /// # Safety
     /// The entry is written.
     #[inline]
-    pub(crate) unsafe fn run_of(entry: NonNull<Self>) -> RunEntry {
+    pub(crate) unsafe fn run_of(entry: NonNull<Self>) -> RunRingEntry {
         // SAFETY: by the caller's word.
         unsafe { (*entry.as_ptr()).run }
     }
@@ -69,7 +69,7 @@ impl Entry {
 
 /// Entries in the order of their pushing.
 pub(crate) struct Ring {
-    entries: Box<[MaybeUninit<Entry>]>,
+    entries: Box<[MaybeUninit<RingEntry>]>,
     /// How many were ever popped, and pushed.
     popped: usize,
     pushed: usize,
@@ -92,7 +92,7 @@ impl Ring {
 
     /// Puts a behaviour behind all others.
     #[inline]
-    pub(crate) fn push<B>(&mut self, member: Member, body: B, run: RunEntry) {
+    pub(crate) fn push<B>(&mut self, member: Member, body: B, run: RunRingEntry) {
         if self.pushed.wrapping_sub(self.popped) == self.entries.len() {
             self.grow();
         }
@@ -102,7 +102,7 @@ impl Ring {
             (&raw mut (*at).run).write(run);
             (&raw mut (*at).member).write(member);
             let payload = &raw mut (*at).payload;
-            if Entry::fits::<B>() {
+            if RingEntry::fits::<B>() {
                 payload.cast::<B>().write(body);
             } else {
                 let block = pool::alloc(std::alloc::Layout::new::<B>()).cast::<B>();
@@ -116,7 +116,7 @@ impl Ring {
     /// Takes the first entry off. Its place is overwritten when the next one is pushed at the
     /// earliest.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<NonNull<Entry>> {
+    pub(crate) fn pop(&mut self) -> Option<NonNull<RingEntry>> {
         if self.is_empty() {
             return None;
         }
@@ -134,7 +134,7 @@ impl Ring {
     }
 
     #[inline]
-    fn place(&mut self, number: usize) -> NonNull<Entry> {
+    fn place(&mut self, number: usize) -> NonNull<RingEntry> {
         let index = number & self.entries.len().wrapping_sub(1);
         debug_assert!(index < self.entries.len());
         // SAFETY: the number of places is a power of two, so the index is below it; and it is not 0:

@@ -14,19 +14,19 @@ use super::slot::Slot;
 use crate::ids::RuntimeId;
 use crate::paths::Path;
 use crate::sched::worker::Worker;
-use crate::sched::{guest, schedule};
+use crate::sched::{external, schedule};
 use crate::task::{Task, TaskPtr, TaskVTable};
 
 /// The front of every one-cown behaviour, whatever its body.
 #[repr(C)]
-struct Front {
+struct SingleHead {
     task: Task,
     slot: Slot,
 }
 
 #[repr(C)]
 pub(crate) struct Single<B> {
-    front: Front,
+    head: SingleHead,
     pub(crate) body: ManuallyDrop<B>,
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct Single<B> {
 /// The slot lies in a [`Single`].
 #[inline]
 pub(crate) unsafe fn single_task(slot: NonNull<Slot>) -> TaskPtr {
-    // SAFETY: the slot lies this far behind the start of a `Front`, by the caller's word.
-    unsafe { slot.byte_sub(offset_of!(Front, slot)) }.cast()
+    // SAFETY: the slot lies this far behind the start of a `SingleHead`, by the caller's word.
+    unsafe { slot.byte_sub(offset_of!(SingleHead, slot)) }.cast()
 }
 
 impl<B> Single<B> {
@@ -61,9 +61,9 @@ impl<B> Single<B> {
         body: B,
     ) -> NonNull<Self> {
         let node = block.cast::<Self>();
-        let front = Front { task: Task { vtable }, slot };
+        let head = SingleHead { task: Task { vtable }, slot };
         // SAFETY: by the caller's word.
-        unsafe { node.write(Self { front, body: ManuallyDrop::new(body) }) };
+        unsafe { node.write(Self { head, body: ManuallyDrop::new(body) }) };
         node
     }
 
@@ -101,7 +101,7 @@ impl<B> Single<B> {
     #[inline]
     pub(crate) fn slot(node: NonNull<Self>) -> NonNull<Slot> {
         // SAFETY: the field lies inside the node's block.
-        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).front.slot) }
+        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).head.slot) }
     }
 
     /// Spawns the node's task on its cown, which is in no group.
@@ -135,11 +135,11 @@ unsafe fn launch(slot: NonNull<Slot>) {
 /// # Safety
 /// As there.
 #[inline(never)]
-pub(crate) unsafe fn launch_as_guest(slot: NonNull<Slot>) {
+pub(crate) unsafe fn launch_externally(slot: NonNull<Slot>) {
     // SAFETY: by the caller's word.
     unsafe {
         let home = slot.as_ref().member().header().home();
-        guest::visit(home, || launch(slot));
+        external::within(home, || launch(slot));
     }
 }
 
@@ -216,28 +216,30 @@ unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
 /// A one-cown task links through the `waiter` word of its cown: nobody waits for readers while the
 /// cown is held exclusively, and so the task itself need not be longer.
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: a one-cown task begins with a `Front`, and, being ready, holds its cown.
-    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member().header().waiter) }
+    // SAFETY: a one-cown task begins with a `SingleHead`, and, being ready, holds its cown.
+    unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot.member().header().waiter) }
 }
 
 /// The request of a one-cown task.
 #[inline]
 pub(crate) unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
-    // SAFETY: a one-cown task begins with a `Front`.
-    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot) }
+    // SAFETY: a one-cown task begins with a `SingleHead`.
+    unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot) }
 }
 
 /// The same for a member of a group: the group is held.
 pub(crate) unsafe fn link_in_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: as above; the leader's header has the queue.
-    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.member().header().queue().waiter) }
+    unsafe {
+        NonNull::from(&task.cast::<SingleHead>().as_ref().slot.member().header().queue().waiter)
+    }
 }
 
 /// The same for a request that stands in no queue: its own place in one.
 pub(crate) unsafe fn link_unqueued(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: a one-cown task begins with a `Front`; what the pointers point to is a matter of their
+    // SAFETY: a one-cown task begins with a `SingleHead`; what the pointers point to is a matter of their
     // users.
-    unsafe { NonNull::from(&task.cast::<Front>().as_ref().slot.next).cast() }
+    unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot.next).cast() }
 }
 
 /// Moves a body out of the node that it was stored in.

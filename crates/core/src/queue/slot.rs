@@ -4,7 +4,7 @@ use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
-use super::standing::Standing;
+use super::placement::Placement;
 use crate::queue::header::Member;
 
 /// One entry of a cown's queue. It lies inside the behaviour that it belongs to: straight behind
@@ -17,32 +17,32 @@ use crate::queue::header::Member;
 #[repr(C, align(8))]
 pub(crate) struct Slot {
     pub(crate) next: AtomicPtr<Slot>,
-    standing: Standing,
+    placement: Placement,
 }
 
 impl Slot {
     #[inline]
     pub(crate) fn new(member: Member) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), standing: Standing::placed(member) }
+        Self { next: AtomicPtr::new(null_mut()), placement: Placement::placed(member) }
     }
 
     /// A request of its own that is about to be put into its queue, as [`begin`](Self::begin) says.
     #[inline]
     pub(crate) fn beginning(member: Member) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), standing: Standing::beginning(member) }
+        Self { next: AtomicPtr::new(null_mut()), placement: Placement::beginning(member) }
     }
 
     /// What the request is for. The caller has learnt of the request from its appender, after it was placed, or is
     /// the appender.
     #[inline]
     pub(crate) fn member(&self) -> Member {
-        self.standing.member()
+        self.placement.member()
     }
 
     /// Where that can be read, while the behaviour holds the cown.
     #[inline]
     pub(crate) fn member_ptr(&self) -> *const Member {
-        self.standing.member_ptr()
+        self.placement.member_ptr()
     }
 
     /// What `next` is in the last request that a step over several queues has in this one, until it has its places in
@@ -67,13 +67,13 @@ impl Slot {
     /// Says that a request of its own is about to be put into its queue. Returns what it is for.
     #[inline]
     pub(crate) fn begin(&mut self) -> Member {
-        self.standing.begin()
+        self.placement.begin()
     }
 
     /// Says that such a request has its place: no step that is not through stands before it.
     #[inline]
     pub(crate) fn end(&self, member: Member) {
-        self.standing.end(member);
+        self.placement.end(member);
     }
 
     /// Whether whoever comes behind the request now comes behind it for good, and behind each step before it on all of
@@ -82,7 +82,7 @@ impl Slot {
     pub(crate) fn is_placed(&self) -> bool {
         // ORDERING: Acquire pairs with the release in `end_step`: what the caller does next comes after all exchanges
         // of that step.
-        self.standing.is_placed() && self.next.load(Ordering::Acquire) != Self::STEPPING
+        self.placement.is_placed() && self.next.load(Ordering::Acquire) != Self::STEPPING
     }
 
     /// What `next` is in a request that stands in no queue.
@@ -102,7 +102,7 @@ impl Slot {
     /// what it holds up while its behaviour waits for other cowns.
     #[inline]
     pub(crate) fn reads(&self) {
-        // ORDERING: Release pairs with the acquire in the survey's `holds_up`: the reader is counted before.
+        // ORDERING: Release pairs with the acquire in the blocked set's `holds_up`: the reader is counted before.
         self.next.store(Self::READS, Ordering::Release);
     }
 
@@ -117,9 +117,9 @@ impl Slot {
 /// Where a behaviour stands in the queue of a cown. It says something only as long as the behaviour
 /// has not run: places are used again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place(usize);
+pub struct QueuePosition(usize);
 
-impl Place {
+impl QueuePosition {
     pub(crate) fn of(slot: NonNull<Slot>) -> Self {
         Self(slot.as_ptr().addr())
     }

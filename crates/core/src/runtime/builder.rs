@@ -11,7 +11,7 @@ use crate::config::Host;
 use crate::config::{Config, Extensions, PanicHook};
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 use crate::simulated;
 
@@ -202,9 +202,9 @@ impl Builder {
     }
 
     /// Makes the runtime a sibling of another one: they share what layers above keep for a runtime
-    /// ([`Home::companion`]). Unless it is given a [panic hook](Self::panic_hook), or something to be
+    /// ([`RuntimeHandle::extension`]). Unless it is given a [panic hook](Self::panic_hook), or something to be
     /// [around its threads](Self::around_threads), it has that of the other one.
-    pub fn sibling_of(mut self, home: Home) -> Self {
+    pub fn grouped_with(mut self, home: RuntimeHandle) -> Self {
         let other = &shared::get(home.0).config;
         self.config.extensions = other.extensions.clone();
         self.config.panic_hook = self.config.panic_hook.or_else(|| other.panic_hook.clone());
@@ -301,7 +301,7 @@ impl Builder {
     /// **Cost.** One call for each thread: none for a behaviour.
     ///
     /// The threads are the workers, the spare ones, and those for what may block; of a system, those of all
-    /// its hosts ([siblings](Self::sibling_of) have it too). Where a thread of the program runs behaviours
+    /// its hosts ([runtimes_of_its_group](Self::grouped_with) have it too). Where a thread of the program runs behaviours
     /// itself (a [`Pump`], [`when_here`](crate::when_here), `Host::caller`), it has to enter what it needs.
     /// Simulations have no threads.
     pub fn around_threads(

@@ -20,7 +20,7 @@ use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
-use crate::sched::home::{count_abandoned, current_id};
+use crate::sched::runtime_handle::{count_abandoned, current_id};
 use crate::sched::schedule;
 use crate::sched::services::Service;
 use crate::sched::shared::{self, Phase};

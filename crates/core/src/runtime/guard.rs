@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
 use super::Runtime;
-use crate::current::thread_companion;
+use crate::current::thread_extension;
 use crate::ids::RuntimeId;
 
 /// The guards of one thread.
@@ -31,7 +31,7 @@ pub struct EnterGuard<'a> {
 impl EnterGuard<'_> {
     pub(super) fn new(runtime: RuntimeId) -> Self {
         let before = current::enter(runtime);
-        let guards = thread_companion::<Guards>();
+        let guards = thread_extension::<Guards>();
         let number = guards.count.get() + 1;
         guards.count.set(number);
         Self { before, number, runtime: PhantomData, not_send: PhantomData }
@@ -40,8 +40,8 @@ impl EnterGuard<'_> {
 
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
-        let guards = thread_companion::<Guards>();
-        // (On a thread that is ending, whose companions are gone, each guard is taken for the only one.)
+        let guards = thread_extension::<Guards>();
+        // (On a thread that is ending, whose extensions are gone, each guard is taken for the only one.)
         if guards.count.get() <= self.number {
             guards.leave(self.number, self.before);
         } else {

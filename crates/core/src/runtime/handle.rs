@@ -3,7 +3,7 @@
 use super::blocking::BlockingPool;
 use crate::config::Host;
 use crate::current;
-use crate::current::unentered::Claim;
+use crate::current::default_runtime::Claim;
 use crate::sched::shared::Elsewhere;
 use crate::sched::start;
 use std::fmt;
@@ -15,12 +15,12 @@ use super::builder::SpawnWorker;
 use super::executor;
 use super::shutdown::{self, ShutdownReport};
 use super::{BuildError, Builder, EnterGuard};
-use crate::attend;
 use crate::config::Config;
 use crate::ids::RuntimeId;
+use crate::interrupt;
 use crate::sched::context;
-use crate::sched::home::Home;
-use crate::sched::quiet::{self, Runtimes};
+use crate::sched::quiescence::{self, Runtimes};
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::simulated;
 use crate::task::TaskPtr;
@@ -173,10 +173,10 @@ impl Runtime {
     /// # Panics
     /// As [`run`](Self::run), where it would wait for itself; and on the thread of a pump among them.
     #[track_caller]
-    pub fn wait_idle_all(homes: &[Home]) {
+    pub fn wait_idle_all(homes: &[RuntimeHandle]) {
         let runtimes = runtimes(homes);
         assert_may_wait_idle(&runtimes);
-        quiet::wait(&runtimes, None);
+        quiescence::wait(&runtimes, None);
     }
 
     /// The same for so long at the most; returns whether there was such a moment.
@@ -184,10 +184,10 @@ impl Runtime {
     /// # Panics
     /// If it is called from a behaviour.
     #[track_caller]
-    pub fn wait_idle_all_timeout(homes: &[Home], timeout: Duration) -> bool {
+    pub fn wait_idle_all_timeout(homes: &[RuntimeHandle], timeout: Duration) -> bool {
         // It may wait for itself: the time ends that.
         assert_may_wait_idle(&[]);
-        quiet::wait(&runtimes(homes), Some(timeout))
+        quiescence::wait(&runtimes(homes), Some(timeout))
     }
 
     /// Stops the runtime: waits up to `deadline` for its work to end, and then for the end of its
@@ -240,7 +240,7 @@ impl Runtime {
         }
     }
 
-    /// Waits for the end of work, and of what is attended to.
+    /// Waits for the end of work, and of what is interruptible.
     pub(super) fn end_in_order(&self, deadline: Duration) -> bool {
         let shared = self.shared;
         if shared.phase() != Phase::Running {
@@ -250,29 +250,33 @@ impl Runtime {
         let until = clock().saturating_add(deadline);
         shared.wait_idle_for(deadline / 2);
         let left = until.saturating_sub(clock());
-        attend::end_in_order(&[self.home()], left, &clock, &mut |time| shared.wait_idle_for(time))
+        interrupt::end_in_order(&[self.home()], left, &clock, &mut |time| {
+            shared.wait_idle_for(time)
+        })
     }
 
-    /// Ends all that is [attended to](crate::Attended) in several runtimes, such as actors, and waits until
+    /// Ends all that is [interruptible](crate::Interruptible) in several runtimes, such as actors, and waits until
     /// that has happened and no work is left in any of them, for so long at the most; returns whether it has
     /// come to that. For layers above, which shut runtimes down together.
     ///
     /// # Panics
     /// If it is called from a behaviour.
     #[track_caller]
-    pub fn end_all(homes: &[Home], timeout: Duration) -> bool {
+    pub fn end_all(homes: &[RuntimeHandle], timeout: Duration) -> bool {
         assert_may_wait_idle(&[]);
         let Some(first) = homes.first() else { return true };
         let runtimes = runtimes(homes);
         let clock = || first.elapsed();
-        attend::end_in_order(homes, timeout, &clock, &mut |time| quiet::wait(&runtimes, Some(time)))
+        interrupt::end_in_order(homes, timeout, &clock, &mut |time| {
+            quiescence::wait(&runtimes, Some(time))
+        })
     }
 }
 
 impl Runtime {
     /// The runtime as the home of cowns.
-    pub fn home(&self) -> Home {
-        Home(self.id())
+    pub fn home(&self) -> RuntimeHandle {
+        RuntimeHandle(self.id())
     }
 }
 
@@ -304,7 +308,7 @@ fn assert_may_wait_for(runtimes: &[&'static Shared]) {
     }
 }
 
-fn runtimes(homes: &[Home]) -> Runtimes {
+fn runtimes(homes: &[RuntimeHandle]) -> Runtimes {
     homes.iter().map(|home| shared::get(home.0)).collect()
 }
 
@@ -338,7 +342,7 @@ fn claim(id: RuntimeId, config: &Config) -> Result<Option<Claim>, BuildError> {
         return Ok(None);
     }
     if config.as_default {
-        let taken = |other| BuildError::DefaultTaken(Home(other).name());
+        let taken = |other| BuildError::DefaultTaken(RuntimeHandle(other).name());
         return Claim::default(id).map(Some).map_err(taken);
     }
     Ok(config.expects_entered.then(|| Claim::expecting(id)))

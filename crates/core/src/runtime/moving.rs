@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use crate::attend::{self, live};
 use crate::cown::handle::Cown;
 use crate::cown::set::{AsCown, checked_all};
-use crate::queue::alert;
+use crate::interrupt::{self, registry};
+use crate::queue::group_interrupt;
 use crate::queue::header::Flags;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 
 impl<T: Send + 'static> Cown<T> {
     /// The runtime whose workers run the behaviours on this cown. Out of date at once where others
     /// [move](Self::move_to) it.
     #[inline]
-    pub fn home(&self) -> Home {
-        Home(self.header().home())
+    pub fn home(&self) -> RuntimeHandle {
+        RuntimeHandle(self.header().home())
     }
 
     /// Moves the cown to another runtime, and with it its group, if it is in one: behaviours that are
@@ -24,30 +24,30 @@ impl<T: Send + 'static> Cown<T> {
     /// # Errors
     /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
     /// been shut down.
-    pub fn move_to(&self, home: Home) -> Result<(), MoveError> {
+    pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         home.take_in(self)
     }
 
     /// Makes another runtime the home: of one that lives still. For a behaviour that holds the cown.
-    pub(crate) fn come_to(&self, home: Home) {
+    pub(crate) fn come_to(&self, home: RuntimeHandle) {
         if self.header().has(Flags::CLOSED) {
             return;
         }
-        if self.header().has(Flags::ATTENDED | Flags::GROUPED) {
-            live::note_move();
+        if self.header().has(Flags::INTERRUPTIBLE | Flags::GROUPED) {
+            registry::note_move();
         }
         self.header().set_home(home.0);
         if let Some(leader) = self.header().leader() {
             // SAFETY: the caller holds the group.
-            unsafe { alert::look_up(leader) };
-            // The empty request that every alert has.
+            unsafe { group_interrupt::look_up(leader) };
+            // The empty request that every interrupt has.
             crate::when(self, |_| {});
         }
-        attend::moved(home);
+        interrupt::moved(home);
     }
 
     /// Whether the cown can be moved there.
-    pub(crate) fn check_move(&self, home: Home) -> Result<(), MoveError> {
+    pub(crate) fn check_move(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         if self.header().is_pinned() {
             return Err(MoveError::Pinned);
         }
@@ -91,7 +91,7 @@ impl fmt::Display for MoveError {
 
 impl std::error::Error for MoveError {}
 
-impl Home {
+impl RuntimeHandle {
     /// Moves the cown of any handle to this runtime; the handle is kept until that has happened: see [`Cown::move_to`].
     ///
     /// # Errors

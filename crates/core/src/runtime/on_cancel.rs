@@ -6,17 +6,17 @@ use std::task::Waker;
 use super::future::Futures;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
-/// Keeps a waker for the moment in which a runtime gives up its work; see [`Home::on_cancel`].
+/// Keeps a waker for the moment in which a runtime gives up its work; see [`RuntimeHandle::on_cancel`].
 #[must_use = "dropping it takes the waker back"]
 pub struct OnCancel {
     home: RuntimeId,
     number: usize,
 }
 
-impl Home {
+impl RuntimeHandle {
     /// Has a waker woken when the runtime gives up: when the deadline of its shutdown has passed, and
     /// what is queued is dropped instead of run. Woken at once if it has done so already. This is no
     /// work: the runtime may be idle meanwhile.
@@ -43,6 +43,6 @@ impl Drop for OnCancel {
 
 impl fmt::Debug for OnCancel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OnCancel").field(&Home(self.home)).finish()
+        f.debug_tuple("OnCancel").field(&RuntimeHandle(self.home)).finish()
     }
 }

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use super::handle::elsewhere;
 use super::shutdown::{self, STANDSTILL};
 use super::{EnterGuard, ShutdownReport};
-use crate::attend;
 use crate::config::Config;
 use crate::current::Cancelling;
 use crate::ids::RuntimeId;
+use crate::interrupt;
 use crate::sched::context;
-use crate::sched::home::Home;
 use crate::sched::host::call_hook;
 use crate::sched::pump;
-use crate::sched::quiet::{self, Runtimes, Watch};
+use crate::sched::quiescence::{self, Runtimes, Watch};
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::sched::start;
 use crate::sched::worker::Worker;
@@ -88,8 +88,8 @@ impl Pump {
     }
 
     /// The runtime as the home of cowns.
-    pub fn home(&self) -> Home {
-        Home(self.shared.id)
+    pub fn home(&self) -> RuntimeHandle {
+        RuntimeHandle(self.shared.id)
     }
 
     /// What other threads may hold of it.
@@ -200,7 +200,7 @@ impl Pump {
     /// # Panics
     /// In a behaviour.
     #[track_caller]
-    pub fn run_until_all_idle(&self, others: &[Home]) {
+    pub fn run_until_all_idle(&self, others: &[RuntimeHandle]) {
         assert_outside();
         self.pump_until_idle(None, others);
     }
@@ -222,14 +222,16 @@ impl Pump {
     }
 
     #[track_caller]
-    fn pump_until_idle(&self, time: Option<Duration>, others: &[Home]) -> bool {
+    fn pump_until_idle(&self, time: Option<Duration>, others: &[RuntimeHandle]) -> bool {
         let homes = [self.home()];
         let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
         if self.is_simulated() {
-            return simulated::pump_until_idle(self.shared.id, time, &|| quiet::are_idle(&all));
+            return simulated::pump_until_idle(self.shared.id, time, &|| {
+                quiescence::are_idle(&all)
+            });
         }
         let _watch = Watch::new(self.handle().waker());
-        self.worker.pump_until_idle(after(time), || quiet::activity(&all))
+        self.worker.pump_until_idle(after(time), || quiescence::activity(&all))
     }
 
     fn is_simulated(&self) -> bool {
@@ -250,7 +252,7 @@ impl Pump {
         self.pump_until_idle(Some(deadline / 2), &[]);
         let (left, home) = (until.saturating_sub(clock()), [self.home()]);
         let mut wait = |time| self.pump_until_idle(Some(time), &[]);
-        attend::end_in_order(&home, left, &clock, &mut wait);
+        interrupt::end_in_order(&home, left, &clock, &mut wait);
         self.stop()
     }
 
@@ -293,8 +295,8 @@ fn assert_outside() {
 
 impl PumpHandle {
     /// The runtime as the home of cowns.
-    pub fn home(self) -> Home {
-        Home(self.0)
+    pub fn home(self) -> RuntimeHandle {
+        RuntimeHandle(self.0)
     }
 
     /// Has the thread look at the condition of [`Pump::run_until`] if it waits in there, for what

@@ -10,7 +10,7 @@
 //! of its own (`apart`), and threads are joined when the destructors of their thread-locals have run (`Thread`).
 
 use crate::sched::ending::Stuck;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 use super::Runtime;
 use super::blocking::BlockingPool;
 use super::future::Futures;
-use crate::attend;
 use crate::current::{Cancelling, Entered};
+use crate::interrupt;
 use crate::sched::services::Service;
 use crate::sched::shared::{Phase, Shared};
 use crate::sched::thread::Thread;
@@ -51,7 +51,7 @@ pub struct ShutdownReport {
     pub stuck_workers: usize,
     /// How many [blocking](crate::blocking) jobs were still under way. Their threads end after them.
     pub stuck_jobs: usize,
-    /// How many guards of [`Home::hold_open`](crate::Home::hold_open) were still there: what they have announced may
+    /// How many guards of [`RuntimeHandle::hold_open`](crate::RuntimeHandle::hold_open) were still there: what they have announced may
     /// come yet, and is refused. (Where workers are stuck it may be too few, since these may be in futures.)
     pub held_open: usize,
     /// What the workers and jobs are in: an entry for each that is stuck.
@@ -92,16 +92,16 @@ impl Runtime {
     /// Waits for the work up to a deadline, drops what is left, and ends the threads.
     pub(super) fn stop(&self, deadline: Duration) -> ShutdownReport {
         let shared = self.shared;
-        let (mut stuck, mut guests) = (Vec::new(), 0);
+        let (mut stuck, mut external_threads) = (Vec::new(), 0);
         if shared.phase() == Phase::Stopped {
             // It was shut down, and is dropped: who was left alone then is not waited for now.
-            return report(shared, guests);
+            return report(shared, external_threads);
         }
         let in_order = self.end_in_order(deadline);
         if !in_order {
             shared.set_phase(Phase::Cancelling);
             cancel_hidden(shared);
-            (stuck, guests) = cancel(shared);
+            (stuck, external_threads) = cancel(shared);
         }
         shared.close();
         if in_order && !has_hidden(shared) {
@@ -128,7 +128,7 @@ impl Runtime {
         } else {
             apart(shared, cancel_queues)
         }
-        report(shared, guests)
+        report(shared, external_threads)
     }
 
     /// Stops without waiting: for one of the runtime's own threads, or in the middle of a behaviour. The
@@ -234,11 +234,11 @@ fn drop_hidden(shared: &Shared) {
     shared.find_service().into_iter().for_each(|futures: &Futures| futures.stop(shared));
 }
 
-/// Has what is attended to come to its end. Of a pump only its own thread can, which has the states.
+/// Has what is interruptible come to its end. Of a pump only its own thread can, which has the states.
 fn cut_off(shared: &Shared) {
     let _cancelling = Cancelling::enter();
     let _entered = Entered::new(shared.id);
-    attend::cut_off(Home(shared.id));
+    interrupt::cut_off(RuntimeHandle(shared.id));
 }
 
 fn drop_hidden_and_cut_off(shared: &'static Shared) {
@@ -257,7 +257,7 @@ fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
     if wait_while_it_goes_on(shared, || shared.is_at_rest() && has_no_jobs(shared)) {
         (Vec::new(), 0)
     } else {
-        (shared.awake(), shared.guests())
+        (shared.awake(), shared.external_threads())
     }
 }
 
@@ -319,16 +319,17 @@ fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
 }
 
 /// So many other threads were stuck at the deadline.
-fn report(shared: &Shared, guests: usize) -> ShutdownReport {
+fn report(shared: &Shared, external_threads: usize) -> ShutdownReport {
     let mut stuck = shared.stuck_workers();
     if let Some(watchdog) = shared.watchdog() {
         watchdog.detach();
     }
     let (tasks, jobs) = stuck_blocking(shared);
-    let guests = guests.min(if guests > 0 { shared.guests() } else { 0 });
-    let guests =
-        (0..guests).map(|_| Stuck { thread: "a thread of another".to_owned(), work: None });
-    stuck.extend(tasks.into_iter().chain(guests));
+    let external_threads =
+        external_threads.min(if external_threads > 0 { shared.external_threads() } else { 0 });
+    let external_threads = (0..external_threads)
+        .map(|_| Stuck { thread: "a thread of another".to_owned(), work: None });
+    stuck.extend(tasks.into_iter().chain(external_threads));
     let (stuck_workers, stuck_jobs) = (stuck.len(), jobs.len());
     stuck.extend(jobs);
     let held_open = held_open(shared, stuck_workers + stuck_jobs);

@@ -1,4 +1,4 @@
-//! Entering a runtime by its [`Home`]: for a while, for good, or with a future.
+//! Entering a runtime by its [`RuntimeHandle`]: for a while, for good, or with a future.
 
 use crate::current;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 
 use super::EnterGuard;
 use crate::current::Entered;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
-impl Home {
+impl RuntimeHandle {
     /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread, until the guard
     /// is dropped; as [`Runtime::enter`](crate::Runtime::enter).
     ///
@@ -92,7 +92,7 @@ impl Home {
     /// A runtime for a timer that anybody may serve: the current one if a runtime is entered or the default,
     /// and else any. No runtime [is told](crate::Builder::expect_entered) of that.
     pub fn of_any() -> Self {
-        Self(crate::sched::home::any_id())
+        Self(crate::sched::runtime_handle::any_id())
     }
 
     #[track_caller]
@@ -105,10 +105,10 @@ impl Home {
     }
 }
 
-/// What [`Home::within`] returns.
+/// What [`RuntimeHandle::within`] returns.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Within<F: Future> {
-    home: Home,
+    home: RuntimeHandle,
     /// Pinned with the whole, and dropped by its destructor.
     future: ManuallyDrop<F>,
 }

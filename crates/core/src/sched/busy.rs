@@ -4,15 +4,15 @@ use std::fmt;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::home::{Home, count_abandoned};
+use super::runtime_handle::{RuntimeHandle, count_abandoned};
 use super::shared::{self, Phase};
 use crate::ids::RuntimeId;
 
-/// Counts as work of a runtime until it is dropped; see [`Home::hold_open`].
+/// Counts as work of a runtime until it is dropped; see [`RuntimeHandle::hold_open`].
 #[must_use = "the runtime is held open until this is dropped"]
 pub struct Busy(RuntimeId);
 
-impl Home {
+impl RuntimeHandle {
     /// Says that something outside, which will lead to more work, is under way: an answer from
     /// another process, a callback that is yet to come. Until the guard is dropped the runtime is
     /// not idle, and a [shutdown](crate::Runtime::shutdown) waits for it up to its deadline.
@@ -70,6 +70,6 @@ impl Drop for Busy {
 
 impl fmt::Debug for Busy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Busy").field(&Home(self.0)).finish()
+        f.debug_tuple("Busy").field(&RuntimeHandle(self.0)).finish()
     }
 }

@@ -4,7 +4,7 @@ use super::worker::Worker;
 use crate::current::{self, AsWorker};
 use crate::depth;
 use crate::ids::RuntimeId;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 
 /// The worker that this thread is, if it is one.
 #[inline]
@@ -32,7 +32,7 @@ pub(crate) fn with_worker<R>(worker: &Worker, main: impl FnOnce() -> R) -> R {
 /// which are to say why something does not come.
 pub fn is_cancelling() -> bool {
     let here = worker().map_or_else(current::entered, Worker::id);
-    current::is_cancelling() || here != RuntimeId::NONE && Home(here).is_cancelled()
+    current::is_cancelling() || here != RuntimeId::NONE && RuntimeHandle(here).is_cancelled()
 }
 
 /// Refuses to block where that could stop the work that is waited for. And does what this thread has put aside, since

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::home::Home;
+use super::runtime_handle::RuntimeHandle;
 use super::shared::{Phase, Shared};
 use super::watchdog::Watchdog;
-use super::{guest, quiet};
+use super::{external, quiescence};
 
 /// A thread that did not come back from what it was running when its runtime was shut down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,16 +33,16 @@ impl fmt::Display for Stuck {
     }
 }
 
-/// Which runtimes are about to end, as [`Attended::end`](crate::Attended::end) is told.
+/// Which runtimes are about to end, as [`Interruptible::end`](crate::Interruptible::end) is told.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    pub(crate) homes: Arc<[Home]>,
+    pub(crate) homes: Arc<[RuntimeHandle]>,
     pub(crate) forced: bool,
 }
 
 impl Ending {
     /// Whether the runtime is one of those that end.
-    pub fn concerns(&self, home: Home) -> bool {
+    pub fn concerns(&self, home: RuntimeHandle) -> bool {
         self.homes.contains(&home)
     }
 
@@ -83,7 +83,7 @@ impl Shared {
         *alive = alive.saturating_sub(1);
         self.changed.notify_all();
         drop(alive);
-        quiet::tell();
+        quiescence::tell();
     }
 
     /// Whether it is stopped, and no thread of it is left.
@@ -101,16 +101,16 @@ impl Shared {
         drop(self.changed.wait_timeout(self.alive.lock(), time));
     }
 
-    /// Whether nothing is queued, and nobody runs anything here, not even a guest: there may be work elsewhere
+    /// Whether nothing is queued, and nobody runs anything here, not even an external thread: there may be work elsewhere
     /// that has not come back.
     pub(crate) fn is_at_rest(&self) -> bool {
         let workers = (0..self.workers.len()).filter(|worker| !self.is_over(*worker)).count();
-        self.idle.are_asleep(workers) && !self.has_tasks() && self.guests() == 0
+        self.idle.are_asleep(workers) && !self.has_tasks() && self.external_threads() == 0
     }
 
     /// How many threads that are no workers of the runtime work in it.
-    pub(crate) fn guests(&self) -> usize {
-        guest::count(&|id| id == self.id)
+    pub(crate) fn external_threads(&self) -> usize {
+        external::count(&|id| id == self.id)
     }
 
     /// Figures that change with everything that a thread of the runtime does, and not while all are in a

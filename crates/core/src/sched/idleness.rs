@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::shared::Shared;
-use super::{guest, quiet};
+use super::{external, quiescence};
 use crate::simulated;
 
 /// More than anybody waits.
@@ -20,25 +20,25 @@ const ONE_BEGUN: u64 = (1 << 32) + 1;
 pub(crate) enum Activity {
     /// No work is left.
     Idle,
-    /// All rest, but guests are at work: they do not tell when they leave.
-    Guests,
+    /// All rest, but external threads are at work: they do not tell when they leave.
+    ExternalThreads,
     /// There is work. Whoever ends the last of it tells.
     Work,
 }
 
 impl Activity {
-    /// A look at runtimes that are quiet if no work is left but, perhaps, that of guests. A guest may
-    /// leave a task, and a worker may take it, meanwhile: so guests are looked for between two looks at
+    /// A look at runtimes that are quiet if no work is left but, perhaps, that of external threads. An external thread may
+    /// leave a task, and a worker may take it, meanwhile: so external threads are looked for between two looks at
     /// the rest. README.md, "Idleness", has the argument.
     pub(super) fn look(
         are_quiet: impl FnOnce() -> bool,
-        have_guests: impl FnOnce() -> bool,
+        have_external_threads: impl FnOnce() -> bool,
         are_quiet_still: impl FnOnce() -> bool,
     ) -> Self {
         if !are_quiet() {
             Self::Work
-        } else if have_guests() {
-            Self::Guests
+        } else if have_external_threads() {
+            Self::ExternalThreads
         } else if are_quiet_still() {
             Self::Idle
         } else {
@@ -48,9 +48,9 @@ impl Activity {
     }
 
     /// How long a waiter for idleness sleeps before it looks again, if it must do so untold. The
-    /// visits of guests are a few instructions, or one body.
+    /// visits of external threads are a few instructions, or one body.
     pub(super) fn patience(self) -> Option<Duration> {
-        (self == Self::Guests).then_some(Duration::from_millis(1))
+        (self == Self::ExternalThreads).then_some(Duration::from_millis(1))
     }
 }
 
@@ -84,7 +84,7 @@ impl Shared {
             return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
         }
         let is_quiet = || self.is_quiet();
-        Activity::look(is_quiet, || guest::are_there_any(self.id), is_quiet)
+        Activity::look(is_quiet, || external::are_there_any(self.id), is_quiet)
     }
 
     fn is_quiet_in_simulation(&self) -> bool {
@@ -103,7 +103,7 @@ impl Shared {
         self.outstanding.load(Ordering::Acquire) as u32
     }
 
-    /// Whether no work is left but, perhaps, that of guests.
+    /// Whether no work is left but, perhaps, that of external threads.
     pub(super) fn is_quiet(&self) -> bool {
         self.has_nothing_outstanding()
             && self.idle.sleeping() == self.workers.len()
@@ -122,10 +122,10 @@ impl Shared {
         let alive = self.alive.lock();
         self.changed.notify_all();
         drop(alive);
-        quiet::tell();
+        quiescence::tell();
     }
 
-    /// Whether no work is left but, perhaps, that of guests; for a look that must be exact.
+    /// Whether no work is left but, perhaps, that of external threads; for a look that must be exact.
     pub(super) fn is_quiet_exactly(&self) -> bool {
         self.has_nothing_outstanding()
             && self.idle.are_asleep(self.workers.len())

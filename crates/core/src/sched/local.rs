@@ -6,7 +6,7 @@
 //! another one, even while the worker is deep in a long behaviour, and pushing and popping still
 //! costs about a nanosecond. README.md, "The local queue", has the argument.
 
-mod gate;
+mod biased_lock;
 
 use std::collections::VecDeque;
 use std::ptr::{NonNull, null_mut};
@@ -14,7 +14,7 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
-use self::gate::Gate;
+use self::biased_lock::BiasedLock;
 use crate::paths::Path;
 use crate::task::{Task, TaskPtr};
 
@@ -43,18 +43,18 @@ impl Tasks {
     }
 
     /// Takes half of the tasks (rounded up) that wait for nothing but their turn, oldest first, and `most` of each kind.
-    pub(crate) fn take_half(&mut self, most: usize, loot: &mut Vec<TaskPtr>) {
-        take_half_of(&mut self.aged, most, loot);
-        take_half_of(&mut self.fresh, most, loot);
+    pub(crate) fn take_half(&mut self, most: usize, stolen: &mut Vec<TaskPtr>) {
+        take_half_of(&mut self.aged, most, stolen);
+        take_half_of(&mut self.fresh, most, stolen);
     }
 }
 
-fn take_half_of(tasks: &mut VecDeque<TaskPtr>, most: usize, loot: &mut Vec<TaskPtr>) {
-    loot.extend(tasks.drain(..tasks.len().div_ceil(2).min(most)));
+fn take_half_of(tasks: &mut VecDeque<TaskPtr>, most: usize, stolen: &mut Vec<TaskPtr>) {
+    stolen.extend(tasks.drain(..tasks.len().div_ceil(2).min(most)));
 }
 
 pub(crate) struct LocalQueue {
-    gate: Gate,
+    lock: BiasedLock,
     /// How many tasks thieves may look for, beside `next`. Written by whoever is inside.
     len: AtomicUsize,
     /// The task that runs next, or null. Only the owner fills it, inside or outside; it is emptied from inside only. Most of
@@ -72,7 +72,7 @@ unsafe impl Sync for LocalQueue {}
 impl LocalQueue {
     pub(crate) fn new() -> Self {
         Self {
-            gate: Gate::new(),
+            lock: BiasedLock::new(),
             len: AtomicUsize::new(0),
             next: AtomicPtr::new(null_mut()),
             tasks: UnsafeCell::new(Tasks::default()),
@@ -85,7 +85,7 @@ impl LocalQueue {
     /// Only one thread ever calls this, the owner, and `work` does not call it again.
     #[inline]
     pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
-        self.gate.enter();
+        self.lock.enter();
         let result = self.tasks.with_mut(|tasks| {
             // SAFETY: the owner is inside, and so no thief is (README.md, "The local queue").
             let tasks = unsafe { &mut *tasks };
@@ -97,7 +97,7 @@ impl LocalQueue {
             self.publish_len(tasks);
             result
         });
-        self.gate.leave();
+        self.lock.leave();
         result
     }
 
@@ -124,7 +124,7 @@ impl LocalQueue {
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_put_before(&self, task: TaskPtr) -> Result<(), TaskPtr> {
-        if !self.gate.try_enter_at_once() {
+        if !self.lock.try_enter_at_once() {
             return Err(task);
         }
         // ORDERING: Relaxed, both. From inside, the owner is alone with the word; `leave` publishes the store.
@@ -133,7 +133,7 @@ impl LocalQueue {
         if has_put {
             self.next.store(task.as_ptr(), Ordering::Relaxed);
         }
-        self.gate.leave();
+        self.lock.leave();
         if has_put { Ok(()) } else { Err(task) }
     }
 
@@ -158,7 +158,7 @@ impl LocalQueue {
     /// As [`own`](Self::own).
     #[inline(always)]
     pub(crate) unsafe fn try_take(&self) -> Option<TaskPtr> {
-        if !self.gate.try_enter() {
+        if !self.lock.try_enter() {
             return None;
         }
         // ORDERING: Relaxed, both, as in `try_put_before`.
@@ -168,7 +168,7 @@ impl LocalQueue {
             return unsafe { self.take_fresh_and_leave() };
         }
         self.next.store(null_mut(), Ordering::Relaxed);
-        self.gate.leave();
+        self.lock.leave();
         Path::Next.take();
         next
     }
@@ -186,7 +186,7 @@ impl LocalQueue {
             Path::Fresh.take();
             Some(task)
         });
-        self.gate.leave();
+        self.lock.leave();
         task
     }
 
@@ -219,18 +219,18 @@ impl LocalQueue {
 
     /// Takes half of the tasks (rounded up), oldest first, and `next` too if the owner seems stuck
     /// in a behaviour. Takes nothing if another thief, or the owner, is in the way.
-    pub(crate) fn steal(&self, with_next: bool, loot: &mut Vec<TaskPtr>) {
-        self.gate.try_break_in(|| {
+    pub(crate) fn steal(&self, with_next: bool, stolen: &mut Vec<TaskPtr>) {
+        self.lock.try_break_in(|| {
             self.tasks.with_mut(|tasks| {
                 // SAFETY: the claim keeps other thieves out; the owner is outside, and sees the
                 // claim before it can come in again.
                 let tasks = unsafe { &mut *tasks };
-                tasks.take_half(usize::MAX, loot);
-                take_half_of(&mut tasks.held, usize::MAX, loot);
+                tasks.take_half(usize::MAX, stolen);
+                take_half_of(&mut tasks.held, usize::MAX, stolen);
                 self.publish_len(tasks);
             });
             if with_next {
-                loot.extend(self.take_next_away());
+                stolen.extend(self.take_next_away());
             }
         });
     }

@@ -27,8 +27,8 @@
 //! * The barriers of `asym` are `SeqCst` fences in a model, which is what their contract says, and
 //!   more than they are: two light ones order each other as well.
 //! * What would order too much in all models is left out of those that are not about it: the barriers of
-//!   guests (`guest_in_model.rs`), the table of cowns that are attended to (`live_in_model.rs`), and the
-//!   fence with which a runtime tells those who wait for several (`quiet::tell`). Each has its own models.
+//!   external threads (`external_in_model.rs`), the table of interruptible cowns (`registry_in_model.rs`), and the
+//!   fence with which a runtime tells those who wait for several (`quiescence::tell`). Each has its own models.
 //! * A race is reported on memory that loom knows: its atomics, its cells, and blocks of the pool,
 //!   which must be given back, and are overwritten when they are. Nodes of behaviours are written
 //!   before they are published and read after, which the queues' orderings are checked for through

@@ -4,26 +4,26 @@ pub(crate) mod busy;
 mod cancel;
 pub(crate) mod context;
 pub(crate) mod ending;
-#[cfg_attr(all(test, loom), path = "guest_in_model.rs")]
-pub(crate) mod guest;
-pub(crate) mod home;
+#[cfg_attr(all(test, loom), path = "external_in_model.rs")]
+pub(crate) mod external;
 pub(crate) mod host;
 pub(crate) mod hosted;
-pub(crate) mod idle;
 pub(crate) mod idleness;
 pub(crate) mod inbox;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
+mod presence;
 pub(crate) mod pump;
-pub(crate) mod quiet;
+pub(crate) mod quiescence;
+pub(crate) mod runtime_handle;
 pub(crate) mod services;
 pub(crate) mod shared;
 mod sharing;
+pub(crate) mod sleepers;
 pub(crate) mod start;
-mod surplus;
 pub(crate) mod thread;
-mod visits;
+mod trim;
 pub(crate) mod watchdog;
 pub(crate) mod worker;
 mod worker_shared;
@@ -62,7 +62,7 @@ pub(crate) fn give_way(to: *const ()) {
     }
 }
 
-/// Does something that makes work for a runtime: as one of its workers, or as its [guest], so that it is not taken for
+/// Does something that makes work for a runtime: as one of its workers, or as its [external thread], so that it is not taken for
 /// idle meanwhile.
 #[inline]
 pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
@@ -70,7 +70,7 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
         return work();
     }
     simulated::point();
-    guest::visit(home, work)
+    external::within(home, work)
 }
 
 /// Takes the tasks that an operation on the queues makes ready, with the runtime each belongs to.

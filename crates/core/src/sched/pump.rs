@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::worker::Worker;
-use super::{context, surplus};
+use super::{context, trim};
 use crate::panic::drop_quietly;
 use crate::sched::idleness::Activity;
 use crate::sched::shared::{Phase, Shared};
@@ -277,7 +277,7 @@ impl Worker {
 
     /// A permit that is left over from before makes this a short one.
     fn park_for(&self, patience: Option<Duration>) {
-        surplus::park(&self.parker, patience, || !self.shared.has_tasks());
+        trim::park(&self.parker, patience, || !self.shared.has_tasks());
     }
 }
 

@@ -8,13 +8,13 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::Parker;
 
 use super::hosted::Hosted;
-use super::idle::Idle;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::pump::PumpState;
 use super::services::Services;
+use super::sleepers::Idle;
 use super::thread::Thread;
-use super::watchdog::{Watchdog, mark::Mark};
+use super::watchdog::{Watchdog, current_task::CurrentTask};
 use super::worker_shared::WorkerShared;
 use crate::config::Host;
 use crate::config::{self, Config};
@@ -72,7 +72,7 @@ pub(crate) enum Phase {
 }
 
 impl Shared {
-    /// A runtime's shared part, and the parkers for its workers, and after these that of the lookout if it has one.
+    /// A runtime's shared part, and the parkers for its workers, and after these that of the monitor if it has one.
     pub(crate) fn new(
         id: RuntimeId,
         config: Config,
@@ -86,13 +86,13 @@ impl Shared {
         let alive = match config.host {
             _ if config.simulated => 0,
             Host::Workers => config.workers,
-            // The lookout counts as well.
+            // The monitor counts as well.
             Host::Executor => config.workers + 1,
             // The pump, the pool: as long as they serve.
             Host::Pump | Host::Blocking => 1,
         };
         let pump = (config.host == Host::Pump).then(PumpState::new);
-        let (hosted, lookout) = (config.host == Host::Executor && !config.simulated)
+        let (hosted, monitor) = (config.host == Host::Executor && !config.simulated)
             .then(|| Hosted::new(count))
             .unzip();
         let (mut parkers, workers) = (0..count)
@@ -104,14 +104,14 @@ impl Shared {
                     ticks: AtomicU64::new(0),
                     asker: AtomicUsize::new(0),
                     keeps: AtomicBool::new(false),
-                    mark: Mark::new(),
+                    mark: CurrentTask::new(),
                     ended: AtomicBool::new(false),
                     unparker,
                 };
                 (parker, CachePadded::new(worker))
             })
             .unzip::<_, _, Vec<_>, Vec<_>>();
-        parkers.extend(lookout);
+        parkers.extend(monitor);
         let shared = Self {
             id,
             workers: workers.into(),

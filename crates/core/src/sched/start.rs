@@ -63,8 +63,8 @@ impl Shared {
 
     fn start_workers(&'static self, parkers: Vec<Parker>) -> io::Result<()> {
         if self.hosted().is_some() {
-            let lookout = self.host_workers(parkers)?;
-            self.threads.lock().push(lookout);
+            let monitor = self.host_workers(parkers)?;
+            self.threads.lock().push(monitor);
             return Ok(());
         }
         // A runtime on blocking threads has no workers: its threads come with the work.
@@ -114,30 +114,30 @@ impl Shared {
         })
     }
 
-    /// Seats the workers of a runtime, and starts the lookout, from when on the runtime can be stopped.
+    /// Seats the workers of a runtime, and starts the monitor, from when on the runtime can be stopped.
     ///
     /// # Errors
-    /// The system refuses the lookout a thread.
+    /// The system refuses the monitor a thread.
     fn host_workers(&'static self, mut parkers: Vec<Parker>) -> io::Result<Thread> {
         let hosted = self.hosted().expect("its workers are hosted");
-        let parker = parkers.pop().expect("the last one is that of the lookout");
-        let settings = thread::Builder::new().name(format!("{}-lookout", self.config.name));
-        let lookout = Thread::start(settings, move || {
+        let parker = parkers.pop().expect("the last one is that of the monitor");
+        let settings = thread::Builder::new().name(format!("{}-monitor", self.config.name));
+        let monitor = Thread::start(settings, move || {
             // As on a worker's thread: what would block is refused.
             let _inside = Nested::enter();
             let wakers = hosted.look_after(self, &parker);
             self.count_out();
             hosted::wake_all(wakers);
         });
-        match &lookout {
+        match &monitor {
             Err(_) => self.has_only(0),
             Ok(_) => {
                 for (index, parker) in parkers.into_iter().enumerate() {
-                    hosted.seat(index, Worker::new(self, index, parker));
+                    hosted.park_in_slot(index, Worker::new(self, index, parker));
                 }
             }
         }
-        lookout
+        monitor
     }
 }
 

@@ -10,7 +10,7 @@ use parking::Parker;
 use super::local::Tasks;
 use super::shared::{Phase, Shared};
 use super::sharing::{Decision, SHARE_EVERY, Sharing};
-use super::surplus;
+use super::trim;
 use super::{context, hosted};
 use crate::current::AnyWorker;
 use crate::ids::{Birthplace, RuntimeId};
@@ -88,7 +88,7 @@ pub(crate) struct Worker {
     expecting: Cell<bool>,
     /// What the others' tick counts were when this worker last looked for stuck ones.
     seen: RefCell<Vec<u64>>,
-    loot: RefCell<Vec<TaskPtr>>,
+    stolen: RefCell<Vec<TaskPtr>>,
 }
 
 impl Worker {
@@ -123,7 +123,7 @@ impl Worker {
             random: Cell::new(0x9E37_79B9 ^ index as u32),
             expecting: Cell::new(false),
             seen: RefCell::new(vec![0; shared.workers.len()]),
-            loot: RefCell::new(Vec::new()),
+            stolen: RefCell::new(Vec::new()),
         }
     }
 
@@ -346,7 +346,7 @@ impl Worker {
         self.taken_back.set(false);
         // What is in the inbox from here on is for others.
         self.expecting.set(false);
-        let mut shared = self.loot.borrow_mut();
+        let mut shared = self.stolen.borrow_mut();
         self.own(|tasks| tasks.take_half(most, &mut shared));
         // SAFETY: ready tasks of our own.
         unsafe { self.me.inbox.push_all(shared.drain(..)) };
@@ -404,42 +404,42 @@ impl Worker {
         debug_assert!(queue.is_empty(), "a worker ends without tasks");
     }
 
-    /// `MARKED` is whether a watchdog looks at what the worker runs. Compiled twice, so that without
+    /// `SLOW_PATH` is whether a watchdog looks at what the worker runs. Compiled twice, so that without
     /// one it costs nothing; and a function of its own, so that it has registers for what it needs with each task.
     #[inline(never)]
-    fn work<const MARKED: bool>(&self) {
+    fn work<const SLOW_PATH: bool>(&self) {
         // They never change, which the compiler cannot know.
         let (me, context) = (self.me, self.context);
         while let Some(task) = self.take_of(me).or_else(|| self.search()) {
-            self.run_chain_in::<MARKED>(task, context);
+            self.run_chain_in::<SLOW_PATH>(task, context);
         }
     }
 
     /// Runs a task, and those that follow it on the same cown, up to the throughput. Returns how
     /// many it has run.
     #[inline(always)]
-    pub(super) fn run_chain<const MARKED: bool>(&self, task: TaskPtr) -> u32 {
-        self.run_chain_in::<MARKED>(task, self.context)
+    pub(super) fn run_chain<const SLOW_PATH: bool>(&self, task: TaskPtr) -> u32 {
+        self.run_chain_in::<SLOW_PATH>(task, self.context)
     }
 
     /// The same, given the worker's context.
     #[inline(always)]
-    fn run_chain_in<const MARKED: bool>(&self, task: TaskPtr, context: &RunContext) -> u32 {
-        match self.run_one_in::<MARKED>(task, context) {
+    fn run_chain_in<const SLOW_PATH: bool>(&self, task: TaskPtr, context: &RunContext) -> u32 {
+        match self.run_one_in::<SLOW_PATH>(task, context) {
             None => 1,
-            Some(successor) => self.run_successors::<MARKED>(successor),
+            Some(successor) => self.run_successors::<SLOW_PATH>(successor),
         }
     }
 
     /// The same of one that has a successor, which is given.
     #[inline(never)]
-    fn run_successors<const MARKED: bool>(&self, successor: TaskPtr) -> u32 {
+    fn run_successors<const SLOW_PATH: bool>(&self, successor: TaskPtr) -> u32 {
         let (mut next, mut ran) = (successor, 1);
         loop {
             if ran >= self.bound.get() && self.put_back(next, ran) {
                 break;
             }
-            let successor = self.run_one::<MARKED>(next);
+            let successor = self.run_one::<SLOW_PATH>(next);
             ran += 1;
             match successor {
                 None => break,
@@ -513,20 +513,20 @@ impl Worker {
 
     /// Runs a task; returns the one that it would best be followed by.
     #[inline]
-    pub(super) fn run_one<const MARKED: bool>(&self, task: TaskPtr) -> Option<TaskPtr> {
-        self.run_one_in::<MARKED>(task, self.context)
+    pub(super) fn run_one<const SLOW_PATH: bool>(&self, task: TaskPtr) -> Option<TaskPtr> {
+        self.run_one_in::<SLOW_PATH>(task, self.context)
     }
 
     /// The same, given the worker's context.
     #[inline]
-    fn run_one_in<const MARKED: bool>(
+    fn run_one_in<const SLOW_PATH: bool>(
         &self,
         task: TaskPtr,
         context: &RunContext,
     ) -> Option<TaskPtr> {
         // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
         unsafe {
-            match MARKED {
+            match SLOW_PATH {
                 false => run_task(task, context),
                 true => self.me.mark.run(task, context),
             }
@@ -710,13 +710,13 @@ impl Worker {
             return None;
         }
         let (first, more) = {
-            let mut loot = self.loot.borrow_mut();
-            local.steal(with_next, &mut loot);
-            let mut loot = loot.drain(..);
-            let first = loot.next();
-            let more = loot.len() > 0;
+            let mut stolen = self.stolen.borrow_mut();
+            local.steal(with_next, &mut stolen);
+            let mut stolen = stolen.drain(..);
+            let first = stolen.next();
+            let more = stolen.len() > 0;
             if more {
-                self.own(|tasks| tasks.aged.extend(loot));
+                self.own(|tasks| tasks.aged.extend(stolen));
             }
             (first, more)
         };
@@ -799,9 +799,7 @@ impl Worker {
 
     /// Parks, with nothing to look after but surplus memory, which is the last sleeper's.
     fn park(&self) {
-        surplus::park(&self.parker, None, || {
-            self.shared.idle.sleeping() == self.shared.workers.len()
-        });
+        trim::park(&self.parker, None, || self.shared.idle.sleeping() == self.shared.workers.len());
     }
 }
 

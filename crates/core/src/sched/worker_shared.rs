@@ -7,7 +7,7 @@ use parking::Unparker;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::sharing::SHARE_EVERY;
-use super::watchdog::mark::Mark;
+use super::watchdog::current_task::CurrentTask;
 
 /// One worker as the others see it.
 pub(crate) struct WorkerShared {
@@ -22,7 +22,7 @@ pub(crate) struct WorkerShared {
     /// Whether it keeps its tasks, since sharing has not paid; a hint.
     pub(super) keeps: AtomicBool,
     /// What it runs, if somebody watches.
-    pub(super) mark: Mark,
+    pub(super) mark: CurrentTask,
     /// Whether its thread has come to its end.
     pub(super) ended: AtomicBool,
     pub(super) unparker: Unparker,

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
+use super::creation_order::CreationOrder;
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
-use super::installed::Installed;
-use super::ranks::Ranks;
+use super::hooks::Installed;
 use super::waits::Known;
 use crate::config::Host;
 use crate::current;
@@ -74,7 +74,7 @@ struct Engine<'a> {
     failure: RefCell<Option<String>>,
     /// Who waits for what.
     known: Known,
-    ranks: Ranks,
+    ranks: CreationOrder,
     /// Who went on in the last steps of a run that is about to be given up.
     lately: RefCell<Vec<Who>>,
 }
@@ -343,7 +343,7 @@ pub(super) fn run(
         last: Cell::new(None),
         failure: RefCell::new(None),
         known: Known::default(),
-        ranks: Ranks::default(),
+        ranks: CreationOrder::default(),
         lately: RefCell::default(),
     };
     ENGINE.set(ptr::from_ref(&engine).cast());

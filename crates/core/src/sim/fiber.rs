@@ -13,7 +13,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::ids::RuntimeId;
 use crate::sched::shared::Shared;
-use crate::sim::told::{self, Place};
+use crate::sim::sanitizer::{self, StackRange};
 use crate::task::TaskPtr;
 
 /// Enough for test programs that format and print.
@@ -73,7 +73,7 @@ pub(super) struct Fiber {
     /// Lost, with its stack, if the fiber is dropped before its end: to unwind that would be to run destructors in the
     /// middle of a failed run, whose calls nobody could simulate.
     coroutine: ManuallyDrop<Coroutine<(), Left, ()>>,
-    stack: Place,
+    stack: StackRange,
     context: Snapshot,
     /// The runtime of which it runs a task, if it is no plain thread.
     pub(super) body_of: Option<RuntimeId>,
@@ -102,7 +102,7 @@ impl Snapshot {
 thread_local! {
     static YIELDER: Cell<*const Yielder<(), Left>> = const { Cell::new(ptr::null()) };
     /// The stack from which the fiber was resumed.
-    static OUTSIDE: Cell<Place> = const { Cell::new((0, 0)) };
+    static OUTSIDE: Cell<StackRange> = const { Cell::new((0, 0)) };
     static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -119,12 +119,12 @@ impl Fiber {
         });
         let (low, high) = (stack.limit().get(), stack.base().get());
         let place = (low, high - low);
-        told::cleared(place);
+        sanitizer::cleared(place);
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), Left>, ()| {
-            OUTSIDE.set(told::begun());
+            OUTSIDE.set(sanitizer::begun());
             YIELDER.set(yielder);
             main();
-            told::ending_for(OUTSIDE.get());
+            sanitizer::ending_for(OUTSIDE.get());
         });
         let coroutine = ManuallyDrop::new(coroutine);
         let context = Snapshot::default();
@@ -137,7 +137,7 @@ impl Fiber {
         struct Outside<'a> {
             context: Option<Snapshot>,
             yielder: *const Yielder<(), Left>,
-            place: Place,
+            place: StackRange,
             fiber: &'a mut Snapshot,
         }
         impl Drop for Outside<'_> {
@@ -154,12 +154,12 @@ impl Fiber {
             place: OUTSIDE.get(),
             fiber: &mut self.context,
         };
-        let switch = told::leaving_for(self.stack);
+        let switch = sanitizer::leaving_for(self.stack);
         let left = match self.coroutine.resume(()) {
             CoroutineResult::Yield(left) => left,
             CoroutineResult::Return(()) => Left::Ended,
         };
-        told::back(switch);
+        sanitizer::back(switch);
         drop(outside);
         self.until = match left {
             Left::Until(condition, wait) => Some((condition, wait)),
@@ -196,10 +196,10 @@ pub(super) fn is_in_fiber() -> bool {
 pub(super) fn leave(left: Left) {
     let yielder = YIELDER.get();
     assert!(!yielder.is_null(), "only a fiber can be left");
-    let switch = told::leaving_for(OUTSIDE.get());
+    let switch = sanitizer::leaving_for(OUTSIDE.get());
     // SAFETY: set when the fiber began, and set again each time it goes on; a yielder lives as long
     // as its fiber runs.
     unsafe { (*yielder).suspend(left) };
-    OUTSIDE.set(told::back(switch));
+    OUTSIDE.set(sanitizer::back(switch));
     YIELDER.set(yielder);
 }

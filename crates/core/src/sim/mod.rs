@@ -20,7 +20,7 @@
 //! The program runs as it is: the same queues, grants, releases, promises and timers as under the
 //! real workers. But each behaviour is a fiber, one of them runs at a time, and before everything
 //! that others could notice (spawning, giving a value to a promise) the strategy decides who goes
-//! on. So it does between the steps of what takes several: queueing, alerts, giving a cown to readers. (Not where the
+//! on. So it does between the steps of what takes several: queueing, interrupts, giving a cown to readers. (Not where the
 //! order of the steps is that of addresses.) What the strategy decides is the schedule; the seed decides what the strategy decides.
 //! Time stands still while anything can run, and then jumps to the next timer.
 //!
@@ -62,12 +62,12 @@
 //! Depend on anything but the schedule: real time, threads of its own, addresses, hash maps with
 //! random seeds. Plain threads are simulated with [`thread`], randomness comes from [`choose`].
 
+mod creation_order;
 mod engine;
 mod fiber;
-mod installed;
+mod hooks;
 mod pump;
-mod ranks;
-mod told;
+mod sanitizer;
 mod waits;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};

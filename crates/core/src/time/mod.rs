@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use sleep::{Sleep, sleep};
 pub(crate) use timers::Timers;
-use timers::{Entry, nanos};
+use timers::{TimerEntry, nanos};
 
 use crate::behaviour::spawn::{self, assert_spawnable};
 use crate::body::{Completion, Forget};
@@ -20,14 +20,14 @@ use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
 /// Spawns a behaviour on `set` when `delay` has passed; never earlier, and usually within 2 ms of
 /// it. It takes its place in the order of its cowns at that moment.
 ///
 /// The timer belongs to the runtime that the behaviour would run on now: that of the set's first cown, or
-/// the current one if there is none ([`Home::after`] chooses another). It is not idle before the timer has
+/// the current one if there is none ([`RuntimeHandle::after`] chooses another). It is not idle before the timer has
 /// fired or is cancelled. Timers of one runtime that are due at the same time fire in the order in which
 /// they were set.
 ///
@@ -56,7 +56,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     assert_spawnable(&set);
-    Home(spawn::home_of(&set)).after(delay, set, closure)
+    RuntimeHandle(spawn::home_of(&set)).after(delay, set, closure)
 }
 
 /// Spawns a behaviour on `set` each time `period` has passed, until the timer is cancelled.
@@ -88,10 +88,10 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    Home(spawn::home_of(&set)).every(period, set, closure)
+    RuntimeHandle(spawn::home_of(&set)).every(period, set, closure)
 }
 
-impl Home {
+impl RuntimeHandle {
     /// [`after`](crate::after) with a timer of this runtime.
     ///
     /// ```
@@ -119,7 +119,7 @@ impl Home {
         assert_spawnable(&set);
         let set = set.to_owned_set();
         let fire = move || spawn::with_owned::<S, _, _>(set, closure, Forget);
-        self.timers().set(delay, Entry::Once(Box::new(fire)))
+        self.timers().set(delay, TimerEntry::Once(Box::new(fire)))
     }
 
     /// [`every`](crate::every) with a timer of this runtime.
@@ -146,7 +146,7 @@ impl Home {
                 spawn::with_owned::<S, _, _>(set, move |access| closure(access), ended);
             }
         };
-        self.timers().set(period, Entry::Every { period: nanos(period), fire: Box::new(fire) })
+        self.timers().set(period, TimerEntry::Every { period: nanos(period), fire: Box::new(fire) })
     }
 
     /// [`every_with_fixed_delay`](crate::every_with_fixed_delay) with a timer of this runtime.
@@ -177,7 +177,7 @@ impl Home {
     #[track_caller]
     pub fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
         assert!(!delay.is_zero(), "a timer with a delay of zero would never stop firing");
-        self.timers().set(delay, Entry::Spaced { delay: nanos(delay), run: Arc::new(run) })
+        self.timers().set(delay, TimerEntry::Spaced { delay: nanos(delay), run: Arc::new(run) })
     }
 
     fn timers(self) -> &'static Timers {
@@ -209,7 +209,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    Home(spawn::home_of(&set)).every_with_fixed_delay(delay, set, closure)
+    RuntimeHandle(spawn::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }
 
 /// One run of a timer that waits for the end of each: the next follows after its delay when this is dropped.
@@ -218,7 +218,7 @@ pub struct Run {
     runtime: RuntimeId,
     number: u64,
     /// The timer; there until this is dropped.
-    entry: Option<Entry>,
+    entry: Option<TimerEntry>,
 }
 
 impl Drop for Run {
@@ -271,11 +271,11 @@ impl Completion for Tick {
 /// use coact::{Cown, after};
 /// use std::time::Duration;
 ///
-/// let door = Cown::new("locked");
-/// let alarm = after(Duration::from_secs(60), &door, |door| *door = "unlocked");
+/// let gate = Cown::new("locked");
+/// let alarm = after(Duration::from_secs(60), &gate, |gate| *gate = "unlocked");
 /// assert!(alarm.cancel(), "it has not fired");
 /// assert!(!alarm.cancel(), "it was cancelled before");
-/// assert_eq!(door.into_inner(), Ok("locked"));
+/// assert_eq!(gate.into_inner(), Ok("locked"));
 /// ```
 #[derive(Clone)]
 pub struct Timer {

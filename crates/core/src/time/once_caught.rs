@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::panic::drop_quietly;
 use crate::panic::unwinding::{self, Revoke};
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 
 /// How long a message is waited for. Destructors that run longer are as likely as a program that catches its
 /// own panics, and neither is worse off than without a message.
@@ -49,7 +49,9 @@ pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
     unwinding::once_caught(Box::new(tell), |over| {
         let mut timer = None;
         // The thread that serves timers may have to be started.
-        drop_quietly(|| timer = Some(Home::current().after(LIMIT, (), move |()| drop(over))));
+        drop_quietly(|| {
+            timer = Some(RuntimeHandle::current().after(LIMIT, (), move |()| drop(over)))
+        });
         timer.map(|timer| Box::new(move || _ = timer.cancel()) as Revoke)
     });
 }

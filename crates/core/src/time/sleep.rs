@@ -6,19 +6,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::Timer;
-use super::timers::Entry;
+use super::timers::TimerEntry;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::promise::{Promise, Resolver};
-use crate::sched::home::Home;
+use crate::sched::runtime_handle::RuntimeHandle;
 
-impl Home {
+impl RuntimeHandle {
     /// [`sleep`](crate::sleep) with a timer of this runtime.
     pub fn sleep(self, delay: Duration) -> Sleep {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a timer"));
         let due = Due(Some(resolver));
-        let timer = self.timers().set(delay, Entry::Once(Box::new(move || due.come())));
+        let timer = self.timers().set(delay, TimerEntry::Once(Box::new(move || due.come())));
         Sleep { promise: Some(promise), timer }
     }
 }
@@ -36,7 +36,7 @@ impl Home {
 /// done.wait().unwrap();
 /// ```
 pub fn sleep(delay: Duration) -> Sleep {
-    Home::current().sleep(delay)
+    RuntimeHandle::current().sleep(delay)
 }
 
 /// Ends a [`Sleep`]: when its time has come, or with the runtime before that.

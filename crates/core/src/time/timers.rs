@@ -20,7 +20,7 @@ use crate::sched::shared::{self, Shared};
 use crate::sched::thread::Thread;
 
 /// What a timer does.
-pub(super) enum Entry {
+pub(super) enum TimerEntry {
     Once(Box<dyn FnOnce() + Send>),
     Every {
         period: u64,
@@ -46,16 +46,16 @@ pub(crate) struct Timers {
 }
 
 struct State {
-    wheel: Wheel<(u64, u64, Entry)>,
+    wheel: Wheel<(u64, u64, TimerEntry)>,
     /// The timers that have not had their end.
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, TimerPosition>,
     next_number: u64,
     driver: Driver,
     thread: Option<Thread>,
 }
 
 /// Where a timer is.
-enum Place {
+enum TimerPosition {
     /// In the wheel.
     Waiting(Key),
     /// It fires right now, or its run goes on, and is to be set again: it may be cancelled before it is.
@@ -64,14 +64,14 @@ enum Place {
 
 impl State {
     /// Takes out the timers that are due, in their order.
-    fn take_due(&mut self, now: u64) -> Vec<(u64, u64, Entry)> {
+    fn take_due(&mut self, now: u64) -> Vec<(u64, u64, TimerEntry)> {
         let mut due = Vec::new();
         self.wheel.advance(now, &mut |entry| due.push(entry));
         for (number, _, entry) in &due {
             match entry {
-                Entry::Once(_) => self.places.remove(number),
-                Entry::Every { .. } | Entry::Spaced { .. } => {
-                    self.places.insert(*number, Place::Firing)
+                TimerEntry::Once(_) => self.places.remove(number),
+                TimerEntry::Every { .. } | TimerEntry::Spaced { .. } => {
+                    self.places.insert(*number, TimerPosition::Firing)
                 }
             };
         }
@@ -128,14 +128,14 @@ impl Timers {
         nanos(self.shared().elapsed())
     }
 
-    pub(super) fn set(&'static self, delay: Duration, entry: Entry) -> Timer {
+    pub(super) fn set(&'static self, delay: Duration, entry: TimerEntry) -> Timer {
         let deadline = self.now().saturating_add(nanos(delay));
         self.shared().begin_outstanding();
         let mut state = self.state.lock();
         let number = state.next_number;
         state.next_number += 1;
         let key = state.wheel.insert(deadline, (number, deadline, entry));
-        state.places.insert(number, Place::Waiting(key));
+        state.places.insert(number, TimerPosition::Waiting(key));
         match state.driver {
             Driver::Until(until) if until <= deadline => {}
             Driver::Until(_) => self.changed.notify_one(),
@@ -171,8 +171,8 @@ impl Timers {
             match state.places.remove(&number) {
                 None => return false,
                 // It ends where it would be set again.
-                Some(Place::Firing) => return true,
-                Some(Place::Waiting(key)) => state.wheel.cancel(key),
+                Some(TimerPosition::Firing) => return true,
+                Some(TimerPosition::Waiting(key)) => state.wheel.cancel(key),
             }
         };
         // What it was to do may own the guard of the next timer.
@@ -246,7 +246,7 @@ impl Timers {
     }
 
     /// Fires one timer, without the lock: what it does is foreign code.
-    fn fire(&self, timer: (u64, u64, Entry)) {
+    fn fire(&self, timer: (u64, u64, TimerEntry)) {
         // A behaviour without cowns belongs to the timer's runtime, whoever serves the timers.
         let _entered = current::Entered::new(self.runtime);
         // What waits here keeps all other timers, and might wait for one of them.
@@ -254,19 +254,19 @@ impl Timers {
         self.fire_inside(timer);
     }
 
-    fn fire_inside(&self, (number, deadline, entry): (u64, u64, Entry)) {
+    fn fire_inside(&self, (number, deadline, entry): (u64, u64, TimerEntry)) {
         match entry {
-            Entry::Once(fire) => drop_quietly(fire),
-            Entry::Spaced { delay, run } => {
-                let entry = Some(Entry::Spaced { delay, run: Arc::clone(&run) });
+            TimerEntry::Once(fire) => drop_quietly(fire),
+            TimerEntry::Spaced { delay, run } => {
+                let entry = Some(TimerEntry::Spaced { delay, run: Arc::clone(&run) });
                 let this = Run { runtime: self.runtime, number, entry };
                 // The end of the run, and of the timer, is the end of this.
                 return drop_quietly(move || run(this));
             }
-            Entry::Every { period, mut fire } => {
+            TimerEntry::Every { period, mut fire } => {
                 drop_quietly(&mut fire);
                 let next = deadline.saturating_add(period);
-                match self.renew(number, next, Entry::Every { period, fire }) {
+                match self.renew(number, next, TimerEntry::Every { period, fire }) {
                     Ok(()) => return,
                     Err(entry) => drop_quietly(move || drop(entry)),
                 }
@@ -276,8 +276,8 @@ impl Timers {
     }
 
     /// Sets a timer again whose run has ended: as `renew`, but by any thread, and counted from now.
-    pub(super) fn set_again(&self, number: u64, entry: Entry) -> Result<(), Entry> {
-        let Entry::Spaced { delay, .. } = &entry else { return Err(entry) };
+    pub(super) fn set_again(&self, number: u64, entry: TimerEntry) -> Result<(), TimerEntry> {
+        let TimerEntry::Spaced { delay, .. } = &entry else { return Err(entry) };
         let deadline = self.now().saturating_add(*delay);
         self.renew(number, deadline, entry)?;
         let state = self.state.lock();
@@ -289,13 +289,13 @@ impl Timers {
 
     /// Sets a periodic timer again, unless it was cancelled, or the runtime stopped, meanwhile: then
     /// the timer comes back, to be dropped without the lock.
-    fn renew(&self, number: u64, deadline: u64, entry: Entry) -> Result<(), Entry> {
+    fn renew(&self, number: u64, deadline: u64, entry: TimerEntry) -> Result<(), TimerEntry> {
         let mut state = self.state.lock();
         if state.driver == Driver::Stopped || !state.places.contains_key(&number) {
             return Err(entry);
         }
         let key = state.wheel.insert(deadline, (number, deadline, entry));
-        state.places.insert(number, Place::Waiting(key));
+        state.places.insert(number, TimerPosition::Waiting(key));
         Ok(())
     }
 }

@@ -2,53 +2,53 @@
 //!
 //! # The structure
 //!
-//! Time is cut into *ticks*. Six levels of 64 slots cover 2^36 ticks (two years of milliseconds): a
-//! slot of level 0 is one tick wide, a slot of level 1 is 64, and so on. A timer stands at the level
-//! of the highest 6-bit digit in which its tick differs from the wheel's current tick, in the slot
+//! Time is cut into *ticks*. Six levels of 64 buckets cover 2^36 ticks (two years of milliseconds): a
+//! bucket of level 0 is one tick wide, a bucket of level 1 is 64, and so on. A timer stands at the level
+//! of the highest 6-bit digit in which its tick differs from the wheel's current tick, in the bucket
 //! that this digit names; one that is too far away waits in a list beside the levels. When the
-//! current tick enters a slot of a higher level, the timers in it move down (at most once a level).
+//! current tick enters a bucket of a higher level, the timers in it move down (at most once a level).
 //! See Varghese and Lauck, *Hashed and hierarchical timing wheels*, 1987.
 //!
 //! What that order buys: all timers of one level come before all timers of the next, and within a
-//! level the slots come in order. The earliest timer is in the first occupied slot of the lowest
+//! level the buckets come in order. The earliest timer is in the first occupied bucket of the lowest
 //! occupied level, which six bit maps tell. An empty stretch of time costs nothing, so a virtual
 //! clock may jump as far as it likes.
 //!
 //! # What a tick is not
 //!
 //! Ticks only say where a timer is kept. Its deadline stays exact: nothing fires early, a timer
-//! whose tick has begun but whose deadline has not come stays in its slot, and what is due fires in
+//! whose tick has begun but whose deadline has not come stays in its bucket, and what is due fires in
 //! the order of deadlines and, for equal ones, of insertion.
 
 use std::fmt;
 
-/// A slot that holds no timer, the end of a list, a timer in none.
+/// A bucket that holds no timer, the end of a list, a timer in none.
 const NIL: u32 = u32::MAX;
 
 const LEVELS: usize = 6;
-const SLOT_BITS: u32 = 6;
-const SLOTS: usize = 1 << SLOT_BITS;
+const BUCKET_BITS: u32 = 6;
+const BUCKETS: usize = 1 << BUCKET_BITS;
 
-/// Where timers beyond the last level wait: a slot behind all others.
-const FAR: usize = LEVELS * SLOTS;
+/// Where timers beyond the last level wait: a bucket behind all others.
+const FAR: usize = LEVELS * BUCKETS;
 
 /// Timers with values of type `T`. Times are nanoseconds from any origin that the caller keeps to.
 pub struct Wheel<T> {
     /// The length of a tick in nanoseconds.
     tick: u64,
-    /// The current tick. No timer stands before it, except that its own slot takes the overdue.
+    /// The current tick. No timer stands before it, except that its own bucket takes the overdue.
     current: u64,
-    /// Bit s of word l: whether slot s of level l is occupied.
+    /// Bit s of word l: whether bucket s of level l is occupied.
     occupied: [u64; LEVELS],
-    /// The slots of all levels, lowest first, and then the far one. None before the first timer.
-    slots: Box<[Slot]>,
-    entries: Vec<Entry<T>>,
+    /// The buckets of all levels, lowest first, and then the far one. None before the first timer.
+    buckets: Box<[Bucket]>,
+    entries: Vec<WheelEntry<T>>,
     /// The first entry of the list of unused ones.
     unused: u32,
     len: usize,
     /// The number of insertions so far, which orders timers with equal deadlines.
     insertions: u64,
-    /// Taken out of their slot to be fired, latest first. Empty except while `advance` runs and
+    /// Taken out of their bucket to be fired, latest first. Empty except while `advance` runs and
     /// after a callback has panicked.
     due: Vec<Due>,
 }
@@ -62,19 +62,19 @@ pub struct Key {
 
 /// A doubly linked list of timers.
 #[derive(Clone, Copy)]
-struct Slot {
+struct Bucket {
     head: u32,
-    /// No timer of the slot has an earlier deadline. One that was cancelled may have had it.
+    /// No timer of the bucket has an earlier deadline. One that was cancelled may have had it.
     earliest: u64,
 }
 
-struct Entry<T> {
+struct WheelEntry<T> {
     /// None in an unused entry.
     value: Option<T>,
     deadline: u64,
     insertion: u64,
-    /// The slot it stands in, [`NIL`] while it is due.
-    slot: u32,
+    /// The bucket it stands in, [`NIL`] while it is due.
+    bucket: u32,
     previous: u32,
     next: u32,
     generation: u32,
@@ -104,7 +104,7 @@ impl<T> Wheel<T> {
             tick,
             current: 0,
             occupied: [0; LEVELS],
-            slots: Box::default(),
+            buckets: Box::default(),
             entries: Vec::new(),
             unused: NIL,
             len: 0,
@@ -143,7 +143,7 @@ impl<T> Wheel<T> {
         if entry.generation != key.generation || entry.value.is_none() {
             return None;
         }
-        if entry.slot != NIL {
+        if entry.bucket != NIL {
             self.unlink(key.index);
         }
         self.release(key.index)
@@ -156,7 +156,7 @@ impl<T> Wheel<T> {
     pub fn next_deadline(&self) -> Option<u64> {
         // What a panic interrupted is long due.
         let interrupted = self.due.last().map(|due| due.deadline);
-        let waiting = self.first_slot().map(|slot| self.slots[slot].earliest);
+        let waiting = self.first_slot().map(|bucket| self.buckets[bucket].earliest);
         interrupted.into_iter().chain(waiting).min()
     }
 
@@ -168,29 +168,29 @@ impl<T> Wheel<T> {
     pub fn advance(&mut self, now: u64, fire: &mut impl FnMut(T)) {
         self.fire_due(fire);
         let target = (now / self.tick).max(self.current);
-        while let Some(slot) = self.first_slot() {
-            let start = self.start_of(slot);
+        while let Some(bucket) = self.first_slot() {
+            let start = self.start_of(bucket);
             if start > target {
                 break;
             }
             self.current = self.current.max(start);
-            if slot >= SLOTS {
-                self.cascade(slot);
+            if bucket >= BUCKETS {
+                self.cascade(bucket);
                 continue;
             }
-            self.collect(slot, now);
+            self.collect(bucket, now);
             self.fire_due(fire);
             if start >= target {
                 break;
             }
         }
-        // No slot of a higher level has begun by then, so all timers stand where they would be put.
+        // No bucket of a higher level has begun by then, so all timers stand where they would be put.
         self.current = target;
     }
 
-    /// Takes what is due out of a slot of level 0.
-    fn collect(&mut self, slot: usize, now: u64) {
-        let mut index = self.slots[slot].head;
+    /// Takes what is due out of a bucket of level 0.
+    fn collect(&mut self, bucket: usize, now: u64) {
+        let mut index = self.buckets[bucket].head;
         let mut earliest = u64::MAX;
         while index != NIL {
             let entry = self.entry(index);
@@ -208,7 +208,7 @@ impl<T> Wheel<T> {
             }
             index = next;
         }
-        self.slots[slot].earliest = earliest;
+        self.buckets[bucket].earliest = earliest;
         self.due.sort_unstable_by(|a, b| b.cmp(a));
     }
 
@@ -224,10 +224,10 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// Moves the timers of a slot that has begun to lower levels.
-    fn cascade(&mut self, slot: usize) {
-        let mut index = self.slots[slot].head;
-        self.clear(slot);
+    /// Moves the timers of a bucket that has begun to lower levels.
+    fn cascade(&mut self, bucket: usize) {
+        let mut index = self.buckets[bucket].head;
+        self.clear(bucket);
         while index != NIL {
             let next = self.entry(index).next;
             self.link(index);
@@ -235,65 +235,65 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// The occupied slot that comes first.
+    /// The occupied bucket that comes first.
     fn first_slot(&self) -> Option<usize> {
         for (level, occupied) in self.occupied.iter().enumerate() {
             if *occupied != 0 {
-                return Some(level * SLOTS + occupied.trailing_zeros() as usize);
+                return Some(level * BUCKETS + occupied.trailing_zeros() as usize);
             }
         }
-        let far = self.slots.last()?;
+        let far = self.buckets.last()?;
         (far.head != NIL).then_some(FAR)
     }
 
-    /// The first tick of an occupied slot.
-    fn start_of(&self, slot: usize) -> u64 {
-        if slot == FAR {
+    /// The first tick of an occupied bucket.
+    fn start_of(&self, bucket: usize) -> u64 {
+        if bucket == FAR {
             // The first tick of the first of its timers' rounds, when there is nothing before it.
-            let round = SLOT_BITS * LEVELS as u32;
-            return (self.slots[FAR].earliest / self.tick) >> round << round;
+            let round = BUCKET_BITS * LEVELS as u32;
+            return (self.buckets[FAR].earliest / self.tick) >> round << round;
         }
-        let shift = SLOT_BITS * (slot / SLOTS) as u32;
-        let above = self.current >> (shift + SLOT_BITS) << SLOT_BITS;
-        (above | (slot % SLOTS) as u64) << shift
+        let shift = BUCKET_BITS * (bucket / BUCKETS) as u32;
+        let above = self.current >> (shift + BUCKET_BITS) << BUCKET_BITS;
+        (above | (bucket % BUCKETS) as u64) << shift
     }
 
-    /// The slot for a tick that is not before the current one.
+    /// The bucket for a tick that is not before the current one.
     fn slot_for(&self, tick: u64) -> usize {
         let differing = tick ^ self.current;
-        let level = (63 - (differing | 1).leading_zeros()) / SLOT_BITS;
+        let level = (63 - (differing | 1).leading_zeros()) / BUCKET_BITS;
         if level as usize >= LEVELS {
             return FAR;
         }
-        let digit = (tick >> (level * SLOT_BITS)) as usize % SLOTS;
-        level as usize * SLOTS + digit
+        let digit = (tick >> (level * BUCKET_BITS)) as usize % BUCKETS;
+        level as usize * BUCKETS + digit
     }
 
-    /// Puts an entry, which stands in no slot, into its own.
+    /// Puts an entry, which stands in no bucket, into its own.
     fn link(&mut self, index: u32) {
         let deadline = self.entry(index).deadline;
-        let slot = self.slot_for((deadline / self.tick).max(self.current));
-        if self.slots.is_empty() {
-            self.slots = vec![Slot::EMPTY; FAR + 1].into_boxed_slice();
+        let bucket = self.slot_for((deadline / self.tick).max(self.current));
+        if self.buckets.is_empty() {
+            self.buckets = vec![Bucket::EMPTY; FAR + 1].into_boxed_slice();
         }
-        let Slot { head, earliest } = self.slots[slot];
+        let Bucket { head, earliest } = self.buckets[bucket];
         let entry = self.entry_mut(index);
-        entry.slot = slot as u32;
+        entry.bucket = bucket as u32;
         entry.previous = NIL;
         entry.next = head;
         if head != NIL {
             self.entry_mut(head).previous = index;
         }
-        self.slots[slot] = Slot { head: index, earliest: earliest.min(deadline) };
-        if slot < FAR {
-            self.occupied[slot / SLOTS] |= 1 << (slot % SLOTS);
+        self.buckets[bucket] = Bucket { head: index, earliest: earliest.min(deadline) };
+        if bucket < FAR {
+            self.occupied[bucket / BUCKETS] |= 1 << (bucket % BUCKETS);
         }
     }
 
-    /// Takes an entry out of its slot.
+    /// Takes an entry out of its bucket.
     fn unlink(&mut self, index: u32) {
         let entry = self.entry_mut(index);
-        let slot = std::mem::replace(&mut entry.slot, NIL) as usize;
+        let bucket = std::mem::replace(&mut entry.bucket, NIL) as usize;
         let (previous, next) = (entry.previous, entry.next);
         if next != NIL {
             self.entry_mut(next).previous = previous;
@@ -301,20 +301,20 @@ impl<T> Wheel<T> {
         if previous != NIL {
             self.entry_mut(previous).next = next;
         } else if next != NIL {
-            self.slots[slot].head = next;
+            self.buckets[bucket].head = next;
         } else {
-            self.clear(slot);
+            self.clear(bucket);
         }
     }
 
-    fn clear(&mut self, slot: usize) {
-        self.slots[slot] = Slot::EMPTY;
-        if slot < FAR {
-            self.occupied[slot / SLOTS] &= !(1 << (slot % SLOTS));
+    fn clear(&mut self, bucket: usize) {
+        self.buckets[bucket] = Bucket::EMPTY;
+        if bucket < FAR {
+            self.occupied[bucket / BUCKETS] &= !(1 << (bucket % BUCKETS));
         }
     }
 
-    /// An entry for a timer that stands in no slot yet.
+    /// An entry for a timer that stands in no bucket yet.
     fn allocate(&mut self, deadline: u64, value: T) -> u32 {
         let insertion = self.insertions;
         self.insertions += 1;
@@ -333,11 +333,11 @@ impl<T> Wheel<T> {
     fn extend(&mut self, deadline: u64, insertion: u64, value: T) -> u32 {
         assert!(self.entries.len() < NIL as usize, "too many timers in one wheel");
         let index = self.entries.len() as u32;
-        self.entries.push(Entry {
+        self.entries.push(WheelEntry {
             value: Some(value),
             deadline,
             insertion,
-            slot: NIL,
+            bucket: NIL,
             previous: NIL,
             next: NIL,
             generation: 0,
@@ -345,7 +345,7 @@ impl<T> Wheel<T> {
         index
     }
 
-    /// Ends a timer that stands in no slot. Its key, and every earlier key of the entry, is stale
+    /// Ends a timer that stands in no bucket. Its key, and every earlier key of the entry, is stale
     /// from here on: an entry whose generations are used up is not used again.
     fn release(&mut self, index: u32) -> Option<T> {
         let unused = self.unused;
@@ -360,16 +360,16 @@ impl<T> Wheel<T> {
         Some(value)
     }
 
-    fn entry(&self, index: u32) -> &Entry<T> {
+    fn entry(&self, index: u32) -> &WheelEntry<T> {
         &self.entries[index as usize]
     }
 
-    fn entry_mut(&mut self, index: u32) -> &mut Entry<T> {
+    fn entry_mut(&mut self, index: u32) -> &mut WheelEntry<T> {
         &mut self.entries[index as usize]
     }
 }
 
-impl Slot {
+impl Bucket {
     const EMPTY: Self = Self { head: NIL, earliest: u64::MAX };
 }
 

@@ -3,8 +3,8 @@
 use std::mem;
 use std::ptr::NonNull;
 
-use super::census::Census;
 use super::class::{CLASSES, SizeClass};
+use super::occupancy::Occupancy;
 use super::slab::{Block, Cursor, SLAB_BYTES, Slab, Span};
 use crate::CachePadded;
 use crate::shim::process::Mutex;
@@ -64,7 +64,7 @@ impl Batch {
 /// The exchange of one class.
 pub(super) struct Depot {
     stock: Mutex<Stock>,
-    /// Held while blocks are counted by slab, one census at a time. Taken before `stock`.
+    /// Held while blocks are counted by slab, one occupancy at a time. Taken before `stock`.
     trimmer: Mutex<()>,
 }
 
@@ -186,15 +186,15 @@ impl Depot {
     /// themselves to a new slab if they must: nobody waits for the walk.
     fn trim_locked(&self, class: SizeClass) -> usize {
         let (mut batches, mut open) = self.stock.lock().take_all();
-        let census = Census::take(class, &batches, &open);
+        let occupancy = Occupancy::take(class, &batches, &open);
         let mut slabs = 0;
         let mut carved = 0;
-        if census.free_slabs().next().is_some() {
-            batches = census.without_free(batches);
-            slabs = census.free_slabs().count();
+        if occupancy.free_slabs().next().is_some() {
+            batches = occupancy.without_free(batches);
+            slabs = occupancy.free_slabs().count();
             carved = slabs * Slab::capacity(class);
             open.retain(|cursor| {
-                let stays = !census.is_free(cursor.slab());
+                let stays = !occupancy.is_free(cursor.slab());
                 if !stays {
                     carved -= Slab::capacity(class) - cursor.carved();
                 }
@@ -202,7 +202,7 @@ impl Depot {
             });
         }
         self.stock.lock().give_back(batches, open, slabs, carved);
-        for slab in census.free_slabs() {
+        for slab in occupancy.free_slabs() {
             // SAFETY: all blocks ever carved from it were in the depot, so nobody uses one;
             // `without_free` has dropped them, and its cursor, if it had one, was dropped as well.
             unsafe { slab.release() };

@@ -59,7 +59,7 @@ use std::ptr::NonNull;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod cache;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
-mod census;
+mod occupancy;
 // The twin only rounds sizes.
 #[cfg_attr(any(loom, miri, coact_no_pool), allow(dead_code))]
 mod class;

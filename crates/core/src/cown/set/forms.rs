@@ -20,13 +20,13 @@ pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
 #[derive(Debug)]
 pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
-/// A cown whose behaviour runs in any case; see [`Cown::regardless`].
+/// A cown whose behaviour runs in any case; see [`Cown::unchecked`].
 #[derive(Debug)]
-pub struct Regardless<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+pub struct Unchecked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
-/// A cown by value whose behaviour runs in any case; see [`Cown::into_regardless`].
+/// A cown by value whose behaviour runs in any case; see [`Cown::into_unchecked`].
 #[derive(Debug)]
-pub struct RegardlessHeld<T: Send + 'static>(pub(crate) Cown<T>);
+pub struct UncheckedHandle<T: Send + 'static>(pub(crate) Cown<T>);
 
 /// A cown held for reading whose poison the behaviour wants to see; see [`Read::checked`].
 #[derive(Debug)]

@@ -18,8 +18,8 @@ pub trait AsCown: Clone + Send + 'static {
     /// The part of it that behaviours see.
     type View: 'static;
 
-    /// Whether behaviours come [regardless](Cown::regardless) of the cown's condition.
-    const REGARDLESS: bool = false;
+    /// Whether behaviours come [unchecked](Cown::unchecked) of the cown's condition.
+    const UNCHECKED: bool = false;
 
     /// The cown.
     fn as_cown(&self) -> &Cown<Self::State>;
@@ -118,7 +118,7 @@ impl<T: Send + 'static> CownRef for &Cown<T> {
 /// How a handle names its cown for a behaviour that changes it.
 #[inline]
 pub(super) fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> Member {
-    if H::REGARDLESS { Member::checked(cown) } else { Member::exclusive(cown) }
+    if H::UNCHECKED { Member::checked(cown) } else { Member::exclusive(cown) }
 }
 
 /// The view of a held cown.

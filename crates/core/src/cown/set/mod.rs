@@ -13,7 +13,7 @@ use super::access::Cursor;
 use crate::panic::drop_quietly;
 
 pub use forms::{
-    Checked, CheckedAll, CheckedRead, CheckedReadAll, Read, ReadAll, Regardless, RegardlessHeld,
+    Checked, CheckedAll, CheckedRead, CheckedReadAll, Read, ReadAll, Unchecked, UncheckedHandle,
     checked_all, read_all,
 };
 pub use handles::{AsCown, CownRef};
@@ -73,9 +73,9 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const EXCLUSIVE: Option<usize> = None;
 
-    /// Whether the set is one cown whose behaviours come in any case: [`Regardless`].
+    /// Whether the set is one cown whose behaviours come in any case: [`Unchecked`].
     #[doc(hidden)]
-    const REGARDLESS: bool = false;
+    const UNCHECKED: bool = false;
 
     #[doc(hidden)]
     fn member_count(&self) -> usize;

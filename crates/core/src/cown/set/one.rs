@@ -6,7 +6,7 @@ use super::handles::exclusive;
 use super::owned;
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{
-    AsCown, Checked, CheckedRead, CownSet, Read, Regardless, RegardlessHeld, forget, view, view_mut,
+    AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, forget, view, view_mut,
 };
 use crate::cown::access::{Cursor, Held, Poisoned};
 use crate::cown::checked::{self, PoisonedRead};
@@ -17,7 +17,7 @@ use crate::queue::header::{CownHeader, Member};
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
     ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, announces: $announces:expr,
-     $(regardless: $regardless:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
+     $(unchecked: $unchecked:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
         impl<$($generics)*> Sealed for $set {}
 
         impl<$($generics)*> CownSet for $set {
@@ -28,7 +28,7 @@ macro_rules! one_cown {
             const HAS_READS: bool = !$single;
             const ANNOUNCES: bool = $announces;
             const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
-            $(const REGARDLESS: bool = $regardless;)?
+            $(const UNCHECKED: bool = $unchecked;)?
 
             #[inline]
             fn member_count(&self) -> usize {
@@ -105,11 +105,11 @@ one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut 
 one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
     Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: owned::Checked,
     member: Member::checked, |cown| hold_checked(cown));
-one_cown!([T: Send + 'static] Regardless<'_, T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
-    regardless: true, |this| this.0, own: owned::Regardless, member: Member::checked,
+one_cown!([T: Send + 'static] Unchecked<'_, T>, owned::Unchecked<T>, &'a mut T, single: true, announces: false,
+    unchecked: true, |this| this.0, own: owned::Unchecked, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] owned::Regardless<T>, owned::Regardless<T>, &'a mut T, single: true, announces: false,
-    regardless: true, |this| this.0, own: owned::Regardless, member: Member::checked,
+one_cown!([T: Send + 'static] owned::Unchecked<T>, owned::Unchecked<T>, &'a mut T, single: true, announces: false,
+    unchecked: true, |this| this.0, own: owned::Unchecked, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
 
 impl<T: Send + 'static> Sealed for Cown<T> {}
@@ -170,10 +170,10 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     }
 }
 
-impl<T: Send + 'static> Sealed for RegardlessHeld<T> {}
+impl<T: Send + 'static> Sealed for UncheckedHandle<T> {}
 
 /// As a cown by value, but for what it is named as.
-impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
+impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     type Access<'a> = Held<'a, T>;
     type Shape = ();
     type Owned = Self;
@@ -181,7 +181,7 @@ impl<T: Send + 'static> CownSet for RegardlessHeld<T> {
     const HAS_READS: bool = false;
     const ANNOUNCES: bool = false;
     const EXCLUSIVE: Option<usize> = Some(1);
-    const REGARDLESS: bool = true;
+    const UNCHECKED: bool = true;
 
     fn member_count(&self) -> usize {
         1

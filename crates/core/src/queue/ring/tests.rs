@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU16;
 use std::ptr::NonNull;
 
-use super::{Entry, Ring};
+use super::{Ring, RingEntry};
 use crate::ids::RuntimeId;
 use crate::queue::header::{CownHeader, Member};
 use crate::task::{Mode, RunContext};
@@ -44,9 +44,9 @@ impl Body for Aligned {
     }
 }
 
-unsafe fn run<B: Body>(entry: NonNull<Entry>, _: &RunContext) {
+unsafe fn run<B: Body>(entry: NonNull<RingEntry>, _: &RunContext) {
     // SAFETY: just popped, and pushed as a `B`.
-    let (_, body) = unsafe { Entry::take::<B>(entry) };
+    let (_, body) = unsafe { RingEntry::take::<B>(entry) };
     RUN.with_borrow_mut(|run| run.push(body.value()));
 }
 
@@ -65,7 +65,7 @@ fn pop(ring: &mut Ring) -> bool {
     let context = RunContext::new(RuntimeId::new(NonZeroU16::MIN), Mode::Run);
     let Some(entry) = ring.pop() else { return false };
     // SAFETY: just popped.
-    unsafe { Entry::run_of(entry)(entry, &context) };
+    unsafe { RingEntry::run_of(entry)(entry, &context) };
     true
 }
 
@@ -110,7 +110,7 @@ struct Whole;
 
 #[test]
 fn what_lies_in_an_entry_is_no_larger_than_its_place_and_no_more_aligned() {
-    assert_eq!(size_of::<Entry>(), align_of::<Entry>(), "an entry is a line");
-    assert!(Entry::fits::<[u64; 6]>() && Entry::fits::<Half>() && Entry::fits::<()>());
-    assert!(!Entry::fits::<[u64; 7]>() && !Entry::fits::<Whole>());
+    assert_eq!(size_of::<RingEntry>(), align_of::<RingEntry>(), "an entry is a line");
+    assert!(RingEntry::fits::<[u64; 6]>() && RingEntry::fits::<Half>() && RingEntry::fits::<()>());
+    assert!(!RingEntry::fits::<[u64; 7]>() && !RingEntry::fits::<Whole>());
 }

@@ -13,7 +13,7 @@ use crate::sched::thread::Thread;
 
 /// The fallback threads of a runtime.
 #[derive(Default)]
-pub(super) struct Crew(Mutex<State>);
+pub(super) struct FallbackThreads(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -25,7 +25,7 @@ struct State {
     has_complained: bool,
 }
 
-impl Crew {
+impl FallbackThreads {
     /// Wakes a thread that has nothing to do; returns whether there is one.
     pub(super) fn wake_one(&self) -> bool {
         let idle = self.0.lock().idle.pop();
@@ -64,11 +64,11 @@ impl Crew {
 impl Hosted {
     /// Has a fallback thread run a worker that is overdue. If the system refuses it, the caller does.
     pub(super) fn call_fallback(&self, shared: &'static Shared) {
-        if self.crew.wake_one() {
+        if self.fallbacks.wake_one() {
             return;
         }
         if let Err(error) = self.start_fallback(shared) {
-            if !std::mem::replace(&mut self.crew.0.lock().has_complained, true) {
+            if !std::mem::replace(&mut self.fallbacks.0.lock().has_complained, true) {
                 tracing::error!("could not start a thread for what an executor leaves: {error}");
             }
             self.run_neglected(shared);
@@ -77,8 +77,8 @@ impl Hosted {
 
     /// Starts one more thread, unless there are as many as workers.
     fn start_fallback(&self, shared: &'static Shared) -> std::io::Result<()> {
-        let mut state = self.crew.0.lock();
-        if state.started == self.seats.len() || state.is_dismissed {
+        let mut state = self.fallbacks.0.lock();
+        if state.started == self.slots.len() || state.is_dismissed {
             return Ok(());
         }
         let name = format!("{}-fallback-{}", shared.config.name, state.started);
@@ -86,7 +86,7 @@ impl Hosted {
             // As on a worker's thread: what would block is refused.
             let _inside = Nested::enter();
             shared.between_hooks(|| {
-                shared.hosted().expect("its workers are hosted").stand_in(shared);
+                shared.hosted().expect("its workers are hosted").run_fallback(shared);
             });
         })?;
         state.started += 1;
@@ -95,11 +95,11 @@ impl Hosted {
     }
 
     /// The life of a fallback thread.
-    fn stand_in(&self, shared: &'static Shared) {
+    fn run_fallback(&self, shared: &'static Shared) {
         let (parker, unparker) = parking::pair();
         loop {
             self.run_neglected(shared);
-            if !self.crew.rest(unparker.clone()) {
+            if !self.fallbacks.rest(unparker.clone()) {
                 return;
             }
             // What has become overdue before this thread could be found idle.
@@ -111,9 +111,9 @@ impl Hosted {
     fn run_neglected(&self, shared: &'static Shared) {
         let mut found = true;
         while std::mem::take(&mut found) {
-            for (index, seat) in self.seats.iter().enumerate() {
-                if let Some(resting) = seat.take_neglected() {
-                    self.run(shared, index, resting, Self::wake_executor);
+            for (index, slot) in self.slots.iter().enumerate() {
+                if let Some(parked) = slot.take_neglected() {
+                    self.run(shared, index, parked, Self::wake_executor);
                     found = true;
                 }
             }
@@ -122,11 +122,11 @@ impl Hosted {
 
     /// Joins the fallback threads that are over by then, and leaves the others to themselves.
     pub(crate) fn join_until(&self, until: Instant) {
-        self.crew.take_threads().into_iter().for_each(|thread| thread.join_until(until));
+        self.fallbacks.take_threads().into_iter().for_each(|thread| thread.join_until(until));
     }
 
     /// Waits for no fallback thread any more.
     pub(crate) fn detach(&self) {
-        drop(self.crew.take_threads());
+        drop(self.fallbacks.take_threads());
     }
 }

@@ -6,36 +6,36 @@ use coact_sync::shim::atomic::{AtomicBool, Ordering};
 use coact_sync::shim::sync::Arc;
 use loom::thread;
 
-use super::lookout::Nap;
-use super::seat::{Call, Next, Polled, Seat};
+use super::monitor::MonitorSleep;
+use super::worker_slot::{Call, Next, Polled, WorkerSlot};
 use crate::sched::loom::{Permit, check};
 
-/// One seat, and what wakes the lookout.
+/// One slot, and what wakes the monitor.
 struct World {
-    seat: Seat<u8>,
-    nap: Nap,
-    lookout: Permit,
+    slot: WorkerSlot<u8>,
+    sleep: MonitorSleep,
+    monitor: Permit,
 }
 
 impl World {
     fn with_sleeper() -> Arc<Self> {
-        let seat = Seat::new();
-        assert!(matches!(seat.put(1, Next::Asleep), Call::Heard));
-        Arc::new(Self { seat, nap: Nap::new(), lookout: Permit::default() })
+        let slot = WorkerSlot::new();
+        assert!(matches!(slot.put(1, Next::Asleep), Call::Heard));
+        Arc::new(Self { slot, sleep: MonitorSleep::new(), monitor: Permit::default() })
     }
 
     /// As `Hosted::call`, but for the executor.
     fn call(&self) -> bool {
-        let woken = matches!(self.seat.call(), Call::Wake { .. });
-        if woken && self.nap.is_to_end() {
-            self.lookout.unpark();
+        let woken = matches!(self.slot.call(), Call::Wake { .. });
+        if woken && self.sleep.is_to_end() {
+            self.monitor.unpark();
         }
         woken
     }
 
     /// As `Hosted::poll`, up to the turn.
     fn poll(&self) -> Option<u8> {
-        match self.seat.take_polled(Waker::noop().clone(), true).0 {
+        match self.slot.take_polled(Waker::noop().clone(), true).0 {
             Polled::Due(worker) => Some(worker),
             Polled::Nothing | Polled::Over => None,
         }
@@ -43,32 +43,32 @@ impl World {
 
     /// As `Hosted::look_after`, until there is a worker for a fallback thread.
     fn look_after(&self) {
-        while !self.seat.is_overdue() {
-            if self.nap.begin(|| self.seat.is_asleep()) {
-                self.lookout.park();
+        while !self.slot.is_overdue() {
+            if self.sleep.begin(|| self.slot.is_asleep()) {
+                self.monitor.park();
             }
-            self.nap.end();
+            self.sleep.end();
         }
     }
 }
 
-/// A worker is called while the lookout falls asleep, and the executor does nothing: a fallback thread may run it.
+/// A worker is called while the monitor falls asleep, and the executor does nothing: a fallback thread may run it.
 ///
-/// Fails if the lookout looks at the seat before it says that it sleeps, and if the caller looks for it before the worker
+/// Fails if the monitor looks at the slot before it says that it sleeps, and if the caller looks for it before the worker
 /// is due.
 #[test]
 fn call_against_the_nap() {
     check(|| {
         let world = World::with_sleeper();
-        let lookout = thread::spawn({
+        let monitor = thread::spawn({
             let world = world.clone();
             move || {
                 world.look_after();
-                world.seat.take_neglected()
+                world.slot.take_neglected()
             }
         });
         assert!(world.call());
-        assert_eq!(lookout.join().unwrap(), Some(1));
+        assert_eq!(monitor.join().unwrap(), Some(1));
     });
 }
 
@@ -85,7 +85,7 @@ fn call_against_put() {
             let world = world.clone();
             move || world.call()
         });
-        let is_due = matches!(world.seat.put(worker, Next::Asleep), Call::Wake { .. });
+        let is_due = matches!(world.slot.put(worker, Next::Asleep), Call::Wake { .. });
         let woken = caller.join().unwrap();
         assert!(is_due != woken, "it is put back due, or the caller has the executor woken");
         assert_eq!(world.poll(), Some(1));
@@ -99,17 +99,17 @@ fn poll_against_a_fallback() {
     check(|| {
         let world = World::with_sleeper();
         assert!(world.call());
-        assert!(!world.seat.is_overdue() && world.seat.is_overdue());
+        assert!(!world.slot.is_overdue() && world.slot.is_overdue());
         let executor = thread::spawn({
             let world = world.clone();
             move || world.poll()
         });
-        let taken = world.seat.take_neglected();
+        let taken = world.slot.take_neglected();
         assert_eq!(taken.is_some(), executor.join().unwrap().is_none());
     });
 }
 
-/// The runtime stops while a thread puts a worker back: the worker ends, with that thread or with the lookout.
+/// The runtime stops while a thread puts a worker back: the worker ends, with that thread or with the monitor.
 ///
 /// Fails if the thread looks at the phase before it puts the worker back.
 #[test]
@@ -119,20 +119,20 @@ fn stop_against_put() {
         let phase = Arc::new(AtomicBool::new(false));
         assert!(world.call());
         let worker = world.poll().expect("it is due");
-        let lookout = thread::spawn({
+        let monitor = thread::spawn({
             let (world, phase) = (world.clone(), phase.clone());
             move || {
                 // As `Shared::close`, and then `Hosted::look_after`.
                 // ORDERING: Release and acquire, as in `Shared::set_phase` and `Shared::phase`.
                 phase.store(true, Ordering::Release);
-                world.seat.take_vacant()
+                world.slot.take_vacant()
             }
         });
-        world.seat.put(worker, Next::Asleep);
+        world.slot.put(worker, Next::Asleep);
         // As `Hosted::run`.
         // ORDERING: Acquire, as above.
         let has_stopped = phase.load(Ordering::Acquire);
-        let here = has_stopped.then(|| world.seat.take_vacant()).flatten();
-        assert_eq!(lookout.join().unwrap().or(here), Some(1));
+        let here = has_stopped.then(|| world.slot.take_vacant()).flatten();
+        assert_eq!(monitor.join().unwrap().or(here), Some(1));
     });
 }

@@ -1,14 +1,14 @@
 //! Workers on the threads of an executor: each is a future that is polled while there is something to do. See
 //! README.md.
 //!
-//! A worker that has nothing to do, or has had its turn ([`turn`]), is left in its *seat* ([`seat`]), and the thread goes back
-//! to the executor. What the executor leaves waiting is found by a thread that looks ([`lookout`]), and run by others
+//! A worker that has nothing to do, or has had its turn ([`turn`]), is left in its *slot* ([`worker_slot`]), and the thread goes back
+//! to the executor. What the executor leaves waiting is found by a thread that looks ([`monitor`]), and run by others
 //! ([`fallback`]).
 
 mod fallback;
-mod lookout;
-mod seat;
+mod monitor;
 mod turn;
+mod worker_slot;
 
 use crate::current;
 use std::task::{Context, Poll, Waker};
@@ -16,11 +16,11 @@ use std::task::{Context, Poll, Waker};
 use coact_sync::CachePadded;
 use parking::{Parker, Unparker};
 
-use self::fallback::Crew;
-use self::lookout::Nap;
-use self::seat::{Call, Next, Polled, Seat};
+use self::fallback::FallbackThreads;
+use self::monitor::MonitorSleep;
 pub(super) use self::turn::THROUGHPUT;
 use self::turn::Turn;
+use self::worker_slot::{Call, Next, Polled, WorkerSlot};
 use super::shared::{Phase, Shared};
 use super::worker::Worker;
 use crate::current::Nested;
@@ -28,58 +28,58 @@ use crate::panic::drop_quietly;
 
 /// The workers of a runtime that an executor hosts, as all threads see them.
 pub(crate) struct Hosted {
-    seats: Box<[CachePadded<Seat<Resting>>]>,
-    nap: CachePadded<Nap>,
-    lookout: Unparker,
-    crew: Crew,
+    slots: Box<[CachePadded<WorkerSlot<ParkedWorker>>]>,
+    sleep: CachePadded<MonitorSleep>,
+    monitor: Unparker,
+    fallbacks: FallbackThreads,
 }
 
 /// A worker that no thread runs.
-struct Resting {
+struct ParkedWorker {
     worker: Box<Worker>,
     /// Whether it is among the sleepers, or was called from there.
     asleep: bool,
 }
 
-// SAFETY: what is in a worker may go from thread to thread but for the tasks of its `loot`, which are raw pointers. That
+// SAFETY: what is in a worker may go from thread to thread but for the tasks of its `stolen`, which are raw pointers. That
 // is empty while no method of the worker runs; and tasks may be run by any thread.
-unsafe impl Send for Resting {}
+unsafe impl Send for ParkedWorker {}
 
 impl Hosted {
-    /// The seats of so many workers, and the parker of the lookout.
+    /// The slots of so many workers, and the parker of the monitor.
     pub(super) fn new(workers: usize) -> (Self, Parker) {
-        let (parker, lookout) = parking::pair();
-        let seats = (0..workers).map(|_| CachePadded::new(Seat::new())).collect();
-        let nap = CachePadded::new(Nap::new());
-        (Self { seats, nap, lookout, crew: Crew::default() }, parker)
+        let (parker, monitor) = parking::pair();
+        let slots = (0..workers).map(|_| CachePadded::new(WorkerSlot::new())).collect();
+        let sleep = CachePadded::new(MonitorSleep::new());
+        (Self { slots, sleep, monitor, fallbacks: FallbackThreads::default() }, parker)
     }
 
     /// Seats a worker for the first time.
-    pub(crate) fn seat(&self, index: usize, worker: Worker) {
+    pub(crate) fn park_in_slot(&self, index: usize, worker: Worker) {
         worker.rest();
-        self.put(index, Resting { worker: Box::new(worker), asleep: true }, Next::Asleep);
+        self.put(index, ParkedWorker { worker: Box::new(worker), asleep: true }, Next::Asleep);
     }
 
     /// Has some thread run a worker that was taken off the list of sleepers.
     pub(super) fn call(&self, index: usize) {
-        self.wake(self.seats[index].call());
+        self.wake(self.slots[index].call());
     }
 
-    /// The runtime has stopped: the lookout ends the workers. (Wakers are the user's, and may not come back: whoever stops
+    /// The runtime has stopped: the monitor ends the workers. (Wakers are the user's, and may not come back: whoever stops
     /// the runtime calls none.)
     pub(super) fn stop(&self) {
-        self.lookout.unpark();
+        self.monitor.unpark();
     }
 
-    fn put(&self, index: usize, resting: Resting, next: Next) {
-        self.wake(self.seats[index].put(resting, next));
+    fn put(&self, index: usize, parked: ParkedWorker, next: Next) {
+        self.wake(self.slots[index].put(parked, next));
     }
 
     /// Has the executor poll a worker, or a fallback thread run it.
     fn wake(&self, call: Call) {
         if let Call::Wake { neglected, .. } = call {
-            if self.nap.is_to_end() || neglected && !self.crew.wake_one() {
-                self.lookout.unpark();
+            if self.sleep.is_to_end() || neglected && !self.fallbacks.wake_one() {
+                self.monitor.unpark();
             }
             self.wake_executor(call);
         }
@@ -101,21 +101,21 @@ impl Hosted {
         context: &Context<'_>,
     ) -> Poll<()> {
         let may_run = current::nested_bodies() == 0;
-        let (polled, waker) = self.seats[index].take_polled(context.waker().clone(), may_run);
+        let (polled, waker) = self.slots[index].take_polled(context.waker().clone(), may_run);
         drop_quietly(|| drop(waker));
         let has_ended = match polled {
             Polled::Over => true,
             Polled::Nothing => false,
-            Polled::Due(resting) => self.run(shared, index, resting, Self::wake),
+            Polled::Due(parked) => self.run(shared, index, parked, Self::wake),
         };
         if has_ended { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// The executor has dropped a worker's future.
     pub(crate) fn desert(&self, index: usize) {
-        let waker = self.seats[index].desert();
+        let waker = self.slots[index].desert();
         drop_quietly(|| drop(waker));
-        self.lookout.unpark();
+        self.monitor.unpark();
     }
 
     /// Runs a worker for one turn, or to its end if the runtime has stopped, and returns whether it has come to that. If it is
@@ -124,37 +124,37 @@ impl Hosted {
         &self,
         shared: &'static Shared,
         index: usize,
-        mut resting: Resting,
+        mut parked: ParkedWorker,
         wake_up: fn(&Self, Call),
     ) -> bool {
         loop {
-            let next = match resting.worker.take_turn(resting.asleep) {
+            let next = match parked.worker.take_turn(parked.asleep) {
                 Turn::Over => Next::Due,
                 Turn::Asleep => Next::Asleep,
                 Turn::Ended => {
-                    self.end(index, resting).into_iter().for_each(wake);
+                    self.end(index, parked).into_iter().for_each(wake);
                     return true;
                 }
             };
-            resting.asleep = next == Next::Asleep;
-            wake_up(self, self.seats[index].put(resting, next));
-            // The lookout ends those that it finds in their seats. It has seen the phase before it looked into this one,
+            parked.asleep = next == Next::Asleep;
+            wake_up(self, self.slots[index].put(parked, next));
+            // The monitor ends those that it finds in their slots. It has seen the phase before it looked into this one,
             // under the lock: if it has found this worker running, so does this thread see it now.
             if shared.phase() != Phase::Stopped {
                 return false;
             }
-            match self.seats[index].take_vacant() {
-                Some(vacant) => resting = vacant,
+            match self.slots[index].take_vacant() {
+                Some(vacant) => parked = vacant,
                 None => return false,
             }
         }
     }
 
     /// The end of a worker. Returns the waker of its future.
-    fn end(&self, index: usize, resting: Resting) -> Option<Waker> {
-        let worker = resting.worker;
+    fn end(&self, index: usize, parked: ParkedWorker) -> Option<Waker> {
+        let worker = parked.worker;
         worker.leave_queue();
-        let waker = self.seats[index].end();
+        let waker = self.slots[index].end();
         worker.shared.count_worker_out(index);
         waker
     }

@@ -39,7 +39,7 @@ impl Worker {
         current::alone(|| context::with_worker(self, turn))
     }
 
-    fn turn<const MARKED: bool>(&self, asleep: bool) -> Turn {
+    fn turn<const SLOW_PATH: bool>(&self, asleep: bool) -> Turn {
         let mut next = if asleep { self.get_up_for(None) } else { self.next() };
         let (mut ran, mut began) = (0, None);
         loop {
@@ -48,7 +48,7 @@ impl Worker {
                 Err(end) => return end,
             };
             self.tell_of_shared();
-            ran += self.run_chain::<MARKED>(task);
+            ran += self.run_chain::<SLOW_PATH>(task);
             self.tell_of_shared();
             let is_over =
                 ran >= TIMED_FROM && began.get_or_insert_with(Instant::now).elapsed() >= TIME;

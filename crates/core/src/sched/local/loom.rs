@@ -19,9 +19,9 @@ fn number(task: TaskPtr) -> usize {
 }
 
 fn steal(queue: &LocalQueue, with_next: bool) -> Vec<usize> {
-    let mut loot = Vec::new();
-    queue.steal(with_next, &mut loot);
-    loot.into_iter().map(number).collect()
+    let mut stolen = Vec::new();
+    queue.steal(with_next, &mut stolen);
+    stolen.into_iter().map(number).collect()
 }
 
 fn pop(tasks: &mut Tasks) -> Option<TaskPtr> {

@@ -1,5 +1,5 @@
 //! Models of waiting until a runtime is idle, and of stopping it: nobody is left waiting, and no task
-//! is left behind, nor is a guest missed.
+//! is left behind, nor is an external thread missed.
 //!
 //! The code is that of `shared.rs` and `visits.rs`. Workers are cut down to how they fall asleep, as in `Worker::sleep`.
 
@@ -15,7 +15,7 @@ use crate::ids::RuntimeId;
 use crate::runtime::config_in_model;
 use crate::sched::idleness::Activity;
 use crate::sched::loom::{check, check_bounded};
-use crate::sched::visits::{GuestCell, Guests};
+use crate::sched::presence::{ExternalThreads, PresenceCell};
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// A time that never runs out in a model.
@@ -104,24 +104,24 @@ fn what_workers_did_is_seen_by_who_waits() {
     });
 }
 
-/// A runtime with one worker, and a thread that may become its guest.
+/// A runtime with one worker, and a thread that may become its external thread.
 struct Visited {
     shared: Arc<Shared>,
-    guests: Guests,
-    cell: std::sync::Arc<GuestCell>,
+    external_threads: ExternalThreads,
+    cell: std::sync::Arc<PresenceCell>,
 }
 
 impl Visited {
     fn new() -> Arc<Self> {
-        let (shared, guests) = (runtime(1), Guests::default());
+        let (shared, external_threads) = (runtime(1), ExternalThreads::default());
         shared.idle.start_searching();
-        let cell = guests.register();
-        Arc::new(Self { shared, guests, cell })
+        let cell = external_threads.register();
+        Arc::new(Self { shared, external_threads, cell })
     }
 
-    /// Does something as a guest that leaves work behind.
+    /// Does something as an external thread that leaves work behind.
     fn visit<R>(&self, then: impl FnOnce() -> R) -> R {
-        let _visit = self.cell.enter(self.shared.id).expect("it is nobody's guest");
+        let _presence = self.cell.enter(self.shared.id).expect("it is nobody's external");
         let done = then();
         self.shared.begin_outstanding();
         done
@@ -131,45 +131,45 @@ impl Visited {
     fn activity(&self) -> Activity {
         let is_quiet = || self.shared.is_quiet();
         let is_it = |id| id == self.shared.id;
-        Activity::look(is_quiet, || self.guests.count(&is_it) > 0, is_quiet)
+        Activity::look(is_quiet, || self.external_threads.count(&is_it) > 0, is_quiet)
     }
 }
 
-/// A thread is a guest of a runtime whose workers sleep, and leaves work, while another looks: the runtime is
-/// not found idle, or the guest came after the look had begun, and knows what came before that.
+/// A thread is an external thread of a runtime whose workers sleep, and leaves work, while another looks: the runtime is
+/// not found idle, or the external thread came after the look had begun, and knows what came before that.
 ///
-/// Fails without the barrier in `GuestCell::enter`, without that in `Guests::count`, with a `Relaxed` store at
-/// the end of a `Visit`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out the second look
+/// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`, with a `Relaxed` store at
+/// the end of a `Presence`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out the second look
 /// at what is quiet.
 #[test]
-fn a_guest_against_a_look() {
+fn an_external_thread_against_a_look() {
     check(|| {
         let runtime = Visited::new();
         runtime.shared.idle.fall_asleep(0);
         let begun = Arc::new(AtomicBool::new(false));
-        let guest = thread::spawn({
+        let external = thread::spawn({
             let (runtime, begun) = (Arc::clone(&runtime), Arc::clone(&begun));
             move || runtime.visit(|| begun.load(Ordering::Relaxed))
         });
         begun.store(true, Ordering::Relaxed);
         let activity = runtime.activity();
-        let came_later = guest.join().unwrap();
-        assert!(came_later || activity != Activity::Idle, "a guest was missed");
+        let came_later = external.join().unwrap();
+        assert!(came_later || activity != Activity::Idle, "a external was missed");
     });
 }
 
-/// A worker falls asleep once a guest is there, which leaves work then: there is no moment at which nobody is at
+/// A worker falls asleep once an external thread is there, which leaves work then: there is no moment at which nobody is at
 /// work, and so the runtime is not found idle.
 ///
-/// Fails without the barrier in `GuestCell::enter`, without that in `Guests::count`, with a `Relaxed` store at
-/// the end of a `Visit`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out either look at
+/// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`, with a `Relaxed` store at
+/// the end of a `Presence`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out either look at
 /// what is quiet.
 #[test]
-fn a_guest_that_a_worker_has_seen() {
+fn an_external_thread_that_a_worker_has_seen() {
     check_bounded(3, || {
         let runtime = Visited::new();
         let is_there = Arc::new(AtomicBool::new(false));
-        let guest = thread::spawn({
+        let external = thread::spawn({
             let (runtime, is_there) = (Arc::clone(&runtime), Arc::clone(&is_there));
             move || runtime.visit(|| is_there.store(true, Ordering::Relaxed))
         });
@@ -182,7 +182,7 @@ fn a_guest_that_a_worker_has_seen() {
             }
         });
         assert_ne!(runtime.activity(), Activity::Idle);
-        guest.join().unwrap();
+        external.join().unwrap();
         worker.join().unwrap();
     });
 }

@@ -12,8 +12,8 @@
 //! Without a limit nothing of this exists: workers run a loop that does not mark
 //! (`Worker::run`).
 
-pub(crate) mod mark;
-mod spare;
+pub(crate) mod current_task;
+mod spare_thread;
 mod stall;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,7 +30,7 @@ use crate::fault::Fault;
 use crate::panic;
 use crate::sched::ending::Stuck;
 use crate::sched::thread::Thread;
-use spare::Spare;
+use spare_thread::Spare;
 use stall::{Sightings, Stall};
 
 /// How often the marks are looked at in the time of the limit.

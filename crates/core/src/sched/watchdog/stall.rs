@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::mark::Running;
+use super::current_task::Running;
 
 /// What was seen of one thread so far.
 #[derive(Default)]

@@ -15,8 +15,8 @@ use crate::config::Host;
 const MOST: usize = 40;
 /// Of how many of the last steps the report of an endless run tells.
 const LATELY: u64 = 1_000;
-/// Behaviours that alerts spawn, of which no program knows.
-const OUR_OWN: &str = "coact_core::attend::";
+/// Behaviours that interrupts spawn, of which no program knows.
+const OUR_OWN: &str = "coact_core::interrupt::";
 /// A promise may come after another one, and so on: so far is that followed.
 const DEEPEST: usize = 8;
 

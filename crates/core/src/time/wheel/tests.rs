@@ -128,7 +128,7 @@ fn nothing_fires_early_within_its_tick() {
 #[test]
 fn equal_deadlines_fire_in_the_order_of_insertion() {
     let mut wheel = Wheel::default();
-    // From different distances, so that they reach the slot by different ways.
+    // From different distances, so that they reach the bucket by different ways.
     let deadline = 70 * 64 * 1_000_000;
     wheel.insert(deadline, 0);
     advance(&mut wheel, deadline - 65 * 1_000_000);

@@ -1,0 +1,115 @@
+//! Deferred calls: what is done behind all that stands in a cown's queue, and does not need its state. One task for cowns of all
+//! types.
+
+use crate::group::turn::run_forgetting_in_group;
+use crate::queue::group_header::spawn_from_anywhere;
+use std::ptr::NonNull;
+
+use super::Interruptible;
+use crate::cown::handle::Cown;
+use crate::group::spawn as group;
+use crate::panic::drop_quietly;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::release::release_to_next;
+use crate::queue::ring::RingEntry;
+use crate::queue::single;
+use crate::queue::single::Single;
+use crate::sched::at_work_in;
+use crate::sched::runtime_handle::count_abandoned;
+use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
+
+/// What is to be done, and is told whether the runtime is past its deadline.
+pub(super) type DeferredCall = Box<dyn FnOnce(Mode) + Send>;
+
+static VTABLE: TaskVTable = TaskVTable::new(run, single::link, name);
+
+static VTABLE_IN_GROUP: TaskVTable =
+    TaskVTable::new(run_forgetting_in_group, single::link_in_group, name)
+        .in_group(InGroup { body: run_body, dispose });
+
+fn name() -> &'static str {
+    "a deferred call"
+}
+
+impl<T: Interruptible> Cown<T> {
+    /// Does something behind all that was spawned on the cown: even if that is closed, and even past the deadline of a
+    /// shutdown, whose report counts it. A panic is caught, and poisons nothing.
+    ///
+    /// **Cost.** That of a behaviour.
+    pub fn defer(&self, call: Box<dyn FnOnce() + Send>) {
+        // SAFETY: alive by this handle.
+        unsafe { append(self.header_ptr(), Box::new(|_| call())) };
+    }
+}
+
+/// Puts a deferred call into the queue of a cown, or of its group.
+///
+/// # Safety
+/// The cown is alive.
+pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
+    let member = Member::exclusive(cown);
+    // SAFETY: by the caller's word.
+    unsafe {
+        let header = cown.as_ref();
+        match header.leader() {
+            None => {
+                at_work_in(header.home(), || {
+                    Single::spawn(Single::allocate(member, &VTABLE, call));
+                });
+            }
+            Some(leader) if group::goes_into_ring(leader) => {
+                group::push(leader, member, call, run_in_ring);
+            }
+            Some(leader) => {
+                let node = Single::allocate(member, &VTABLE_IN_GROUP, call);
+                spawn_from_anywhere(leader, Single::slot(node));
+            }
+        }
+    }
+}
+
+fn run_call(call: DeferredCall, context: &RunContext) {
+    let mode = context.mode();
+    if mode == Mode::Cancel {
+        // A sign of life, for whoever waits for the end (`sched/ending.rs`).
+        count_abandoned(context.home);
+    }
+    drop_quietly(move || call(mode));
+}
+
+/// # Safety
+/// The task is that of a deferred call in no group, and is run once.
+unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    let node = task.cast::<Single<DeferredCall>>();
+    // SAFETY: by the caller's word, so it holds the cown; the node is ours alone once it has left the queue.
+    unsafe {
+        let call = Single::take_body(node);
+        run_call(call, context);
+        let cown = Single::slot(node).as_ref().member().header_ptr();
+        let successor = release_to_next::<false>(Single::slot(node), cown, &context.home);
+        dispose(task);
+        successor
+    }
+}
+
+/// # Safety
+/// As for every [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed with a deferred call.
+unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
+    // SAFETY: taken before anything can be pushed.
+    let (_, call) = unsafe { RingEntry::take::<DeferredCall>(entry) };
+    run_call(call, context);
+}
+
+/// # Safety
+/// As for every [`InGroup::body`].
+unsafe fn run_body(task: TaskPtr, context: &RunContext) {
+    // SAFETY: by the caller's word.
+    run_call(unsafe { Single::take_body(task.cast()) }, context);
+}
+
+/// # Safety
+/// The task is that of a deferred call which has run, and has left its queue.
+unsafe fn dispose(task: TaskPtr) {
+    // SAFETY: by the caller's word.
+    unsafe { Single::<DeferredCall>::free(task.cast()) };
+}

@@ -1,0 +1,114 @@
+//! The end of a state that nobody reaches any more: see [`cown::last_handle`](crate::cown::last_handle).
+//!
+//! The last handle goes into a request of its own, behind all that was spawned with any. If the state is closed there,
+//! and nothing stands behind, then nothing ever will: the request drops the state as well, and the queue is never left.
+
+use std::any::type_name;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use super::{Interruptible, call_state, deferred};
+use crate::cown::end_of_life::drop_last;
+use crate::cown::handle::{Cown, destroy};
+use crate::cown::last_handle::LastHandleCheck;
+use crate::queue::header::{CownHeader, Member};
+use crate::queue::interruptible::{Gate, end_state};
+use crate::queue::release::release_to_next;
+use crate::queue::single;
+use crate::queue::single::Single;
+use crate::sched::at_work_in;
+use crate::task::{Mode, RunContext, TaskPtr, TaskVTable};
+
+impl<T: Interruptible> Cown<T> {
+    /// Has the state end behind all that was spawned on the cown, unless there is another handle by then: it is called
+    /// by [`Interruptible::last_handle_gone`]. For the handle that [`drop_unless_last`](Self::drop_unless_last) has given back.
+    ///
+    /// **Cost.** That of a behaviour, in which the state is dropped, too, if it has closed the cown.
+    pub fn spawn_last_handle_check(self) {
+        if self.header().is_grouped() {
+            return spawn_last_handle_check_in_group(self);
+        }
+        // The request takes the handle along.
+        let this = ManuallyDrop::new(self);
+        at_work_in(this.header().home(), || {
+            // SAFETY: the node is fresh; the handle keeps the cown alive until it has run.
+            unsafe { Single::spawn(request::<T>(this.header_ptr())) };
+        });
+    }
+}
+
+fn request<T: Interruptible>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
+    let vtable = const { &TaskVTable::new(run::<T>, single::link, type_name::<T>) };
+    Single::allocate(Member::exclusive(cown), vtable, ())
+}
+
+/// The same for a member of a group, which others may come behind in any case.
+fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
+    let cown = last.header_ptr();
+    // SAFETY: the call holds the cown.
+    let call = move |mode| drop(unsafe { part(last, mode) });
+    // SAFETY: alive by the handle that the call takes along.
+    unsafe { deferred::append(cown, Box::new(call)) };
+}
+
+/// Runs the request that has the last handle.
+///
+/// # Safety
+/// The task is one that [`Cown::spawn_last_handle_check`] has made, for a `T`; it holds the cown, and is run once.
+unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    let node = task.cast::<Single<()>>();
+    let slot = Single::slot(node);
+    // SAFETY: by the caller's word. The handle was left to the request. Where no handle is left and nothing stands
+    // behind, nobody looks at the node any more, and the queue need not be left.
+    unsafe {
+        let cown = slot.as_ref().member().header_ptr();
+        let last = part(Cown::<T>::from_header(cown), context.mode());
+        if last.is_some_and(|last| drop_last(last, slot)) {
+            Single::dismantle(node);
+            destroy::<T>(cown);
+            return None;
+        }
+        let successor = release_to_next::<false>(slot, cown, &context.home);
+        Single::dismantle(node);
+        successor
+    }
+}
+
+/// Ends the state, if this is the last handle still. Gives that back, unless it is to be asked again.
+///
+/// # Safety
+/// The caller holds the cown exclusively.
+unsafe fn part<T: Interruptible>(last: Cown<T>, mode: Mode) -> Option<Cown<T>> {
+    match last.check_last_handle() {
+        LastHandleCheck::Revoked => None,
+        LastHandleCheck::Last(last) | LastHandleCheck::Again(last) if last.is_closed() => {
+            Some(last)
+        }
+        LastHandleCheck::Again(last) => {
+            last.spawn_last_handle_check();
+            None
+        }
+        LastHandleCheck::Last(last) => {
+            // SAFETY: by the caller's word.
+            unsafe { end::<T>(last.header_ptr(), mode) };
+            Some(last)
+        }
+    }
+}
+
+/// # Safety
+/// The caller holds the cown exclusively, which is a `T`.
+unsafe fn end<T: Interruptible>(cown: NonNull<CownHeader>, mode: Mode) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        match mode {
+            Mode::Cancel => _ = end_state(cown),
+            Mode::Run => {
+                call_state::<T>(cown, |state, shared| {
+                    state.last_handle_gone(shared);
+                    Gate::Open
+                });
+            }
+        }
+    }
+}

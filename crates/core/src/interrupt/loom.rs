@@ -1,0 +1,451 @@
+//! Models of interrupts and blocked sets: no interrupt is lost, and whoever has the token is alone.
+
+use std::sync::Arc;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::{Interruptible, registry};
+use crate::behaviour::when::when;
+use crate::cown::handle::{Cown, WeakCown};
+use crate::fault::Broken;
+use crate::queue::interruptible::Gate;
+use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
+use crate::sched::runtime_handle::RuntimeHandle;
+
+/// What is written for a call of `on_interrupt`.
+const CALL: u8 = 100;
+
+/// State whose gate is shut until it has seen so many orders.
+struct State {
+    log: Log,
+    opens_after: usize,
+    /// Whether it closes its cown when nobody is left.
+    closes: Option<WeakCown<State>>,
+}
+
+impl State {
+    fn new(opens_after: usize) -> Self {
+        State { log: Log::default(), opens_after, closes: None }
+    }
+}
+
+/// Orders that were given; what an interrupt is to make visible.
+type Orders = AtomicUsize;
+
+impl Interruptible for State {
+    type SharedState = Arc<Orders>;
+
+    fn on_interrupt(&mut self, orders: &Arc<Orders>) -> Gate {
+        self.log.push(CALL);
+        if orders.load(Ordering::Relaxed) >= self.opens_after { Gate::Open } else { Gate::Shut }
+    }
+
+    fn last_handle_gone(&mut self, _: &Arc<Orders>) {
+        self.log.push(END);
+        self.closes.iter().for_each(WeakCown::close);
+    }
+
+    fn cancel(&mut self, _: &Arc<Orders>) {}
+
+    fn failed(&mut self, _: &Arc<Orders>, _: &Broken) {}
+}
+
+fn interruptible(opens_after: usize) -> Cown<State> {
+    let orders = Arc::new(Orders::new(0));
+    Cown::interruptible(RuntimeHandle::current(), orders, |_| State::new(opens_after))
+}
+
+/// Gives an order, which the next call must see.
+fn order(cown: &Cown<State>) {
+    cown.shared_state().fetch_add(1, Ordering::Relaxed);
+    cown.interrupt();
+}
+
+fn push(cown: &Cown<State>, who: u8) {
+    when(cown, move |state| state.log.push(who));
+}
+
+fn written(cown: Cown<State>) -> Vec<u8> {
+    let state = cown.into_inner().expect("no behaviour is left, and no other handle");
+    state.log.read()
+}
+
+fn count(log: &[u8], who: u8) -> usize {
+    log.iter().filter(|entry| **entry == who).count()
+}
+
+/// Two threads interrupt an idle cown: the state is called at least once, and at the most once for each;
+/// the last call sees both orders, for the gate is open in the end.
+///
+/// Fails if the exchange in `interrupt_inside` or the one in `run` is `Relaxed`.
+#[test]
+fn interrupt_against_interrupt() {
+    check(|| {
+        let cown = interruptible(2);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        order(&cown);
+        run_ready();
+        other.join().unwrap();
+        let calls = count(&written(cown), CALL);
+        assert!((1..=3).contains(&calls), "{calls} calls");
+    });
+}
+
+/// An interrupt comes while a behaviour is spawned and runs: the behaviour runs once, and the state is
+/// called.
+#[test]
+fn interrupt_against_behaviour() {
+    check(|| {
+        let cown = interruptible(0);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                push(&cown, 1);
+                drop(cown);
+                run_ready();
+            }
+        });
+        order(&cown);
+        run_ready();
+        other.join().unwrap();
+        let log = written(cown);
+        assert_eq!(count(&log, 1), 1);
+        assert_eq!(count(&log, CALL), 1);
+    });
+}
+
+/// A behaviour waits at a gate that another thread opens: it runs once, and after the call that
+/// opened.
+///
+/// Fails if `park` does not look at the interrupt, or parks with a `Relaxed` exchange.
+#[test]
+fn a_gate_is_opened() {
+    check(|| {
+        let cown = interruptible(2);
+        order(&cown);
+        run_ready();
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        push(&cown, 1);
+        run_ready();
+        other.join().unwrap();
+        let log = written(cown);
+        assert_eq!(log.last(), Some(&1), "{log:?}");
+        assert_eq!(count(&log, 1), 1);
+    });
+}
+
+/// A reader, and an interrupt that must wait for its end.
+#[test]
+fn interrupt_against_reader() {
+    check(|| {
+        let cown = interruptible(0);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                when(cown.read(), |state| drop(state.log.read()));
+                drop(cown);
+                run_ready();
+            }
+        });
+        order(&cown);
+        push(&cown, 1);
+        run_ready();
+        other.join().unwrap();
+        let log = written(cown);
+        assert_eq!(count(&log, CALL), 1);
+        assert_eq!(count(&log, 1), 1);
+    });
+}
+
+/// A blocked_set looks at the queue of a cown whose gate is shut, while a behaviour over it and another
+/// one is appended: it is seen or not, and runs once the gate is open.
+///
+/// Fails if `successor` takes a request without a link for the last one.
+#[test]
+fn a_blocked_set_against_append() {
+    // With one preemption more it takes a minute and a half.
+    check_bounded(3, || {
+        let (cown, plain) = (interruptible(2), log());
+        order(&cown);
+        run_ready();
+        let other = thread::spawn({
+            let (cown, plain) = (cown.clone(), plain.clone());
+            move || {
+                when((&cown, &plain), |(state, plain)| {
+                    state.log.push(1);
+                    plain.push(1);
+                });
+                when(&plain, |plain| plain.push(2));
+                drop((cown, plain));
+                run_ready();
+            }
+        });
+        let seen = cown.blocked_set(10).expect("the gate is shut").blocked.len();
+        assert!((1..=3).contains(&seen), "{seen} behaviours");
+        run_ready();
+        order(&cown);
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        assert_eq!(plain.into_inner().unwrap().read(), [1, 2]);
+        assert_eq!(count(&written(cown), 1), 1);
+    });
+}
+
+/// A blocked_set and an interrupt at the same time: one of them has the token, and the other's wish is not
+/// lost.
+#[test]
+fn a_blocked_set_against_an_interrupt() {
+    check(|| {
+        let cown = interruptible(2);
+        order(&cown);
+        run_ready();
+        push(&cown, 1);
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        if let Some(blocked_set) = cown.blocked_set(10) {
+            assert!(blocked_set.is_complete);
+        }
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(count(&written(cown), 1), 1);
+    });
+}
+
+/// What is written where nobody is left.
+const END: u8 = 200;
+
+/// Drops a handle; the last one is checked.
+fn leave(cown: Cown<State>) {
+    if let Some(last) = cown.drop_unless_last() {
+        last.spawn_last_handle_check();
+    }
+}
+
+/// Leaves the cown while another thread does something, and runs all that comes of both.
+fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
+    leave(cown);
+    run_ready();
+    other.join().unwrap();
+    run_ready();
+}
+
+/// A state that closes its cown at the last-handle check, by which it is dropped at once.
+fn mortal() -> Cown<State> {
+    let orders = Arc::new(Orders::new(0));
+    Cown::interruptible(RuntimeHandle::current(), orders, |this| State {
+        closes: Some(this),
+        ..State::new(0)
+    })
+}
+
+/// The last handle goes, and a behaviour that stands before its last-handle check gives a new one to another thread, which
+/// spawns with it: the end comes once, and behind that.
+///
+/// Fails if a handle that goes while another one waits does not say so, and if `check_last_handle` does not ask.
+#[test]
+fn a_farewell_against_a_handle_that_comes_and_goes() {
+    check(|| {
+        let gift = Arc::new(loom::sync::Mutex::new(None::<Cown<State>>));
+        // Beside the model: what was spawned, and has run.
+        let open = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let cown = interruptible(0);
+        let (weak, given) = (cown.downgrade(), Arc::clone(&gift));
+        when(&cown, move |_| *given.lock().unwrap() = weak.upgrade());
+        let other = thread::spawn({
+            let open = Arc::clone(&open);
+            move || {
+                let Some(cown) = gift.lock().unwrap().take() else { return };
+                open.fetch_add(1, Ordering::Relaxed);
+                when(cown.unchecked(), move |state| {
+                    assert_eq!(count(&state.log.read(), END), 0, "it has ended before");
+                    open.fetch_sub(1, Ordering::Relaxed);
+                });
+                leave(cown);
+                run_ready();
+            }
+        });
+        leave_beside(cown, other);
+        assert_eq!(open.load(Ordering::Relaxed), 0, "it has not run, or not before the end");
+    });
+}
+
+/// The last handle is checked while a weak one is upgraded: it finds a state that is there, or none, and the
+/// state is dropped once.
+///
+/// Fails if `upgrade` takes the marks of a last-handle check for handles.
+#[test]
+fn a_farewell_against_upgrade() {
+    check(|| {
+        let cown = interruptible(0);
+        let orders = Arc::clone(cown.shared_state());
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || {
+            if let Some(cown) = weak.upgrade() {
+                when(cown.unchecked(), |state| state.log.push(1));
+                leave(cown);
+                run_ready();
+            }
+        });
+        leave_beside(cown, other);
+        assert_eq!(Arc::strong_count(&orders), 1, "the shared is dropped with the block");
+    });
+}
+
+/// The last handle goes, and the state ends with the last-handle check, while another thread interrupts it by a weak handle, spawns
+/// with it, and lets it go: the state is dropped once, behind what was spawned before the end.
+///
+/// Fails if the request of the last-handle check destroys a state that has something behind it, or a handle left.
+#[test]
+fn an_end_against_a_handle_that_comes_and_goes() {
+    check_bounded(3, || {
+        let cown = mortal();
+        let orders = Arc::clone(cown.shared_state());
+        let weak = cown.downgrade();
+        let other = thread::spawn(move || {
+            if let Some(cown) = weak.upgrade() {
+                order(&cown);
+                when(cown.unchecked(), |state| state.log.push(1));
+                leave(cown);
+                run_ready();
+            }
+        });
+        leave_beside(cown, other);
+        assert_eq!(Arc::strong_count(&orders), 1, "the state is left, or its shared");
+    });
+}
+
+/// A state is to be called before all else, and its maker is not through, while another thread, which has the handle
+/// already, interrupts it and spawns: the call comes first, and the last one sees what was ordered.
+///
+/// Fails if the first request is left out.
+#[test]
+fn a_birth_against_a_behaviour() {
+    check(|| {
+        let orders = Arc::new(Orders::new(0));
+        let make = |_| State::new(0);
+        let (cown, other) = Cown::interrupted_at_once(
+            RuntimeHandle::current(),
+            Arc::clone(&orders),
+            make,
+            |cown| {
+                let other = cown.clone();
+                let other = thread::spawn(move || {
+                    push(&other, 1);
+                    order(&other);
+                    drop(other);
+                    run_ready();
+                });
+                (cown, other)
+            },
+        );
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+        let log = written(cown);
+        assert_eq!((log[0], count(&log, 1)), (CALL, 1), "{log:?}");
+        assert!((1..=2).contains(&count(&log, CALL)), "{log:?}");
+    });
+}
+
+/// A runtime is searched for what lives in it while a state is made, and ends: it is found or not, and its block is not
+/// looked at any more when it is freed.
+///
+/// Fails without either barrier, and if who goes does not wait for a search.
+#[test]
+fn a_search_against_an_end() {
+    check(|| {
+        registry::use_table();
+        let home = RuntimeHandle::current();
+        let other = thread::spawn(|| {
+            let cown = mortal();
+            leave(cown);
+            run_ready();
+        });
+        for living in registry::find(&[home]) {
+            living.interrupt();
+        }
+        run_ready();
+        other.join().unwrap();
+        run_ready();
+    });
+}
+
+/// Drops a handle while another thread drops the other one, and runs all that comes of both: the state goes.
+fn drop_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
+    let orders = Arc::clone(cown.shared_state());
+    drop(cown);
+    run_ready();
+    other.join().unwrap();
+    run_ready();
+    assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
+}
+
+/// The last handles go while the gate is being shut: what waits there runs, and the state is dropped.
+///
+/// Fails if `is_ungated` does not ask for handles, and if whoever drops the last one does not interrupt.
+#[test]
+fn the_last_handles_against_a_gate() {
+    check(|| {
+        // Beside the model.
+        let ran = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let cown = interruptible(usize::MAX);
+        let done = Arc::clone(&ran);
+        when(&cown, move |_| {
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        drop_beside(cown, other);
+        assert_eq!(ran.load(Ordering::Relaxed), 1, "what waits at the gate is left there");
+    });
+}
+
+/// A behaviour fails, whose state is told and interrupted by a handle that is made for that, while the last handles go.
+///
+/// Fails if that handle is not given back.
+#[test]
+fn a_failure_against_the_last_handles() {
+    check(|| {
+        let cown = interruptible(0);
+        let fail = |cown: &Cown<State>| {
+            when(cown, |_| std::panic::resume_unwind(Box::new("a model's")));
+        };
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                fail(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        drop_beside(cown, other);
+    });
+}

@@ -1,0 +1,57 @@
+//! The twin of `registry.rs` for models: in most of them no runtime ends, and the table would only add to the order. A model
+//! that ends one [asks](use_table) for a table of its own.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+pub(crate) use super::table::LiveCown;
+use super::table::{Table, TableEntry};
+use crate::ids::RuntimeId;
+use crate::queue::header::CownHeader;
+use crate::queue::interruptible::Listed;
+use crate::sched::runtime_handle::RuntimeHandle;
+
+thread_local! {
+    /// Of the system's thread, on which all threads of a model run.
+    static USED: Cell<bool> = const { Cell::new(false) };
+}
+
+::loom::lazy_static! {
+    static ref TABLE: Table = Table::new();
+}
+
+/// Has the cowns of this model found.
+pub(super) fn use_table() {
+    USED.set(true);
+    // Made before there are other threads, which would make it one after the other.
+    let _ = TABLE.find(&[]);
+}
+
+pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
+    let entry = USED.get().then(|| {
+        let mut entries = Vec::new();
+        TABLE.take_spare(&mut entries);
+        let entry = entries.pop().expect("at least one was taken");
+        TABLE.give_spare(entries.into_iter());
+        entry.fill(cown, home);
+        std::ptr::from_ref(entry)
+    });
+    Listed(entry.unwrap_or(std::ptr::null()).cast())
+}
+
+pub(super) fn remove(entry: Listed) {
+    // SAFETY: it is what `insert` has made, null or an entry, which is for ever.
+    if let Some(entry) = unsafe { entry.0.cast::<TableEntry>().as_ref() } {
+        TABLE.empty(entry);
+    }
+}
+
+pub(crate) fn note_move() {
+    if USED.get() {
+        TABLE.note_move();
+    }
+}
+
+pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
+    if USED.get() { TABLE.find(homes) } else { Vec::new() }
+}

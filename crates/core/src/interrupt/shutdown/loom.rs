@@ -1,0 +1,76 @@
+//! Models of the end of a runtime that another thread moves a cown to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use loom::thread;
+
+use super::cut_off;
+use crate::cown::handle::Cown;
+use crate::fault::Broken;
+use crate::ids::RuntimeId;
+use crate::interrupt::{Interruptible, registry};
+use crate::queue::interruptible::Gate;
+use crate::runtime::config_in_model;
+use crate::sched::loom::{check, run_ready};
+use crate::sched::runtime_handle::RuntimeHandle;
+use crate::sched::shared::{Phase, Shared, register};
+
+/// Counts its calls, beside the model.
+struct State(Arc<AtomicUsize>);
+
+impl Interruptible for State {
+    type SharedState = ();
+
+    fn on_interrupt(&mut self, (): &()) -> Gate {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Gate::Open
+    }
+
+    fn cancel(&mut self, (): &()) {}
+
+    fn failed(&mut self, (): &(), _: &Broken) {}
+}
+
+/// A runtime that is known by this id, which no other model may have. It is never freed, as all of them.
+fn runtime(id: u16) -> &'static Shared {
+    let id = RuntimeId::from_raw(id);
+    let (shared, parkers) = Shared::new(id, config_in_model(1), None);
+    // No thread parks.
+    drop(parkers);
+    let shared = Box::leak(Box::new(shared));
+    register(shared);
+    shared
+}
+
+/// A cown is moved to a runtime that is past its deadline by then, or about to be: the one side or the
+/// other has its state interrupted.
+///
+/// Fails without the fence in `cut_off`, without that in `moved`, if a move is not noted, and if `moved` does not
+/// look whether the runtime is cancelled.
+#[test]
+fn cut_off_against_moved() {
+    check(|| {
+        registry::use_table();
+        let there = runtime(1000);
+        let home = RuntimeHandle(there.id);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let cown = Cown::interruptible(RuntimeHandle::current(), (), |_| State(Arc::clone(&calls)));
+        let mover = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                cown.come_to(home);
+                drop(cown);
+                run_ready();
+            }
+        });
+        // As a shutdown whose deadline has passed.
+        there.set_phase(Phase::Cancelling);
+        cut_off(home);
+        run_ready();
+        mover.join().unwrap();
+        assert!(calls.load(Ordering::Relaxed) > 0, "nobody has told the state");
+        drop(cown);
+        run_ready();
+    });
+}

@@ -1,0 +1,60 @@
+//! The table by itself: it follows no pointer of a cown that is not of a runtime asked for. Tables stay for good, as their
+//! rows do.
+
+use std::ptr::NonNull;
+
+use super::{BATCH, ROW, Table, TableEntry};
+use crate::ids::RuntimeId;
+use crate::queue::header::CownHeader;
+
+/// A cown that is not there.
+fn cown(number: usize) -> NonNull<CownHeader> {
+    NonNull::new(std::ptr::without_provenance_mut((number + 1) * 64)).unwrap()
+}
+
+fn take(table: &Table) -> Vec<&'static TableEntry> {
+    let mut entries = Vec::new();
+    table.take_spare(&mut entries);
+    entries
+}
+
+fn rows(table: &Table) -> usize {
+    table.rows.lock().len()
+}
+
+#[test]
+fn entries_are_used_again() {
+    static TABLE: Table = Table::new();
+    let home = RuntimeId::from_raw(7);
+    for round in 0..3 {
+        let mut taken: Vec<_> = (0..ROW / BATCH).flat_map(|_| take(&TABLE)).collect();
+        assert_eq!((taken.len(), rows(&TABLE)), (ROW, 1), "round {round}");
+        for (number, entry) in taken.iter().enumerate() {
+            entry.fill(cown(number), home);
+        }
+        taken.iter().for_each(|entry| TABLE.empty(entry));
+        TABLE.give_spare(taken.drain(..));
+    }
+}
+
+#[test]
+fn no_entry_is_given_to_two() {
+    static TABLE: Table = Table::new();
+    let mut taken: Vec<_> = (0..3 * ROW / BATCH).flat_map(|_| take(&TABLE)).collect();
+    assert_eq!(rows(&TABLE), 3);
+    taken.sort_unstable_by_key(|entry| std::ptr::from_ref(*entry).addr());
+    assert!(taken.windows(2).all(|two| !std::ptr::eq(two[0], two[1])));
+}
+
+#[test]
+fn cowns_of_other_runtimes_are_not_touched() {
+    static TABLE: Table = Table::new();
+    for (number, entry) in take(&TABLE).into_iter().enumerate() {
+        entry.fill(cown(number), RuntimeId::from_raw(7));
+    }
+    assert!(
+        TABLE
+            .find(&[crate::sched::runtime_handle::RuntimeHandle(RuntimeId::from_raw(8))])
+            .is_empty()
+    );
+}

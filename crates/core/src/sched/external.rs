@@ -1,0 +1,165 @@
+//! Threads that are no workers, but are at work in a runtime right now: they append requests, or
+//! run a body through `when_here`. While there is such an external thread the runtime is not idle, even if
+//! all of its workers sleep.
+//!
+//! An external thread says so with a plain store in a cell of its own. Who wants to know if there are any pays
+//! for it with a heavy barrier.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr::null;
+use std::sync::Arc;
+
+use super::presence::{ExternalThreads, Presence, PresenceCell};
+use crate::ids::RuntimeId;
+use crate::sched::busy::Busy;
+use crate::sched::runtime_handle::RuntimeHandle;
+use crate::simulated;
+use crate::statics::Mutex;
+
+static EXTERNAL_THREADS: ExternalThreads = ExternalThreads(Mutex::new(Vec::new()));
+
+struct Registered(Arc<PresenceCell>);
+
+impl Registered {
+    fn new() -> Self {
+        Self(EXTERNAL_THREADS.register())
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        EXTERNAL_THREADS.forget(&self.0);
+    }
+}
+
+/// The cell of the thread's first visits.
+struct Own {
+    _registered: Registered,
+}
+
+impl Own {
+    fn new() -> Self {
+        let registered = Registered::new();
+        OWN.set(&raw const *registered.0);
+        Self { _registered: registered }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        OWN.set(null());
+    }
+}
+
+thread_local! {
+    static CELL: OnceCell<Own> = const { OnceCell::new() };
+    /// Where that is: null before the first visit, and at the thread's end.
+    static OWN: Cell<*const PresenceCell> = const { Cell::new(null()) };
+    /// For the runtimes that an external thread of one visits meanwhile; the first of them are in use.
+    static MORE: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
+    static MORE_IN_USE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs `work` as an external thread of the runtime: as a thread that is no worker of it. An external thread of one runtime may
+/// visit another one meanwhile.
+#[inline]
+pub(crate) fn within<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
+    // SAFETY: dropped at the end of this call.
+    let _presence = unsafe { enter(runtime) };
+    work()
+}
+
+/// A visit of the current thread, for as long as this is not dropped.
+pub(crate) struct ExternalPresence {
+    /// None of a thread that says nothing: a simulated one, or one at its end; or where a longer visit says it.
+    _presence: Option<Presence<'static>>,
+    /// It is in one of the cells of [`MORE`].
+    is_another: bool,
+}
+
+impl Drop for ExternalPresence {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_another {
+            MORE_IN_USE.set(MORE_IN_USE.get() - 1);
+        }
+    }
+}
+
+/// As [`within`], up to the drop of what is returned.
+///
+/// # Safety
+/// The caller drops that before it returns.
+#[inline]
+pub(crate) unsafe fn enter(runtime: RuntimeId) -> ExternalPresence {
+    // SAFETY: the cell lives until the thread ends, or is about to; and by the caller's word the visit does not last
+    // that long.
+    let own = unsafe { OWN.get().as_ref() }.filter(|_| !simulated::is_active());
+    match own.and_then(|cell| cell.enter(runtime)) {
+        None => enter_otherwise(runtime),
+        visit => ExternalPresence { _presence: visit, is_another: false },
+    }
+}
+
+/// The same for a thread without a cell, or whose cell is in use.
+#[cold]
+#[inline(never)]
+fn enter_otherwise(runtime: RuntimeId) -> ExternalPresence {
+    let nothing = ExternalPresence { _presence: None, is_another: false };
+    // A fiber may be left while it visits; and who is at work there is known anyway.
+    // At its end the thread has no cell any more.
+    if simulated::is_active() || CELL.try_with(|cell| _ = cell.get_or_init(Own::new)).is_err() {
+        return nothing;
+    }
+    // SAFETY: as in `enter`.
+    let own = unsafe { OWN.get().as_ref() };
+    match own.and_then(|cell| cell.enter(runtime)) {
+        None => enter_another(runtime).unwrap_or(nothing),
+        visit => ExternalPresence { _presence: visit, is_another: false },
+    }
+}
+
+/// The same for a thread that is an external thread of another runtime; `None` if it says that it is one of this already, or if
+/// the thread is at its end.
+fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
+    let used = MORE_IN_USE.get();
+    let cell = MORE.try_with(|cells| {
+        let mut cells = cells.borrow_mut();
+        if cells[..used].iter().any(|cell| cell.0.is_in(runtime)) {
+            // That visit lasts longer than this one.
+            return None;
+        }
+        if cells.len() == used {
+            cells.push(Registered::new());
+        }
+        Some(&raw const *cells[used].0)
+    });
+    // SAFETY: as in `enter`: cells are not given back before the thread ends.
+    let cell = unsafe { &*cell.ok().flatten()? };
+    MORE_IN_USE.set(used + 1);
+    let visit = cell.enter(runtime).expect("the cell was not in use");
+    Some(ExternalPresence { _presence: Some(visit), is_another: true })
+}
+
+/// What keeps a runtime at work for an external thread that may leave later than it came, or in another order.
+pub(crate) type HeldOpen = Busy;
+
+/// Keeps a runtime at work.
+pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
+    RuntimeHandle(runtime).hold_open()
+}
+
+/// Whether a thread is an external thread of the runtime right now.
+pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
+    are_there_any_of(&|id| id == runtime)
+}
+
+/// Whether a thread is an external thread of one of these runtimes right now.
+pub(crate) fn are_there_any_of(runtimes: &dyn Fn(RuntimeId) -> bool) -> bool {
+    count(runtimes) > 0
+}
+
+/// How many threads are external threads of one of these runtimes right now.
+pub(crate) fn count(runtimes: &dyn Fn(RuntimeId) -> bool) -> usize {
+    EXTERNAL_THREADS.count(runtimes)
+}

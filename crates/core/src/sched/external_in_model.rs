@@ -1,0 +1,33 @@
+//! The twin of `external.rs` for models: nobody asks whether there are external threads, and the barrier with
+//! which an external thread announces itself would hide orderings that are too weak elsewhere. The models of
+//! external threads, in `shared/loom.rs`, use `visits.rs` itself.
+
+use crate::ids::RuntimeId;
+
+pub(crate) fn within<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+pub(crate) struct ExternalPresence;
+
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn enter(_: RuntimeId) -> ExternalPresence {
+    ExternalPresence
+}
+
+pub(crate) type HeldOpen = ();
+
+pub(crate) fn hold_open(_: RuntimeId) -> HeldOpen {}
+
+pub(crate) fn are_there_any_of(_: &dyn Fn(RuntimeId) -> bool) -> bool {
+    false
+}
+
+pub(crate) fn are_there_any(_: RuntimeId) -> bool {
+    false
+}
+
+pub(crate) fn count(_: &dyn Fn(RuntimeId) -> bool) -> usize {
+    0
+}

@@ -1,0 +1,136 @@
+//! The thread that looks after hosted workers. It runs none of their tasks while the runtime does, so nothing keeps it.
+
+use std::task::Waker;
+use std::time::Duration;
+
+use coact_sync::shim::atomic::{AtomicBool, Ordering};
+use parking::Parker;
+
+use super::Hosted;
+use super::turn::Turn;
+use super::worker_slot::Next;
+use crate::sched::shared::{Phase, Shared};
+use crate::sched::trim;
+use crate::sched::worker::park_for;
+
+/// How long a worker that is due waits for the executor before a fallback thread runs it; up to twice that.
+const PATIENCE: Duration = Duration::from_millis(1);
+/// How many looks in a row find all workers asleep before the monitor sleeps, too.
+const QUIET_LOOKS: u32 = 10;
+
+/// Whether the monitor is to be woken when a worker is called.
+///
+/// ORDERING: all relaxed. The slots' locks order them: the monitor says that it sleeps, and then looks at each slot
+/// under its lock; a thread that changes a slot from asleep does so under that lock, and then looks here.
+pub(super) struct MonitorSleep(AtomicBool);
+
+impl MonitorSleep {
+    pub(super) fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// Says that the monitor sleeps; returns whether it may, since all workers do.
+    pub(super) fn begin(&self, are_asleep: impl FnOnce() -> bool) -> bool {
+        self.0.store(true, Ordering::Relaxed);
+        are_asleep()
+    }
+
+    pub(super) fn end(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the monitor sleeps: the caller, who has changed a slot from asleep, wakes it.
+    pub(super) fn is_to_end(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What the monitor has seen at its last look.
+struct Seen {
+    /// How many tasks each worker had taken.
+    ticks: Vec<u64>,
+    /// Whether there were tasks in inboxes.
+    tasks: bool,
+}
+
+impl Hosted {
+    /// The life of the monitor: until the runtime has stopped, and no worker waits for a thread. Returns the wakers of the
+    /// futures that are over.
+    pub(crate) fn look_after(&self, shared: &'static Shared, parker: &Parker) -> Vec<Waker> {
+        let mut seen = Seen { ticks: vec![0; self.slots.len()], tasks: false };
+        let mut quiet = 0;
+        while shared.phase() != Phase::Stopped {
+            let overdue = self.slots.iter().filter(|slot| slot.is_overdue()).count();
+            (0..overdue).for_each(|_| self.call_fallback(shared));
+            self.help_stuck(shared, &mut seen);
+            quiet = if self.are_asleep() { quiet + 1 } else { 0 };
+            if quiet < QUIET_LOOKS {
+                park_for(parker, PATIENCE);
+            } else {
+                self.sleep(shared, parker);
+                quiet = 0;
+            }
+        }
+        let wakers = self.end_vacant();
+        self.fallbacks.dismiss();
+        wakers
+    }
+
+    /// Has a worker that sleeps take what another one will be long in sharing, or what has been in an inbox since the last
+    /// look: a worker does not tell what it shares before its behaviour has ended.
+    ///
+    /// A fallback thread runs that worker: the executor has had its time, and its waker is foreign code, which could keep
+    /// the monitor.
+    fn help_stuck(&self, shared: &'static Shared, seen: &mut Seen) {
+        let has_tasks = shared.has_tasks_in_inboxes();
+        let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
+        let mut stuck = None;
+        for (index, worker) in shared.workers.iter().enumerate() {
+            if worker.is_long_in_sharing(&mut seen.ticks[index]) && self.slots[index].is_running() {
+                stuck = Some(index);
+            }
+        }
+        if stuck.is_none() && !tasks_wait {
+            return;
+        }
+        let mut slots = self.slots.iter().enumerate();
+        let taken = slots.find_map(|(index, slot)| Some((index, slot.take_asleep()?)));
+        if let Some((index, mut parked)) = taken {
+            let has_some = parked.worker.fetch(stuck);
+            parked.asleep = !has_some;
+            let next = if has_some { Next::Due } else { Next::Asleep };
+            if self.slots[index].put_neglected(parked, next) {
+                self.call_fallback(shared);
+            }
+        }
+    }
+
+    fn are_asleep(&self) -> bool {
+        self.slots.iter().all(|slot| slot.is_asleep())
+    }
+
+    /// Sleeps until a worker is called.
+    fn sleep(&self, shared: &Shared, parker: &Parker) {
+        if self.sleep.begin(|| self.are_asleep()) {
+            trim::park(parker, None, || shared.idle.sleeping() == shared.workers.len());
+        }
+        self.sleep.end();
+    }
+
+    /// Ends the workers that no thread runs, once the runtime has stopped: the others end where they run.
+    fn end_vacant(&self) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        for (index, slot) in self.slots.iter().enumerate() {
+            let Some(mut parked) = slot.take_vacant() else { continue };
+            // It keeps its waker: a worker that is not put back in between is woken once, at its end.
+            loop {
+                match parked.worker.take_turn(parked.asleep) {
+                    Turn::Ended => break,
+                    turn => parked.asleep = turn == Turn::Asleep,
+                }
+            }
+            wakers.extend(self.end(index, parked));
+        }
+        wakers
+    }
+}

@@ -1,0 +1,188 @@
+//! Where a hosted worker is while no thread runs it, and who is to run it next.
+
+use std::task::Waker;
+
+use coact_sync::shim::sync::Mutex;
+
+/// The place of one worker. All of its state changes under its lock; wakers are cloned, woken and dropped outside.
+pub(super) struct WorkerSlot<W>(Mutex<State<W>>);
+
+struct State<W> {
+    status: Status<W>,
+    /// How to have the executor poll the worker: there unless it was used since the last poll.
+    waker: Option<Waker>,
+    /// The executor has left the worker waiting, and has not polled it since: a fallback thread may run it.
+    neglected: bool,
+}
+
+enum Status<W> {
+    /// The worker has nothing to do: it is among its runtime's sleepers.
+    Asleep(W),
+    /// It has something to do, and waits for a thread. `seen` is whether the monitor has found it so before.
+    Due { worker: W, seen: bool },
+    /// A thread runs it. `called` is whether it was called meanwhile.
+    Running { called: bool },
+    /// The runtime has stopped, and the worker is gone.
+    Over,
+}
+
+/// What is to be done after a call, or after a turn.
+#[derive(Debug)]
+pub(super) enum Call {
+    /// Nothing: the worker is on its way, asleep, or over.
+    Heard,
+    /// Wake the executor, if there is a waker; and a fallback thread, if the worker is `neglected`.
+    Wake { waker: Option<Waker>, neglected: bool },
+}
+
+/// What a poll finds.
+#[derive(Debug)]
+pub(super) enum Polled<W> {
+    /// The worker, to be run.
+    Due(W),
+    /// It has nothing to do, or another thread has it.
+    Nothing,
+    /// It is gone for good.
+    Over,
+}
+
+/// How a worker comes back from a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// It has more to do.
+    Due,
+    /// It has fallen asleep.
+    Asleep,
+}
+
+impl<W> WorkerSlot<W> {
+    /// A slot whose worker runs: it is about to be put there.
+    pub(super) fn new() -> Self {
+        let status = Status::Running { called: false };
+        Self(Mutex::new(State { status, waker: None, neglected: false }))
+    }
+
+    /// The worker was taken off the list of sleepers: some thread must run it.
+    pub(super) fn call(&self) -> Call {
+        let mut state = self.0.lock();
+        match std::mem::replace(&mut state.status, Status::Over) {
+            Status::Asleep(worker) => state.set_due(worker),
+            Status::Running { .. } => {
+                state.status = Status::Running { called: true };
+                Call::Heard
+            }
+            other => {
+                state.status = other;
+                Call::Heard
+            }
+        }
+    }
+
+    /// Takes the worker to run it, if it is due and may be run now, for the executor, which polls with this waker. Also
+    /// returns a waker that is to be dropped.
+    pub(super) fn take_polled(&self, waker: Waker, may_run: bool) -> (Polled<W>, Option<Waker>) {
+        let mut state = self.0.lock();
+        if matches!(state.status, Status::Over) {
+            return (Polled::Over, Some(waker));
+        }
+        state.neglected = false;
+        let before = state.waker.replace(waker);
+        let worker = state.take_if(|status| may_run && matches!(status, Status::Due { .. }));
+        (worker.map_or(Polled::Nothing, Polled::Due), before)
+    }
+
+    /// A look of the monitor: whether the executor has left the worker waiting since the last one, or before. A fallback
+    /// thread may take it then.
+    pub(super) fn is_overdue(&self) -> bool {
+        let mut state = self.0.lock();
+        let neglected = state.neglected;
+        let Status::Due { seen, .. } = &mut state.status else { return false };
+        let overdue = neglected || *seen;
+        *seen = true;
+        state.neglected = overdue;
+        overdue
+    }
+
+    /// Takes the worker for a fallback thread.
+    pub(super) fn take_neglected(&self) -> Option<W> {
+        let mut state = self.0.lock();
+        let neglected = state.neglected;
+        state.take_if(|status| neglected && matches!(status, Status::Due { .. }))
+    }
+
+    /// Takes it if it is asleep.
+    pub(super) fn take_asleep(&self) -> Option<W> {
+        self.0.lock().take_if(|status| matches!(status, Status::Asleep(_)))
+    }
+
+    /// Takes it if no thread runs it.
+    pub(super) fn take_vacant(&self) -> Option<W> {
+        let is_vacant = |status: &_| matches!(status, Status::Asleep(_) | Status::Due { .. });
+        self.0.lock().take_if(is_vacant)
+    }
+
+    /// Gives the worker back after a turn. It is due if it has more to do, or was called meanwhile.
+    pub(super) fn put(&self, worker: W, next: Next) -> Call {
+        let mut state = self.0.lock();
+        if state.is_due_after(next) {
+            return state.set_due(worker);
+        }
+        state.status = Status::Asleep(worker);
+        Call::Heard
+    }
+
+    /// The same for the monitor, which does not ask the executor: if the worker is due a fallback thread may run it, and
+    /// `true` is returned. Its waker stays for the next call.
+    pub(super) fn put_neglected(&self, worker: W, next: Next) -> bool {
+        let mut state = self.0.lock();
+        let is_due = state.is_due_after(next);
+        state.neglected |= is_due;
+        state.status =
+            if is_due { Status::Due { worker, seen: true } } else { Status::Asleep(worker) };
+        is_due
+    }
+
+    /// The worker is gone for good. Returns the waker of the future, which is over, too.
+    pub(super) fn end(&self) -> Option<Waker> {
+        let mut state = self.0.lock();
+        state.status = Status::Over;
+        state.waker.take()
+    }
+
+    /// The executor has dropped the worker's future: it will not poll it any more. Returns the waker, to be dropped.
+    pub(super) fn desert(&self) -> Option<Waker> {
+        let mut state = self.0.lock();
+        state.neglected = true;
+        state.waker.take()
+    }
+
+    pub(super) fn is_asleep(&self) -> bool {
+        matches!(self.0.lock().status, Status::Asleep(_))
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.0.lock().status, Status::Running { .. })
+    }
+}
+
+impl<W> State<W> {
+    /// Whether the worker, which runs, is due after its turn: it has more to do, or was called meanwhile.
+    fn is_due_after(&self, next: Next) -> bool {
+        next == Next::Due || matches!(self.status, Status::Running { called: true })
+    }
+
+    fn set_due(&mut self, worker: W) -> Call {
+        self.status = Status::Due { worker, seen: false };
+        Call::Wake { waker: self.waker.take(), neglected: self.neglected }
+    }
+
+    fn take_if(&mut self, may: impl FnOnce(&Status<W>) -> bool) -> Option<W> {
+        if !may(&self.status) {
+            return None;
+        }
+        match std::mem::replace(&mut self.status, Status::Running { called: false }) {
+            Status::Asleep(worker) | Status::Due { worker, .. } => Some(worker),
+            Status::Running { .. } | Status::Over => unreachable!("there is no worker to take"),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Whether several runtimes are idle at one moment. README.md, "Several runtimes", has the argument.
+
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use slab::Slab;
+use smallvec::SmallVec;
+
+use super::external;
+use super::shared::Shared;
+use crate::sched::idleness::Activity;
+use crate::simulated;
+use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
+
+/// Runtimes, of which there are few.
+pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
+
+/// Whether there was a moment, during this call, at which none of the runtimes had any work: exact if
+/// nobody outside of them brings new work.
+pub(crate) fn are_idle(runtimes: &[&'static Shared]) -> bool {
+    activity(runtimes) == Activity::Idle
+}
+
+/// What goes on in the runtimes; `Idle` if there was such a moment.
+pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
+    if let [runtime] = runtimes {
+        return if runtime.has_ended() { Activity::Idle } else { runtime.activity() };
+    }
+    if runtimes.iter().any(|runtime| runtime.config.simulated) {
+        // One thread: nothing happens while it looks.
+        let are_idle = runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_idle());
+        return if are_idle { Activity::Idle } else { Activity::Work };
+    }
+    let stamps = || runtimes.iter().map(|runtime| runtime.stamp()).collect::<SmallVec<[_; 8]>>();
+    let are_quiet =
+        || runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_quiet_exactly());
+    let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
+    let before = stamps();
+    let have_external_threads = || external::are_there_any_of(&is_one_of_them);
+    Activity::look(are_quiet, have_external_threads, || are_quiet() && stamps() == before)
+}
+
+/// Who waits until runtimes are idle, in some combination.
+#[derive(Default)]
+struct Watchers {
+    list: Mutex<Slab<Waker>>,
+    /// How many they are: read without the lock.
+    count: AtomicUsize,
+}
+
+impl Watchers {
+    /// One more, who looks from now on; returns its number.
+    fn add(&self, waker: Waker) -> usize {
+        let number = self.list.lock().insert(waker);
+        // ORDERING: Relaxed. The fence orders it.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
+        // see what it has seen.
+        fence(Ordering::SeqCst);
+        number
+    }
+
+    fn remove(&self, number: usize) {
+        // ORDERING: Relaxed. Who sees it late finds the list empty.
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        let waker = self.list.lock().remove(number);
+        drop(waker);
+    }
+
+    /// Has all of them look, since a runtime has become idle.
+    fn tell(&self) {
+        // ORDERING: SeqCst pairs with the fence in `add`.
+        fence(Ordering::SeqCst);
+        // ORDERING: Relaxed. The fence orders it.
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let watchers: Vec<Waker> =
+            self.list.lock().iter().map(|(_, waker)| waker.clone()).collect();
+        watchers.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(not(all(test, loom)))]
+static WATCHERS: Watchers = Watchers { list: Mutex::new(Slab::new()), count: AtomicUsize::new(0) };
+
+#[cfg(all(test, loom))]
+::loom::lazy_static! {
+    static ref WATCHERS: Watchers = Watchers::default();
+}
+
+/// Is told when any runtime has become idle, until it is dropped.
+pub(crate) struct Watch(usize);
+
+impl Watch {
+    pub(crate) fn new(waker: Waker) -> Self {
+        Self(WATCHERS.add(waker))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHERS.remove(self.0);
+    }
+}
+
+/// Called when a runtime has become idle.
+pub(crate) fn tell() {
+    // Not by the runtimes of models: nobody waits for several of them, and the fence would hide that
+    // others are missing.
+    if !cfg!(all(test, loom)) {
+        WATCHERS.tell();
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Blocks until all of the runtimes are idle at one moment, for so long at the most; returns whether
+/// they were.
+#[track_caller]
+pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {
+    if simulated::is_active() {
+        let idle = &"until several runtimes have no work left";
+        return simulated::block_for(idle, timeout, &|| are_idle(runtimes));
+    }
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let _watch = Watch::new(Arc::new(Unpark(thread::current())).into());
+    loop {
+        let activity = activity(runtimes);
+        if activity == Activity::Idle {
+            return true;
+        }
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return false;
+        }
+        match [activity.patience(), left].into_iter().flatten().min() {
+            None => thread::park(),
+            Some(patience) => thread::park_timeout(patience),
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom;

@@ -1,0 +1,199 @@
+//! Models of waiting until several runtimes are idle: nobody is left waiting, and no work is missed.
+
+use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
+use std::task::Wake;
+
+use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
+use loom::thread;
+
+use super::{Activity, Shared, WATCHERS, Watch, activity};
+use crate::ids::RuntimeId;
+use crate::runtime::config_in_model;
+use crate::sched::loom::{Permit, check, check_bounded};
+use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
+
+impl Wake for Permit {
+    fn wake(self: Arc<Self>) {
+        self.unpark();
+    }
+}
+
+/// Cut down to whether it is quiescence, which is looked at with the weakest orderings: `tell` relies on nothing
+/// that came before it.
+#[derive(Default)]
+struct Runtime {
+    is_quiet: AtomicBool,
+}
+
+impl Runtime {
+    fn become_quiet(&self) {
+        self.is_quiet.store(true, Ordering::Relaxed);
+        WATCHERS.tell();
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.is_quiet.load(Ordering::Relaxed)
+    }
+}
+
+/// As `wait`.
+fn wait(runtimes: &[Arc<Runtime>]) {
+    let permit = Arc::<Permit>::default();
+    let _watch = Watch::new(Arc::clone(&permit).into());
+    while !runtimes.iter().all(|runtime| runtime.is_quiet()) {
+        permit.park();
+    }
+}
+
+/// Two runtimes become quiet while a thread begins to wait for both: the last of them that the thread has not
+/// seen tells it.
+///
+/// Fails without the fence in `Watchers::add`, and without that in `Watchers::tell`.
+#[test]
+fn watch_against_tell() {
+    check(|| {
+        let runtimes = [(); 2].map(|()| Arc::<Runtime>::default());
+        let threads = [0, 1].map(|runtime| {
+            let runtime = Arc::clone(&runtimes[runtime]);
+            thread::spawn(move || runtime.become_quiet())
+        });
+        wait(&runtimes);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// One who waits goes away while another begins to wait: that one is told all the same.
+///
+/// Fails if `Watchers::add` or `Watchers::remove` sets the count instead of changing it.
+#[test]
+fn watch_against_one_that_ends() {
+    check(|| {
+        let runtime = Arc::<Runtime>::default();
+        let first = Watch::new(Arc::<Permit>::default().into());
+        let others = [
+            thread::spawn(move || drop(first)),
+            thread::spawn({
+                let runtime = Arc::clone(&runtime);
+                move || runtime.become_quiet()
+            }),
+        ];
+        wait(&[runtime]);
+        others.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// A task that is sent on, and never runs.
+#[repr(C)]
+struct Token {
+    task: Task,
+    link: AtomicPtr<()>,
+}
+
+impl Token {
+    fn task() -> TaskPtr {
+        let link = AtomicPtr::new(null_mut());
+        let token = Box::new(Self { task: Task { vtable: &VTABLE }, link });
+        NonNull::from(Box::leak(token)).cast()
+    }
+
+    /// # Safety
+    /// The task was made by `task`, and is freed once.
+    unsafe fn free(task: TaskPtr) {
+        // SAFETY: by the caller's word.
+        drop(unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) });
+    }
+}
+
+static VTABLE: TaskVTable = TaskVTable::new(run, link, || "token");
+
+unsafe fn run(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
+    unreachable!("it is sent on")
+}
+
+unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    // SAFETY: every task of these models is a token.
+    NonNull::from(unsafe { &task.cast::<Token>().as_ref().link })
+}
+
+/// A runtime with one worker.
+struct Host {
+    shared: Shared,
+    permit: Permit,
+}
+
+impl Host {
+    /// Its worker sleeps.
+    fn new(id: u16) -> Self {
+        let (shared, parkers) = Shared::new(RuntimeId::from_raw(id), config_in_model(1), None);
+        // No thread parks.
+        drop(parkers);
+        shared.idle.start_searching();
+        shared.idle.fall_asleep(0);
+        Self { shared, permit: Permit::default() }
+    }
+
+    /// As `Shared::leave`.
+    fn leave(&self, task: TaskPtr) {
+        // SAFETY: ready, and given to us.
+        unsafe { self.shared.workers[0].inbox.push(task) };
+        // ORDERING: SeqCst, as in `Shared::notify_of_inbox`, whose place this takes.
+        fence(Ordering::SeqCst);
+        if self.shared.idle.choose_sleeper().is_some() {
+            self.permit.unpark();
+        }
+    }
+
+    /// As `Worker::search`, of a worker that sleeps. It counts as awake after this.
+    fn receive(&self) -> TaskPtr {
+        loop {
+            if !self.shared.has_tasks() || !self.shared.idle.wake_up(0) {
+                self.permit.park();
+                self.shared.idle.wake_up(0);
+            }
+            if let Some(task) = self.shared.workers[0].inbox.take_all().next() {
+                self.shared.idle.found_work();
+                return task;
+            }
+            self.shared.idle.fall_asleep(0);
+        }
+    }
+
+    /// As `Worker::take`, of a worker that has none of its own, and as `Worker::sleep`.
+    fn rest(&self) {
+        let ticks = &self.shared.workers[0].ticks;
+        ticks.store(ticks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.shared.idle.start_searching();
+        self.shared.idle.fall_asleep(0);
+    }
+}
+
+/// A task is sent to and fro between two runtimes, and is always in the one that is not looked at: they are not
+/// found idle.
+///
+/// Fails if the stamps are not compared.
+#[test]
+fn a_look_against_a_task_that_moves() {
+    check_bounded(3, || {
+        let hosts = Arc::new([Host::new(1), Host::new(2)]);
+        hosts[1].leave(Token::task());
+        let workers = [0, 1].map(|me| {
+            let hosts = Arc::clone(&hosts);
+            thread::spawn(move || {
+                let (here, there) = (&hosts[me], &hosts[1 - me]);
+                there.leave(here.receive());
+                here.rest();
+                let task = here.receive();
+                if me == 0 {
+                    // SAFETY: nobody else has it. The worker is awake for good.
+                    return unsafe { Token::free(task) };
+                }
+                there.leave(task);
+                here.rest();
+            })
+        });
+        let [x, y] = &*hosts;
+        assert_eq!(activity(&[&x.shared, &y.shared]), Activity::Work);
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    });
+}

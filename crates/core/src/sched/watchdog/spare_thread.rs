@@ -1,0 +1,94 @@
+//! A thread that runs tasks while a worker is kept by a long behaviour.
+//!
+//! It is no worker: what its tasks make ready goes through the inboxes, as from any other thread. So
+//! it costs the workers nothing that it exists, and it can leave between any two tasks.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::Watchdog;
+use super::current_task::CurrentTask;
+use crate::current::{Entered, Nested};
+use crate::panic::drop_quietly;
+use crate::sched::local::{LocalQueue, Tasks};
+use crate::sched::shared::{Phase, Shared};
+use crate::task::TaskPtr;
+
+/// How long a spare that finds nothing rests before it looks again.
+const REST: Duration = Duration::from_millis(1);
+
+/// A spare as the watchdog sees it.
+pub(super) struct Spare {
+    pub(super) mark: CurrentTask,
+    /// Tasks that it has taken from an inbox. The watchdog gives them back if it stalls.
+    pub(super) local: LocalQueue,
+}
+
+impl Spare {
+    pub(super) fn new() -> Self {
+        Self { mark: CurrentTask::new(), local: LocalQueue::new() }
+    }
+
+    /// The spare's life.
+    pub(super) fn run(self: Arc<Self>, shared: &'static Shared, watchdog: &Watchdog) {
+        shared.around_thread(|| self.serve(shared, watchdog));
+    }
+
+    fn serve(&self, shared: &'static Shared, watchdog: &Watchdog) {
+        let _entered = Entered::new(shared.id);
+        // As on a worker, what would block is refused.
+        let _inside = Nested::enter();
+        if let Some(hook) = &shared.config.on_start {
+            drop_quietly(&**hook);
+        }
+        while !watchdog.dismisses_spare() {
+            if !self.work(shared) {
+                thread::park_timeout(REST);
+            }
+        }
+        if let Some(hook) = &shared.config.on_stop {
+            drop_quietly(&**hook);
+        }
+    }
+
+    /// Runs what one inbox has, unless the spare is dismissed meanwhile. Returns whether there was
+    /// anything.
+    fn work(&self, shared: &'static Shared) -> bool {
+        let Some(inbox) = shared.workers.iter().map(|w| &w.inbox).find(|inbox| !inbox.is_empty())
+        else {
+            return false;
+        };
+        // What it takes is in no queue that others see: it counts as outstanding meanwhile. (Not with each look: a shutdown
+        // waits for as long as that changes.)
+        shared.begin_outstanding();
+        self.own(|tasks| tasks.aged.extend(inbox.take_all()));
+        while let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
+            self.run_chain(task, shared);
+            if shared.phase() == Phase::Stopped
+                || shared.watchdog().is_some_and(Watchdog::has_surplus)
+            {
+                shared.submit_all(self.own(std::mem::take).aged);
+                break;
+            }
+        }
+        shared.end_outstanding();
+        true
+    }
+
+    /// Runs a task, and those that follow it on the same cown, up to the throughput.
+    fn run_chain(&self, task: TaskPtr, shared: &'static Shared) {
+        let mut next = Some(task);
+        for _ in 0..shared.config.throughput {
+            let Some(task) = next else { return };
+            // SAFETY: taken from an inbox, or a successor: ready, and ours alone.
+            next = unsafe { self.mark.run(task, shared.run_context()) };
+        }
+        shared.submit_all(next);
+    }
+
+    fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
+        // SAFETY: called by the spare's thread only (`run`), and no `work` calls back.
+        unsafe { self.local.own(work) }
+    }
+}

@@ -1,0 +1,129 @@
+//! Which slabs are free: a count, slab by slab, of the blocks that lie in a depot.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ptr::NonNull;
+
+use super::class::SizeClass;
+use super::depot::{BATCH, Batch};
+use super::slab::{Block, Cursor, Slab};
+
+/// What is missing from each slab, and where the batches come from.
+pub(super) struct Occupancy {
+    /// Blocks in use. In a slab that is begun, of those carved.
+    missing: HashMap<Slab, usize, BuildHasherDefault<AddressHasher>>,
+    /// For each batch, the slab of all its blocks; none if they come from several. Most batches
+    /// have one, and are then kept or dropped without another walk.
+    homes: Vec<Option<Slab>>,
+}
+
+impl Occupancy {
+    /// Counts the blocks of `batches`. `open` are the cursors of all slabs that are not carved up
+    /// and have a block among them.
+    pub(super) fn take(class: SizeClass, batches: &[Batch], open: &[Cursor]) -> Self {
+        let carved = open.iter().map(|cursor| (cursor.slab(), cursor.carved()));
+        let mut occupancy =
+            Self { missing: carved.collect(), homes: Vec::with_capacity(batches.len()) };
+        for batch in batches {
+            let home = occupancy.count(class, batch);
+            occupancy.homes.push(home);
+        }
+        occupancy
+    }
+
+    /// Counts one batch, a run of blocks of one slab at a time.
+    fn count(&mut self, class: SizeClass, batch: &Batch) -> Option<Slab> {
+        let first = Slab::of(batch.head);
+        let (mut slab, mut run) = (first, 0);
+        for block in blocks(batch) {
+            let next = Slab::of(block);
+            if next != slab {
+                self.found(class, slab, run);
+                (slab, run) = (next, 0);
+            }
+            run += 1;
+        }
+        self.found(class, slab, run);
+        (run == batch.count).then_some(first)
+    }
+
+    fn found(&mut self, class: SizeClass, slab: Slab, count: usize) {
+        let missing = self.missing.entry(slab);
+        *missing.or_insert(Slab::capacity(class)) -= count;
+    }
+
+    /// The slabs of which every block that was ever carved has been counted.
+    pub(super) fn free_slabs(&self) -> impl Iterator<Item = Slab> {
+        let free = self.missing.iter().filter(|(_, missing)| **missing == 0);
+        free.map(|(slab, _)| *slab)
+    }
+
+    pub(super) fn is_free(&self, slab: Slab) -> bool {
+        self.missing.get(&slab) == Some(&0)
+    }
+
+    /// The batches (those that were counted) without the blocks of free slabs.
+    pub(super) fn without_free(&self, batches: Vec<Batch>) -> Vec<Batch> {
+        let mut kept = Vec::new();
+        let mut current = None;
+        for (batch, home) in batches.into_iter().zip(&self.homes) {
+            match home {
+                Some(home) if self.is_free(*home) => {}
+                Some(_) if batch.count == BATCH => kept.push(batch),
+                _ => self.repack(&batch, &mut current, &mut kept),
+            }
+        }
+        kept.extend(current);
+        kept
+    }
+
+    /// Moves the blocks that stay to `current`, and that to `kept` whenever it is full.
+    fn repack(&self, batch: &Batch, current: &mut Option<Batch>, kept: &mut Vec<Batch>) {
+        for block in blocks(batch) {
+            if self.is_free(Slab::of(block)) {
+                continue;
+            }
+            // SAFETY: the block belongs to the batches we own, and `blocks` has read its link.
+            let longer = unsafe { Batch::prepend(block, current.take()) };
+            if longer.count == BATCH {
+                kept.push(longer);
+            } else {
+                *current = Some(longer);
+            }
+        }
+    }
+}
+
+/// The blocks of a batch. Each link is read before its block is handed out.
+fn blocks(batch: &Batch) -> impl Iterator<Item = NonNull<Block>> + use<> {
+    let mut next = Some(batch.head);
+    std::iter::from_fn(move || {
+        let block = next?;
+        // SAFETY: the blocks of a batch are linked from its head to an empty link, and belong to
+        // whoever has the batch.
+        next = unsafe { block.read().next };
+        Some(block)
+    })
+}
+
+/// Spreads addresses; nobody outside chooses them, so there is nothing to defend against.
+#[derive(Default)]
+pub(super) struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_usize(byte.into());
+        }
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        // Fibonacci hashing; the table looks at the upper and the lower bits, so both are mixed.
+        let product = (self.0 ^ address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = product ^ (product >> 32);
+    }
+}
