@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // New ones by turns.
     let both = Spread::over([io, batch]);
-    let homes: Vec<_> = (0..4).map(|_| actor(Scout).on(&both).spawn().home().name()).collect();
+    let homes: Vec<_> = (0..4).map(|_| actor(Scout).on(&both).spawn().runtime().name()).collect();
     println!("spread over {homes:?}");
 
     drop((scouts, files));

@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pump.run_for(std::time::Duration::from_millis(1));
     }
     assert_eq!(sender.join().expect("it does not panic")?, 1);
-    pump.run_until_all_idle(&[workers.home()]);
+    pump.run_until_all_idle(&[workers.handle()]);
     println!("{:?}", canvas.borrow());
     assert_eq!(*canvas.borrow(), ["from afar", "model: 1"]);
 

@@ -181,7 +181,7 @@ fn on_its_own_timer_thread() {
     for _ in 0..ROUNDS {
         let runtime = build("own-timer");
         let work = burden(&runtime);
-        let entered = runtime.home();
+        let entered = runtime.handle();
         let mut slept = {
             let _entered = runtime.enter();
             Box::pin(sleep(Duration::from_millis(1)))

@@ -61,15 +61,16 @@ fn t7_the_global_runtime_beside_a_system_is_told_once() {
     let first = system("first", &faults).build().unwrap();
     // Whoever has entered is not meant, nor who asks for it by name.
     drop(first.run(|| (spawn(Idle), Cown::new(0), events())));
-    let home = first.home();
+    let home = first.runtime();
     on("entered", || {
         let _entered = home.enter();
-        assert_eq!(Cown::new(0).home(), home);
+        assert_eq!(Cown::new(0).runtime(), home);
     });
     let _ = Runtime::global();
     assert_eq!(told(&faults), []);
-    let stray = on("stray", || (spawn(Idle).home(), Cown::new(0).home(), RuntimeHandle::current()));
-    let global = Runtime::global().home();
+    let stray =
+        on("stray", || (spawn(Idle).runtime(), Cown::new(0).runtime(), RuntimeHandle::current()));
+    let global = Runtime::global().handle();
     assert_eq!(stray, (global, global, global));
     assert_eq!(told(&faults), [("stray".to_owned(), "first")]);
     // Not again, but to one that comes later.
@@ -155,13 +156,13 @@ fn a_system_may_be_the_default() {
     let _alone = alone();
     let faults = Faults::new();
     let default = system("default", &faults).as_default().build().unwrap();
-    let home = default.home();
+    let home = default.runtime();
     let started = Log::new();
     let far = started.clone();
     // All of it without entering.
     let _subscription = events().subscribe(move |actor: ActorStarted| far.push(actor.actor));
     let actor = on("other", || spawn(Idle));
-    assert_eq!((actor.home(), Cown::new(0).home()), (home, home));
+    assert_eq!((actor.runtime(), Cown::new(0).runtime()), (home, home));
     let named = actor_named();
     assert_eq!(lookup::<Idle>("the one").unwrap(), named);
     let (resolver, promise) = Promise::channel();
@@ -171,19 +172,19 @@ fn a_system_may_be_the_default() {
     assert!(started.take().contains(&actor.id()));
     // One that is entered comes first.
     let other = system("other", &faults).build().unwrap();
-    assert_eq!(other.run(|| Cown::new(0).home()), other.home());
+    assert_eq!(other.run(|| Cown::new(0).runtime()), other.runtime());
     // There is one default at a time.
     let refused = system("second", &faults).as_default().build();
     let Err(SystemError::Build { error, .. }) = refused else { panic!("two defaults") };
     assert!(matches!(error, BuildError::DefaultTaken("default")), "{error}");
     drop(default);
     let second = system("second", &faults).as_default().build().unwrap();
-    assert_eq!(Cown::new(0).home(), second.home());
+    assert_eq!(Cown::new(0).runtime(), second.runtime());
     let report = second.shutdown(PATIENCE);
     assert!(report.is_complete(), "{report}");
     assert_eq!(told(&faults), []);
     // Without a default it is the global one, and `other` is told.
-    assert_eq!(on("main", || Cown::new(0).home()), Runtime::global().home());
+    assert_eq!(on("main", || Cown::new(0).runtime()), Runtime::global().handle());
     assert_eq!(told(&faults), [("main".to_owned(), "other")]);
 }
 
@@ -195,5 +196,8 @@ fn actor_named() -> Addr<Idle> {
 fn the_runtimes_have_names_of_their_own() {
     let _alone = alone();
     let system = System::builder().workers(1).build().unwrap();
-    assert_eq!((system.home().name(), Runtime::global().home().name()), ("coact", "coact-global"));
+    assert_eq!(
+        (system.runtime().name(), Runtime::global().handle().name()),
+        ("coact", "coact-global")
+    );
 }

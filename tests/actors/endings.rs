@@ -153,7 +153,7 @@ fn m11_a_named_actor_ends_and_its_name_is_free() {
     in_each_way(|system| {
         let (diary, _) = Diary::new();
         let address = actor(diary).named("clerk").spawn();
-        let registry = coact::Registry::of(system.home());
+        let registry = coact::Registry::of(system.runtime());
         assert!(registry.lookup::<Diary>("clerk").is_ok());
         Box::new(move |way| {
             assert_ended(&address, way);
@@ -183,14 +183,14 @@ fn an_actor_that_was_moved_ends_with_its_new_home() {
     let [one, two] = [(); 2].map(|()| System::builder().workers(1).build().unwrap());
     let (diary, _) = Diary::new();
     let address = one.spawn(diary);
-    address.move_to(two.home()).unwrap();
+    address.move_to(two.runtime()).unwrap();
     address.ask(Note("there")).wait().unwrap();
     one.shutdown(PATIENCE);
     assert!(!address.has_ended());
     two.shutdown(PATIENCE);
     assert_ended(&address, Way::Ordered);
     // To a runtime that has ended already.
-    let (three, home) = (System::builder().workers(1).build().unwrap(), address.home());
+    let (three, home) = (System::builder().workers(1).build().unwrap(), address.runtime());
     let (diary, _) = Diary::new();
     let address = three.spawn(diary);
     assert_eq!(address.move_to(home), Err(MoveError::ToEnded));
@@ -204,7 +204,7 @@ fn a_group_that_was_moved_ends_with_its_new_home() {
     let [one, two] = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
     let group = one.run(Group::new);
     let members = [(); 3].map(|()| actor(Diary::new().0).in_group(&group).spawn());
-    members[0].move_to(two.home()).unwrap();
+    members[0].move_to(two.handle()).unwrap();
     members[0].ask(Note("there")).wait().unwrap();
     assert!(one.shutdown(PATIENCE).is_complete());
     assert!(members.iter().all(|member| !member.has_ended()));
@@ -220,7 +220,7 @@ fn a_group_that_is_moved_to_a_runtime_that_has_ended_ends() {
     // It ends between the call and the move.
     let (go, may_go) = std::sync::mpsc::channel::<()>();
     when(&members[0], move |_| may_go.recv_timeout(PATIENCE).unwrap());
-    members[0].move_to(two.home()).unwrap();
+    members[0].move_to(two.handle()).unwrap();
     assert!(two.shutdown(PATIENCE).is_complete());
     go.send(()).unwrap();
     for member in members {
@@ -610,7 +610,7 @@ fn every_step_of_a_shutdown_ends_all_actors() {
     let program = |timeout: u64| {
         move || {
             let runtime = Runtime::builder().workers(2).build().unwrap();
-            let home = runtime.home();
+            let home = runtime.handle();
             let (address, log) = runtime.run(Diary::spawn);
             let far = address.clone();
             let outside = sim::thread(move || {

@@ -94,8 +94,8 @@ pub fn everywhere(program: fn(Place)) {
 /// Another thread runs the program; this one pumps.
 fn on_a_pump(program: fn(Place)) {
     let system = system();
-    let pump = Runtime::builder().grouped_with(system.home()).build_pumped().unwrap();
-    let home = pump.home();
+    let pump = Runtime::builder().grouped_with(system.runtime()).build_pumped().unwrap();
+    let home = pump.runtime();
     thread::scope(|scope| {
         let main = scope.spawn(|| {
             let _entered = system.enter();
@@ -105,7 +105,7 @@ fn on_a_pump(program: fn(Place)) {
             pump.run_for(Duration::from_millis(1));
         }
     });
-    pump.run_until_all_idle(&[system.home(), system.dispatcher("side").unwrap()]);
+    pump.run_until_all_idle(&[system.runtime(), system.dispatcher("side").unwrap()]);
 }
 
 /// Sends numbers to another actor.
@@ -226,7 +226,7 @@ fn a_restart_keeps_messages_and_place() {
         let again = log.clone();
         let make = move || Diary { log: again.clone() };
         let diary = place.put(actor(diary)).restartable(make).spawn();
-        let before = diary.home();
+        let before = diary.runtime();
         diary.suspend().unwrap();
         diary.send(Note("kept")).unwrap();
         diary.restart().unwrap();
@@ -241,7 +241,7 @@ fn a_restart_keeps_messages_and_place() {
             "last",
         ];
         assert_eq!(log.take(), all);
-        assert_eq!(diary.home(), before);
+        assert_eq!(diary.runtime(), before);
     });
 }
 
@@ -387,12 +387,12 @@ fn handlers_spawn_where_they_are() {
     let homes = Log::new();
     let seen = homes.clone();
     let spawn_some = move |_: &mut Diary, _: &mut Context<Diary>| {
-        seen.push(spawn(Whereabouts).home());
-        seen.push(actor(Whereabouts).on(Host::workers()).spawn().home());
+        seen.push(spawn(Whereabouts).runtime());
+        seen.push(actor(Whereabouts).on(Host::workers()).spawn().runtime());
         seen.push(dispatcher("side").unwrap());
     };
     parent.ask(Do(spawn_some)).wait().unwrap();
-    assert_eq!(homes.take(), [side, system.home(), side]);
+    assert_eq!(homes.take(), [side, system.runtime(), side]);
 }
 
 /// While the only worker is kept busy, two actors get many messages; then they take turns.
@@ -674,9 +674,9 @@ fn callers_in_a_circle_get_along() {
 fn actors_are_spread_in_turn() {
     let system = system();
     let side = system.dispatcher("side").unwrap();
-    let both = Spread::over([system.home(), side]);
-    let homes = [0; 4].map(|_| actor(Whereabouts).on(&both).spawn().home());
-    assert_eq!(homes, [system.home(), side, system.home(), side]);
+    let both = Spread::over([system.runtime(), side]);
+    let homes = [0; 4].map(|_| actor(Whereabouts).on(&both).spawn().runtime());
+    assert_eq!(homes, [system.runtime(), side, system.runtime(), side]);
     assert_eq!(panic_of(|| Spread::over([])), "actors cannot be spread over no runtimes");
 }
 
@@ -725,7 +725,7 @@ fn a_shutdown_tells_what_was_left_where() {
     });
     drop(_entered);
     let shutdown = thread::spawn(move || system.shutdown(Duration::from_millis(10)));
-    while !resource.home().is_cancelled() {
+    while !resource.runtime().is_cancelled() {
         thread::yield_now();
     }
     assert!(gate.attend());
@@ -741,7 +741,7 @@ fn a_shutdown_tells_what_was_left_where() {
     assert!(undone.contains(&"Counted"), "{undone:?}, {report}");
     drop(late);
     // Nothing is made any more; what is spawned is dropped.
-    let after = actor(Whereabouts).on(resource.home()).spawn();
+    let after = actor(Whereabouts).on(resource.runtime()).spawn();
     assert!(after.ask(Where).wait().is_err());
 }
 

@@ -75,7 +75,7 @@ fn a_moved_actor_runs_at_its_new_place() {
         for name in ["left", "right"] {
             clerk.move_to(system.dispatcher(name).unwrap()).unwrap();
             assert_eq!(clerk.ask(Name).wait().unwrap(), format!("{name}-0"));
-            assert_eq!(clerk.home().name(), name);
+            assert_eq!(clerk.runtime().name(), name);
         }
     }
     clerk.restart().unwrap();
@@ -89,7 +89,7 @@ fn order_is_kept_while_an_actor_is_moved() {
     const EACH: u32 = 3000;
     let system = system();
     let (left, right) = (system.dispatcher("left").unwrap(), system.dispatcher("right").unwrap());
-    let homes = [left, system.home(), right];
+    let homes = [left, system.runtime(), right];
     for host in [Host::from(left), Host::caller(), Host::detached(), Host::blocking()] {
         let (clerk, log, restarts) = clerk();
         let entered = system.enter();
@@ -118,7 +118,7 @@ fn order_is_kept_while_an_actor_is_moved() {
         assert_eq!(restarts.len(), 10);
         let sums = others.map(|other| ask(&other, |other| other.0).wait().unwrap());
         assert_eq!(sums.iter().sum::<u32>(), SENDERS as u32 * EACH / 3);
-        assert!(homes.contains(&clerk.home()));
+        assert!(homes.contains(&clerk.runtime()));
     }
 }
 
@@ -175,7 +175,7 @@ fn a_suspended_actor_is_moved_when_it_goes_on() {
     clerk.suspend().unwrap();
     system.wait_idle();
     clerk.move_to(system.dispatcher("left").unwrap()).unwrap();
-    assert_eq!(clerk.home(), system.home());
+    assert_eq!(clerk.runtime(), system.runtime());
     clerk.resume().unwrap();
     assert_eq!(clerk.ask(Name).wait().unwrap(), "left-0");
 }
@@ -221,7 +221,7 @@ fn a_move_does_not_keep_an_actor_from_its_end() {
     ended.ended().wait().unwrap();
     ended.move_to(system.dispatcher("left").unwrap()).unwrap();
     system.wait_idle();
-    assert_eq!(other.home(), system.home());
+    assert_eq!(other.runtime(), system.runtime());
 }
 
 #[test]
@@ -229,8 +229,8 @@ fn actors_of_pumps_stay() {
     let system = system();
     let pump = Runtime::builder().build_pumped().unwrap();
     let pinned = pump.spawn(Plain(0));
-    assert_eq!(pinned.move_to(system.home()), Err(MoveError::Pinned));
+    assert_eq!(pinned.move_to(system.runtime()), Err(MoveError::Pinned));
     let plain = system.spawn(Plain(0));
-    assert_eq!(plain.move_to(pump.home()), Err(MoveError::ToPump));
+    assert_eq!(plain.move_to(pump.runtime()), Err(MoveError::ToPump));
     pump.run_until_idle();
 }

@@ -190,7 +190,7 @@ fn behaviours_join_it_with_others() {
         });
         pump_until(&pump, || threads.iter().all(thread::ScopedJoinHandle::is_finished));
     });
-    pump.run_until_all_idle(&[system.home()]);
+    pump.run_until_all_idle(&[system.runtime()]);
     assert_eq!((drawn.get(), ask(&model, |model| model.0).wait()), (900, Ok(900)));
     assert_here(&log, &["started"]);
 }
@@ -258,7 +258,7 @@ fn a_sendable_actor_can_be_put_elsewhere_after_all() {
     let (pump, (diary, log)) = (pump(), Diary::new());
     let again = log.clone();
     let diary = pump.actor(diary).restartable(move || Diary { log: again.clone() });
-    let diary = diary.on(system.home()).spawn();
+    let diary = diary.on(system.runtime()).spawn();
     diary.restart().unwrap();
     diary.stop().unwrap();
     diary.ended().wait().unwrap();

@@ -308,9 +308,9 @@ fn detached_members_belong_to_the_family_of_their_pool() {
     let make = || Worker { handled: Log::new(), ended: Log::new() };
     let pool = system.run(|| Pool::builder(make).on(Host::detached()).spawn());
     pool.resize(2);
-    let homes: Vec<_> = pool.members().iter().map(Addr::home).collect();
+    let homes: Vec<_> = pool.members().iter().map(Addr::runtime).collect();
     assert_ne!(homes[0], homes[1], "a thread each");
-    assert!(homes.iter().all(|home| home.group_root() == system.home()));
+    assert!(homes.iter().all(|home| home.group_root() == system.runtime()));
     drop(pool);
     assert!(system.shutdown(PATIENCE).is_complete());
 }

@@ -218,16 +218,16 @@ fn runtimes_have_names_of_their_own() {
     check(|| {
         let here = named("one");
         let other = Runtime::builder().workers(1).build().unwrap();
-        let there = actor(Diary::new().0).named("one").on(other.home()).spawn();
+        let there = actor(Diary::new().0).named("one").on(other.handle()).spawn();
         assert_eq!(lookup::<Diary>("one"), Ok(here));
-        assert_eq!(Registry::of(other.home()).lookup::<Diary>("one"), Ok(there));
+        assert_eq!(Registry::of(other.handle()).lookup::<Diary>("one"), Ok(there));
     });
 }
 
 #[test]
 fn names_of_a_runtime_that_is_shut_down_are_free() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    let home = runtime.home();
+    let home = runtime.handle();
     let diary = actor(Diary::new().0).named("one").on(home).spawn();
     runtime.shutdown(Duration::ZERO);
     let diary_id = diary.id();

@@ -56,7 +56,7 @@ impl Message for Answer {
 /// Runs a thread inside a runtime to its end, with what its destructors log.
 fn end_a_thread(work: impl FnOnce(&Log<u32>) + Send + 'static) -> Vec<u32> {
     let runtime = runtime(2, &coact_tests::Faults::new());
-    let (log, home) = (Log::new(), runtime.home());
+    let (log, home) = (Log::new(), runtime.handle());
     let at_end = log.clone();
     let thread = thread::spawn(move || {
         let _entered = home.enter();
@@ -126,7 +126,7 @@ fn a_worker_may_spawn_and_send_when_it_ends() {
     let log = Log::new();
     let (at_end, faults) = (log.clone(), coact_tests::Faults::new());
     let other = runtime(1, &faults);
-    let home = other.home();
+    let home = other.handle();
     let runtime = runtime(1, &faults);
     let cown = runtime.run(|| Cown::new(()));
     let used = ask(&cown, move |_| {

@@ -324,7 +324,7 @@ fn a_limit_on_a_thread_whose_runtime_has_ended() {
     let runtimes = [1, 1].map(|workers| coact_tests::runtime(workers, &coact_tests::Faults::new()));
     let [ended, living] = runtimes;
     let slow = living.run(|| spawn(Slow));
-    let home = ended.home();
+    let home = ended.handle();
     drop(ended);
     let _entered = home.enter();
     assert_eq!(slow.ask(Question).timeout(PATIENCE).wait(), Ok(7));

@@ -143,15 +143,15 @@ fn tasks_of_tokio_and_actors_work_together() {
         })
         .build()
         .unwrap();
-    home.set(system.home()).unwrap();
-    let sum = tokio.block_on(system.home().within(async {
+    home.set(system.runtime()).unwrap();
+    let sum = tokio.block_on(system.runtime().within(async {
         let tasks: Vec<_> = (0..10)
             .map(|_| {
                 let log = log.clone();
                 tokio::spawn(async move {
                     // No `on`, no `enter`: it is in the system.
                     let guest = spawn(Guest);
-                    log.push(guest.home());
+                    log.push(guest.runtime());
                     tokio::time::sleep(SHORT).await;
                     guest.ask(Detached).timeout(coact_tests::PATIENCE).await.unwrap()
                 })
@@ -166,6 +166,6 @@ fn tasks_of_tokio_and_actors_work_together() {
     assert_eq!(sum, 30);
     system.wait_idle();
     let homes = log.take();
-    assert!(homes.len() == 10 && homes.iter().all(|at| *at == system.home()));
+    assert!(homes.len() == 10 && homes.iter().all(|at| *at == system.runtime()));
     assert!(faults.is_empty(), "{:?}", faults.take());
 }

@@ -55,7 +55,7 @@ fn on_workers(make: &impl Fn() -> Program) -> Result<(), TestCaseError> {
             }
         }));
         let workers = runtime.workers();
-        let is_idle = Runtime::wait_idle_all_timeout(&[runtime.home()], PATIENCE);
+        let is_idle = Runtime::wait_idle_all_timeout(&[runtime.handle()], PATIENCE);
         prop_assert!(is_idle, "hangs, with {} workers", workers);
         let verdict = verdict();
         prop_assert!(verdict.is_ok(), "{} workers: {}", workers, verdict.unwrap_err());

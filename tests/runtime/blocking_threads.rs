@@ -130,7 +130,7 @@ fn what_is_queued_is_dropped_by_a_shutdown() {
     has_started.wait().unwrap();
     let waiting: Vec<_> = (0..100).map(|_| ask((&a, &b), |_| ())).collect();
     let stopper = thread::spawn(move || runtime.shutdown(Duration::from_millis(1)));
-    while !b.home().is_cancelled() {
+    while !b.runtime().is_cancelled() {
         thread::yield_now();
     }
     drop(release);

@@ -237,7 +237,8 @@ mod around {
             SEEN.lock().unwrap().push(std::thread::current().name().map(str::to_owned));
         });
         let group_root = builder.name("group_root").build().unwrap();
-        let sibling = Runtime::builder().workers(1).name("sibling").grouped_with(group_root.home());
+        let sibling =
+            Runtime::builder().workers(1).name("sibling").grouped_with(group_root.handle());
         drop((sibling.build().unwrap(), group_root));
         let mut seen = SEEN.lock().unwrap().clone();
         seen.sort();

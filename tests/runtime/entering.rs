@@ -7,13 +7,13 @@ use coact::prelude::*;
 use coact_tests::{Faults, panic_of, runtime};
 
 fn here() -> RuntimeHandle {
-    Cown::new(0).home()
+    Cown::new(0).runtime()
 }
 
 #[test]
 fn t7_a_home_is_entered_for_a_while() {
     let [one, two] = [1, 1].map(|workers| runtime(workers, &Faults::new()));
-    let (one, two) = (one.home(), two.home());
+    let (one, two) = (one.handle(), two.handle());
     thread::spawn(move || {
         let outer = one.enter();
         assert_eq!(here(), one);
@@ -31,7 +31,7 @@ fn t7_a_home_is_entered_for_a_while() {
 #[test]
 fn the_youngest_guard_counts_whatever_the_order_in_which_they_end() {
     let runtimes = [1, 1, 1].map(|workers| runtime(workers, &Faults::new()));
-    let homes = runtimes.each_ref().map(Runtime::home);
+    let homes = runtimes.each_ref().map(Runtime::handle);
     thread::spawn(move || {
         homes[0].enter_thread();
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
@@ -57,7 +57,7 @@ fn the_youngest_guard_counts_whatever_the_order_in_which_they_end() {
 #[test]
 fn t7_a_home_is_entered_for_good() {
     let (one, two) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
-    let (first, second) = (one.home(), two.home());
+    let (first, second) = (one.handle(), two.handle());
     let log = thread::spawn(move || {
         first.enter_thread();
         let before = here();
@@ -70,7 +70,7 @@ fn t7_a_home_is_entered_for_good() {
 #[test]
 fn tasks_of_tokio_are_within_a_runtime() {
     let runtime = runtime(2, &Faults::new());
-    let home = runtime.home();
+    let home = runtime.handle();
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     /// Looks where it is dropped.
     struct Look(std::sync::mpsc::Sender<RuntimeHandle>);
@@ -88,7 +88,7 @@ fn tasks_of_tokio_are_within_a_runtime() {
         }
         after(Duration::from_millis(1), &cown, |n| *n += 1);
         coact::sleep(Duration::from_millis(2)).await.unwrap();
-        (cown.home(), RuntimeHandle::current())
+        (cown.runtime(), RuntimeHandle::current())
     }));
     assert_eq!(tokio.block_on(task).unwrap(), (home, home));
     // One that is dropped in the middle.
@@ -106,7 +106,7 @@ fn tasks_of_tokio_are_within_a_runtime() {
 #[test]
 fn threads_of_tokio_are_within_a_runtime() {
     let runtime = runtime(2, &Faults::new());
-    let home = runtime.home();
+    let home = runtime.handle();
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_time()
@@ -134,7 +134,7 @@ fn threads_of_tokio_are_within_a_runtime() {
 #[test]
 fn a_pump_is_entered_by_its_own_thread() {
     let pump = Runtime::builder().build_pumped().unwrap();
-    let home = pump.home();
+    let home = pump.runtime();
     assert_eq!(
         {
             let _entered = home.enter();
@@ -156,9 +156,9 @@ fn t5_timers_belong_to_the_runtime_of_their_cowns_or_to_one_that_is_chosen() {
     assert_eq!(ask(&account, |balance| *balance).wait(), Ok(1));
     // Stopping a runtime cancels its timers, and no others.
     let never = Duration::from_secs(3600);
-    let chosen = clock.home().after(never, &account, |balance| *balance = 0);
-    let again = clock.home().every(never, &account, |balance| *balance = 0);
-    let late = clock.home().sleep(never).into_promise();
+    let chosen = clock.handle().after(never, &account, |balance| *balance = 0);
+    let again = clock.handle().every(never, &account, |balance| *balance = 0);
+    let late = clock.handle().sleep(never).into_promise();
     bank.wait_idle();
     assert!(again.cancel());
     let report = clock.shutdown(Duration::ZERO);

@@ -342,7 +342,7 @@ fn actors_live_there() {
 fn runtimes_host_each_other() {
     let faults = Faults::new();
     let host = Runtime::builder().workers(2).name("host").build().unwrap();
-    let home = host.home();
+    let home = host.handle();
     let builder = Runtime::builder().workers(2).on_executor(move |worker| {
         let _entered = home.enter();
         drop(spawn_future(worker));

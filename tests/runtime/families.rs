@@ -16,12 +16,12 @@ fn kept(home: RuntimeHandle) -> &'static Kept {
 #[test]
 fn runtimes_of_a_group_share_extensions_and_have_one_root() {
     let first = Runtime::builder().workers(1).build().unwrap();
-    let second = Runtime::builder().workers(1).grouped_with(first.home()).build().unwrap();
-    let third = Runtime::builder().workers(1).grouped_with(second.home()).build().unwrap();
-    kept(third.home()).0.store(7, Ordering::Relaxed);
+    let second = Runtime::builder().workers(1).grouped_with(first.handle()).build().unwrap();
+    let third = Runtime::builder().workers(1).grouped_with(second.handle()).build().unwrap();
+    kept(third.handle()).0.store(7, Ordering::Relaxed);
     for runtime in [&first, &second, &third] {
-        assert_eq!(runtime.home().group_root(), first.home());
-        assert_eq!(kept(runtime.home()).0.load(Ordering::Relaxed), 7);
+        assert_eq!(runtime.handle().group_root(), first.handle());
+        assert_eq!(kept(runtime.handle()).0.load(Ordering::Relaxed), 7);
     }
 }
 
@@ -29,16 +29,19 @@ fn runtimes_of_a_group_share_extensions_and_have_one_root() {
 fn runtimes_of_one_builder_are_no_siblings() {
     let builder = Runtime::builder().workers(1);
     let [one, two] = [builder.clone(), builder].map(|builder| builder.build().unwrap());
-    kept(one.home()).0.store(7, Ordering::Relaxed);
-    assert_eq!(kept(two.home()).0.load(Ordering::Relaxed), 0);
-    assert_eq!((one.home().group_root(), two.home().group_root()), (one.home(), two.home()));
+    kept(one.handle()).0.store(7, Ordering::Relaxed);
+    assert_eq!(kept(two.handle()).0.load(Ordering::Relaxed), 0);
+    assert_eq!(
+        (one.handle().group_root(), two.handle().group_root()),
+        (one.handle(), two.handle())
+    );
 }
 
 #[test]
 fn a_sibling_has_the_panic_hook_unless_it_has_its_own() {
     let (faults, own) = (Faults::new(), Faults::new());
     let group_root = runtime(1, &faults);
-    let with = Runtime::builder().workers(1).grouped_with(group_root.home());
+    let with = Runtime::builder().workers(1).grouped_with(group_root.handle());
     let told = own.clone();
     let without = with.clone().panic_hook(move |fault| told.push(fault.clone()));
     for builder in [with, without] {

@@ -42,7 +42,7 @@ fn h8_a_runtime_that_is_held_open_is_not_idle() {
 #[test]
 fn h8_a_shutdown_wakes_those_who_asked_and_nobody_else() {
     let runtime = runtime(1, &Faults::new());
-    let home = runtime.home();
+    let home = runtime.handle();
     let ((waker, rings), (other, silent)) = (bell(), bell());
     let asked = home.on_cancel(waker);
     drop(home.on_cancel(other));
@@ -67,7 +67,7 @@ fn h8_a_shutdown_wakes_those_who_asked_and_nobody_else() {
 fn a_shutdown_in_peace_wakes_nobody_before_its_end() {
     let runtime = runtime(1, &Faults::new());
     let (waker, _rings) = bell();
-    let asked = runtime.home().on_cancel(waker);
+    let asked = runtime.handle().on_cancel(waker);
     assert!(runtime.shutdown(PATIENCE).is_complete());
     drop(asked);
 }

@@ -402,7 +402,7 @@ fn a_shutdown_does_not_wait_for_destructors_that_are_stuck() {
 #[test]
 fn nor_for_what_is_somewhere_else() {
     let runtime = runtime(1, &Faults::new());
-    let _open = runtime.home().hold_open();
+    let _open = runtime.handle().hold_open();
     let start = Instant::now();
     let report = runtime.shutdown(Duration::from_millis(5));
     assert!(start.elapsed() < SHORTLY, "{:?}", start.elapsed());
@@ -587,7 +587,7 @@ fn waits(
 fn p4_a_blocking_job_does_not_wait_for_itself() {
     for builder in [Runtime::builder().workers(1), Runtime::builder().on_blocking_threads(2)] {
         let runtime = builder.name("mine").build().unwrap();
-        let (home, cown) = (runtime.home(), runtime.run(|| Cown::new(())));
+        let (home, cown) = (runtime.handle(), runtime.run(|| Cown::new(())));
         let owned = Arc::new(std::sync::Mutex::new(Some(runtime)));
         let (own, go_on) = (Arc::clone(&owned), Meeting::of(2));
         let begins = go_on.clone();

@@ -14,9 +14,9 @@ fn h7_behaviours_after_the_move_run_in_the_new_home() {
     let cown = one.run(|| Cown::new(()));
     let name = |cown| ask(cown, |_: &mut ()| thread::current().name().unwrap().to_owned()).wait();
     assert_eq!(name(&cown), Ok("one-0".into()));
-    cown.move_to(two.home()).unwrap();
+    cown.move_to(two.handle()).unwrap();
     assert_eq!(name(&cown), Ok("two-0".into()));
-    assert_eq!(cown.home(), two.home());
+    assert_eq!(cown.runtime(), two.handle());
 }
 
 /// Its state is not touched. In a group the others come along.
@@ -25,21 +25,21 @@ fn a_poisoned_cown_moves_as_any_other() {
     let faults = Faults::new();
     let [one, two] = [(); 2].map(|()| runtime(1, &faults));
     for in_group in [false, true] {
-        let group = Group::new_in(one.home());
+        let group = Group::new_in(one.handle());
         let [cown, other] = [(); 2].map(|()| match in_group {
             true => group.cown(1),
             false => one.run(|| Cown::new(1)),
         });
         when(&cown, |_| panic!("planned"));
-        cown.move_to(two.home()).unwrap();
+        cown.move_to(two.handle()).unwrap();
         let moved = ask(cown.checked(), |state| {
             state.unwrap_err().clear();
             RuntimeHandle::current()
         });
-        assert_eq!(moved.wait(), Ok(two.home()));
-        assert_eq!(cown.home(), two.home());
+        assert_eq!(moved.wait(), Ok(two.handle()));
+        assert_eq!(cown.runtime(), two.handle());
         assert_eq!(
-            ask(&other, |_| RuntimeHandle::current()).wait().unwrap() == two.home(),
+            ask(&other, |_| RuntimeHandle::current()).wait().unwrap() == two.handle(),
             in_group
         );
     }
@@ -64,12 +64,12 @@ fn h7_the_order_is_kept() {
         });
         scope.spawn(|| {
             for round in 0..count / batch {
-                cown.move_to(hosts[round % hosts.len()].home()).unwrap();
+                cown.move_to(hosts[round % hosts.len()].handle()).unwrap();
                 thread::yield_now();
             }
         });
     });
-    Runtime::wait_idle_all(&hosts.each_ref().map(Runtime::home));
+    Runtime::wait_idle_all(&hosts.each_ref().map(Runtime::handle));
     assert_eq!(cown.into_inner().unwrap(), (0..count).collect::<Vec<_>>());
 }
 
@@ -78,10 +78,10 @@ fn h7_the_order_is_kept() {
 fn a_runtime_that_has_been_shut_down_takes_no_cowns_and_gives_none() {
     let (ended, living) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
     let [stays, left] = [&living, &ended].map(|runtime| runtime.run(|| Cown::new(7)));
-    let home = ended.home();
+    let home = ended.handle();
     assert!(ended.shutdown(PATIENCE).is_complete());
     assert_eq!(stays.move_to(home), Err(MoveError::ToEnded));
-    assert_eq!(left.move_to(living.home()), Err(MoveError::Ended));
+    assert_eq!(left.move_to(living.handle()), Err(MoveError::Ended));
     assert_eq!(ask(&stays, |n| *n).wait(), Ok(7));
 }
 
@@ -91,7 +91,7 @@ fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
     let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
     let home = || RuntimeHandle::current();
     for in_group in [false, true] {
-        let group = Group::new_in(one.home());
+        let group = Group::new_in(one.handle());
         let [cown, other] = [(); 2].map(|()| match in_group {
             true => group.cown(()),
             false => one.run(|| Cown::new(())),
@@ -103,7 +103,7 @@ fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
             ask(cown.read(), move |()| home()),
             ask((&cown, &other), move |_| home()),
         ];
-        cown.move_to(two.home()).unwrap();
+        cown.move_to(two.handle()).unwrap();
         let after = [
             ask(cown.read(), move |()| home()),
             ask(&[&cown][..], move |_| home()),
@@ -117,12 +117,12 @@ fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
         let elsewhere = ask((&other, &cown), move |_| home());
         go.send(()).unwrap();
         for before in before {
-            assert_eq!(before.wait(), Ok(one.home()));
+            assert_eq!(before.wait(), Ok(one.handle()));
         }
         for after in after.into_iter().chain([batched]) {
-            assert_eq!(after.wait(), Ok(two.home()));
+            assert_eq!(after.wait(), Ok(two.handle()));
         }
-        assert_eq!(elsewhere.wait() == Ok(two.home()), in_group);
+        assert_eq!(elsewhere.wait() == Ok(two.handle()), in_group);
     }
 }
 
@@ -130,9 +130,9 @@ fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
 #[test]
 fn g8_what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
     let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
-    let group = Group::new_in(one.home());
+    let group = Group::new_in(one.handle());
     let (a, b) = (group.cown(()), group.cown(Vec::new()));
-    let (far, near, home) = (b.clone(), a.clone(), two.home());
+    let (far, near, home) = (b.clone(), a.clone(), two.handle());
     when(&a, move |()| {
         let note = |far: &Cown<_>| {
             when(far, |homes: &mut Vec<RuntimeHandle>| homes.push(RuntimeHandle::current()))
@@ -141,9 +141,9 @@ fn g8_what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
         near.move_to(home).unwrap();
         (0..3).for_each(|_| note(&far));
     });
-    Runtime::wait_idle_all(&[one.home(), two.home()]);
+    Runtime::wait_idle_all(&[one.handle(), two.handle()]);
     let homes = ask(&b, |homes| homes.clone());
-    let mut expected = vec![two.home(); 4];
-    expected[0] = one.home();
+    let mut expected = vec![two.handle(); 4];
+    expected[0] = one.handle();
     assert_eq!(homes.wait(), Ok(expected));
 }

@@ -102,7 +102,7 @@ fn h1_the_state_is_touched_by_one_thread_only() {
         }
         pump.run_for(Duration::from_millis(1));
     });
-    pump.run_until_all_idle(&[workers.home()]);
+    pump.run_until_all_idle(&[workers.handle()]);
     assert_eq!(plain.into_inner().unwrap(), 3000);
     let touched = ask(&cown, |here| here.touched);
     assert_eq!(pump.run_future(touched), Ok(4000));
@@ -157,9 +157,9 @@ fn h3_here_is_at_once_on_the_pumps_thread_only() {
 fn h7_pinned_cowns_are_not_moved() {
     let (workers, pump) = (runtime(1, &Faults::new()), pump());
     let (pinned, plain) = (make(&pump, 0), workers.run(|| Cown::new(0)));
-    assert_eq!(pinned.move_to(workers.home()), Err(MoveError::Pinned));
-    assert_eq!(plain.move_to(pump.home()), Err(MoveError::ToPump));
-    assert!(pump.home().is_pumped() && !workers.home().is_pumped());
+    assert_eq!(pinned.move_to(workers.handle()), Err(MoveError::Pinned));
+    assert_eq!(plain.move_to(pump.runtime()), Err(MoveError::ToPump));
+    assert!(pump.runtime().is_pumped() && !workers.handle().is_pumped());
     let (pinned, plain) =
         thread::spawn(|| (pinned.into_inner(), plain.into_inner())).join().unwrap();
     assert_eq!(plain, Ok(0));
@@ -280,7 +280,7 @@ fn idle_means_futures_jobs_and_timers_too() {
 #[test]
 fn others_can_wait_until_it_is_idle() {
     let pump = pump();
-    let (cown, home) = (make(&pump, 0), pump.home());
+    let (cown, home) = (make(&pump, 0), pump.runtime());
     when(&cown, |n| *n = 1);
     assert!(!Runtime::wait_idle_all_timeout(&[home], Duration::from_millis(1)));
     let far = cown.clone();
@@ -351,9 +351,9 @@ fn h5_dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
 #[test]
 fn its_thread_does_not_wait_until_it_is_idle() {
     let pump = pump();
-    let message = panic_of(|| Runtime::wait_idle_all(&[pump.home()]));
+    let message = panic_of(|| Runtime::wait_idle_all(&[pump.runtime()]));
     assert!(message.contains("`pump`") && message.contains("Pump::run_until_idle"), "{message}");
-    let home = pump.home();
+    let home = pump.runtime();
     drop(pump);
     Runtime::wait_idle_all(&[home]);
 }

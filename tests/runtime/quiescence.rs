@@ -29,7 +29,7 @@ fn h8_no_moment_between_two_of_them_is_taken_for_the_end() {
     let blocking = Runtime::builder().on_blocking_threads(2).build().unwrap();
     let runtimes = [runtime(1, &Faults::new()), runtime(2, &Faults::new()), blocking];
     let court = Arc::new(runtimes.each_ref().map(|runtime| runtime.run(|| Cown::new(()))));
-    let (homes, ended) = (runtimes.each_ref().map(Runtime::home), Arc::new(AtomicUsize::new(0)));
+    let (homes, ended) = (runtimes.each_ref().map(Runtime::handle), Arc::new(AtomicUsize::new(0)));
     for round in 1..=300 {
         serve(20 + round % 10, &court, &ended);
         Runtime::wait_idle_all(&homes);
@@ -43,7 +43,7 @@ fn a_pump_can_be_among_them() {
     let workers = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
     let [a, b] = workers.each_ref().map(|runtime| runtime.run(|| Cown::new(())));
     let court = Arc::new([pump.run(|| Cown::new(())), a, b]);
-    let (homes, ended) = (workers.each_ref().map(Runtime::home), Arc::new(AtomicUsize::new(0)));
+    let (homes, ended) = (workers.each_ref().map(Runtime::handle), Arc::new(AtomicUsize::new(0)));
     for round in 1..=300 {
         serve(20 + round % 10, &court, &ended);
         pump.run_until_all_idle(&homes);
@@ -60,7 +60,7 @@ fn all_who_wait_are_told() {
         let (send, (tell, rounds)) = (send.clone(), mpsc::channel::<RuntimeHandle>());
         let thread = thread::spawn(move || {
             let pump = Runtime::builder().build_pumped().unwrap();
-            send.send((pump.home(), pump.run(|| Cown::new(0)))).unwrap();
+            send.send((pump.runtime(), pump.run(|| Cown::new(0)))).unwrap();
             for other in rounds {
                 pump.run_until_all_idle(&[other]);
             }
@@ -93,8 +93,8 @@ fn all_who_wait_are_told() {
 #[test]
 fn a_wait_can_be_given_up() {
     let [one, two] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
-    let homes = [one.home(), two.home()];
-    let busy = two.home().hold_open();
+    let homes = [one.handle(), two.handle()];
+    let busy = two.handle().hold_open();
     assert!(!Runtime::wait_idle_all_timeout(&homes, Duration::from_millis(2)));
     drop(busy);
     assert!(Runtime::wait_idle_all_timeout(&homes, PATIENCE));
@@ -103,7 +103,7 @@ fn a_wait_can_be_given_up() {
 #[test]
 fn a_runtime_that_is_gone_is_idle() {
     let [one, two] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
-    let homes = [one.home(), two.home()];
+    let homes = [one.handle(), two.handle()];
     drop(two);
     Runtime::wait_idle_all(&homes);
     Runtime::wait_idle_all(&[]);
@@ -112,7 +112,7 @@ fn a_runtime_that_is_gone_is_idle() {
 #[test]
 fn behaviours_cannot_wait_for_it() {
     let runtime = runtime(1, &Faults::new());
-    let home = runtime.home();
+    let home = runtime.handle();
     let message = runtime.run(|| ask((), move |()| panic_of(|| Runtime::wait_idle_all(&[home]))));
     assert!(message.wait().unwrap().contains("idle"));
 }
@@ -132,7 +132,7 @@ fn an_external_thread_that_comes_and_goes_is_waited_for_and_no_longer() {
         }
     });
     for _ in 0..20_000 {
-        assert!(Runtime::wait_idle_all_timeout(&[runtime.home()], PATIENCE));
+        assert!(Runtime::wait_idle_all_timeout(&[runtime.handle()], PATIENCE));
         runtime.wait_idle();
     }
     drop(stop);
@@ -179,11 +179,14 @@ fn t2_a_body_on_the_spot_is_waited_for_whoever_runs_it() {
     for (way, run) in ways.into_iter().enumerate() {
         let go_on = body_from_elsewhere(&cown, run);
         let short = Duration::from_millis(5);
-        assert!(!Runtime::wait_idle_all_timeout(&[mine.home()], short), "way {way}");
-        assert!(!Runtime::wait_idle_all_timeout(&[mine.home(), pump.home()], short), "way {way}");
+        assert!(!Runtime::wait_idle_all_timeout(&[mine.handle()], short), "way {way}");
+        assert!(
+            !Runtime::wait_idle_all_timeout(&[mine.handle(), pump.handle()], short),
+            "way {way}"
+        );
         drop(go_on);
         mine.wait_idle();
-        Runtime::wait_idle_all(&[mine.home(), other.home(), pump.home()]);
+        Runtime::wait_idle_all(&[mine.handle(), other.handle(), pump.handle()]);
     }
     // What is stuck there is told of.
     let go_on = body_from_elsewhere(&cown, ways[0]);
@@ -201,13 +204,16 @@ fn a_body_on_the_spot_is_at_home() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
     let (cown, from) = (mine.run(|| Cown::new(())), other.run(|| Cown::new(())));
     let place = move || {
-        let here = ask_here(&cown, |()| (RuntimeHandle::current(), Cown::new(()).home()));
+        let here = ask_here(&cown, |()| (RuntimeHandle::current(), Cown::new(()).runtime()));
         (here.wait().unwrap(), RuntimeHandle::current())
     };
     let outside = place();
     let inside = ask(&from, move |()| place()).wait().unwrap();
-    assert_eq!((outside.0, inside.0), ((mine.home(), mine.home()), (mine.home(), mine.home())));
-    assert_eq!(inside.1, other.home());
+    assert_eq!(
+        (outside.0, inside.0),
+        ((mine.handle(), mine.handle()), (mine.handle(), mine.handle()))
+    );
+    assert_eq!(inside.1, other.handle());
 }
 
 /// Whoever moves a cown moves it before or after a body on the spot, not while it is about to run.
@@ -220,18 +226,18 @@ fn a_body_on_the_spot_runs_where_the_cown_is() {
         move || {
             for turn in 0..5_000 {
                 if mover == 0 {
-                    cown.move_to(homes[turn % 2].home()).unwrap();
+                    cown.move_to(homes[turn % 2].handle()).unwrap();
                     continue;
                 }
                 let at = cown.downgrade();
                 when_here(cown, move |n| {
                     *n += 1;
-                    assert_eq!(at.upgrade().unwrap().home(), RuntimeHandle::current());
+                    assert_eq!(at.upgrade().unwrap().runtime(), RuntimeHandle::current());
                 });
             }
         }
     }));
-    Runtime::wait_idle_all(&homes.each_ref().map(Runtime::home));
+    Runtime::wait_idle_all(&homes.each_ref().map(Runtime::handle));
     assert_eq!(cown.into_inner(), Ok(5_000));
 }
 

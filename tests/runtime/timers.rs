@@ -94,7 +94,7 @@ fn t5_a_timer_without_cowns_runs_in_its_own_runtime() {
         ticked.wait().unwrap();
         timer.cancel();
     });
-    assert_eq!(homes.take(), [runtime.home(); 2]);
+    assert_eq!(homes.take(), [runtime.handle(); 2]);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn many_timers_from_many_threads() {
 #[test]
 fn a_timer_on_no_cown_fires_in_its_runtime() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    let home = runtime.home();
+    let home = runtime.handle();
     let (resolver, once) = Promise::channel();
     let (ticks, seen) = std::sync::mpsc::channel();
     runtime.run(|| {

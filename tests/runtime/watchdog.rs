@@ -272,7 +272,7 @@ impl Handler<Wait> for Sleeper {
 #[test]
 fn a_handler_that_stalls_is_reported_with_its_actor_and_message() {
     let (runtime, told) = watched(1, None);
-    let sleeper = actor(Sleeper).on(runtime.home()).spawn();
+    let sleeper = actor(Sleeper).on(runtime.handle()).spawn();
     let (end, ended) = mpsc::channel();
     sleeper.send(Wait(ended)).unwrap();
     let (behaviour, ..) = next_stall(&told);

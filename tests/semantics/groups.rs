@@ -31,7 +31,7 @@ fn membership_is_known() {
         assert!(!group.contains(&outsider));
         assert_eq!(member.group(), Some(group.clone()));
         assert_eq!(outsider.group(), None);
-        assert_eq!(member.home(), group.home());
+        assert_eq!(member.runtime(), group.runtime());
         drop((group, other));
         assert_eq!(ask(&member, |n| *n).wait(), Ok(1));
     });
@@ -480,7 +480,7 @@ fn g7_the_state_is_given_out_when_the_group_is_idle() {
 fn a_shutdown_drops_what_is_in_the_ring() {
     let alive = Arc::new(AtomicUsize::new(0));
     let runtime = runtime(1, &Faults::new());
-    let group = Group::new_in(runtime.home());
+    let group = Group::new_in(runtime.handle());
     let [a, b] = [(); 2].map(|()| group.cown(()));
     let (in_body, body) = mpsc::channel();
     let (go, wait) = mpsc::channel::<()>();
@@ -512,14 +512,14 @@ fn a_shutdown_drops_what_is_in_the_ring() {
 #[test]
 fn g8_a_group_moves_as_a_whole() {
     let (first, second) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
-    let group = Group::new_in(first.home());
+    let group = Group::new_in(first.handle());
     let (a, b) = (group.cown(()), group.cown(()));
     let home = |cown: &Cown<()>| ask(cown, |()| coact::RuntimeHandle::current()).wait().unwrap();
-    assert_eq!((home(&a), home(&b)), (first.home(), first.home()));
-    a.move_to(second.home()).unwrap();
+    assert_eq!((home(&a), home(&b)), (first.handle(), first.handle()));
+    a.move_to(second.handle()).unwrap();
     first.wait_idle();
-    assert_eq!((home(&a), home(&b)), (second.home(), second.home()));
-    assert_eq!((b.home(), group.home()), (second.home(), second.home()));
+    assert_eq!((home(&a), home(&b)), (second.handle(), second.handle()));
+    assert_eq!((b.runtime(), group.runtime()), (second.handle(), second.handle()));
 }
 
 /// State that is interruptible: keeps what it was told by, and whether its gate is open.
@@ -720,7 +720,7 @@ fn a_member_with_many_turns_leaves_the_worker_to_others() {
         let state = Busy { log: log.clone(), turns: TURNS, at_first: None };
         let busy = match &group {
             Some(group) => group.interruptible((), |_| state),
-            None => Cown::interruptible(runtime.home(), (), |_| state),
+            None => Cown::interruptible(runtime.handle(), (), |_| state),
         };
         let (begin, seen, turns) = (busy.clone(), outside.clone(), log.clone());
         // Both wait for the one worker.
@@ -821,7 +821,7 @@ fn a_waker_that_runs_when_the_group_was_let_go_uses_its_queue() {
     let (runtime, ended) = (runtime(2, &Faults::new()), runtime(1, &Faults::new()));
     let lost = ended.run(|| Cown::new(()));
     drop(ended);
-    let group = Group::new_in(runtime.home());
+    let group = Group::new_in(runtime.handle());
     let (member, let_go) = (group.cown(()), LetGo::of(&group));
     let woken = Arc::clone(&let_go);
     let (woken_too, other) = (Arc::clone(&let_go), member.clone());
@@ -840,7 +840,7 @@ fn a_waker_that_runs_when_the_group_was_let_go_uses_its_queue() {
 #[test]
 fn a_hook_that_runs_when_the_group_was_let_go_uses_its_queue() {
     let runtime = runtime(2, &Faults::new());
-    let group = Group::new_in(runtime.home());
+    let group = Group::new_in(runtime.handle());
     let (member, let_go) = (group.cown(()), LetGo::of(&group));
     let (hooked, (tell, told)) = (Arc::clone(&let_go), mpsc::channel());
     let told_once = AtomicBool::new(false);

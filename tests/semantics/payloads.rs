@@ -236,7 +236,7 @@ fn of_wakers() {
     drop(taken);
     drop(first);
     assert_eq!(second.wait().amount(), 1);
-    let _kept = runtime.home().on_cancel(waker);
+    let _kept = runtime.handle().on_cancel(waker);
     assert_alive(&runtime);
     drop(_entered);
     drop(runtime);

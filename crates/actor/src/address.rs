@@ -472,8 +472,8 @@ impl<A: Actor> Addr<A> {
     }
 
     /// The runtime that the actor belongs to.
-    pub fn home(&self) -> RuntimeHandle {
-        self.cown().home()
+    pub fn runtime(&self) -> RuntimeHandle {
+        self.cown().runtime()
     }
 
     /// Moves the actor to another runtime, a [dispatcher](crate::dispatcher) for instance, while it runs.
@@ -623,7 +623,7 @@ impl<A: Actor> Addr<A> {
         if shared.push_signal(signal) {
             return self.cown().interrupt();
         }
-        if self.home().is_cancelled() {
+        if self.runtime().is_cancelled() {
             // Nothing interrupts an actor whose pump is gone.
             refuse_all(shared);
         } else {

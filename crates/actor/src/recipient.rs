@@ -138,7 +138,7 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
     }
 
     fn home(&self) -> RuntimeHandle {
-        Addr::home(self)
+        Addr::runtime(self)
     }
 
     fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {

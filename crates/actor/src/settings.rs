@@ -79,7 +79,7 @@ impl Settings {
         if self.names.is_empty() {
             return Ok(Claim { id, tenancy: None });
         }
-        let group = self.group.as_ref().map(Group::home);
+        let group = self.group.as_ref().map(Group::runtime);
         let home = group.unwrap_or_else(|| self.host.family(self.current()));
         let tenancy = Registry::of(home).claim(id, &self.names)?;
         Ok(Claim { id, tenancy: Some(tenancy) })
@@ -137,7 +137,7 @@ fn make_in_group<A: Actor>(
 /// A group decides where its members run, and an actor that is bound to a thread cannot follow.
 #[track_caller]
 fn assert_in_reach<A>(group: &Group, bound_to: Option<RuntimeHandle>) {
-    let home = group.home();
+    let home = group.runtime();
     assert!(
         bound_to.is_none_or(|bound_to| bound_to == home),
         "a `{}` is bound to the thread of {bound_to:?}, and its group runs on {home:?}: make the group there",

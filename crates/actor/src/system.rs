@@ -105,7 +105,7 @@ impl SystemBuilder {
     /// impl Actor for Idle {}
     ///
     /// let system = System::builder().workers(1).as_default().build()?;
-    /// assert_eq!(spawn(Idle).home(), system.home());
+    /// assert_eq!(spawn(Idle).runtime(), system.runtime());
     /// # Ok::<(), coact_actor::SystemError>(())
     /// ```
     pub fn as_default(self) -> Self {
@@ -163,7 +163,7 @@ impl SystemBuilder {
             return Err(SystemError::Duplicate(name.to_string()));
         }
         let main = build(MAIN, main.expect_entered())?;
-        let home = main.home();
+        let home = main.handle();
         let hosts = Hosts::of(home);
         if let Some(threads) = blocking_threads {
             hosts.set_blocking_threads(threads);
@@ -171,7 +171,7 @@ impl SystemBuilder {
         let mut runtimes = vec![(Arc::from(MAIN), main)];
         for (name, builder) in dispatchers {
             let runtime = build(&name, builder.grouped_with(home))?;
-            hosts.add_dispatcher(Arc::clone(&name), runtime.home());
+            hosts.add_dispatcher(Arc::clone(&name), runtime.handle());
             runtimes.push((name, runtime));
         }
         Ok(System { main: home, runtimes })
@@ -197,7 +197,7 @@ impl System {
     }
 
     /// The main runtime.
-    pub fn home(&self) -> RuntimeHandle {
+    pub fn runtime(&self) -> RuntimeHandle {
         self.main
     }
 
@@ -272,7 +272,7 @@ impl System {
     }
 
     fn homes(&self) -> Vec<RuntimeHandle> {
-        let own = self.runtimes.iter().map(|(_, runtime)| runtime.home());
+        let own = self.runtimes.iter().map(|(_, runtime)| runtime.handle());
         own.chain(Hosts::of(self.main).homes()).collect()
     }
 
@@ -293,7 +293,7 @@ impl System {
         // Hosts that are made while this waits are made by work that it waits for.
         self.wait_idle_timeout(deadline / 2);
         let all = self.take_all();
-        let homes: Vec<RuntimeHandle> = all.iter().map(|(_, runtime)| runtime.home()).collect();
+        let homes: Vec<RuntimeHandle> = all.iter().map(|(_, runtime)| runtime.handle()).collect();
         let left = until.saturating_sub(home.elapsed());
         stop(all, Runtime::end_all(&homes, left))
     }
@@ -301,7 +301,7 @@ impl System {
     fn take_all(&mut self) -> Vec<(Arc<str>, Runtime)> {
         let mut all = std::mem::take(&mut self.runtimes);
         let hosts = Hosts::of(self.main).close();
-        all.extend(hosts.into_iter().map(|host| (host.home().name().into(), host)));
+        all.extend(hosts.into_iter().map(|host| (host.handle().name().into(), host)));
         all
     }
 }

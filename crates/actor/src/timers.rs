@@ -40,7 +40,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let (home, to) = (self.home(), self.downgrade());
+        let (home, to) = (self.runtime(), self.downgrade());
         set(&to, |begun| later(begun, home, to.clone(), delay, message))
     }
 
@@ -60,7 +60,7 @@ impl<A: Actor> Addr<A> {
         F: Fn() -> M + Send + Sync + 'static,
     {
         check("period", period);
-        let (home, to) = (self.home(), self.downgrade());
+        let (home, to) = (self.runtime(), self.downgrade());
         set(&to, |begun| again(begun, home, to.clone(), period, message))
     }
 
@@ -78,7 +78,7 @@ impl<A: Actor> Addr<A> {
         F: Fn() -> M + Send + Sync + 'static,
     {
         check("delay", delay);
-        let (home, to) = (self.home(), self.downgrade());
+        let (home, to) = (self.runtime(), self.downgrade());
         set(&to, |begun| spaced(begun, home, to.clone(), delay, message))
     }
 }

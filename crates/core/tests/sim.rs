@@ -247,7 +247,7 @@ fn runtimes_that_a_program_builds_are_simulated() {
             let log = log.clone();
             when(cown, move |()| when(&log, move |log| log.push(name)));
         }
-        Runtime::wait_idle_all(&[one.home(), two.home(), log.home()]);
+        Runtime::wait_idle_all(&[one.handle(), two.handle(), log.runtime()]);
         assert!(one.shutdown(Duration::ZERO).is_complete());
         log.into_inner().unwrap().into_iter().collect::<String>()
     });

@@ -1,6 +1,6 @@
 //! Macros that write what actors and messages repeat. Users take them from the crate `coact`.
 //!
-//! * [`handlers`] makes messages of an actor's methods, and a method is what handles its message.
+//! * [`macro@handlers`] makes messages of an actor's methods, and a method is what handles its message.
 //! * [`derive@Actor`] and [`derive@Message`] stand for implementations that say nothing, or the
 //!   reply alone.
 //!

@@ -46,7 +46,7 @@ fn children_of_every_strategy_live_on_every_host() {
                 let mailbox = Mailbox::bounded(7).fail();
                 tree.child(place(child, host).named(name).mailbox(mailbox))
             });
-            let homes = children.each_ref().map(Addr::home);
+            let homes = children.each_ref().map(Addr::runtime);
             let supervisor = tree.spawn();
             for child in &children {
                 assert_eq!(child.ask(Ping).wait(), Ok(1));
@@ -60,7 +60,7 @@ fn children_of_every_strategy_live_on_every_host() {
             for (at, child) in children.iter().enumerate() {
                 let count = if renewed[at] { 1 } else { 2 };
                 assert_eq!(child.ask(Ping).wait(), Ok(count), "{strategy:?}: child {at}");
-                assert_eq!(child.home(), homes[at]);
+                assert_eq!(child.runtime(), homes[at]);
                 assert_eq!(child.mailbox().capacity(), Some(7));
                 assert_eq!(lookup::<Worker>(["a", "b", "c"][at]).as_ref(), Ok(child));
             }
@@ -169,7 +169,7 @@ fn children_in_a_group_stay_in_it() {
         b.send(Bomb).unwrap();
         b.ask(Ping).wait().unwrap();
         assert_eq!(pair(&a, &b), Ok((0, 1)));
-        assert_eq!(a.home(), group.home());
+        assert_eq!(a.runtime(), group.runtime());
         finally(move || drop(supervisor));
     });
 }
@@ -237,7 +237,7 @@ impl Handler<Draw> for Window {
 #[test]
 fn a_child_that_is_not_send_is_restarted_on_its_thread() {
     let pump = Runtime::builder().panic_hook(|_| ()).build_pumped().unwrap();
-    let home = pump.home();
+    let home = pump.runtime();
     let program = thread::spawn(move || {
         let runtime = Runtime::builder().workers(2).panic_hook(|_| ()).build().unwrap();
         runtime.run(|| {
@@ -248,7 +248,7 @@ fn a_child_that_is_not_send_is_restarted_on_its_thread() {
             assert_eq!(window.ask(Draw(7)).wait(), Ok(7));
             assert_eq!(window.ask(Draw(0)).wait(), Err(AskError::Panicked("boom".into())));
             assert_eq!(window.ask(Draw(2)).wait(), Ok(2));
-            assert_eq!((window.home(), window.mailbox().capacity()), (home, Some(9)));
+            assert_eq!((window.runtime(), window.mailbox().capacity()), (home, Some(9)));
             supervisor.stop().unwrap();
             assert_eq!(window.ended().wait(), Ok(ExitReason::Shutdown));
         });
@@ -264,8 +264,9 @@ fn a_child_that_is_bound_to_a_thread_joins_no_group_elsewhere() {
     let pump = Runtime::builder().build_pumped().unwrap();
     let elsewhere = Group::new();
     let _entered = pump.enter();
-    let local =
-        |group: &Group| Child::local(pump.home(), Restart::Permanent, Window::new).in_group(group);
+    let local = |group: &Group| {
+        Child::local(pump.runtime(), Restart::Permanent, Window::new).in_group(group)
+    };
     let mut tree = Supervisor::one_for_one();
     let message = panic_of(|| drop(tree.child(local(&elsewhere).named("window"))));
     assert!(message.contains("is bound to the thread of"), "{message}");
@@ -281,7 +282,7 @@ fn a_child_that_is_bound_to_a_thread_joins_no_group_elsewhere() {
     supervisor.stop().unwrap();
     pump.run_future(window.ended()).unwrap();
     let message = panic_of(|| {
-        drop(Child::local(Runtime::global().home(), Restart::Permanent, Window::new));
+        drop(Child::local(Runtime::global().handle(), Restart::Permanent, Window::new));
     });
     assert!(message.contains("bound to the thread of a pump"), "{message}");
 }

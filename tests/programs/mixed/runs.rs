@@ -57,7 +57,7 @@ fn system(workers: usize) -> System {
 }
 
 fn homes(system: &System) -> Vec<RuntimeHandle> {
-    vec![system.home(), system.dispatcher("side").expect("made with it")]
+    vec![system.runtime(), system.dispatcher("side").expect("made with it")]
 }
 
 fn on_workers(system: &System, script: &Script) -> Result<(), String> {

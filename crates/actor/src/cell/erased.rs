@@ -21,7 +21,7 @@ impl<A: Actor> AnyStrong for Addr<A> {
     }
 
     fn home(&self) -> RuntimeHandle {
-        Addr::home(self)
+        Addr::runtime(self)
     }
 
     fn defer(&self, work: Box<dyn FnOnce() + Send>) {

@@ -63,7 +63,7 @@ impl Hosts {
             let threads = blocking_threads.unwrap_or(BLOCKING_THREADS);
             // No thread is started before there is work.
             let runtime = build(sibling(of, "resources").on_blocking_threads(threads));
-            let home = runtime.home();
+            let home = runtime.handle();
             made.push(runtime);
             home
         })
@@ -83,7 +83,7 @@ impl Hosts {
             drop(runtime);
             return None;
         }
-        let home = runtime.home();
+        let home = runtime.handle();
         state.made.push(runtime);
         lease(home)
     }
@@ -96,7 +96,7 @@ impl Hosts {
 
     /// All runtimes that were made.
     pub(crate) fn homes(&self) -> Vec<RuntimeHandle> {
-        self.0.lock().made.iter().map(Runtime::home).collect()
+        self.0.lock().made.iter().map(Runtime::handle).collect()
     }
 
     /// Makes no more, and gives up those that there are.

@@ -22,7 +22,7 @@ use super::Host;
 ///     .build()?;
 /// let both = Spread::over([system.dispatcher("left")?, system.dispatcher("right")?]);
 /// let shards: Vec<_> = (0..4).map(|_| actor(Shard).on(&both).spawn()).collect();
-/// let homes: Vec<_> = shards.iter().map(|shard| shard.home().name()).collect();
+/// let homes: Vec<_> = shards.iter().map(|shard| shard.runtime().name()).collect();
 /// assert_eq!(homes, ["left", "right", "left", "right"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

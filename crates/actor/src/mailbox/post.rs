@@ -230,7 +230,7 @@ impl<A: Actor> Addr<A> {
             Admission::Sorted(lane, permit) => self.sort(lane, permit, message, reply),
             Admission::Drop => {
                 let message = drop_for_room(message, reply);
-                events::message_dropped(self.home(), self.id(), message, DropCause::Policy);
+                events::message_dropped(self.runtime(), self.id(), message, DropCause::Policy);
             }
             Admission::Refuse => {
                 reply.fail(AskError::Full);
@@ -365,7 +365,7 @@ impl<A: Actor> Addr<A> {
                 sorted.arrive(number, place)
             }
         };
-        queue.drop_oldest(self.home(), self.id(), lane, dropped);
+        queue.drop_oldest(self.runtime(), self.id(), lane, dropped);
         if let Some((hops, wait)) = wait {
             wait.sorted(hops, queue);
         }

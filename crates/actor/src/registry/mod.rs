@@ -149,7 +149,7 @@ impl<A: Actor> Addr<A> {
     /// # Errors
     /// Another actor has the name, or this one has ended.
     pub fn register(&self, name: &str) -> Result<(), RegisterError> {
-        let registry = Registry::of(self.home());
+        let registry = Registry::of(self.runtime());
         let is_new = registry.0.table.claim(self.id(), &[name.into()])?;
         if is_new {
             registry.watch(self);
@@ -164,12 +164,12 @@ impl<A: Actor> Addr<A> {
 
     /// Gives a name back; returns whether it was this actor's.
     pub fn unregister(&self, name: &str) -> bool {
-        Registry::of(self.home()).0.table.release(name, Some(self.id()))
+        Registry::of(self.runtime()).0.table.release(name, Some(self.id()))
     }
 
     /// The actor's names, in the order in which it got them.
     pub fn names(&self) -> Vec<Arc<str>> {
-        Registry::of(self.home()).0.table.names_of(self.id())
+        Registry::of(self.runtime()).0.table.names_of(self.id())
     }
 
     /// The actor's identity beyond this process. From now on [`Registry::lookup_uid`] finds the actor
@@ -177,7 +177,7 @@ impl<A: Actor> Addr<A> {
     ///
     /// **Cost.** The first time, an entry in the registry. Actors that are never asked pay nothing.
     pub fn uid(&self) -> Uid {
-        let registry = Registry::of(self.home());
+        let registry = Registry::of(self.runtime());
         // Without names nothing can be taken.
         if registry.0.table.claim(self.id(), &[]) == Ok(true) {
             registry.watch(self);

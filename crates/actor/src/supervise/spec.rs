@@ -158,7 +158,7 @@ impl<A: Actor> Child<A> {
     /// let pump = Runtime::builder().build_pumped()?;
     /// let mut tree = Supervisor::one_for_one();
     /// let window =
-    ///     tree.child(Child::local(pump.home(), Restart::Permanent, || Window("main".into())));
+    ///     tree.child(Child::local(pump.runtime(), Restart::Permanent, || Window("main".into())));
     /// let supervisor = tree.spawn();
     /// let title = pump.run_future(ask(&window, |window| window.0.to_string()));
     /// assert_eq!(title.as_deref(), Ok("main"));

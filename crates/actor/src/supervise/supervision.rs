@@ -37,7 +37,7 @@ impl Supervision {
     /// Whether the supervisor ends with the same runtime, and so ends the actor.
     pub(crate) fn has_supervisor_in(&self, ending: &Ending) -> bool {
         let supervisor = self.supervisor.as_ref().and_then(WeakAddr::upgrade);
-        supervisor.is_some_and(|of| !of.has_ended() && ending.concerns(of.home()))
+        supervisor.is_some_and(|of| !of.has_ended() && ending.concerns(of.runtime()))
     }
 
     pub(crate) fn run(&self) -> u64 {

@@ -97,7 +97,7 @@ impl Group {
     ///
     /// Costs what [`Cown::new`] does, and an atomic addition.
     pub fn cown<T: Send + 'static>(&self, state: T) -> Cown<T> {
-        let home = self.home();
+        let home = self.runtime();
         let mut header = CownBox::allocate_packed(state, Birthplace::new(home.0, home.is_pumped()));
         // SAFETY: fresh, and ours alone; the leader is alive, and counts the member.
         unsafe {
@@ -107,7 +107,7 @@ impl Group {
     }
 
     /// The runtime whose workers run the behaviours on the members.
-    pub fn home(&self) -> RuntimeHandle {
+    pub fn runtime(&self) -> RuntimeHandle {
         // SAFETY: our count keeps the leader alive.
         RuntimeHandle(unsafe { self.leader.as_ref() }.header.home_of_queue())
     }

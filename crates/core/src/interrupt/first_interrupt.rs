@@ -79,7 +79,7 @@ impl Group {
         shared: T::SharedState,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> Cown<T> {
-        let home = self.home().0;
+        let home = self.runtime().0;
         // SAFETY: the leader is alive, and counts the member. The cown is fresh, with one handle.
         unsafe {
             let leader = Leader::retain(self.leader);
@@ -95,7 +95,7 @@ impl Group {
         make_state: impl FnOnce(WeakCown<T>) -> T,
         hand_out: impl FnOnce(Cown<T>) -> R,
     ) -> R {
-        at_work_in(self.home().0, || {
+        at_work_in(self.runtime().0, || {
             let cown = self.interruptible(shared, make_state);
             // SAFETY: interruptible, and a member of this group.
             let is_first = unsafe { interrupt_member(cown.header_ptr(), self.leader.cast()) };

@@ -335,8 +335,8 @@ impl Builder {
     /// use coact::{Cown, Runtime};
     ///
     /// let runtime = Runtime::builder().name("bank").as_default().build()?;
-    /// assert_eq!(Cown::new(0).home(), runtime.home());
-    /// let elsewhere = std::thread::spawn(|| Cown::new(0).home().name());
+    /// assert_eq!(Cown::new(0).runtime(), runtime.handle());
+    /// let elsewhere = std::thread::spawn(|| Cown::new(0).runtime().name());
     /// assert_eq!(elsewhere.join().unwrap(), "bank");
     /// # Ok::<(), coact_core::BuildError>(())
     /// ```

@@ -162,7 +162,7 @@ impl Runtime {
     ///     }
     /// }
     /// serve(100, ping.clone(), pong.clone());
-    /// Runtime::wait_idle_all(&[one.home(), two.home()]);
+    /// Runtime::wait_idle_all(&[one.handle(), two.handle()]);
     /// assert_eq!((ping.into_inner().unwrap(), pong.into_inner().unwrap()), (50, 50));
     /// # Ok::<(), coact::BuildError>(())
     /// ```
@@ -250,7 +250,7 @@ impl Runtime {
         let until = clock().saturating_add(deadline);
         shared.wait_idle_for(deadline / 2);
         let left = until.saturating_sub(clock());
-        interrupt::end_in_order(&[self.home()], left, &clock, &mut |time| {
+        interrupt::end_in_order(&[self.handle()], left, &clock, &mut |time| {
             shared.wait_idle_for(time)
         })
     }
@@ -274,8 +274,8 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// The runtime as the home of cowns.
-    pub fn home(&self) -> RuntimeHandle {
+    /// A handle of the runtime, which can be copied and kept.
+    pub fn handle(&self) -> RuntimeHandle {
         RuntimeHandle(self.id())
     }
 }

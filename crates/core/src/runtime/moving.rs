@@ -13,7 +13,7 @@ impl<T: Send + 'static> Cown<T> {
     /// The runtime whose workers run the behaviours on this cown. Out of date at once where others
     /// [move](Self::move_to) it.
     #[inline]
-    pub fn home(&self) -> RuntimeHandle {
+    pub fn runtime(&self) -> RuntimeHandle {
         RuntimeHandle(self.header().home())
     }
 
@@ -57,7 +57,7 @@ impl<T: Send + 'static> Cown<T> {
         if home.has_stopped() {
             return Err(MoveError::ToEnded);
         }
-        if self.home().has_stopped() {
+        if self.runtime().has_stopped() {
             return Err(MoveError::Ended);
         }
         Ok(())

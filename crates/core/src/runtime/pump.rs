@@ -87,8 +87,8 @@ impl Pump {
         Self { shared, worker, not_send: PhantomData }
     }
 
-    /// The runtime as the home of cowns.
-    pub fn home(&self) -> RuntimeHandle {
+    /// A handle of the runtime, which can be copied and kept.
+    pub fn runtime(&self) -> RuntimeHandle {
         RuntimeHandle(self.shared.id)
     }
 
@@ -223,7 +223,7 @@ impl Pump {
 
     #[track_caller]
     fn pump_until_idle(&self, time: Option<Duration>, others: &[RuntimeHandle]) -> bool {
-        let homes = [self.home()];
+        let homes = [self.runtime()];
         let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
         if self.is_simulated() {
             return simulated::pump_until_idle(self.shared.id, time, &|| {
@@ -247,10 +247,10 @@ impl Pump {
     #[track_caller]
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
         assert_outside();
-        let clock = || self.home().elapsed();
+        let clock = || self.runtime().elapsed();
         let until = clock().saturating_add(deadline);
         self.pump_until_idle(Some(deadline / 2), &[]);
-        let (left, home) = (until.saturating_sub(clock()), [self.home()]);
+        let (left, home) = (until.saturating_sub(clock()), [self.runtime()]);
         let mut wait = |time| self.pump_until_idle(Some(time), &[]);
         interrupt::end_in_order(&home, left, &clock, &mut wait);
         self.stop()
@@ -294,8 +294,8 @@ fn assert_outside() {
 }
 
 impl PumpHandle {
-    /// The runtime as the home of cowns.
-    pub fn home(self) -> RuntimeHandle {
+    /// A handle of the runtime, which can be copied and kept.
+    pub fn runtime(self) -> RuntimeHandle {
         RuntimeHandle(self.0)
     }
 
@@ -325,6 +325,6 @@ impl fmt::Debug for Pump {
 
 impl fmt::Debug for PumpHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PumpHandle").field(&self.home()).finish()
+        f.debug_tuple("PumpHandle").field(&self.runtime()).finish()
     }
 }

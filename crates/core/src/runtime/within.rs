@@ -24,10 +24,10 @@ impl RuntimeHandle {
     /// use coact::{Cown, Runtime};
     ///
     /// let runtime = Runtime::builder().workers(1).name("bank").build()?;
-    /// let home = runtime.home();
+    /// let home = runtime.handle();
     /// std::thread::spawn(move || {
     ///     let _entered = home.enter();
-    ///     assert_eq!(Cown::new(0).home(), home);
+    ///     assert_eq!(Cown::new(0).runtime(), home);
     /// }).join().unwrap();
     /// # Ok::<(), coact::BuildError>(())
     /// ```
@@ -47,13 +47,13 @@ impl RuntimeHandle {
     /// use coact::{Cown, Runtime};
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
-    /// let home = runtime.home();
+    /// let home = runtime.handle();
     /// // As `on_thread_start(move || home.enter_thread())` of tokio's builder does on its threads.
     /// let thread = std::thread::spawn(move || {
     ///     home.enter_thread();
     ///     Cown::new(0)
     /// });
-    /// assert_eq!(thread.join().unwrap().home(), home);
+    /// assert_eq!(thread.join().unwrap().runtime(), home);
     /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///
@@ -76,10 +76,10 @@ impl RuntimeHandle {
     /// use std::task::{Context, Poll, Waker};
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
-    /// let mut task = pin!(runtime.home().within(async { Cown::new(0) }));
+    /// let mut task = pin!(runtime.handle().within(async { Cown::new(0) }));
     /// // As an executor does, on whatever thread; for instance `tokio::spawn(home.within(..))`.
     /// let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    /// assert!(matches!(polled, Poll::Ready(cown) if cown.home() == runtime.home()));
+    /// assert!(matches!(polled, Poll::Ready(cown) if cown.runtime() == runtime.handle()));
     /// # Ok::<(), coact::BuildError>(())
     /// ```
     ///

@@ -28,7 +28,7 @@ impl RuntimeHandle {
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let sum = runtime.run(|| {
     ///     let sum = Cown::new(0);
-    ///     let (far, busy) = (sum.clone(), runtime.home().hold_open());
+    ///     let (far, busy) = (sum.clone(), runtime.handle().hold_open());
     ///     thread::spawn(move || {
     ///         when(&far, |sum| *sum += 1);
     ///         drop((far, busy));

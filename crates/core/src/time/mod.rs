@@ -101,7 +101,7 @@ impl RuntimeHandle {
     ///
     /// let [clock, bank] = [Runtime::new()?, Runtime::new()?];
     /// let account = bank.run(|| Cown::new(0));
-    /// clock.home().after(Duration::from_millis(1), &account, |balance| *balance += 1);
+    /// clock.handle().after(Duration::from_millis(1), &account, |balance| *balance += 1);
     /// clock.wait_idle(); // The timer has fired,
     /// bank.wait_idle(); // and its behaviour has run.
     /// assert_eq!(account.into_inner(), Ok(1));
