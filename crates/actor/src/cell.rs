@@ -28,7 +28,7 @@ use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAdd
 pub struct Cell<A: Actor> {
     /// `None` while a future holds the actor, and once it has ended.
     body: Option<Body<A>>,
-    /// Where the cell is, if the context, which knows that too, is not there.
+    /// The actor's address while there is no context, which has it otherwise.
     this: Option<WeakAddr<A>>,
     core: Core,
 }
@@ -115,7 +115,7 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Calls something with the actor, if it lives and has the state still for which this was begun.
+    /// Calls something with the actor, if it lives and is still in its `life`th state.
     #[inline]
     pub(crate) fn call_in(&mut self, life: u32, work: impl FnOnce(&mut A, &mut Context<A>)) {
         self.call(|actor, context| {
@@ -164,7 +164,7 @@ impl<A: Actor> Cell<A> {
         reply.refuse(&reason);
     }
 
-    /// The cell as those see it who do not know its type.
+    /// The cell without its type.
     #[inline]
     fn managed(&mut self) -> &mut dyn Managed {
         self
@@ -193,7 +193,7 @@ impl<A: Actor> Cell<A> {
         self.core.extras()?.own.as_mut()?.downcast_mut()
     }
 
-    /// Returns false of one that may not begin yet.
+    /// Starts the actor, if it has not started. Returns false if it may not start yet.
     #[inline]
     fn begin(&mut self, shared: &SharedState) -> bool {
         if self.core.phase == Phase::Starting {
@@ -356,7 +356,7 @@ impl<A: Actor> Interruptible for Cell<A> {
     }
 
     fn failed(&mut self, _: &SharedState, why: &Broken) {
-        // Of several panics before it is interrupted the first counts.
+        // Of several panics before the failure is handled, the first counts.
         self.core.extras_or_init().failure.get_or_insert_with(|| reason_of(why));
     }
 
@@ -380,7 +380,7 @@ impl<A: Actor> Interruptible for Cell<A> {
     }
 }
 
-/// An actor whose state goes without having ended: what was to end it was dropped with its runtime.
+/// Ends an actor whose cell is dropped before its end, as with its runtime.
 impl<A: Actor> Drop for Cell<A> {
     fn drop(&mut self) {
         if self.core.phase != Phase::Ended {
@@ -397,7 +397,7 @@ pub(crate) fn refuse_all(shared: &SharedState) {
     }
 }
 
-/// Answers a signal that has come too late.
+/// Answers a signal that came after the end.
 fn refuse(shared: &SharedState, signal: Signal) {
     match signal {
         Signal::Links(LinkChange::Monitor(monitor)) => {

@@ -41,7 +41,7 @@ pub(super) enum Phase {
 #[derive(Default)]
 pub(super) struct Extras {
     pub(super) links: Links,
-    /// That it has a supervisor.
+    /// `None` without a supervisor.
     pub(super) supervision: Option<Supervision>,
     /// How often it may restart after panics, if it does so by itself.
     pub(super) limit: Option<Box<Intensity>>,
@@ -55,7 +55,7 @@ pub(super) struct Extras {
     pub(super) unstashed: Envelopes,
     /// Counts the states before this one.
     pub(super) life: u32,
-    /// What depends on the actor's type.
+    /// The part that depends on the actor's type.
     pub(super) own: Option<Box<dyn Any + Send>>,
 }
 
@@ -462,7 +462,7 @@ impl dyn Managed + '_ {
         shared.count_dead_letter();
         let reason = shared.end().cloned().unwrap_or(ExitReason::Normal);
         self.subject().missed(message, &reason);
-        // What comes past the deadline is counted where it comes from.
+        // Messages dropped past the deadline are counted where they are dropped.
         if RuntimeHandle::current().is_ending() && !is_cancelling() {
             RuntimeHandle::current().count_abandoned();
         }

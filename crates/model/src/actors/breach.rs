@@ -18,7 +18,7 @@ pub enum Promise {
     Hooks,
     /// M3: one thing happens to each message.
     Once,
-    /// M4: signals are processed before the next behaviour.
+    /// M4: signals are processed in order, before the next behaviour.
     Signals,
     /// M5: what a restart keeps, and what it replaces.
     Restarts,

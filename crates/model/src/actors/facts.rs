@@ -134,7 +134,7 @@ impl Life {
     }
 }
 
-/// A wish to be told of an end.
+/// A monitor of an actor.
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
     pub(super) actor: usize,
