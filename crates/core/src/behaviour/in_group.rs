@@ -8,10 +8,11 @@ use crate::body::{Body, Completion};
 use crate::cown::access::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
-use crate::queue::group_header::spawn_from_anywhere;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::QueuePosition;
+use crate::queue::spawn::spawn_from_anywhere;
 use crate::task::RunContext;
 
 /// Spawns a behaviour on one member, held exclusively.

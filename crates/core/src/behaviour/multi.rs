@@ -3,8 +3,8 @@
 //! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
 //! order in which the user named them, then the body.
 
-use crate::queue::group_header::spawn_request;
 use crate::queue::single::take;
+use crate::queue::spawn::spawn_request;
 use std::alloc::Layout;
 use std::any::type_name;
 use std::mem::{ManuallyDrop, size_of};
@@ -23,7 +23,8 @@ use crate::group::turn;
 use crate::panic::drop_quietly;
 use crate::queue::append::Request;
 use crate::queue::group_header::HoldingRequest;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::queue::multi::{Multi, MultiSlot, link};
 use crate::queue::release::release;
 use crate::queue::ring::RingEntry;

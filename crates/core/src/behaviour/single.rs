@@ -3,7 +3,8 @@
 //! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. Nothing is
 //! counted, since the token of the one cown is all that the behaviour waits for.
 
-use crate::queue::single::{Single, launch_by, link, link_in_group, take};
+use crate::queue::single::{Single, link, link_in_group, take};
+use crate::queue::spawn::launch_by;
 use std::any::type_name;
 use std::iter;
 use std::ptr::NonNull;
@@ -16,7 +17,7 @@ use crate::cown::set::CownSet;
 use crate::group::turn;
 use crate::group::turn::run_forgetting_in_group;
 use crate::queue::group_header::HoldingRequest;
-use crate::queue::header::Member;
+use crate::queue::member::Member;
 use crate::queue::overload;
 use crate::queue::release::{release_exclusive, release_to_next};
 use crate::queue::slot::Slot;

@@ -1,6 +1,6 @@
 //! From a set and a closure to a queued behaviour.
 
-use crate::queue::single::launch_externally;
+use crate::queue::spawn::launch_externally;
 use crate::sched::runtime_handle::current_id;
 use std::fmt;
 use std::mem::{self, ManuallyDrop};
@@ -21,7 +21,8 @@ use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
 use crate::queue::claim;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::queue::multi::Multi;
 use crate::queue::single::Single;
 use crate::queue::slot::QueuePosition;

@@ -10,8 +10,9 @@ use super::iter::{MembersIter, MembersIterMut};
 use super::layout::CownBox;
 use super::set::{AsCown, view, view_mut};
 use crate::fault::Broken;
-use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible;
+use crate::queue::member::Member;
 
 /// Runs over the members of a behaviour, in the order in which the set named them.
 #[derive(Clone)]

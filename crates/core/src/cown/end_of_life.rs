@@ -3,7 +3,7 @@
 //! queued behind it. `queue/README.md` has the argument.
 
 use crate::queue::group_header::run_in_group;
-use crate::queue::group_header::spawn_request;
+use crate::queue::spawn::spawn_request;
 use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -14,9 +14,9 @@ use super::handle::{Cown, destroy};
 use crate::queue::end_mark::Last;
 use crate::queue::grant::grant;
 use crate::queue::group_header::Leader;
-use crate::queue::group_interrupt;
-use crate::queue::header::{CownHeader, Flags, Member};
-use crate::queue::interruptible;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interrupt;
+use crate::queue::member::Member;
 use crate::queue::single;
 use crate::queue::single::Single;
 use crate::queue::slot::Slot;
@@ -32,7 +32,7 @@ pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
 /// Whether a cown without handles has an empty queue and no readers; for a member of a group, whether the whole group
 /// has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
-    if header.is_grouped() && group_interrupt::is_noticed(header) {
+    if header.is_grouped() && interrupt::is_noticed(header) {
         return false;
     }
     let header = header.queue();
@@ -66,7 +66,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
     unsafe {
         if header.flags.get(Flags::INTERRUPTIBLE | Flags::CLOSED) == Flags::INTERRUPTIBLE {
-            interruptible::interrupt_last(cown);
+            interrupt::interrupt_last(cown);
         }
         match cown.as_ref().leader() {
             None => Single::spawn(last_request::<T>(cown)),

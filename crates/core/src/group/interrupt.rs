@@ -1,6 +1,6 @@
-//! Interruptible members, by whoever holds their group. The protocol is that of `queue/group_interrupt.rs`.
+//! Interruptible members, by whoever holds their group. The protocol is that of `queue/interrupt.rs`.
 
-use crate::queue::group_interrupt::{Notice, look_up};
+use crate::queue::interrupt::{Notice, look_up};
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;

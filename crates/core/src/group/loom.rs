@@ -380,7 +380,7 @@ fn a_move_against_an_interrupt() {
         y.move_to(there).expect("it is on no pump");
         run_ready();
         other.join().unwrap();
-        assert_eq!(group.home(), there);
+        assert_eq!(group.runtime(), there);
         assert!(written(y).is_empty());
         assert_eq!(x.into_inner().ok().expect("nothing is queued").0.read(), [9]);
     });

@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 use super::current;
 use crate::queue::group_header::Leader;
 use crate::queue::group_header::with;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::queue::ring::RunRingEntry;
 
 /// Whether what this thread spawns on the group now comes behind the ring, and before all that will

@@ -17,7 +17,7 @@ use crate::queue::group_header::{HeldGroup, Leader};
 use crate::queue::header::CownHeader;
 use crate::queue::interruptible::CALLS_IN_A_ROW;
 use crate::queue::interruptible::{Gate, park};
-use crate::queue::release::{leave, successor};
+use crate::queue::leave::{leave, successor};
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::Ready;

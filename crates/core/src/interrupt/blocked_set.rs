@@ -1,6 +1,6 @@
 //! Who cannot run before an interruptible cown is let go: what a search for deadlocks needs to know.
 
-use crate::queue::group_interrupt;
+use crate::queue::interrupt;
 use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
@@ -53,7 +53,7 @@ impl<T: Interruptible> Cown<T> {
     /// The task that interrupts the cown, or to its group.
     fn interrupt_task(&self) -> TaskPtr {
         match self.header().leader() {
-            Some(leader) => group_interrupt::task_of(leader),
+            Some(leader) => interrupt::task_of(leader),
             // SAFETY: interruptible.
             None => unsafe { interruptible::task_of(self.header_ptr()) },
         }
@@ -147,7 +147,7 @@ impl Token {
         // SAFETY: the token; the guard is there, as the cown is interruptible.
         unsafe {
             if self.is_group {
-                group_interrupt::first_at_gate(self.queue)
+                interrupt::first_at_gate(self.queue)
             } else {
                 (NonNull::new_unchecked((*interruptible::of(self.queue).as_ptr()).head), true)
             }

@@ -2,14 +2,15 @@
 //! types.
 
 use crate::group::turn::run_forgetting_in_group;
-use crate::queue::group_header::spawn_from_anywhere;
+use crate::queue::spawn::spawn_from_anywhere;
 use std::ptr::NonNull;
 
 use super::Interruptible;
 use crate::cown::handle::Cown;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::queue::release::release_to_next;
 use crate::queue::ring::RingEntry;
 use crate::queue::single;

@@ -3,7 +3,8 @@
 use std::ptr::NonNull;
 
 use crate::ids::RuntimeId;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::queue::release::release_to_next;
 use crate::queue::single;
 use crate::queue::single::{Single, single_task};

@@ -52,8 +52,8 @@ pub(crate) mod registry;
 mod shutdown;
 mod table;
 
-use crate::queue::group_interrupt::interrupt as interrupt_member;
-use crate::queue::interruptible::interrupt_last;
+use crate::queue::interrupt::interrupt_last;
+use crate::queue::interrupt::interrupt_member;
 use crate::queue::interruptible::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, park};
 use crate::sched::ending::Ending;
 use crate::sched::runtime_handle::mode_now;

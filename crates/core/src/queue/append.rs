@@ -6,7 +6,8 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::grant::grant;
 use super::slot::Slot;
-use crate::queue::header::{CownHeader, Flags, Member};
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::member::Member;
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::simulated;

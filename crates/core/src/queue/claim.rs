@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull, null_mut};
 use coact_sync::shim::atomic::Ordering;
 
 use super::grant::grant;
-use super::release::leave;
+use super::leave::leave;
 use super::slot::Slot;
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::{Deferring, schedule};

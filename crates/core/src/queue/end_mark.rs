@@ -2,7 +2,8 @@
 
 use std::ptr::NonNull;
 
-use super::header::{CownHeader, Member};
+use super::header::CownHeader;
+use super::member::Member;
 use super::single::Single;
 use super::slot::Slot;
 use crate::task::TaskVTable;

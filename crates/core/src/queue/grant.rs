@@ -4,12 +4,12 @@
 //! the request that finds the queue empty, is passed on from request to request, and ends when the
 //! last one takes itself out of the tail. There is never more than one.
 
-use super::interruptible;
+use super::interrupt;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::release::leave;
+use super::leave::leave;
 use super::slot::Slot;
 use crate::queue::header::{CownHeader, ONE_READER, WAITER};
 use crate::queue::multi::Multi;
@@ -51,7 +51,7 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     // SAFETY: alone with the token, which is passed on in each case.
     unsafe {
         if header.is_interrupted() {
-            interruptible::enter(cown, head, ready);
+            interrupt::enter(cown, head, ready);
         } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {

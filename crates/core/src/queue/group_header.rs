@@ -8,15 +8,12 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
-use super::append::{append_one, append_single};
-use super::grant::grant;
 use super::header::{CownHeader, Flags};
 use super::interruptible::Guard;
 use super::ring::Ring;
 use super::single::request;
 use super::slot::Slot;
 use crate::ids::RuntimeId;
-use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
@@ -219,31 +216,5 @@ pub(crate) unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option
         let kind = (*leader.as_ptr()).task.vtable.kind;
         let kind = kind.unwrap_unchecked().get::<LeaderKind>();
         (kind.run)(task, context)
-    }
-}
-
-/// As [`spawn_request`], for a thread that may be no worker.
-///
-/// # Safety
-/// As there; the leader is alive in any case.
-pub(crate) unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: alive, by the caller's word.
-    let home = unsafe { leader.as_ref() }.home_of_queue();
-    // SAFETY: by the caller's word.
-    at_work_in(home, || unsafe { spawn_request(leader, slot) });
-}
-
-/// Puts the one request of a behaviour on members of one group into the queue.
-///
-/// # Safety
-/// The request is the caller's, and is given away; its behaviour misses nothing else. A member of the
-/// leader's group for which it is is alive, until the request has run at least.
-pub(crate) unsafe fn spawn_request(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: by the caller's word. If the queue was empty the request keeps the leader alive.
-    unsafe {
-        let append = if slot.as_ref().member().is_multi() { append_one } else { append_single };
-        if append(leader.as_ref(), slot) {
-            grant(leader, slot, &mut schedule);
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! What lies in front of the header of an interruptible cown.
 
-use super::group_interrupt;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
@@ -9,7 +8,6 @@ use super::header::{CownHeader, Flags};
 use super::slot::Slot;
 use crate::fault::Broken;
 use crate::sched::ending::Ending;
-use crate::sched::{Ready, schedule};
 use crate::simulated;
 use crate::task::{Mode, Task, TaskPtr};
 
@@ -186,45 +184,6 @@ pub(crate) fn is_ungated(header: &CownHeader) -> bool {
 pub(crate) fn park(header: &CownHeader) -> bool {
     simulated::point();
     header.flags.park()
-}
-
-/// Lets the state be interrupted before `head` is granted the cown.
-///
-/// # Safety
-/// The caller has the token, gives it away, and has seen an interrupt; no reader of the cown is left.
-#[cold]
-pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: the request keeps the cown alive.
-    if unsafe { cown.as_ref() }.is_grouped() {
-        // SAFETY: by the caller's word.
-        return unsafe { group_interrupt::enter_group(cown, head, ready) };
-    }
-    // SAFETY: only interruptible cowns are interrupted; and with the token we are alone.
-    unsafe {
-        leave_token(cown, head);
-        ready.ready(task_of(cown), cown.as_ref().home_of_queue());
-    }
-}
-
-/// Interrupts a cown whose last handle is gone: there will be nobody who could open its gate. What it leads to comes before
-/// the request that ends the cown, which the caller appends next.
-///
-/// # Safety
-/// The cown is interruptible, and kept alive by the caller's weak count.
-#[cold]
-pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word; so the leader is alive, too.
-    unsafe {
-        let header = cown.as_ref();
-        if let Some(leader) = header.leader() {
-            // An empty request is not needed: that of the end follows.
-            group_interrupt::interrupt(cown, leader);
-            return;
-        }
-        if header.flags.interrupt() == Flags::PARKED {
-            schedule(task_of(cown), header.home());
-        }
-    }
 }
 
 /// Tells an interruptible cown that a behaviour that holds it has panicked.

@@ -5,7 +5,8 @@ use std::ptr::{NonNull, null_mut, without_provenance_mut};
 use coact_sync::prefetch;
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use super::header::{Flags, Member};
+use super::header::Flags;
+use super::member::Member;
 use super::slot::Slot;
 use crate::ids::RuntimeId;
 use crate::sched::Ready;

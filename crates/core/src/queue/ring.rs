@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::queue::header::Member;
+use crate::queue::member::Member;
 use crate::task::RunContext;
 
 /// A behaviour that waits: a cache line. It may be moved from one place to another.

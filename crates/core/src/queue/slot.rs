@@ -4,9 +4,6 @@ use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
-use super::placement::Placement;
-use crate::queue::header::Member;
-
 /// One entry of a cown's queue. It lies inside the behaviour that it belongs to: straight behind
 /// the [`Task`](crate::task::Task) header of a one-cown behaviour, or in the slot array of a
 /// [`Multi`](crate::queue::multi::Multi); that of a behaviour which runs in the caller lies on the stack.
@@ -17,37 +14,28 @@ use crate::queue::header::Member;
 #[repr(C, align(8))]
 pub(crate) struct Slot {
     pub(crate) next: AtomicPtr<Slot>,
-    placement: Placement,
+    pub(super) placement: Placement,
+}
+
+/// What the request is for, and whether it has found its place: one word, as a request has no room for more.
+/// `placement.rs` says what is in it.
+#[cfg(not(loom))]
+#[repr(transparent)]
+pub(super) struct Placement(pub(super) AtomicPtr<()>);
+
+/// The same with a word of its own for the mark: a model's pointer is no pointer in memory, and a member is read as one
+/// there.
+#[cfg(loom)]
+#[repr(C)]
+pub(super) struct Placement {
+    pub(super) member: NonNull<()>,
+    pub(super) is_placed: coact_sync::shim::atomic::AtomicBool,
 }
 
 impl Slot {
-    #[inline]
-    pub(crate) fn new(member: Member) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), placement: Placement::placed(member) }
-    }
-
-    /// A request of its own that is about to be put into its queue, as [`begin`](Self::begin) says.
-    #[inline]
-    pub(crate) fn beginning(member: Member) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), placement: Placement::beginning(member) }
-    }
-
-    /// What the request is for. The caller has learnt of the request from its appender, after it was placed, or is
-    /// the appender.
-    #[inline]
-    pub(crate) fn member(&self) -> Member {
-        self.placement.member()
-    }
-
-    /// Where that can be read, while the behaviour holds the cown.
-    #[inline]
-    pub(crate) fn member_ptr(&self) -> *const Member {
-        self.placement.member_ptr()
-    }
-
     /// What `next` is in the last request that a step over several queues has in this one, until it has its places in
     /// all of them.
-    const STEPPING: *mut Slot = without_provenance_mut(3 * align_of::<Slot>());
+    pub(super) const STEPPING: *mut Slot = without_provenance_mut(3 * align_of::<Slot>());
 
     /// Says that the request is part of a step over several queues that is about to begin.
     #[inline]
@@ -62,27 +50,6 @@ impl Slot {
     pub(crate) fn end_step(&self) {
         // ORDERING: Release pairs with the acquire in `is_placed`. Nobody else has written: a successor waits for this.
         self.next.store(null_mut(), Ordering::Release);
-    }
-
-    /// Says that a request of its own is about to be put into its queue. Returns what it is for.
-    #[inline]
-    pub(crate) fn begin(&mut self) -> Member {
-        self.placement.begin()
-    }
-
-    /// Says that such a request has its place: no step that is not through stands before it.
-    #[inline]
-    pub(crate) fn end(&self, member: Member) {
-        self.placement.end(member);
-    }
-
-    /// Whether whoever comes behind the request now comes behind it for good, and behind each step before it on all of
-    /// that one's queues.
-    #[inline]
-    pub(crate) fn is_placed(&self) -> bool {
-        // ORDERING: Acquire pairs with the release in `end_step`: what the caller does next comes after all exchanges
-        // of that step.
-        self.placement.is_placed() && self.next.load(Ordering::Acquire) != Self::STEPPING
     }
 
     /// What `next` is in a request that stands in no queue.

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::cown::handle::Cown;
 use crate::cown::set::{AsCown, checked_all};
 use crate::interrupt::{self, registry};
-use crate::queue::group_interrupt;
 use crate::queue::header::Flags;
+use crate::queue::interrupt::look_up;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 impl<T: Send + 'static> Cown<T> {
@@ -39,7 +39,7 @@ impl<T: Send + 'static> Cown<T> {
         self.header().set_home(home.0);
         if let Some(leader) = self.header().leader() {
             // SAFETY: the caller holds the group.
-            unsafe { group_interrupt::look_up(leader) };
+            unsafe { look_up(leader) };
             // The empty request that every interrupt has.
             crate::when(self, |_| {});
         }

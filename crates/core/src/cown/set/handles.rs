@@ -7,7 +7,8 @@ use super::Read;
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 
 /// A handle that stands for a cown, and shows some part of its state to behaviours: the cown itself,
 /// or the address of an actor.

@@ -124,7 +124,7 @@ pub trait CownSet: sealed::Sealed {
 
 pub(crate) mod sealed {
     use crate::credits::Permit;
-    use crate::queue::header::Member;
+    use crate::queue::member::Member;
 
     /// Keeps [`CownSet`](super::CownSet) ours.
     pub trait Sealed {}

@@ -12,7 +12,8 @@ use crate::cown::access::{Cursor, Held, Poisoned};
 use crate::cown::checked::{self, PoisonedRead};
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {

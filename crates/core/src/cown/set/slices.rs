@@ -6,7 +6,7 @@ use super::sealed::{Admission, Sealed, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
 use crate::cown::access::{Cursor, Members, ReadMembers};
 use crate::cown::checked::{CheckedMembers, CheckedReadMembers};
-use crate::queue::header::Member;
+use crate::queue::member::Member;
 
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {

@@ -7,7 +7,8 @@ use std::ptr::NonNull;
 
 use super::{Ring, RingEntry};
 use crate::ids::RuntimeId;
-use crate::queue::header::{CownHeader, Member};
+use crate::queue::header::CownHeader;
+use crate::queue::member::Member;
 use crate::task::{Mode, RunContext};
 
 thread_local! {

@@ -44,7 +44,7 @@ use coact_sync::shim::atomic::{AtomicU32, Ordering};
 
 use super::group_header::{Leader, with};
 use super::header::{CownHeader, Flags};
-use super::interruptible::{self, Guard};
+use super::interruptible::{self, Guard, leave_token};
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
 use crate::simulated;
@@ -126,7 +126,10 @@ pub(crate) fn is_noticed(member: &CownHeader) -> bool {
 ///
 /// # Safety
 /// The cown is a member of the leader's group, interruptible, and alive.
-pub(crate) unsafe fn interrupt(cown: NonNull<CownHeader>, leader: NonNull<CownHeader>) -> bool {
+pub(crate) unsafe fn interrupt_member(
+    cown: NonNull<CownHeader>,
+    leader: NonNull<CownHeader>,
+) -> bool {
     // SAFETY: by the caller's word; the member keeps the leader alive.
     let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
     let Some(number) = Notice::of(header).place() else { return false };
@@ -212,5 +215,44 @@ pub(crate) unsafe fn first_at_gate(leader: NonNull<CownHeader>) -> (NonNull<Slot
             Some(holding) => (holding.slot(), false),
             None => (NonNull::new_unchecked(held.head), true),
         })
+    }
+}
+
+/// Lets the state be interrupted before `head` is granted the cown.
+///
+/// # Safety
+/// The caller has the token, gives it away, and has seen an interrupt; no reader of the cown is left.
+#[cold]
+pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: the request keeps the cown alive.
+    if unsafe { cown.as_ref() }.is_grouped() {
+        // SAFETY: by the caller's word.
+        return unsafe { enter_group(cown, head, ready) };
+    }
+    // SAFETY: only interruptible cowns are interrupted; and with the token we are alone.
+    unsafe {
+        leave_token(cown, head);
+        ready.ready(interruptible::task_of(cown), cown.as_ref().home_of_queue());
+    }
+}
+
+/// Interrupts a cown whose last handle is gone: there will be nobody who could open its gate. What it leads to comes before
+/// the request that ends the cown, which the caller appends next.
+///
+/// # Safety
+/// The cown is interruptible, and kept alive by the caller's weak count.
+#[cold]
+pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word; so the leader is alive, too.
+    unsafe {
+        let header = cown.as_ref();
+        if let Some(leader) = header.leader() {
+            // An empty request is not needed: that of the end follows.
+            interrupt_member(cown, leader);
+            return;
+        }
+        if header.flags.interrupt() == Flags::PARKED {
+            schedule(interruptible::task_of(cown), header.home());
+        }
     }
 }
