@@ -1,6 +1,7 @@
 //! Transfers between accounts: a behaviour over two cowns is one atomic step, without locks and
 //! without an order to remember.
 
+use coact::behaviour::{Overlap, Refusal};
 use coact::prelude::*;
 
 struct Account {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::Barrier;
 
 use coact::prelude::*;
+use coact::runtime::BuildError;
 
 fn main() -> Result<(), BuildError> {
     let runtime = Runtime::builder().workers(2).build()?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::BuildError;
 
 const SOON: Duration = Duration::from_millis(5);
 const LATER: Duration = Duration::from_millis(40);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::credits::Credits;
 use coact::prelude::*;
+use coact::runtime::BuildError;
 
 const LIMIT: usize = 16;
 

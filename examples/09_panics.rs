@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use coact::prelude::*;
+use coact::runtime::{BuildError, Fault};
+use coact::when_or_else;
 
 fn main() -> Result<(), BuildError> {
     // The hook is told of each panic, and of each behaviour that is skipped for poison. Without

@@ -2,7 +2,9 @@
 
 use std::thread;
 
+use coact::ask_here;
 use coact::prelude::*;
+use coact::runtime::BuildError;
 
 fn main() -> Result<(), BuildError> {
     let runtime = Runtime::builder().workers(1).build()?;

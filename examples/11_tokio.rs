@@ -1,5 +1,6 @@
 //! Awaiting promises from tokio: a promise is a plain future, and any executor will do.
 
+use coact::credits::Credits;
 use coact::prelude::*;
 
 #[tokio::main(worker_threads = 2)]

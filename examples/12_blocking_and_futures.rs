@@ -1,6 +1,7 @@
 //! Work that blocks goes to threads of its own; futures run on the workers, beside behaviours.
 
 use coact::prelude::*;
+use coact::runtime::{BuildError, blocking, spawn_future};
 
 fn main() -> Result<(), BuildError> {
     let runtime = Runtime::builder().workers(2).build()?;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::supervise::{Backoff, Shutdown, Supervisor, permanent, transient};
 
 /// Reads numbers, and cannot stand what is none.
 struct Parser {

@@ -1,7 +1,10 @@
 //! Bounded mailboxes: a producer that waits, a sensor whose old readings are dropped, and a gate that
 //! is shut.
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::runtime::spawn_future;
 
 /// Adds up what it is sent, and remembers the last of it.
 #[derive(Default)]

@@ -1,6 +1,8 @@
 //! Lanes: urgent messages overtake others, no behaviour is overtaken, and nobody starves. And
 //! messages that are set aside until their time has come.
 
+use coact::Context;
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
 
 /// Prints jobs once there is paper.

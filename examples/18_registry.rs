@@ -1,6 +1,9 @@
 //! Finding actors by name, and by an identity that can be written down.
 
+use coact::Context;
 use coact::prelude::*;
+use coact::registry::{LookupError, lookup, registry, whereis};
+use coact::runtime::spawn_future;
 
 struct Bank {
     balance: i64,

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::routing::{Pool, Router, Routing};
 
 /// Counts the words that it sees.
 #[derive(Default)]

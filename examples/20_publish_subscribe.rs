@@ -4,8 +4,9 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::mpsc;
 
+use coact::Context;
 use coact::prelude::*;
-use coact::{ActorStopped, DeadLetter};
+use coact::pubsub::{ActorStopped, DeadLetter, TopicTree, events, topic};
 
 /// A message that is cheap to clone: what is shared lies behind an `Arc`.
 #[derive(Clone)]

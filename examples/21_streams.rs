@@ -1,6 +1,8 @@
 //! Streams: an actor offers one, another reads it, and only what is asked for is made.
 
+use coact::Context;
 use coact::prelude::*;
+use coact::stream::Demand;
 use futures::StreamExt;
 
 /// Offers the primes.

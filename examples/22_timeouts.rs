@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::ReceiveTimeout;
 use coact::prelude::*;
+use coact::time::sleep;
 
 /// A session that says when nobody has said anything, and ends when that goes on.
 #[derive(Default)]

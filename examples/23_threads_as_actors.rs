@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::{Context, this_thread};
 
 /// A position that somebody is to look at.
 struct Look(u32);

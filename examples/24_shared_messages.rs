@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::Context;
+use coact::actor::Shared;
 use coact::prelude::*;
 
 /// A picture, which counts how often it is copied.

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::system::{Host, Spread, System};
 
 /// Says where it is.
 #[derive(Actor)]

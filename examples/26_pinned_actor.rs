@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::thread;
 
 use coact::prelude::*;
+use coact::system::PumpActors;
 
 /// What the library of some user interface would give: for one thread only.
 type Canvas = Rc<RefCell<Vec<String>>>;

@@ -1,5 +1,6 @@
 //! Typed actors: messages out of methods, asks, and one atomic step over two of them.
 
+use coact::Context;
 use coact::prelude::*;
 
 #[derive(Actor)]

@@ -2,6 +2,8 @@
 
 use std::sync::mpsc::{Sender, channel};
 
+use coact::Context;
+use coact::actor::{Down, Exited};
 use coact::prelude::*;
 
 /// Tells what it is told.

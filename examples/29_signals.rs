@@ -1,5 +1,6 @@
 //! Signals overtake messages: suspend, resume, restart, stop, drain, kill.
 
+use coact::Context;
 use coact::prelude::*;
 
 #[derive(Default)]

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::time::sleep;
 
 #[derive(Actor)]
 struct Clerk {

@@ -5,7 +5,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::runtime::spawn_future;
+use coact::time::sleep;
 
 const TASKS: usize = 200;
 const KEYS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];

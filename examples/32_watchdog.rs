@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use coact::Fault;
 use coact::prelude::*;
+use coact::runtime::Fault;
 
 /// Computes for long, where it should use `blocking`; here it waits, so that the example decides how long.
 fn render(page: &mut u32, finished: &mpsc::Receiver<()>) {

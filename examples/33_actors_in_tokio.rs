@@ -4,6 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::system::System;
 
 /// Looks things up in a service that it reaches through tokio.
 #[derive(Actor)]

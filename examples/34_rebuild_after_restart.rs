@@ -5,6 +5,7 @@
 //! and waits for the actor, would wait for it for ever. So it says that its state is stale, and whoever has
 //! both rebuilds it: a behaviour that the restart spawns, or one that was queued before.
 
+use coact::Context;
 use coact::prelude::*;
 
 type Ledger = Cown<Vec<i64>>;

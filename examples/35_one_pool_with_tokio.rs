@@ -5,6 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::try_ask;
 
 type Account = Cown<i64>;
 type Failure = Box<dyn Error + Send + Sync>;

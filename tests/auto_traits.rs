@@ -6,7 +6,25 @@ use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
+use coact::WeakCown;
+use coact::actor::{AnyAddr, Shared, WeakAddr};
+use coact::behaviour::{Answer, Batch, Overlap, Refusal, Scope, WhenError};
+use coact::cown::{
+    Checked, CheckedMembers, CheckedReadMembers, CownId, Held, Members, Poisoned, PoisonedRead,
+    Read, ReadAll, ReadMembers,
+};
+use coact::credits::{Credits, Permit};
 use coact::prelude::*;
+use coact::promise::Resolver;
+use coact::pubsub::{Subscription, Topic, TopicTree};
+use coact::registry::{LookupError, NameTaken, Registry, Uid};
+use coact::routing::{NoAnswer, Pool, RouteError, Router, Scatter};
+use coact::runtime::{
+    BuildError, Builder, EnterGuard, Fault, Pump, PumpHandle, RuntimeHandle, ShutdownReport,
+};
+use coact::stream::{ActorStream, Demand};
+use coact::system::{Host, Spread, System};
+use coact::time::Timer;
 
 /// Answers at compile time whether a type has a trait: the first of the two `VALUE`s is that of a
 /// type with the trait; for all others the second is found.
@@ -103,7 +121,7 @@ fn auto_traits() {
         Cown<NoSync>: "Send" "Sync" "Unpin";
         WeakCown<u8>: "Send" "Sync" "Unpin";
         WeakCown<NoSync>: "Send" "Sync" "Unpin";
-        coact::LastHandleCheck<NoSync>: "Send" "Sync" "Unpin";
+        coact::internals::LastHandleCheck<NoSync>: "Send" "Sync" "Unpin";
         CownId: "Send" "Sync" "Unpin";
 
         // Hosts: a pump stays on its thread.
@@ -113,42 +131,42 @@ fn auto_traits() {
         Host: "Send" "Sync" "Unpin";
         Spread: "Send" "Sync" "Unpin";
         System: "Send" "Sync" "Unpin";
-        coact::SystemBuilder: "Send" "Sync" "Unpin";
-        coact::SystemReport: "Send" "Sync" "Unpin";
-        coact::Busy: "Send" "Sync" "Unpin";
-        coact::OnCancel: "Send" "Sync" "Unpin";
+        coact::system::SystemBuilder: "Send" "Sync" "Unpin";
+        coact::system::SystemReport: "Send" "Sync" "Unpin";
+        coact::runtime::Busy: "Send" "Sync" "Unpin";
+        coact::runtime::OnCancel: "Send" "Sync" "Unpin";
 
         // Addresses of actors go everywhere, and what is thread-bound is checked where it arrives.
         Addr<Local>: "Send" "Sync" "Unpin";
         WeakAddr<Local>: "Send" "Sync" "Unpin";
         Recipient<Quiet>: "Send" "Sync" "Unpin";
-        coact::WeakRecipient<Quiet>: "Send" "Sync" "Unpin";
+        coact::actor::WeakRecipient<Quiet>: "Send" "Sync" "Unpin";
         AnyAddr: "Send" "Sync" "Unpin";
-        coact::Spawn<Local>: "Send" "-" "Unpin";
-        coact::ThreadBound<Rc<u8>>: "Send" "-" "Unpin";
-        coact::ThreadBound<NoSync>: "Send" "-" "Unpin";
-        coact::ThreadBound<NoSend>: "Send" "Sync" "Unpin";
+        coact::actor::Spawn<Local>: "Send" "-" "Unpin";
+        coact::internals::ThreadBound<Rc<u8>>: "Send" "-" "Unpin";
+        coact::internals::ThreadBound<NoSync>: "Send" "-" "Unpin";
+        coact::internals::ThreadBound<NoSend>: "Send" "Sync" "Unpin";
 
         // Sets, which borrow handles.
         Read<'static, u8>: "Send" "Sync" "Unpin";
         Checked<'static, NoSync>: "Send" "Sync" "Unpin";
         ReadAll<'static, u8>: "Send" "Sync" "Unpin";
-        coact::CheckedRead<'static, u8>: "Send" "Sync" "Unpin";
-        coact::CheckedAll<'static, NoSync>: "Send" "Sync" "Unpin";
-        coact::CheckedReadAll<'static, u8>: "Send" "Sync" "Unpin";
-        coact::Unchecked<'static, NoSync>: "Send" "Sync" "Unpin";
-        coact::UncheckedHandle<NoSync>: "Send" "Sync" "Unpin";
+        coact::cown::CheckedRead<'static, u8>: "Send" "Sync" "Unpin";
+        coact::cown::CheckedAll<'static, NoSync>: "Send" "Sync" "Unpin";
+        coact::cown::CheckedReadAll<'static, u8>: "Send" "Sync" "Unpin";
+        coact::internals::Unchecked<'static, NoSync>: "Send" "Sync" "Unpin";
+        coact::internals::UncheckedHandle<NoSync>: "Send" "Sync" "Unpin";
 
         // Access: as the references that they stand for.
         Members<'static, u8>: "Send" "Sync" "Unpin";
         Members<'static, NoSync>: "Send" "-" "Unpin";
         ReadMembers<'static, u8>: "Send" "Sync" "Unpin";
         ReadMembers<'static, NoSync>: "-" "-" "Unpin";
-        coact::MembersIter<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
-        coact::MembersIter<'static, NoSync, Cown<NoSync>>: "-" "-" "Unpin";
-        coact::MembersIter<'static, u8, Peephole>: "-" "-" "Unpin";
-        coact::MembersIterMut<'static, u8, Cown<u8>>: "Send" "-" "Unpin";
-        coact::MembersIterMut<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
+        coact::cown::MembersIter<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
+        coact::cown::MembersIter<'static, NoSync, Cown<NoSync>>: "-" "-" "Unpin";
+        coact::cown::MembersIter<'static, u8, Peephole>: "-" "-" "Unpin";
+        coact::cown::MembersIterMut<'static, u8, Cown<u8>>: "Send" "-" "Unpin";
+        coact::cown::MembersIterMut<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
         CheckedMembers<'static, u8>: "Send" "Sync" "Unpin";
         CheckedMembers<'static, NoSync>: "Send" "-" "Unpin";
         CheckedMembers<'static, u8, Peephole>: "Send" "-" "Unpin";
@@ -171,7 +189,7 @@ fn auto_traits() {
         Resolver<NoSync>: "Send" "Sync" "Unpin";
         Reply<NoSync>: "Send" "Sync" "Unpin";
         Ask<NoSync>: "Send" "Sync" "Unpin";
-        coact::Request<NoSync, NoSync>: "Send" "Sync" "Unpin";
+        coact::supervise::Request<NoSync, NoSync>: "Send" "Sync" "Unpin";
         ActorStream<NoSync>: "Send" "-" "Unpin";
         Demand<NoSync>: "Send" "Sync" "Unpin";
 
@@ -186,7 +204,7 @@ fn auto_traits() {
         Runtime: "Send" "Sync" "Unpin";
         Builder: "Send" "Sync" "Unpin";
         EnterGuard<'static>: "-" "-" "Unpin";
-        coact::Within<std::future::Ready<NoSync>>: "Send" "-" "Unpin";
+        coact::runtime::Within<std::future::Ready<NoSync>>: "Send" "-" "Unpin";
         ShutdownReport: "Send" "Sync" "Unpin";
 
         // Actors in groups. What is only passed on need not be shared.
@@ -198,8 +216,8 @@ fn auto_traits() {
         TopicTree<NoSync>: "Send" "Sync" "Unpin";
         Subscription: "Send" "Sync" "Unpin";
         Registry: "Send" "Sync" "Unpin";
-        coact::Events: "Send" "Sync" "Unpin";
-        coact::Whereis<Idle>: "Send" "Sync" "Unpin";
+        coact::pubsub::Events: "Send" "Sync" "Unpin";
+        coact::registry::Whereis<Idle>: "Send" "Sync" "Unpin";
         Uid: "Send" "Sync" "Unpin";
 
         // Errors.
@@ -220,17 +238,17 @@ fn auto_traits() {
 fn errors_are_errors() {
     fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
     is_error::<BuildError>();
-    is_error::<coact::SystemError>();
-    is_error::<coact::UnknownDispatcher>();
+    is_error::<coact::system::SystemError>();
+    is_error::<coact::system::UnknownDispatcher>();
     is_error::<Broken>();
     is_error::<Overlap>();
     is_error::<LookupError>();
     is_error::<NameTaken<fn()>>();
-    is_error::<coact::RegisterError>();
-    is_error::<coact::BadUid>();
+    is_error::<coact::registry::RegisterError>();
+    is_error::<coact::registry::BadUid>();
     is_error::<RouteError<fn()>>();
     is_error::<NoAnswer>();
-    is_error::<coact::BadPattern>();
+    is_error::<coact::pubsub::BadPattern>();
     is_error::<Refusal>();
     is_error::<WhenError<fn()>>();
 }
@@ -239,7 +257,7 @@ fn errors_are_errors() {
 #[derive(Clone)]
 struct Peephole(Cown<(NoSync, u8)>);
 
-impl coact::AsCown for Peephole {
+impl coact::cown::AsCown for Peephole {
     type State = (NoSync, u8);
     type View = u8;
 
@@ -261,9 +279,9 @@ impl coact::AsCown for Peephole {
 #[test]
 fn views_are_made_where_the_state_may_be_looked_at() {
     table! {
-        coact::Members<'static, u8, Peephole>: "Send" "-" "Unpin";
-        coact::Members<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
-        coact::Members<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
+        coact::cown::Members<'static, u8, Peephole>: "Send" "-" "Unpin";
+        coact::cown::Members<'static, u8, Cown<u8>>: "Send" "Sync" "Unpin";
+        coact::cown::Members<'static, NoSync, Cown<NoSync>>: "Send" "-" "Unpin";
     }
 }
 
@@ -286,13 +304,13 @@ fn values_are_covariant() {
         };
     }
     covariant! {
-        coact::ThreadBound<Any> => coact::ThreadBound<One>;
+        coact::internals::ThreadBound<Any> => coact::internals::ThreadBound<One>;
         Shared<Any> => Shared<One>;
         SendError<Any> => SendError<One>;
         RouteError<Any> => RouteError<One>;
         NameTaken<Any> => NameTaken<One>;
         WhenError<Any> => WhenError<One>;
-        coact::PushError<Any> => coact::PushError<One>;
+        coact::stream::PushError<Any> => coact::stream::PushError<One>;
     }
 
     macro_rules! shorter {

@@ -7,6 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coact::prelude::*;
+use coact::runtime::{blocking, spawn_future};
+use coact::system::{Host, System};
+use coact::time::sleep;
 use coact_tests::{PATIENCE, fail};
 
 /// One at a time: they count.

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::{blocking, spawn_future};
 use coact_tests::{Executor, Faults, hosted_runtime, process_time};
 
 #[test]

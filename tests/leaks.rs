@@ -4,6 +4,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use coact::Context;
+use coact::actor::Down;
 use coact::prelude::*;
 use coact_sync::pool;
 use coact_tests::{Bank, Dice, Faults, PATIENCE, runtime};

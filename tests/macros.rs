@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
 
+use coact::Context;
+use coact::actor::{ActorId, WeakAddr};
 use coact::prelude::*;
 use futures::executor::block_on;
 
@@ -450,6 +452,11 @@ fn messages_are_derived() {
 /// What the macros need of the runtime, under another name.
 mod elsewhere {
     use std::marker::PhantomData;
+
+    /// Where the macros look for all of it.
+    pub mod actor {
+        pub use super::{Actor, Addr, Ask, Context, Handler, Message};
+    }
 
     pub struct Context<A>(PhantomData<A>);
 

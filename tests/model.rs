@@ -8,8 +8,11 @@ use std::array;
 use std::sync::Arc;
 use std::thread;
 
-use coact::Path;
+use coact::behaviour::{Batch, Refusal};
+use coact::cown::{Checked, CownSet, Poisoned};
+use coact::internals::Path;
 use coact::prelude::*;
+use coact::runtime::{Builder, Fault};
 use coact::sim::{self, Sim};
 use coact_model::{
     Access, BehaviourId, Event, Op, Outcome, Program, Recorder, Shape, Spawn, Spawner, Ticket,

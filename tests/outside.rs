@@ -5,8 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
-use coact::{ActorStarted, MessageDropped, SystemError};
+use coact::pubsub::{ActorStarted, MessageDropped, events};
+use coact::registry::lookup;
+use coact::runtime::{BuildError, Fault, RuntimeHandle, blocking, spawn_future};
+use coact::system::{System, SystemError};
 use coact_tests::{Faults, Log, PATIENCE};
 
 struct Idle;
@@ -31,7 +36,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn system(name: &str, faults: &Faults) -> coact::SystemBuilder {
+fn system(name: &str, faults: &Faults) -> coact::system::SystemBuilder {
     let faults = faults.clone();
     let hook = move |fault: &Fault| faults.push(fault.clone());
     System::builder().workers(1).main(|main| main.name(name).panic_hook(hook))
@@ -96,7 +101,7 @@ fn t7_each_way_to_the_global_runtime_is_told() {
         ("events", || _ = events()),
         ("lookup", || drop(lookup::<Idle>("nobody"))),
         ("after", || _ = after(Duration::ZERO, (), |()| ())),
-        ("sleep", || drop(coact::sleep(Duration::ZERO))),
+        ("sleep", || drop(coact::time::sleep(Duration::ZERO))),
         ("blocking", || drop(blocking(|| ()))),
         ("future", || drop(spawn_future(async {}))),
     ];

@@ -3,8 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::WeakAddr;
 use coact::prelude::*;
-use coact::{Subscription, WeakAddr, whereis};
+use coact::pubsub::{Subscription, Topic};
+use coact::registry::whereis;
+use coact::routing::{RouteError, Router, Routing};
 use coact_tests::{Faults, process_time};
 
 /// One size, and one that is eight times as large.

@@ -5,7 +5,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use coact::Context;
 use coact::prelude::*;
+use coact::runtime::Fault;
 use coact_tests::{Bank, Dice, Faults, runtime};
 
 fn setting(name: &str, default: u64) -> u64 {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
 use coact::sim::{self, Sim};
+use coact::time::sleep;
 use coact_tests::{Faults, Log, PATIENCE, check, check_with_faults, finally, panic_of, runtime};
 
 use crate::world::{Bomb, Diary, Do, Note};

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use coact::cown::{MemberError, checked_all};
 use coact::prelude::*;
+use coact::promise::Resolver;
 use coact::sim::{Config, Method, Sim};
+use coact::time::sleep;
+use coact::{Context, when_or_else};
 use coact_tests::{Log, check, check_with_faults, fail, finally};
 
 use crate::world::{Bomb, Diary, Do, Note};

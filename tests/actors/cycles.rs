@@ -6,8 +6,12 @@ use std::sync::{Arc, Barrier};
 use std::task::Poll;
 use std::time::Duration;
 
-use coact::Spawn;
+use coact::Context;
+use coact::actor::{AskCycle, Spawn};
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::system::Host;
+use coact::time::sleep;
 use coact_tests::{Dice, Faults, PATIENCE, check, finally, runtime};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;

@@ -3,8 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use coact::Context;
+use coact::actor::{Down, Exited};
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::promise::Resolver;
 use coact::sim::{self, Config, Sim};
+use coact::system::System;
 use coact_tests::{PATIENCE, check_with_faults, side_by_side};
 
 /// Counts what it has handled.
@@ -32,7 +37,7 @@ struct Office {
 }
 
 impl Office {
-    fn new(setup: impl FnOnce(coact::Spawn<Clerk>) -> coact::Spawn<Clerk>) -> Self {
+    fn new(setup: impl FnOnce(coact::actor::Spawn<Clerk>) -> coact::actor::Spawn<Clerk>) -> Self {
         let handled = Arc::<AtomicU64>::default();
         Self { clerk: setup(actor(Clerk(Arc::clone(&handled)))).spawn(), handled }
     }
@@ -50,7 +55,7 @@ impl Office {
     }
 }
 
-type Setup = fn(coact::Spawn<Clerk>) -> coact::Spawn<Clerk>;
+type Setup = fn(coact::actor::Spawn<Clerk>) -> coact::actor::Spawn<Clerk>;
 
 const SETUPS: [Setup; 3] = [
     |clerk| clerk,
@@ -212,7 +217,7 @@ fn what_is_told_to_an_actor_alone_is_no_behaviour_over_several() {
 /// A closure that comes too late runs on the actor's host, and not within the call.
 #[test]
 fn a_late_closure_runs_on_the_host() {
-    fn again(actor: Addr<Clerk>, left: u32, told: coact::Resolver<Option<String>>) {
+    fn again(actor: Addr<Clerk>, left: u32, told: coact::promise::Resolver<Option<String>>) {
         actor.clone().on_down(move |_| match left {
             0 => told.resolve(std::thread::current().name().map(str::to_owned)),
             _ => again(actor, left - 1, told),

@@ -6,7 +6,14 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::Shared;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::pubsub::Topic;
+use coact::routing::{Router, Routing};
+use coact::stream::{ActorStream, Demand};
+use coact::system::Host;
 use coact_tests::{Log, PATIENCE};
 
 const DEEP: usize = 20_000;

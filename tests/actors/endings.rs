@@ -6,9 +6,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use coact::MoveError;
+use coact::Context;
+use coact::actor::Stopped;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::runtime::MoveError;
 use coact::sim::{self, Config, Sim};
+use coact::supervise::{Supervisor, permanent};
+use coact::system::{Host, PumpActors, System};
 use coact_tests::{Log, PATIENCE};
 
 use crate::supervision::Worker;
@@ -153,7 +158,7 @@ fn m11_a_named_actor_ends_and_its_name_is_free() {
     in_each_way(|system| {
         let (diary, _) = Diary::new();
         let address = actor(diary).named("clerk").spawn();
-        let registry = coact::Registry::of(system.runtime());
+        let registry = coact::registry::Registry::of(system.runtime());
         assert!(registry.lookup::<Diary>("clerk").is_ok());
         Box::new(move |way| {
             assert_ended(&address, way);
@@ -365,7 +370,7 @@ fn who_waits_for_room_is_told() {
         let (other, far) = (System::builder().workers(1).build().unwrap(), address.clone());
         let waiting = {
             let _entered = other.enter();
-            coact::spawn_future(async move { far.send_async(Note("second")).await })
+            coact::runtime::spawn_future(async move { far.send_async(Note("second")).await })
         };
         let (far, begun) = (address.clone(), mpsc::channel());
         let blocked = thread::spawn(move || {

@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::pubsub::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply, Subscription,
+    events,
+};
+use coact::runtime::spawn_future;
 use coact::sim::{self, Sim};
-use coact::{ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply};
+use coact::supervise::{Supervisor, permanent, temporary};
+use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, fail, finally};
 
 use crate::world::{Bomb, Diary, Do, Enough, Note};

@@ -4,8 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::Context;
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Config, Failure, Method, Sim};
+use coact::supervise::{Supervisor, Tree, permanent};
 
 use crate::world::{Bomb, Diary, Do, Note};
 

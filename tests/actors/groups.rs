@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use coact::Context;
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};
 use coact_tests::{Faults, Log, PATIENCE, check, check_with_faults, finally, runtime};

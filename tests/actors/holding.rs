@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::time::sleep;
 use coact_tests::{check, check_with_faults, finally};
 
 use crate::world::{Diary, Do, Note};

@@ -6,9 +6,13 @@ use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{ActorId, SendActor};
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact::sim::{Config, Sim};
-use coact::{SystemError, UnknownDispatcher};
+use coact::system::{Host, Spread, System, SystemError, UnknownDispatcher, dispatcher};
+use coact::time::sleep;
 use coact_tests::{Log, Meeting, PATIENCE, panic_of};
 
 use crate::world::{Bomb, Diary, Do, Enough, Note};
@@ -51,7 +55,7 @@ impl Place {
         })
     }
 
-    fn put<A: SendActor>(self, actor: coact::Spawn<A>) -> coact::Spawn<A> {
+    fn put<A: SendActor>(self, actor: coact::actor::Spawn<A>) -> coact::actor::Spawn<A> {
         match self.host() {
             None => actor,
             Some(host) => actor.on(host),

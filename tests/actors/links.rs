@@ -1,5 +1,7 @@
 //! Links and monitors.
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact_tests::{check, check_with_faults, fail, finally};
 

@@ -4,7 +4,10 @@
 
 use std::collections::VecDeque;
 
+use coact::Context;
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
+use coact::runtime::blocking;
 use coact::sim::{self, Config, Method, Seed, Sim};
 use coact_tests::{Faults, Log, runtime};
 use proptest::prelude::*;

@@ -4,8 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use coact::Context;
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
+use coact::runtime::{blocking, spawn_future};
 use coact::sim::{self, Config, Method, Sim};
+use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, fail, finally, panic_of};
 
 use crate::world::{Bomb, Diary, Do, Note};
@@ -437,7 +441,10 @@ fn waiting_for_room_cannot_deadlock() {
 
 /// Behaviours that name a bounded actor are refused before they are queued anywhere.
 mod behaviours {
+    use coact::behaviour::Refusal;
+    use coact::mailbox::Mailbox;
     use coact::prelude::*;
+    use coact::try_ask;
     use coact_tests::{check, check_with_faults, finally, panic_of};
 
     struct Purse(i64);

@@ -2,7 +2,10 @@
 
 use std::thread;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::runtime::MoveError;
+use coact::system::{Host, PumpActors, System};
 use coact_tests::Log;
 
 /// Notes what comes, and how often it was restarted. The log outlives the state.
@@ -50,7 +53,7 @@ fn system() -> System {
         .unwrap()
 }
 
-fn clerk() -> (coact::Spawn<Clerk>, Log<(usize, u32)>, Log<()>) {
+fn clerk() -> (coact::actor::Spawn<Clerk>, Log<(usize, u32)>, Log<()>) {
     let (log, restarts) = (Log::new(), Log::new());
     let (in_log, in_restarts) = (log.clone(), restarts.clone());
     let make = move || Clerk { log: in_log.clone(), restarts: in_restarts.clone() };

@@ -1,5 +1,6 @@
 //! Messages and behaviours stand in one order.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_tests::{check, finally};
 

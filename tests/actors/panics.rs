@@ -10,8 +10,14 @@ use std::task::{self, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::pubsub::{Subscription, Topic};
+use coact::runtime::spawn_future;
 use coact::sim::{self, Sim};
+use coact::system::Host;
+use coact::time::sleep;
 use coact_tests::{Log, PATIENCE, check_with_faults, fail};
 use futures::stream::Stream;
 
@@ -126,7 +132,7 @@ fn whoever_has_the_reply_may_panic() {
         });
         assert_eq!(asked(behaviour), "in a behaviour");
         let job = case(|reply, _| {
-            drop(coact::blocking(move || {
+            drop(coact::runtime::blocking(move || {
                 let _reply = reply;
                 fail("in a job");
             }));

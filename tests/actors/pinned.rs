@@ -5,8 +5,12 @@ use std::rc::Rc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{AnyAddr, Stopped, spawn_local};
 use coact::prelude::*;
+use coact::runtime::{Pump, blocking};
 use coact::sim::{Config, Sim};
+use coact::system::{PumpActors, System};
 use coact_tests::{Log, panic_of};
 
 use crate::world::{Bomb, Diary};

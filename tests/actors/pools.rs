@@ -4,8 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::ActorId;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::routing::{Pool, RouteError, Router, Routing};
 use coact::sim::{self, Sim};
+use coact::system::Host;
 use coact_tests::{Dice, Log, PATIENCE, check, check_with_faults, fail, finally, panic_of};
 
 use crate::hosts::{everywhere, system};
@@ -290,7 +295,7 @@ fn members_have_the_settings_that_they_are_given() {
             None => builder,
             Some(host) => builder.on(host),
         };
-        let each = |worker: coact::Spawn<Worker>| worker.mailbox(Mailbox::bounded(3).fail());
+        let each = |worker: coact::actor::Spawn<Worker>| worker.mailbox(Mailbox::bounded(3).fail());
         let pool = builder.each(each).spawn();
         pool.resize(3);
         for member in pool.members() {

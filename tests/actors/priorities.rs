@@ -1,5 +1,7 @@
 //! Lanes: which message comes first, and that all come.
 
+use coact::Context;
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
 use coact_tests::{Log, check, finally};
 

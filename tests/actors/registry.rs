@@ -4,8 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
-use coact::{BadUid, RegisterError, RuntimeHandle, sim};
+use coact::registry::{
+    BadUid, LookupError, RegisterError, Registry, Uid, lookup, registry, whereis,
+};
+use coact::runtime::{RuntimeHandle, spawn_future};
+use coact::sim;
 use coact_tests::{check, check_with_faults, finally, panic_of};
 use proptest::prelude::{Strategy, TestCaseError, prop, prop_assert_eq, prop_oneof, proptest};
 

@@ -6,8 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{Down, Exited};
+use coact::credits::Credits;
 use coact::prelude::*;
 use coact::sim::{self, Config, Sim};
+use coact::supervise::{Supervisor, permanent};
+use coact::time::sleep;
 use coact_tests::Log;
 
 use crate::world::{Bomb, Diary, Do, Note};

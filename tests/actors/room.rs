@@ -7,9 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{self, Wake};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{ActorId, AskCycle, Spawn};
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::pubsub::{Published, Topic};
+use coact::routing::{Pool, RouteError, Router, Routing};
+use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Sim};
-use coact::{AskCycle, Published, Spawn};
+use coact::time::sleep;
 use coact_tests::{Log, PATIENCE, check, check_with_faults, finally, panic_of};
 
 /// Writes down what it gets.
@@ -56,7 +62,7 @@ fn recipients_wait_as_addresses_do() {
         let (full, log) = full();
         let recipient = full.recipient::<Item>();
         let to = recipient.clone();
-        let sent = coact::spawn_future(async move {
+        let sent = coact::runtime::spawn_future(async move {
             for n in 1..=20 {
                 to.send_async(Item(n)).await.unwrap();
             }
@@ -74,8 +80,8 @@ fn whoever_waits_at_a_recipient_has_the_message_back_at_its_end() {
     check(|| {
         let (full, _) = full();
         let to = full.recipient::<Item>();
-        let asked = coact::spawn_future(to.ask_async(Item(1)));
-        let sent = coact::spawn_future(to.send_async(Item(2)));
+        let asked = coact::runtime::spawn_future(to.ask_async(Item(1)));
+        let sent = coact::runtime::spawn_future(to.send_async(Item(2)));
         full.stop().unwrap();
         assert_eq!(asked.wait(), Ok(Err(AskError::Stopped(ExitReason::Shutdown))));
         assert_eq!(sent.wait(), Ok(Err(SendError::Stopped(Item(2)))));
@@ -118,14 +124,14 @@ fn a_router_waits_for_the_first_that_has_room() {
         let router = Router::new(Routing::RoundRobin);
         router.add(a.clone());
         router.add(b.clone());
-        let waiting = coact::spawn_future(router.ask_async(Item(1)));
-        let behind = coact::spawn_future(router.recipient().send_async(Item(2)));
+        let waiting = coact::runtime::spawn_future(router.ask_async(Item(1)));
+        let behind = coact::runtime::spawn_future(router.recipient().send_async(Item(2)));
         b.resume().unwrap();
         assert_eq!(waiting.wait(), Ok(Ok(b.id())));
         assert_eq!(behind.wait(), Ok(Ok(())));
         // What has waited at the other one has left no trace there.
         a.resume().unwrap();
-        assert_eq!(coact::spawn_future(a.ask_async(Item(3))).wait(), Ok(Ok(a.id())));
+        assert_eq!(coact::runtime::spawn_future(a.ask_async(Item(3))).wait(), Ok(Ok(a.id())));
         finally(move || assert_eq!(log.take()[0], 0));
     });
 }
@@ -136,14 +142,15 @@ fn who_waits_at_a_router_sees_routees_come_and_go() {
         let ((a, _), (b, _)) = (full(), sink(1));
         let router = Router::new(Routing::RoundRobin);
         router.add(a.clone());
-        let waiting = coact::spawn_future(router.ask_async(Item(1)));
+        let waiting = coact::runtime::spawn_future(router.ask_async(Item(1)));
         let (other, new) = (router.clone(), b.clone());
         let adds = sim::thread(move || assert!(other.add(new)));
         assert_eq!(waiting.wait(), Ok(Ok(b.id())));
         adds.wait().unwrap();
         b.stop().unwrap();
         b.ended().wait().unwrap();
-        let (lost, other) = (coact::spawn_future(router.send_async(Item(2))), router.clone());
+        let (lost, other) =
+            (coact::runtime::spawn_future(router.send_async(Item(2))), router.clone());
         let removes = sim::thread(move || assert!(other.remove(a.id())));
         assert_eq!(lost.wait(), Ok(Err(RouteError::NoRoutee(Item(2)))));
         removes.wait().unwrap();
@@ -159,7 +166,7 @@ fn a_key_waits_for_its_routee() {
             router.add(sink.clone());
         }
         let waiting: Vec<_> =
-            (0..40).map(|n| (n, coact::spawn_future(router.ask_async(Item(n))))).collect();
+            (0..40).map(|n| (n, coact::runtime::spawn_future(router.ask_async(Item(n))))).collect();
         sinks.iter().for_each(|(sink, _)| sink.resume().unwrap());
         let mut owners = [None; 10];
         for (n, waiting) in waiting {
@@ -176,10 +183,10 @@ fn who_waits_at_a_pool_sees_it_grow() {
         let pool = Pool::builder(make).size(1).each(|sink| bounded(sink, 1)).spawn();
         pool.members()[0].suspend().unwrap();
         pool.send(Item(0)).unwrap();
-        let waiting = coact::spawn_future(pool.ask_async(Item(1)));
+        let waiting = coact::runtime::spawn_future(pool.ask_async(Item(1)));
         pool.resize(2);
         assert_eq!(waiting.wait(), Ok(Ok(pool.members()[1].id())));
-        let waiting = coact::spawn_future(pool.send_async(Item(2)));
+        let waiting = coact::runtime::spawn_future(pool.send_async(Item(2)));
         assert_eq!(waiting.wait(), Ok(Ok(())));
         pool.members()[0].resume().unwrap();
     });
@@ -193,12 +200,12 @@ fn who_may_not_wait_is_refused() {
         refuses.suspend().unwrap();
         refuses.send(Item(0)).unwrap();
         let router = Router::new(Routing::RoundRobin);
-        let nobody = coact::spawn_future(router.send_async(Item(1)));
+        let nobody = coact::runtime::spawn_future(router.send_async(Item(1)));
         assert_eq!(nobody.wait(), Ok(Err(RouteError::NoRoutee(Item(1)))));
         router.add(refuses.clone());
-        let sent = coact::spawn_future(router.send_async(Item(1)));
+        let sent = coact::runtime::spawn_future(router.send_async(Item(1)));
         assert_eq!(sent.wait(), Ok(Err(RouteError::Full(Item(1)))));
-        let asked = coact::spawn_future(refuses.recipient::<Item>().ask_async(Item(2)));
+        let asked = coact::runtime::spawn_future(refuses.recipient::<Item>().ask_async(Item(2)));
         assert_eq!(asked.wait(), Ok(Err(AskError::Full)));
         refuses.resume().unwrap();
     });
@@ -238,7 +245,7 @@ fn peer(name: &'static str, log: &Log<String>) -> Addr<Peer> {
 }
 
 fn tell(peer: &Addr<Peer>, work: impl FnOnce(&mut Peer, &mut Context<Peer>) + Send + 'static) {
-    let sent = coact::spawn_future(peer.send_async(Do(Box::new(work))));
+    let sent = coact::runtime::spawn_future(peer.send_async(Do(Box::new(work))));
     sent.wait().unwrap().unwrap();
 }
 
@@ -266,7 +273,7 @@ fn what_waits_beside_an_actor_keeps_its_order() {
             });
         });
         // Nothing holds it.
-        coact::spawn_future(peer.send_async(Item(5))).wait().unwrap().unwrap();
+        coact::runtime::spawn_future(peer.send_async(Item(5))).wait().unwrap().unwrap();
         full.resume().unwrap();
         peer.ended().wait().unwrap();
         finally(move || {
@@ -322,7 +329,7 @@ fn an_actor_slows_down_with_those_that_it_sends_to() {
         });
         sleep(HOUR + HOUR / 2).wait().unwrap();
         full.resume().unwrap();
-        coact::spawn_future(peer.ask_async(Item(9))).wait().unwrap().unwrap();
+        coact::runtime::spawn_future(peer.ask_async(Item(9))).wait().unwrap().unwrap();
         assert_eq!(log.take(), ["gave up after 3600s", "sent", "answered", "a 9"]);
         assert_eq!(items.take(), [0, 2, 3]);
     });
@@ -353,7 +360,7 @@ fn two_full_mailboxes_that_wait_for_each_other_are_found() {
             });
         }
         for peer in [&a, &b] {
-            coact::spawn_future(peer.ask_async(Item(9))).wait().unwrap().unwrap();
+            coact::runtime::spawn_future(peer.ask_async(Item(9))).wait().unwrap().unwrap();
         }
         let log = log.take();
         let circles: Vec<_> = log.iter().filter(|entry| entry.starts_with("circle")).collect();
@@ -402,7 +409,7 @@ fn a_circle_of_an_ask_and_of_room_is_found() {
         });
         // Each goes on, one way or another, and before any timeout.
         for peer in [&a, &b] {
-            coact::spawn_future(peer.ask_async(Item(9))).wait().unwrap().unwrap();
+            coact::runtime::spawn_future(peer.ask_async(Item(9))).wait().unwrap().unwrap();
         }
         assert!(RuntimeHandle::current().elapsed() < HOUR);
         let log = log.take();
@@ -420,12 +427,12 @@ fn one_that_is_slow_is_no_circle() {
             context
                 .hold(Reply::unwanted(), |_, _| Box::pin(async { sleep(HOUR / 2).await.unwrap() }));
         });
-        coact::spawn_future(b.send_async(Item(0))).wait().unwrap().unwrap();
+        coact::runtime::spawn_future(b.send_async(Item(0))).wait().unwrap().unwrap();
         let to = b.clone();
         tell(&a, move |_, context| {
             context.send_await(&to, Item(1), HOUR, |_, sent, _| assert_eq!(sent, Ok(())));
         });
-        coact::spawn_future(a.ask_async(Item(2))).wait().unwrap().unwrap();
+        coact::runtime::spawn_future(a.ask_async(Item(2))).wait().unwrap().unwrap();
         b.drain().unwrap();
         b.ended().wait().unwrap();
         let mut log = log.take();
@@ -475,7 +482,7 @@ fn topics_wait_for_room_or_tell_who_has_missed_it() {
         let Published { taken, missed, .. } = topic.publish_reporting(Item(1));
         assert_eq!((taken, missed), (2, vec![slow.id()]));
         let patient = topic.clone();
-        let published = coact::spawn_future(async move {
+        let published = coact::runtime::spawn_future(async move {
             let mut all = Vec::new();
             for n in 2..=9 {
                 all.push(patient.publish_async(Item(n)).await.taken);
@@ -486,7 +493,7 @@ fn topics_wait_for_room_or_tell_who_has_missed_it() {
         assert_eq!(published.wait().unwrap(), [3; 8]);
         slow.stop().unwrap();
         slow.ended().wait().unwrap();
-        let last = coact::spawn_future(topic.publish_async(Item(10))).wait().unwrap();
+        let last = coact::runtime::spawn_future(topic.publish_async(Item(10))).wait().unwrap();
         assert_eq!((last.taken, last.missed), (2, vec![]));
         assert_eq!(topic.subscribers(), 2);
         finally(move || {

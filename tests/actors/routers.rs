@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::pubsub::Topic;
+use coact::routing::{RouteError, Router, Routing};
 use coact::sim;
 use coact_tests::{Log, check, check_with_faults, finally};
 

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::Context;
+use coact::actor::Shared;
 use coact::prelude::*;
 use coact_tests::{check, finally};
 

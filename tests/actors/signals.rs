@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_tests::{Faults, PATIENCE, check, finally, runtime};
 

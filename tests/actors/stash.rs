@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::time::sleep;
 use coact_tests::{Faults, Log, check, check_with_faults, fail, finally, runtime};
 
 /// Sets items aside until it is opened.
@@ -90,7 +93,7 @@ fn shop(mailbox: Mailbox) -> (Addr<Shop>, Log<String>) {
     (shop.mailbox(mailbox).spawn(), log)
 }
 
-fn unspawned() -> (coact::Spawn<Shop>, Log<String>) {
+fn unspawned() -> (coact::actor::Spawn<Shop>, Log<String>) {
     let log = Log::new();
     let make = move |log: &Log<String>, open| Shop { open, log: log.clone() };
     let again = log.clone();

@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::runtime::spawn_future;
 use coact::sim;
-use coact::{OfferEnd, PushError};
+use coact::stream::{ActorStream, Demand, OfferEnd, PushError};
+use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, finally};
 use futures::stream::{self, Stream, StreamExt};
 
@@ -591,12 +595,12 @@ fn from_actor_to_actor_all_is_bounded_and_nothing_is_lost() {
 #[derive(Default)]
 struct Press {
     demands: Vec<Demand<usize>>,
-    gone: Log<coact::StreamId>,
+    gone: Log<coact::stream::StreamId>,
     watches: bool,
 }
 
 impl Press {
-    fn spawn(watches: bool) -> (Addr<Self>, Log<coact::StreamId>) {
+    fn spawn(watches: bool) -> (Addr<Self>, Log<coact::stream::StreamId>) {
         let gone = Log::new();
         let press = Self { demands: Vec::new(), gone: gone.clone(), watches };
         (actor(press).mailbox(Mailbox::bounded(1).fail()).spawn(), gone)
@@ -616,8 +620,8 @@ impl Handler<Demand<usize>> for Press {
     }
 }
 
-impl Handler<coact::ConsumerGone> for Press {
-    fn handle(&mut self, gone: coact::ConsumerGone, _: &mut Context<Self>) {
+impl Handler<coact::stream::ConsumerGone> for Press {
+    fn handle(&mut self, gone: coact::stream::ConsumerGone, _: &mut Context<Self>) {
         self.demands.retain(|demand| demand.stream() != gone.stream);
         self.gone.push(gone.stream);
     }

@@ -1,5 +1,7 @@
 //! What the deterministic mode says of actors, and of those who wait for them, when nobody can go on.
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::sim::{self, Config, Method, Sim};
 use coact::this_thread;

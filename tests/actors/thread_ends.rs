@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::thread;
 use std::time::Duration;
 
+use coact::credits::Credits;
 use coact::prelude::*;
+use coact::runtime::{blocking, spawn_future};
+use coact::{Context, this_thread};
 use coact_tests::{Log, PATIENCE, runtime};
 
 use crate::world::{Diary, Note};

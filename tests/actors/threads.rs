@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use coact::prelude::*;
 use coact::sim;
+use coact::{Context, this_thread};
 use coact_tests::{Log, check, check_with_faults, finally, panic_of};
 
 use crate::world::{Diary, Do};

@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::ReceiveTimeout;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Sim};
+use coact::time::sleep;
 use coact_tests::{Log, PATIENCE, check_with_faults};
 
 use crate::world::{Bomb, Diary, Do, Note};

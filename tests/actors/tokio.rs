@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::runtime::{RuntimeHandle, blocking, spawn_future};
+use coact::system::{Host, System};
 use coact_tests::{Faults, Log};
 use tokio::runtime::Handle;
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coact::MessageDropped;
+use coact::Context;
 use coact::prelude::*;
+use coact::pubsub::{MessageDropped, Subscription, Topic, TopicTree, events, topic};
+use coact::registry::registry;
 use coact::sim;
 use coact_tests::{Log, check, check_with_faults, fail, finally};
 

@@ -1,5 +1,7 @@
 //! Actors that the tests share.
 
+use coact::Context;
+use coact::actor::{Down, Exited};
 use coact::prelude::*;
 use coact_tests::Log;
 

@@ -1,6 +1,9 @@
 //! Contexts, futures of handlers, streams: after the tests of actix.
 
+use coact::Context;
 use coact::prelude::*;
+use coact::system::{Host, dispatcher};
+use coact::time::sleep;
 use coact_tests::{Journal, Log, fail};
 use futures::stream;
 

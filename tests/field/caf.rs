@@ -3,7 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::actor::Shared;
 use coact::prelude::*;
+use coact::registry::lookup;
+use coact::routing::{Pool, Router, Routing};
+use coact::system::Host;
+use coact::{Context, this_thread};
 use coact_tests::{Log, fail};
 
 use crate::run::{

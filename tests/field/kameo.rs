@@ -1,6 +1,12 @@
 //! Actors with typed messages: after the tests of kameo.
 
+use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::pubsub::TopicTree;
+use coact::runtime::spawn_future;
+use coact::supervise::{Supervisor, permanent};
+use coact::time::sleep;
 use coact_tests::{Log, fail};
 
 use crate::run::{Do, Doer, Question, Say, check, everywhere, ms, tell};

@@ -2,7 +2,14 @@
 
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::ActorId;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::pubsub::Topic;
+use coact::routing::{Pool, Router, Routing};
+use coact::supervise::{Supervisor, permanent};
+use coact::time::sleep;
 use coact_tests::{Log, fail};
 
 use crate::run::{Do, Doer, Question, Say, WayToEnd, check, everywhere, hold_for_ever, ms, tell};

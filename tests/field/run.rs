@@ -5,8 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{Down, Exited};
 use coact::prelude::*;
+use coact::runtime::spawn_future;
 use coact::sim::{self, Config, Method, Sim};
+use coact::system::System;
+use coact::time::sleep;
 use coact_tests::{Log, PATIENCE};
 
 /// More workers than there are cores as well, since then one may be preempted anywhere.

@@ -29,7 +29,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::WeakCown;
+use coact::behaviour::Refusal;
+use coact::cown::{Held, ReadMembers};
 use coact::prelude::*;
+use coact::runtime::{RuntimeHandle, spawn_future};
 use coact_tests::{Journal, Log};
 
 use crate::run::{Count, Counted, check, everywhere, of_many, outside};

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::ActorId;
 use coact::prelude::*;
+use coact::time::sleep;
 use coact_tests::Log;
 use proptest::prelude::*;
 
@@ -116,7 +119,7 @@ struct World {
 mod parking {
     use std::collections::BTreeMap;
 
-    use coact::ActorId;
+    use coact::actor::ActorId;
     use coact_sync::shim::process::Mutex;
 
     use super::Wait;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::time::sleep;
 use coact_tests::{Log, PATIENCE, side_by_side};
 use proptest::prelude::*;
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context as TaskContext, Wake, Waker};
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::time::sleep;
 use coact_tests::{Log, fail};
 use proptest::prelude::*;
 

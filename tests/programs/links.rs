@@ -6,6 +6,8 @@
 //! is this case); the lock and the cell that the signals lie in are not made for loom. Here it is
 //! tried, many times.
 
+use coact::Context;
+use coact::actor::AnyAddr;
 use coact::prelude::*;
 use coact_tests::{Log, runtime};
 

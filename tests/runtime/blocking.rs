@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::{Fault, blocking};
 use coact_tests::{Faults, Log, Meeting, PATIENCE, fail, runtime};
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use coact::credits::Credits;
 use coact::prelude::*;
 use coact_tests::{Log, Meeting, PATIENCE};
 

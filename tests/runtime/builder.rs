@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use coact::may_block;
 use coact::prelude::*;
+use coact::runtime::{BuildError, may_block};
 use coact_tests::{Log, Meeting, PATIENCE, fail};
 
 /// The names of the threads on which so many behaviours run at the same time.
@@ -165,6 +165,7 @@ mod around {
     use std::sync::Mutex;
 
     use coact::prelude::*;
+    use coact::runtime::{Builder, Fault, blocking};
     use coact_tests::{Faults, Log, fail};
 
     fn with(

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use coact::credits::Credits;
 use coact::prelude::*;
+use coact::runtime::spawn_future;
 use coact_tests::{Faults, fail, panic_of, runtime};
 
 #[test]

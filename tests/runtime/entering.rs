@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact_tests::{Faults, panic_of, runtime};
 
 fn here() -> RuntimeHandle {
@@ -87,7 +88,7 @@ fn tasks_of_tokio_are_within_a_runtime() {
             tokio::task::yield_now().await;
         }
         after(Duration::from_millis(1), &cown, |n| *n += 1);
-        coact::sleep(Duration::from_millis(2)).await.unwrap();
+        coact::time::sleep(Duration::from_millis(2)).await.unwrap();
         (cown.runtime(), RuntimeHandle::current())
     }));
     assert_eq!(tokio.block_on(task).unwrap(), (home, home));

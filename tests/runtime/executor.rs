@@ -9,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coact::prelude::*;
+use coact::runtime::{Builder, WorkerFuture, spawn_future};
+use coact::system::System;
 use coact_tests::{Executor, Faults, Log, Meeting, PATIENCE, fail, hosted_runtime, panic_of};
 
 fn on_tokio(workers: usize, handle: &tokio::runtime::Handle) -> Runtime {
@@ -536,14 +538,15 @@ fn a_behaviour_knows_nothing_of_what_its_worker_is_polled_for() {
     let mut context = Context::from_waker(Waker::noop());
     assert_eq!(Pin::new(&mut worker).poll(&mut context), Poll::Pending);
     let cown = make(&runtime, ());
-    let answer =
-        ask(&cown, |()| (coact::principal().is_some(), coact::scoped(|value| value.is_some())));
-    let me: coact::Principal = Arc::new(());
-    coact::on_behalf_of(&me, || {
-        coact::with_scoped(&1, || {
+    let answer = ask(&cown, |()| {
+        (coact::internals::principal().is_some(), coact::internals::scoped(|value| value.is_some()))
+    });
+    let me: coact::internals::Principal = Arc::new(());
+    coact::internals::on_behalf_of(&me, || {
+        coact::internals::with_scoped(&1, || {
             // At once, before the runtime's own threads come.
             let _ = Pin::new(&mut worker).poll(&mut context);
-            assert!(coact::principal().is_some());
+            assert!(coact::internals::principal().is_some());
         });
     });
     assert_eq!(answer.wait(), Ok((false, false)));

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use coact::prelude::*;
+use coact::runtime::{Builder, spawn_future};
 use coact_tests::{Faults, PATIENCE, runtime};
 
 /// After so many turns of hostile behaviours everybody else has had a turn. (A worker looks for the

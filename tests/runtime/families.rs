@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact_tests::{Faults, fail, runtime};
 
 #[derive(Default)]

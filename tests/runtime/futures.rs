@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::{Fault, spawn_future};
 use coact_tests::{Faults, Log, fail, runtime};
 
 #[test]

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact_tests::{Faults, PATIENCE, runtime};
 
 struct Bell(mpsc::Sender<()>);

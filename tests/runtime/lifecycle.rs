@@ -8,8 +8,11 @@ use std::task::Wake;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use coact::RuntimeHandle;
+use coact::behaviour::Refusal;
 use coact::prelude::*;
+use coact::runtime::{RuntimeHandle, blocking, spawn_future};
+use coact::time::sleep;
+use coact::try_ask;
 use coact_tests::{Faults, Journal, Log, Meeting, PATIENCE, panic_of, runtime};
 
 /// The four lines of the README: no runtime is made, the global one runs it.
@@ -570,7 +573,7 @@ fn t8_a_behaviour_may_drop_its_runtime() {
 /// Waits for the end of all work, in each of the ways that there are.
 fn waits(
     runtime: &Arc<std::sync::Mutex<Option<Runtime>>>,
-    home: coact::RuntimeHandle,
+    home: coact::runtime::RuntimeHandle,
 ) -> [String; 4] {
     let lock = runtime.lock().unwrap();
     let of_its = lock.as_ref().unwrap();

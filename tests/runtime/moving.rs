@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::thread;
 
-use coact::MoveError;
 use coact::prelude::*;
+use coact::runtime::{MoveError, RuntimeHandle};
 use coact_tests::{Faults, PATIENCE, runtime};
 
 #[test]

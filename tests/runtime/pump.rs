@@ -6,7 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use coact::behaviour::{Refusal, WhenError};
+use coact::credits::Credits;
 use coact::prelude::*;
+use coact::runtime::{MoveError, Pump, blocking, spawn_future};
+use coact::try_ask;
 use coact_tests::{Faults, Log, Meeting, PATIENCE, fail, panic_of, runtime};
 
 fn pump() -> Pump {

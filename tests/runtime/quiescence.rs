@@ -6,7 +6,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use coact::behaviour::Refusal;
 use coact::prelude::*;
+use coact::runtime::{RuntimeHandle, blocking};
+use coact::{ask_here, try_ask};
 use coact_tests::{Faults, PATIENCE, panic_of, runtime, side_by_side};
 
 type Court = [Cown<()>; 3];
@@ -250,7 +253,7 @@ fn a_worker_of_another_runtime_is_refused_by_a_stopped_one() {
     assert!(mine.shutdown(PATIENCE).is_complete());
     let refused = ask(&from, move |()| {
         let here = when_here(&far, |n| *n += 1);
-        let served = coact::serve_here(&far, 3, |n| *n += 1);
+        let served = coact::behaviour::serve_here(&far, 3, |n| *n += 1);
         let tried = try_when(&far, |n| *n += 1).map_err(|error| error.refusal);
         let asked = try_ask(&far, |n| *n += 1).map(drop).map_err(|error| error.refusal);
         (here, served, tried, asked)

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use coact::AsCown;
+use coact::cown::AsCown;
 use coact::prelude::*;
+use coact::runtime::{Fault, RuntimeHandle, spawn_future};
+use coact::time::{Timer, every_with_fixed_delay, sleep};
 use coact_tests::{Faults, Log, Nervous, PATIENCE, fail, panic_of, runtime};
 
 const fn ms(millis: u64) -> Duration {
@@ -82,12 +84,12 @@ fn t5_a_timer_without_cowns_runs_in_its_own_runtime() {
     let homes = Log::new();
     runtime.run(|| {
         let (once, again) = (homes.clone(), homes.clone());
-        after(ms(1), (), move |()| once.push(coact::RuntimeHandle::current()));
+        after(ms(1), (), move |()| once.push(coact::runtime::RuntimeHandle::current()));
         let (resolver, ticked) = Promise::channel();
         let resolver = std::sync::Mutex::new(Some(resolver));
         let timer = every(ms(1), (), move |()| {
             if let Some(resolver) = resolver.lock().unwrap().take() {
-                again.push(coact::RuntimeHandle::current());
+                again.push(coact::runtime::RuntimeHandle::current());
                 resolver.resolve(());
             }
         });

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use coact::Context;
 use coact::prelude::*;
-use coact::{BuildError, Fault};
+use coact::runtime::{BuildError, Fault};
 use coact_tests::{Meeting, PATIENCE};
 
 /// Short, so that the tests are. A stall that the machine's load makes up does no harm to them.
@@ -90,7 +91,7 @@ fn a_future_that_blocks_is_reported_with_its_type() {
     let (end, ended) = mpsc::channel();
     let future = {
         let _entered = runtime.enter();
-        coact::spawn_future(blocks(ended))
+        coact::runtime::spawn_future(blocks(ended))
     };
     let (behaviour, ..) = next_stall(&told);
     assert!(behaviour.contains("blocks"), "{behaviour}");

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use coact::prelude::*;
+use coact::runtime::Fault;
 use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]

@@ -4,7 +4,9 @@
 use std::thread;
 use std::time::Duration;
 
+use coact::credits::Credits;
 use coact::prelude::*;
+use coact::runtime::spawn_future;
 use coact_tests::{Faults, everywhere, fail, panic_of, runtime};
 
 #[test]

@@ -9,8 +9,14 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use coact::Broken;
+use coact::WeakCown;
+use coact::behaviour::Batch;
+use coact::internals::{Gate, Interruptible};
 use coact::prelude::*;
-use coact::{Batch, Broken, Gate, Interruptible, OnCancel, Resolver, RuntimeHandle, Sleep};
+use coact::promise::Resolver;
+use coact::runtime::{OnCancel, RuntimeHandle};
+use coact::time::{Sleep, Timer, sleep};
 use coact_tests::{Faults, Log, PATIENCE, runtime};
 
 const DEEP: usize = 100_000;
@@ -50,7 +56,7 @@ fn who_waits_deep_inside_of_destructors_is_told() {
             promise.wait_timeout(coact_tests::PATIENCE).ok() == Some(Err(Broken::Dropped))
         },
         || {
-            struct Tells(Option<coact::Resolver<u32>>);
+            struct Tells(Option<coact::promise::Resolver<u32>>);
             impl Drop for Tells {
                 fn drop(&mut self) {
                     self.0.take().unwrap().resolve(7);

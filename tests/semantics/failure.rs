@@ -4,7 +4,11 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
+use coact::cown::{MemberError, checked_all};
 use coact::prelude::*;
+use coact::promise::Resolver;
+use coact::runtime::{Fault, blocking, spawn_future};
+use coact::when_or_else;
 use coact_tests::{Faults, Log, everywhere_with_faults, fail, finally, runtime};
 
 /// Panics when it is dropped.

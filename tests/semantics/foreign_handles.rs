@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coact::AsCown;
+use coact::cown::AsCown;
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, finally, runtime};
 

@@ -10,8 +10,9 @@ use std::task::{Context as TaskContext, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use coact::behaviour::{Overlap, Refusal};
+use coact::internals::{Gate, Interruptible};
 use coact::prelude::*;
-use coact::{Gate, Interruptible};
 use coact_tests::{
     Faults, Journal, Log, Meeting, PATIENCE, everywhere, everywhere_with_faults, fail, finally,
     runtime,
@@ -514,7 +515,8 @@ fn g8_a_group_moves_as_a_whole() {
     let (first, second) = (runtime(1, &Faults::new()), runtime(1, &Faults::new()));
     let group = Group::new_in(first.handle());
     let (a, b) = (group.cown(()), group.cown(()));
-    let home = |cown: &Cown<()>| ask(cown, |()| coact::RuntimeHandle::current()).wait().unwrap();
+    let home =
+        |cown: &Cown<()>| ask(cown, |()| coact::runtime::RuntimeHandle::current()).wait().unwrap();
     assert_eq!((home(&a), home(&b)), (first.handle(), first.handle()));
     a.move_to(second.handle()).unwrap();
     first.wait_idle();

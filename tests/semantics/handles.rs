@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use coact::WeakCown;
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, everywhere_with_faults, fail, finally, runtime};
 

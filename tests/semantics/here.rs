@@ -4,7 +4,10 @@
 use std::cell::Cell;
 use std::thread;
 
+use coact::ask_here;
+use coact::behaviour::Answer;
 use coact::prelude::*;
+use coact::runtime::{Fault, spawn_future};
 use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]
@@ -139,7 +142,8 @@ fn nesting_is_bounded() {
             let deepest = depths.into_iter().max().unwrap();
             // A body that a worker runs counts for one more.
             assert!(
-                (coact::MAX_NESTED_HERE..=coact::MAX_NESTED_HERE + 1).contains(&deepest),
+                (coact::behaviour::MAX_NESTED_HERE..=coact::behaviour::MAX_NESTED_HERE + 1)
+                    .contains(&deepest),
                 "{deepest} deep"
             );
         });
@@ -222,7 +226,7 @@ fn serving_goes_on_up_to_a_bound_and_in_order() {
     let cown = Cown::new(Vec::new());
     for bound in [0, 1, 4, 10] {
         let far = cown.clone();
-        let served = coact::serve_here(&cown, bound, move |log| {
+        let served = coact::behaviour::serve_here(&cown, bound, move |log| {
             log.push((0, thread::current().id()));
             for n in 1..=5 {
                 when(&far, move |log| log.push((n, thread::current().id())));
@@ -247,13 +251,13 @@ fn serving_waits_its_turn_and_is_refused_like_the_rest() {
     let (cown, gate) = (Cown::new(0), Meeting::of(2));
     let at_gate = gate.clone();
     when(&cown, move |_| assert!(at_gate.attend()));
-    assert!(!coact::serve_here(&cown, 5, |n| *n += 1));
+    assert!(!coact::behaviour::serve_here(&cown, 5, |n| *n += 1));
     assert!(gate.attend());
     runtime.wait_idle();
-    assert!(coact::serve_here(&cown, 5, |_| fail("in the middle")));
+    assert!(coact::behaviour::serve_here(&cown, 5, |_| fail("in the middle")));
     assert!(cown.is_poisoned());
     assert!(
-        coact_tests::panic_of(|| coact::serve_here((&cown, &cown), 5, |_| ()))
+        coact_tests::panic_of(|| coact::behaviour::serve_here((&cown, &cown), 5, |_| ()))
             .contains("the same cown")
     );
 }

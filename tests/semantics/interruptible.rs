@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
+use coact::Broken;
+use coact::internals::{Gate, Interruptible};
 use coact::prelude::*;
+use coact::runtime::{RuntimeHandle, ShutdownReport};
 use coact::sim::{Config, Sim};
-use coact::{Broken, Gate, Interruptible, RuntimeHandle};
 use coact_tests::{Faults, PATIENCE, runtime};
 
 /// Counts how often its state is called, and its end.

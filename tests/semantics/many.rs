@@ -3,8 +3,11 @@
 
 use std::sync::OnceLock;
 
+use coact::behaviour::{Overlap, Refusal};
+use coact::cown::AsCown;
+use coact::credits::Credits;
 use coact::prelude::*;
-use coact::{AsCown, Credits};
+use coact::promise::Resolver;
 use coact_tests::{Faults, panic_of, runtime};
 
 const MANY: usize = 70_000;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use coact::behaviour::{Batch, Overlap, Refusal, WhenError};
 use coact::prelude::*;
+use coact::try_ask;
 use coact_tests::{Faults, everywhere, panic_of, runtime};
 
 fn overlap_of<F>(result: Result<(), WhenError<F>>) -> (usize, usize) {
@@ -124,7 +126,7 @@ fn behaviours_of_a_batch_may_share_cowns() {
 /// Each closure is of a type of its own, and so is the error that gives it back; what is wrong is not.
 #[test]
 fn errors_of_different_closures_come_together() {
-    fn add(which: u32, a: &Cown<u32>) -> Result<Batch, coact::BatchRefusal> {
+    fn add(which: u32, a: &Cown<u32>) -> Result<Batch, coact::behaviour::BatchRefusal> {
         let all = batch().when(a, |a| *a += 1);
         Ok(match which {
             0 => all.try_when((a, a), |(a, b)| *a += *b)?,

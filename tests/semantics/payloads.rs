@@ -8,8 +8,11 @@ use std::task::{Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use coact::AsCown;
+use coact::cown::AsCown;
+use coact::credits::Credits;
 use coact::prelude::*;
+use coact::runtime::{blocking, spawn_future};
+use coact::time::{Timer, sleep};
 use coact_tests::{Faults, PATIENCE, panic_of};
 
 /// Panics with another one when it is dropped, so often.

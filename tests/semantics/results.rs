@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coact::prelude::*;
+use coact::promise::Resolver;
+use coact::runtime::spawn_future;
 use coact_tests::{Faults, Log, PATIENCE, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]

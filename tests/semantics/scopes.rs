@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 use coact::prelude::*;
+use coact::runtime::Fault;
 use coact::sim::{Config, Sim};
 use coact_tests::{
     Faults, Journal, Log, Nervous, PATIENCE, everywhere, everywhere_with_faults, fail, panic_of,

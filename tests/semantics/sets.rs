@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use coact::AsCown;
+use coact::cown::{AsCown, ReadAll};
 use coact::prelude::*;
 use coact_tests::{Faults, everywhere, panic_of, runtime};
 

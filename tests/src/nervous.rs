@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coact::{AsCown, Cown};
+use coact::Cown;
+use coact::cown::AsCown;
 
 use crate::fail;
 

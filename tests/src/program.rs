@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
+use coact::Runtime;
+use coact::runtime::{Builder, Fault};
 use coact::sim::{Config, Method, Sim};
-use coact::{Builder, Fault, Runtime};
 
 use crate::executor::Executor;
 use crate::journal::Log;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use coact::cown::Poisoned;
 use coact::prelude::*;
+use coact::runtime::{blocking, spawn_future};
 
 use crate::program::fail;
 

@@ -5,7 +5,23 @@
 use std::marker::PhantomData;
 
 use coact::prelude::*;
-use coact::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, Child, LastHandleCheck, Feed, MembersIter, MembersIterMut, PoolBuilder, Unchecked, UncheckedHandle, Request, Spawn, StashFull, Whereis};
+use coact::{Context, WeakCown};
+use coact::actor::WeakAddr;
+use coact::behaviour::Answer;
+use coact::cown::{
+    Checked, CheckedMembers, CheckedReadMembers, Held, Members, Poisoned, Read, ReadAll,
+    ReadMembers,
+};
+use coact::promise::Resolver;
+use coact::pubsub::{Topic, TopicTree};
+use coact::routing::{Pool, PoolBuilder, Router, Scatter};
+use coact::stream::{ActorStream, Demand, Feed};
+use coact::actor::Spawn;
+use coact::cown::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, MembersIter, MembersIterMut};
+use coact::internals::{LastHandleCheck, Unchecked, UncheckedHandle};
+use coact::mailbox::StashFull;
+use coact::registry::Whereis;
+use coact::supervise::{Child, Request};
 
 type Any = for<'a> fn(&'a str);
 type One = fn(&'static str);

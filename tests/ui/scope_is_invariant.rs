@@ -1,6 +1,6 @@
 //! A scope ends when it ends: it can be taken neither for a shorter one nor for a longer one.
 
-use coact::prelude::*;
+use coact::behaviour::Scope;
 
 fn shorter<'long: 'short, 'short>(scope: &'short Scope<'long, 'long>) -> &'short Scope<'short, 'long> {
     scope

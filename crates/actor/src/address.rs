@@ -9,7 +9,11 @@ use std::hash::{Hash, Hasher};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use coact_core::{AsCown, Cown, CownId, MoveError, Permit, Read, RuntimeHandle, serve_here, when};
+use coact_core::behaviour::serve_here;
+use coact_core::cown::{AsCown, CownId, Read};
+use coact_core::credits::Permit;
+use coact_core::runtime::{MoveError, RuntimeHandle};
+use coact_core::{Cown, when};
 
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
@@ -152,7 +156,8 @@ impl<A: Actor> Addr<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Addr, Context, Handler, Message, Receive, Reply, spawn};
+    /// use coact::{Actor, Addr, Context, Handler, Message, spawn};
+    /// use coact::actor::{Receive, Reply};
     ///
     /// struct Double(u32);
     /// impl Message for Double { type Reply = u32; }
@@ -399,7 +404,7 @@ impl<A: Actor> Addr<A> {
 
     /// Replaces the actor's state by a new one, after its current message. The address stays, and so
     /// do the messages that wait. An actor that was not spawned with a
-    /// [way to make its state](crate::Spawn::restartable) ends.
+    /// [way to make its state](crate::actor::Spawn::restartable) ends.
     ///
     /// # Errors
     /// The actor has ended.
@@ -476,17 +481,18 @@ impl<A: Actor> Addr<A> {
         self.cown().runtime()
     }
 
-    /// Moves the actor to another runtime, a [dispatcher](crate::dispatcher) for instance, while it runs.
+    /// Moves the actor to another runtime, a [dispatcher](crate::system::dispatcher) for instance, while it runs.
     /// What was sent before this is handled where it would have been, what is sent after it there; the
     /// order stays, and nothing is lost. A restart does not change the place.
     ///
-    /// An actor on its [callers](crate::Host::caller) is not that any more; one that is
-    /// [detached](crate::Host::detached) keeps its thread, unused, until its end. One that is held or
+    /// An actor on its [callers](crate::system::Host::caller) is not that any more; one that is
+    /// [detached](crate::system::Host::detached) keeps its thread, unused, until its end. One that is held or
     /// suspended is moved when its messages go on. Moving an actor that has ended does nothing.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Message, System};
+    /// use coact::{Actor, Context, Handler, Message};
+    /// use coact::system::System;
     /// use std::thread;
     ///
     /// struct Worker;
@@ -508,7 +514,7 @@ impl<A: Actor> Addr<A> {
     /// ```
     ///
     /// # Errors
-    /// The actors of a [`Pump`](coact_core::Pump) stay with it, and no other comes to it.
+    /// The actors of a [`Pump`](coact_core::runtime::Pump) stay with it, and no other comes to it.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         home.take_in(&Inside(self.clone()))?;
         self.shared().set_caller_batch(None);

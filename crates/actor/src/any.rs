@@ -4,7 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::{BlockedSet, CownId};
+use coact_core::cown::CownId;
+use coact_core::internals::BlockedSet;
 
 use crate::signal::Signal;
 use crate::{Actor, ActorId, Addr, ExitReason, Stopped, WeakAddr};

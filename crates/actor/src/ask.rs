@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
-use coact_core::{Broken, CownSet, Promise, RuntimeHandle, Sleep};
+use coact_core::cown::CownSet;
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::Sleep;
+use coact_core::{Broken, Promise};
 
 use crate::cycle::{Wait, Waiting};
 use crate::reply::Answer;
@@ -29,7 +32,8 @@ use crate::{AskError, park};
 /// # impl Handler<Double> for Oracle {
 /// #     fn handle(&mut self, Double(n): Double, _: &mut Context<Self>) -> u32 { 2 * n }
 /// # }
-/// use coact::{Ask, Cown};
+/// use coact::Cown;
+/// use coact::actor::Ask;
 /// use std::time::Duration;
 ///
 /// let oracle = spawn(Oracle);
@@ -141,7 +145,7 @@ impl<R: Send + 'static> Ask<R> {
     {
         match self.timeout {
             None => self.promise.then(set, move |access, result| closure(access, flatten(result))),
-            Some(_) => coact_core::spawn_future(self).then(set, move |access, result| {
+            Some(_) => coact_core::runtime::spawn_future(self).then(set, move |access, result| {
                 closure(access, result.unwrap_or_else(|broken| Err(of_broken(&broken))))
             }),
         }

@@ -7,7 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use coact_core::{RuntimeHandle, Timer, catch};
+use coact_core::internals::catch;
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::Timer;
 use parking_lot::Mutex;
 
 use crate::watch::Watch;

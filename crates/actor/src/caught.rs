@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use coact_core::catch;
+use coact_core::internals::catch;
 
 /// A value of the user's. A panic of its destructor is reported and goes no further: so several may be dropped one after
 /// the other, and while something else unwinds, where a second panic would end the process.

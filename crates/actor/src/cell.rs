@@ -10,7 +10,8 @@ use std::mem::needs_drop;
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_core::{Broken, Cown, Ending, Gate, Interruptible, ThreadBound, WeakCown, catch};
+use coact_core::internals::{Ending, Gate, Interruptible, ThreadBound, catch};
+use coact_core::{Broken, Cown, WeakCown};
 
 pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;

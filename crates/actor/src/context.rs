@@ -6,7 +6,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Promise, spawn_future};
+use coact_core::Promise;
+use coact_core::runtime::spawn_future;
 use parking_lot::Mutex;
 
 use crate::address::Inside;
@@ -177,15 +178,16 @@ impl<A: Actor> Context<A> {
     ///
     /// Several of them stack up: they are asked and handled one after the other, each once, and those
     /// that a closure asks for come before any message. If the mailbox is bounded and lets senders
-    /// [wait](crate::Mailbox::wait), this waits for room, too. A question whose answer (or room) needs this actor
+    /// [wait](crate::mailbox::Mailbox::wait), this waits for room, too. A question whose answer (or room) needs this actor
     /// in turn fails ([`AskError::Cycle`]), unless an answer on the way is given by hand: whoever has a
-    /// [`Reply`](crate::Reply) may answer at any time, so what waits for one is never told that it waits for ever. That
+    /// [`Reply`](crate::actor::Reply) may answer at any time, so what waits for one is never told that it waits for ever. That
     /// ends with the timeout; there is no form without one, since an actor that never answers would hold this one
     /// for ever.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, AskError, Context, Handler, Message, spawn};
+    /// use coact::{Actor, Context, Handler, Message, spawn};
+    /// use coact::actor::AskError;
     /// use std::time::Duration;
     ///
     /// struct Clock(u64);
@@ -231,7 +233,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to
-    /// [wait](crate::Mailbox::wait), the message waits, beside this actor, which goes on with others. So this
+    /// [wait](crate::mailbox::Mailbox::wait), the message waits, beside this actor, which goes on with others. So this
     /// can never deadlock. `then` gets the outcome as a message; a message that was not sent comes back with it.
     ///
     /// Messages that are sent so to one recipient arrive in the order of these calls, and so do their outcomes; one that is
@@ -241,7 +243,9 @@ impl<A: Actor> Context<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Addr, Context, Handler, Mailbox, Message, actor, spawn};
+    /// use coact::{Actor, Addr, Context, Handler, Message, spawn};
+    /// use coact::actor::actor;
+    /// use coact::mailbox::Mailbox;
     ///
     /// struct Disk(u32);
     /// impl Actor for Disk {}
@@ -379,7 +383,8 @@ impl<A: Actor> Context<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Message, Receive, Reply, spawn};
+    /// use coact::{Actor, Context, Message, spawn};
+    /// use coact::actor::{Receive, Reply};
     ///
     /// struct Counter(u32);
     /// impl Actor for Counter {}
@@ -390,7 +395,7 @@ impl<A: Actor> Context<A> {
     /// impl Receive<Tick> for Counter {
     ///     fn receive(&mut self, _: Tick, reply: Reply<u32>, context: &mut Context<Self>) {
     ///         context.hold(reply, |counter, _| Box::pin(async move {
-    ///             coact::sleep(std::time::Duration::from_millis(1)).await.ok();
+    ///             coact::time::sleep(std::time::Duration::from_millis(1)).await.ok();
     ///             counter.0 += 1;
     ///             counter.0
     ///         }));

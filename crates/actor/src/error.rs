@@ -18,7 +18,7 @@ use crate::{AskCycle, ExitReason};
 /// # impl Handler<Letter> for Clerk {
 /// #     fn handle(&mut self, letter: Letter, _: &mut Context<Self>) -> usize { letter.0.len() }
 /// # }
-/// use coact::SendError;
+/// use coact::actor::SendError;
 ///
 /// let [clerk, deputy] = [spawn(Clerk), spawn(Clerk)];
 /// clerk.stop()?;
@@ -93,7 +93,7 @@ impl<M> std::error::Error for SendError<M> {}
 /// # impl Handler<Letter> for Clerk {
 /// #     fn handle(&mut self, letter: Letter, _: &mut Context<Self>) -> usize { letter.0.len() }
 /// # }
-/// use coact::{AskError, ExitReason};
+/// use coact::actor::{AskError, ExitReason};
 ///
 /// let clerk = spawn(Clerk);
 /// clerk.kill()?;
@@ -108,7 +108,7 @@ impl<M> std::error::Error for SendError<M> {}
 #[non_exhaustive]
 pub enum AskError {
     /// The actor had ended when it was asked, or ended before it took the message, or while it still had
-    /// the [`Reply`](crate::Reply) in its state or in a future that held it.
+    /// the [`Reply`](crate::actor::Reply) in its state or in a future that held it.
     Stopped(ExitReason),
     /// The actor's mailbox was full.
     Full,
@@ -118,7 +118,7 @@ pub enum AskError {
     Panicked(Arc<str>),
     /// The time was over. The answer, should it still come, is dropped and counted.
     Timeout(Duration),
-    /// The [`Reply`](crate::Reply) was dropped without an answer: by the actor, or with something that it had begun, as a
+    /// The [`Reply`](crate::actor::Reply) was dropped without an answer: by the actor, or with something that it had begun, as a
     /// future beside it, when it ended or was restarted.
     NoReply,
     /// The answer could never have come: the actor that asked is held until it does, and the one

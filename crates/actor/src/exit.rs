@@ -9,7 +9,8 @@ use crate::ActorId;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, ExitReason, spawn};
+/// use coact::{Actor, Context, spawn};
+/// use coact::actor::ExitReason;
 ///
 /// struct Server(Result<u16, &'static str>);
 /// impl Actor for Server {

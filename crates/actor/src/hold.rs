@@ -7,8 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::waits::Polled;
-use coact_core::{Busy, RuntimeHandle, catch};
+use coact_core::internals::Polled;
+use coact_core::internals::catch;
+use coact_core::runtime::{Busy, RuntimeHandle};
 use parking_lot::Mutex;
 
 use crate::cell::Body;

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use coact_core::{Timer, after};
+use coact_core::time::{Timer, after};
 
 use crate::caught::Caught;
 use crate::{Actor, Context, Message, Receive, Reply, WeakAddr};
@@ -112,7 +112,8 @@ impl<A: Actor> Context<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, ExitReason, Handler, ReceiveTimeout, spawn};
+    /// use coact::{Actor, Context, Handler, spawn};
+    /// use coact::actor::{ExitReason, ReceiveTimeout};
     /// use std::time::Duration;
     ///
     /// struct Session;

@@ -2,15 +2,14 @@
 //!
 //! An actor is a cown with a lifecycle; a message is a behaviour on one cown. So messages and
 //! `when((&a, &b), …)` over several actors stand in one order, and none of it can deadlock. Users
-//! take the crate `coact`, which exports all of this.
+//! take the crate `coact`, which has the same modules.
 //!
-//! Reading order: `actor` (what users write), `address` (how they reach it), `cell` (an actor as
+//! Reading order: `traits` (what users write), `address` (how they reach it), `cell` (an actor as
 //! the state of a cown: everything that happens to it), `signal` (what overtakes messages),
 //! `mailbox` (how many messages wait, and which comes first).
 
 #![forbid(unsafe_code)]
 
-mod actor;
 mod address;
 mod any;
 mod ask;
@@ -27,13 +26,13 @@ mod host;
 mod id;
 mod idle_timeout;
 mod links;
-mod mailbox;
+pub mod mailbox;
 mod once;
 mod outbox;
 mod park;
 mod pool;
 mod recipient;
-mod registry;
+pub mod registry;
 mod reply;
 mod router;
 mod services;
@@ -42,51 +41,58 @@ mod shared;
 mod shared_state;
 mod signal;
 mod spawn;
-mod stream;
-mod supervise;
-mod system;
+pub mod stream;
+pub mod supervise;
+pub mod system;
 pub mod this_thread;
 mod timers;
 mod topic;
+mod traits;
 mod waiting;
 mod watch;
 
-pub use actor::{Actor, Handler, Message, MessageTo, Receive, SendActor, SyncActor};
-pub use address::{Addr, WeakAddr};
-pub use any::AnyAddr;
-pub use ask::Ask;
+/// Actors: what one is, how it is spawned and reached, and what it is told.
+pub mod actor {
+    pub use crate::address::{Addr, WeakAddr};
+    pub use crate::any::AnyAddr;
+    pub use crate::ask::Ask;
+    pub use crate::context::Context;
+    pub use crate::cycle::{AskCycle, CycleAsk};
+    pub use crate::error::{AskError, SendError, Stopped};
+    pub use crate::exit::ExitReason;
+    pub use crate::hold::HeldFuture;
+    pub use crate::id::ActorId;
+    pub use crate::idle_timeout::ReceiveTimeout;
+    pub use crate::links::{Down, Exited, MonitorId};
+    pub use crate::recipient::{Recipient, WeakRecipient};
+    pub use crate::reply::Reply;
+    pub use crate::shared::Shared;
+    pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
+    pub use crate::traits::{Actor, Handler, Message, MessageTo, Receive, SendActor, SyncActor};
+}
+
+/// One address for many actors: routers, and pools of the same actor.
+pub mod routing {
+    pub use crate::pool::{Pool, PoolBuilder};
+    pub use crate::router::{NoAnswer, RouteError, Router, Routing, Scatter};
+}
+
+/// Messages to all that subscribe: topics, and the events of a runtime.
+pub mod pubsub {
+    pub use crate::events::{
+        ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause,
+        EventCounts, Events, LateReply, MessageDropped, events,
+    };
+    pub use crate::topic::{BadPattern, Published, Subscription, Topic, TopicTree, topic};
+}
+
+pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
+
+/// What the facade needs and programs do not: no part of the interface, and it may change at any time.
 #[doc(hidden)]
-pub use cell::Cell;
-pub use context::Context;
-pub use cycle::{AskCycle, CycleAsk};
-pub use error::{AskError, SendError, Stopped};
-pub use events::{
-    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
-    Events, LateReply, MessageDropped, events,
-};
-pub use exit::ExitReason;
-pub use hold::HeldFuture;
-pub use host::{CALLER_BATCH, Host, PumpActors, Spread};
-pub use id::ActorId;
-pub use idle_timeout::ReceiveTimeout;
-pub use links::{Down, Exited, MonitorId};
-pub use mailbox::{BehavioursView, Lane, LaneView, Mailbox, MailboxView, StashFull};
-pub use pool::{Pool, PoolBuilder};
-pub use recipient::{Recipient, WeakRecipient};
-pub use registry::{
-    BadUid, LookupError, NameTaken, RegisterError, Registry, Uid, Whereis, lookup, registry,
-    whereis,
-};
-pub use reply::Reply;
-pub use router::{NoAnswer, RouteError, Router, Routing, Scatter};
-pub use shared::Shared;
-pub use spawn::{Spawn, actor, actor_local, spawn, spawn_local};
-pub use stream::{
-    ActorStream, Attached, ConsumerGone, Demand, Feed, OfferEnd, PushError, StreamEnd, StreamId,
-};
-pub use supervise::{
-    Backoff, Child, ChildError, ChildInfo, ChildState, Counts, IntoChild, Request, Restart,
-    Shutdown, StartError, Strategy, Supervisor, Tree, permanent, temporary, transient,
-};
-pub use system::{System, SystemBuilder, SystemError, SystemReport, UnknownDispatcher, dispatcher};
-pub use topic::{BadPattern, Published, Subscription, Topic, TopicTree, topic};
+pub mod internals {
+    pub use crate::cell::Cell;
+}
+
+// The crate's own files name each other's types by these.
+pub(crate) use {actor::*, mailbox::*, pubsub::*, registry::*, routing::*, supervise::*};

@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use coact_core::{Resolver, catch};
+use coact_core::internals::catch;
+use coact_core::promise::Resolver;
 
 use crate::signal::{LinkChange, Signal};
 use crate::{ActorId, AnyAddr, ExitReason, Message};

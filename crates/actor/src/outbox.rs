@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use coact_core::spawn_future;
+use coact_core::runtime::spawn_future;
 use parking_lot::Mutex;
 
 use crate::ActorId;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::waits::What;
-use coact_core::{Promise, Resolver};
+use coact_core::Promise;
+use coact_core::internals::What;
+use coact_core::promise::Resolver;
 use parking_lot::Mutex;
 
 /// What to do instead of waiting where that is refused.

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use weak::Upgrades;
 pub use weak::WeakRecipient;
@@ -37,7 +37,7 @@ use crate::{Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Reply, Send
 /// #         format!("{:.0} in", x / 0.0254)
 /// #     }
 /// # }
-/// use coact::Recipient;
+/// use coact::actor::Recipient;
 ///
 /// // Actors of two types, in one list.
 /// let all: [Recipient<Length>; 2] = [spawn(Metre).recipient(), spawn(Inch).recipient()];
@@ -203,7 +203,7 @@ impl<M: Message> Recipient<M> {
     }
 
     /// As [`Addr::send_async`]: the future waits for room if a mailbox is full and its policy is to
-    /// [wait](crate::Mailbox::wait). A router waits for the first of its routees that has room.
+    /// [wait](crate::mailbox::Mailbox::wait). A router waits for the first of its routees that has room.
     ///
     /// # Errors
     /// As there.

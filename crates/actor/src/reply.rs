@@ -6,7 +6,9 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
-use coact_core::{Broken, Promise, Resolver, is_cancelling, once_caught, scoped, with_scoped};
+use coact_core::internals::{is_cancelling, once_caught, scoped, with_scoped};
+use coact_core::promise::Resolver;
+use coact_core::{Broken, Promise};
 
 use crate::cycle::Wait;
 use crate::events;
@@ -23,7 +25,8 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, AskError, Context, Message, Receive, Reply, spawn, when};
+/// use coact::{Actor, Context, Message, spawn, when};
+/// use coact::actor::{AskError, Receive, Reply};
 ///
 /// /// Answers when there is a table.
 /// struct Waiter(Vec<Reply<u32>>);
@@ -92,8 +95,8 @@ impl<R: Send + 'static> Reply<R> {
 
     /// Answers.
     ///
-    /// An answer that comes after the [timeout](crate::Ask::timeout) of its ask is dropped, and told
-    /// as a [`LateReply`](crate::LateReply).
+    /// An answer that comes after the [timeout](crate::actor::Ask::timeout) of its ask is dropped, and told
+    /// as a [`LateReply`](crate::pubsub::LateReply).
     #[inline]
     pub fn send(self, answer: R) {
         let (resolver, _answered) = self.into_parts();

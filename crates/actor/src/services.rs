@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::events::Bus;
 use crate::registry::Table;

@@ -6,7 +6,8 @@
 use std::any::type_name;
 use std::sync::Arc;
 
-use coact_core::{Group, RuntimeHandle, WeakCown};
+use coact_core::runtime::RuntimeHandle;
+use coact_core::{Group, WeakCown};
 
 use crate::cell::Cell;
 use crate::host::Host;
@@ -154,7 +155,8 @@ macro_rules! settings_methods {
         ///
         /// ```
         /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-        /// use coact::{Actor, Group, actor, ask};
+        /// use coact::{Actor, Group, ask};
+        /// use coact::actor::actor;
         ///
         /// struct Stage(u32);
         /// impl Actor for Stage {}
@@ -165,8 +167,8 @@ macro_rules! settings_methods {
         /// assert_eq!(ask((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
         /// ```
         ///
-        /// A [supervised](crate::Supervisor) member that is down (it waits for its backoff, or was
-        /// [terminated](crate::Supervisor::terminate_child)) lets the whole group wait.
+        /// A [supervised](crate::supervise::Supervisor) member that is down (it waits for its backoff, or was
+        /// [terminated](crate::supervise::Supervisor::terminate_child)) lets the whole group wait.
         pub fn in_group(mut self, group: &coact_core::Group) -> Self {
             self.settings.group = Some(group.clone());
             self
@@ -180,7 +182,7 @@ macro_rules! settings_methods {
         }
     };
     (names) => {
-        /// Gives the actor a name, by which [`lookup`](crate::lookup) finds it. It may be given several. It
+        /// Gives the actor a name, by which [`lookup`](crate::registry::lookup) finds it. It may be given several. It
         /// keeps them through restarts.
         pub fn named(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
             self.settings.names.push(name.into());

@@ -16,7 +16,8 @@ use crate::Message;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Message, Shared, spawn};
+/// use coact::{Actor, Context, Handler, Message, spawn};
+/// use coact::actor::Shared;
 ///
 /// #[derive(Clone)]
 /// struct Frame(Vec<u8>);
@@ -48,7 +49,7 @@ impl<M> Shared<M> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::Shared;
+    /// use coact::actor::Shared;
     ///
     /// let mut mine = Shared::new(vec![1, 2]);
     /// let theirs = mine.clone();

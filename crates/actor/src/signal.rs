@@ -4,7 +4,7 @@
 //! its signals in order, before its next message, or at once if it is idle. While a future holds it,
 //! it applies all signals; those that end or replace its state drop the future.
 
-use coact_core::Ending;
+use coact_core::internals::Ending;
 
 use crate::links::{Monitor, MonitorId};
 use crate::supervise::SupervisorActor;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use coact_core::{RuntimeHandle, ThreadBound};
+use coact_core::internals::ThreadBound;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::cell::{Cell, Factory};
 use crate::host::{Assignment, Host};
@@ -41,7 +42,8 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, actor};
+/// use coact::Actor;
+/// use coact::actor::actor;
 ///
 /// #[derive(Default)]
 /// struct Counter(u64);
@@ -50,13 +52,13 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 /// let counter = actor(Counter(7)).restartable(Counter::default).spawn();
 /// counter.restart()?;
 /// assert_eq!(coact::ask(&counter, |counter| counter.0).wait(), Ok(0));
-/// # Ok::<(), coact::Stopped>(())
+/// # Ok::<(), coact::actor::Stopped>(())
 /// ```
 pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
     Spawn::new(state, ThreadBound::free, Settings::default())
 }
 
-/// Spawns an actor that stays on this thread, that of a [`Pump`](coact_core::Pump); see
+/// Spawns an actor that stays on this thread, that of a [`Pump`](coact_core::runtime::Pump); see
 /// [`actor_local`].
 ///
 /// # Panics
@@ -66,16 +68,17 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
     actor_local(state).spawn()
 }
 
-/// An actor that is about to be spawned on this thread, that of a [`Pump`](coact_core::Pump), and stays on
+/// An actor that is about to be spawned on this thread, that of a [`Pump`](coact_core::runtime::Pump), and stays on
 /// it: it need not be [`Send`]. For handlers of such actors; who has the pump uses
-/// [`PumpActors`](crate::PumpActors).
+/// [`PumpActors`](crate::system::PumpActors).
 ///
 /// Its state is touched by this thread only, whoever sends and whatever behaviour names it; it is checked
 /// at each access. Its address goes everywhere, and so must messages and answers.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Runtime, actor_local, when};
+/// use coact::{Actor, Runtime, when};
+/// use coact::actor::actor_local;
 /// use std::cell::Cell;
 /// use std::rc::Rc;
 ///
@@ -88,7 +91,7 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
 /// std::thread::spawn(move || when(&window, |window| window.0.set(7))).join().unwrap();
 /// pump.run_until_idle();
 /// assert_eq!(shown.get(), 7);
-/// # Ok::<(), coact::BuildError>(())
+/// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 ///
 /// # Panics
@@ -169,7 +172,9 @@ impl<A: Actor> Spawn<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, actor, lookup};
+    /// use coact::Actor;
+    /// use coact::actor::actor;
+    /// use coact::registry::lookup;
     ///
     /// struct Shop(u32);
     /// impl Actor for Shop {}

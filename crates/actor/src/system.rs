@@ -1,13 +1,15 @@
-//! A main runtime with named dispatchers beside it.
+//! Where actors run: [hosts](Host), and [systems](System): a main runtime with named dispatchers beside it.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use coact_core::{BuildError, Builder, EnterGuard, Runtime, RuntimeHandle, ShutdownReport};
+use coact_core::Runtime;
+use coact_core::runtime::{BuildError, Builder, EnterGuard, RuntimeHandle, ShutdownReport};
 
 use crate::host::Hosts;
+pub use crate::host::{CALLER_BATCH, Host, PumpActors, Spread};
 use crate::{Addr, SendActor, actor};
 
 /// A main runtime, and **dispatchers**: named runtimes beside it, each with workers and a throughput of its
@@ -20,7 +22,9 @@ use crate::{Addr, SendActor, actor};
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Host, Message, System, actor, spawn};
+/// use coact::{Actor, Context, Handler, Message, spawn};
+/// use coact::actor::actor;
+/// use coact::system::{Host, System};
 ///
 /// struct Greeter;
 /// impl Actor for Greeter {}
@@ -49,7 +53,7 @@ use crate::{Addr, SendActor, actor};
 /// ```
 ///
 /// In a handler, [`spawn`](crate::spawn) spawns where that handler runs: on its dispatcher. Elsewhere:
-/// [`Spawn::on`](crate::Spawn::on), with [`Host::workers`](crate::Host::workers) for the main runtime, or what
+/// [`Spawn::on`](crate::actor::Spawn::on), with [`Host::workers`](crate::system::Host::workers) for the main runtime, or what
 /// [`dispatcher`] finds.
 ///
 /// Dropping the system shuts it down without waiting for queued work.
@@ -95,18 +99,19 @@ impl SystemBuilder {
     ///
     /// Without this, what such threads spawn, listen to and set lands in the
     /// [global](Runtime::global) runtime, beside the system; the first time that is reported as
-    /// [`Fault::NotEntered`](coact_core::Fault::NotEntered).
+    /// [`Fault::NotEntered`](coact_core::runtime::Fault::NotEntered).
     ///
     /// ```standalone_crate
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, System, spawn};
+    /// use coact::{Actor, spawn};
+    /// use coact::system::System;
     ///
     /// struct Idle;
     /// impl Actor for Idle {}
     ///
     /// let system = System::builder().workers(1).as_default().build()?;
     /// assert_eq!(spawn(Idle).runtime(), system.runtime());
-    /// # Ok::<(), coact_actor::SystemError>(())
+    /// # Ok::<(), coact_actor::system::SystemError>(())
     /// ```
     pub fn as_default(self) -> Self {
         self.main(Builder::as_default)
@@ -118,7 +123,7 @@ impl SystemBuilder {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::System;
+    /// use coact::system::System;
     ///
     /// # mod tokio { pub mod runtime { pub struct Handle; pub struct EnterGuard;
     /// # impl Handle { pub fn enter(&self) -> EnterGuard { EnterGuard } } } }
@@ -130,7 +135,7 @@ impl SystemBuilder {
     ///         run();
     ///     })
     ///     .build()?;
-    /// # Ok::<(), coact::SystemError>(())
+    /// # Ok::<(), coact::system::SystemError>(())
     /// ```
     pub fn around_threads(
         self,
@@ -147,7 +152,7 @@ impl SystemBuilder {
         self
     }
 
-    /// How many threads there may be for [resource actors](crate::Host::blocking) (by default 512).
+    /// How many threads there may be for [resource actors](crate::system::Host::blocking) (by default 512).
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = Some(threads.max(1));
         self
@@ -281,7 +286,7 @@ impl System {
     ///
     /// Actors that are alive when there is no work left, or when half of the deadline is over, are told to
     /// [stop](Addr::stop), children before their supervisors; what their farewells lead to is waited for.
-    /// Those that have not ended by the deadline are cut off: they end as [killed](crate::ExitReason::Killed),
+    /// Those that have not ended by the deadline are cut off: they end as [killed](crate::actor::ExitReason::Killed),
     /// without a farewell, and whoever links with or monitors them is told.
     ///
     /// # Panics
@@ -334,7 +339,9 @@ impl fmt::Debug for System {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, System, actor, dispatcher};
+/// use coact::{Actor, Context};
+/// use coact::actor::actor;
+/// use coact::system::{System, dispatcher};
 ///
 /// struct Parent;
 /// impl Actor for Parent {

@@ -6,7 +6,8 @@
 //!
 //! ```
 //! # mod coact { pub use {coact_actor::*, coact_core::*}; }
-//! use coact::{Message, Recipient, this_thread};
+//! use coact::{Message, this_thread};
+//! use coact::actor::Recipient;
 //!
 //! struct Greeting(&'static str);
 //! impl Message for Greeting { type Reply = usize; }
@@ -17,7 +18,7 @@
 //! assert_eq!(other.join().unwrap(), Ok(5));
 //! ```
 //!
-//! When the thread ends, its recipients have [ended](crate::SendError::Stopped), and the messages
+//! When the thread ends, its recipients have [ended](crate::actor::SendError::Stopped), and the messages
 //! that it has not received are dropped; asks among them fail.
 //!
 //! # Not inside of actors
@@ -35,7 +36,10 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use coact_core::{Promise, Resolver, catch, may_block, thread_extension};
+use coact_core::Promise;
+use coact_core::internals::{catch, thread_extension};
+use coact_core::promise::Resolver;
+use coact_core::runtime::may_block;
 use parking_lot::Mutex;
 
 use crate::recipient::Takes;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{RuntimeHandle, Timer, when};
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::Timer;
+use coact_core::when;
 
 use crate::begun::Begun;
 use crate::{Actor, Addr, Context, MessageTo, Reply, WeakAddr};
@@ -21,7 +23,7 @@ impl<A: Actor> Addr<A> {
     /// struct Echo;
     /// impl Actor for Echo {}
     ///
-    /// struct Ring(coact::Recipient<Rang>);
+    /// struct Ring(coact::actor::Recipient<Rang>);
     /// impl Message for Ring { type Reply = (); }
     /// struct Rang;
     /// impl Message for Rang { type Reply = (); }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use coact_core::{RuntimeHandle, Sleep, may_block, sleep};
+use coact_core::runtime::{RuntimeHandle, may_block};
+use coact_core::time::{Sleep, sleep};
 use parking_lot::Mutex;
 use slab::Slab;
 
@@ -191,7 +192,7 @@ impl Changes {
             watched.changes += 1;
             watched.waiting.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
         };
-        wakers.into_iter().for_each(|waker| drop(coact_core::catch(|| waker.wake())));
+        wakers.into_iter().for_each(|waker| drop(coact_core::internals::catch(|| waker.wake())));
     }
 
     /// How often there was a change.

@@ -73,6 +73,9 @@
 //! | run actors inside of tokio | [`Builder::around_threads`], [`RuntimeHandle::within`] |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
+//! The root has the names of nearly every program; everything has its module, by concept; and the [`prelude`] has some
+//! thirty names, none of which means something else elsewhere.
+//!
 //! # Features
 //!
 //! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
@@ -85,57 +88,107 @@
 //! The folder `examples` of the repository has a small program for each row of the table;
 //! `docs/semantics.md` has the contract, one sentence a point, and `ARCHITECTURE.md` the map of the
 //! code.
+//!
+//! [`AskCycle`]: actor::AskCycle
+//! [`Builder`]: runtime::Builder
+//! [`Builder::around_threads`]: runtime::Builder::around_threads
+//! [`Builder::on_blocking_threads`]: runtime::Builder::on_blocking_threads
+//! [`Builder::on_executor`]: runtime::Builder::on_executor
+//! [`CownSet`]: cown::CownSet
+//! [`Credits`]: credits::Credits
+//! [`Fault`]: runtime::Fault
+//! [`Held`]: cown::Held
+//! [`Host`]: system::Host
+//! [`Mailbox`]: mailbox::Mailbox
+//! [`Members`]: cown::Members
+//! [`Poisoned`]: cown::Poisoned
+//! [`Pool`]: routing::Pool
+//! [`Pump`]: runtime::Pump
+//! [`ReadAll::checked`]: cown::ReadAll::checked
+//! [`Recipient`]: actor::Recipient
+//! [`Reply`]: actor::Reply
+//! [`Router`]: routing::Router
+//! [`RuntimeHandle::within`]: runtime::RuntimeHandle::within
+//! [`Supervisor`]: supervise::Supervisor
+//! [`System`]: system::System
+//! [`Topic`]: pubsub::Topic
+//! [`Tree`]: supervise::Tree
+//! [`actor`]: actor::actor
+//! [`actor_local`]: actor::actor_local
+//! [`after`]: time::after
+//! [`blocking`]: runtime::blocking
+//! [`checked_all`]: cown::checked_all
+//! [`events`]: pubsub::events
+//! [`every`]: time::every
+//! [`lookup`]: registry::lookup
+//! [`read_all`]: cown::read_all
+//! [`sleep`]: time::sleep
+//! [`spawn_future`]: runtime::spawn_future
 
 #![forbid(unsafe_code)]
 
+// The verbs and nouns of nearly every program.
 #[cfg(feature = "actors")]
-pub use coact_actor::*;
-pub use coact_core::*;
+pub use coact_actor::{Actor, Addr, Context, Handler, Message, spawn};
+pub use coact_core::{
+    Broken, Cown, Group, Promise, Runtime, WeakCown, ask, ask_here, batch, scope, try_ask,
+    try_when, when, when_here, when_or_else,
+};
 #[cfg(feature = "macros")]
-pub use coact_macros::*;
+pub use coact_macros::{Actor, Message, handlers, message};
 
-/// What most programs use: `use coact::prelude::*;`.
+// Cowns and behaviours.
+#[doc(inline)]
+pub use coact_core::{behaviour, cown, credits, group, promise, runtime, time};
+
+#[cfg(feature = "sim")]
+#[doc(inline)]
+pub use coact_core::sim;
+
+// Actors.
+#[cfg(feature = "actors")]
+#[doc(inline)]
+pub use coact_actor::{mailbox, pubsub, registry, routing, stream, supervise, system, this_thread};
+
+/// Actors: what one is, how it is spawned and reached, and what it is told.
+#[cfg(feature = "actors")]
+pub mod actor {
+    #[doc(inline)]
+    pub use coact_actor::actor::*;
+    #[cfg(feature = "macros")]
+    #[doc(inline)]
+    pub use coact_macros::{Actor, Message, handlers, message};
+}
+
+/// What nearly every program needs: `use coact::prelude::*;`.
+///
+/// No name in it is also that of something else that programs import every day; all else has its module.
 pub mod prelude {
-    // Actors.
     #[cfg(feature = "actors")]
-    pub use coact_actor::{
-        Actor, ActorId, ActorStream, Addr, AnyAddr, Ask, AskCycle, AskError, Attached, Context,
-        Demand, Down, ExitReason, Exited, Handler, Lane, Mailbox, Message, Receive, ReceiveTimeout,
-        Recipient, Reply, SendActor, SendError, Shared, Stopped, StreamEnd, WeakAddr, actor, spawn,
-        this_thread,
+    #[doc(no_inline)]
+    pub use coact_actor::actor::{
+        Actor, Addr, Ask, AskError, ExitReason, Handler, Message, Receive, Recipient, Reply,
+        SendError, actor, spawn,
     };
-    #[cfg(feature = "actors")]
-    pub use coact_actor::{
-        Backoff, Child, Restart, Shutdown, Supervisor, Tree, permanent, temporary, transient,
-    };
-    // Where they run.
-    #[cfg(feature = "actors")]
-    pub use coact_actor::{Host, PumpActors, Spread, System, actor_local, dispatcher, spawn_local};
-    // Finding and grouping them.
-    #[cfg(feature = "actors")]
-    pub use coact_actor::{
-        LookupError, NameTaken, NoAnswer, Pool, Registry, RouteError, Router, Routing, Scatter,
-        Subscription, Topic, TopicTree, Uid, events, lookup, registry, topic, whereis,
+    #[doc(no_inline)]
+    pub use coact_core::cown::read_all;
+    #[doc(no_inline)]
+    pub use coact_core::time::{after, every};
+    #[doc(no_inline)]
+    pub use coact_core::{
+        Broken, Cown, Group, Promise, Runtime, ask, batch, scope, try_when, when, when_here,
     };
     #[cfg(feature = "macros")]
+    #[doc(no_inline)]
     pub use coact_macros::{Actor, Message, handlers, message};
-    // What is spawned, and on what.
-    pub use coact_core::{
-        Batch, Checked, CheckedMembers, CheckedReadMembers, Cown, CownId, CownSet, Group, Held,
-        MemberError, Members, Read, ReadAll, ReadMembers, Scope, WeakCown, ask, ask_here, batch,
-        checked_all, read_all, scope, try_ask, try_when, when, when_here, when_or_else,
-    };
-    // What comes of it.
-    pub use coact_core::{
-        Answer, Broken, Fault, Overlap, Poisoned, PoisonedRead, Promise, Refusal, Resolver,
-        WhenError,
-    };
-    // Where, when, and how much of it.
-    pub use coact_core::{
-        Acquire, BuildError, Builder, Credits, EnterGuard, MoveError, Permit, Pump, PumpHandle,
-        Runtime, RuntimeHandle, ShutdownReport, Timer, WorkerFuture, after, blocking, every,
-        every_with_fixed_delay, sleep, spawn_future,
-    };
+}
+
+/// What the project's own crates and tests need and programs do not: no part of the interface, and it may change at any time.
+#[doc(hidden)]
+pub mod internals {
+    #[cfg(feature = "actors")]
+    pub use coact_actor::internals::*;
+    pub use coact_core::internals::*;
 }
 
 /// The guide's programs.

@@ -97,10 +97,10 @@ pub(crate) fn of(id: RuntimeId) -> Option<&'static Config> {
 pub(crate) enum Host {
     /// Workers, which must not be blocked.
     Workers,
-    /// Workers whose threads an [executor](crate::Builder::on_executor) lends, which must not be blocked.
+    /// Workers whose threads an [executor](crate::runtime::Builder::on_executor) lends, which must not be blocked.
     Executor,
-    /// The one thread that calls the [pump](crate::Pump).
+    /// The one thread that calls the [pump](crate::runtime::Pump).
     Pump,
-    /// The threads of the [blocking pool](crate::blocking): a behaviour may block.
+    /// The threads of the [blocking pool](crate::runtime::blocking): a behaviour may block.
     Blocking,
 }

@@ -1,4 +1,4 @@
-//! Admission of work from outside: so many behaviours in flight, and no more.
+//! Credits: a limit on the work in flight, for producers that are faster than the work.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,7 +26,8 @@ use crate::simulated::What;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Credits, Runtime, when};
+/// use coact::{Cown, Runtime, when};
+/// use coact::credits::Credits;
 ///
 /// let runtime = Runtime::builder().workers(2).build()?;
 /// let credits = Credits::new(64);
@@ -43,7 +44,7 @@ use crate::simulated::What;
 /// });
 /// assert_eq!(sum.into_inner().unwrap(), 49_995_000);
 /// assert_eq!(credits.available(), 64);
-/// # Ok::<(), coact::BuildError>(())
+/// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 #[derive(Clone)]
 pub struct Credits(Arc<Shared>);
@@ -209,7 +210,7 @@ impl Credits {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::Credits;
+    /// use coact::credits::Credits;
     ///
     /// let credits = Credits::new(1);
     /// let (_first, second) = (credits.acquire(1), credits.acquire(1));

@@ -122,7 +122,7 @@ pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::Deep;
+/// use coact::cown::Deep;
 ///
 /// struct Link(Option<Deep<Box<Link>>>);
 ///

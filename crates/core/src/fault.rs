@@ -36,14 +36,14 @@ pub enum Broken {
         position: usize,
     },
     /// The behaviour, which was to be spawned later, was refused then: a cown of its set took no more
-    /// ([`Refusal::Full`](crate::Refusal::Full)).
+    /// ([`Refusal::Full`](crate::behaviour::Refusal::Full)).
     Full {
         /// Which member of the set, counted from 0.
         position: usize,
     },
     /// The runtime was shut down, and its deadline passed before the behaviour could run.
     Cancelled,
-    /// The [`Resolver`](crate::Resolver) was dropped without a value.
+    /// The [`Resolver`](crate::promise::Resolver) was dropped without a value.
     Dropped,
 }
 
@@ -78,7 +78,7 @@ impl std::error::Error for Broken {}
 /// Something that went wrong in user code, as the runtime's hook is told.
 ///
 /// The default hook emits a [`tracing`] event; set another with
-/// [`Builder::panic_hook`](crate::Builder::panic_hook).
+/// [`Builder::panic_hook`](crate::runtime::Builder::panic_hook).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Fault {
@@ -107,7 +107,7 @@ pub enum Fault {
         /// Which member of the set, counted from 0.
         position: usize,
     },
-    /// A behaviour has kept its worker for longer than the [watchdog](crate::Builder::watchdog)
+    /// A behaviour has kept its worker for longer than the [watchdog](crate::runtime::Builder::watchdog)
     /// allows, and still does.
     #[non_exhaustive]
     Stalled {
@@ -120,7 +120,7 @@ pub enum Fault {
     },
     /// A thread that has entered no runtime has used the global one for the first time, by making a cown
     /// or an actor, setting a timer, or asking for events or names there, although this runtime
-    /// [expects](crate::Builder::expect_entered) that threads enter it.
+    /// [expects](crate::runtime::Builder::expect_entered) that threads enter it.
     #[non_exhaustive]
     NotEntered {
         /// The name of the thread.

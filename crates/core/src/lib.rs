@@ -1,6 +1,6 @@
 //! The core of Coact: cowns, behaviours on them, and the scheduler that runs these.
 //!
-//! Users take the crate `coact`, which exports all of this.
+//! Users take the crate `coact`, which has the same modules.
 //!
 //! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
 //! the protocol), `interrupt` (what happens between two behaviours), `group` (cowns with one queue), `sched` (who runs it; README), `promise`, `runtime`, `time`.
@@ -8,22 +8,22 @@
 // In a model there are no workers.
 #![cfg_attr(all(test, loom), allow(dead_code))]
 
-mod behaviour;
+pub mod behaviour;
 mod body;
 mod config;
-mod cown;
-mod credits;
+pub mod cown;
+pub mod credits;
 mod current;
 mod depth;
 mod fault;
-mod group;
+pub mod group;
 mod ids;
 mod interrupt;
 mod panic;
 mod paths;
-mod promise;
+pub mod promise;
 mod queue;
-mod runtime;
+pub mod runtime;
 mod sched;
 #[cfg(feature = "sim")]
 pub mod sim;
@@ -31,54 +31,34 @@ mod simulated;
 mod statics;
 mod steps;
 mod task;
+pub mod time;
 
-mod time;
-
-#[doc(hidden)]
-pub use paths::Path;
-
-/// What the layers above tell the deterministic mode for its reports; without the feature `sim`, nothing.
-#[doc(hidden)]
-pub mod waits {
-    pub use crate::simulated::Polled;
-    pub use crate::simulated::What;
-}
-
-pub use behaviour::answer::Answer;
-pub use behaviour::batch::{Batch, BatchError, BatchRefusal, batch};
-pub use behaviour::here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
-pub use behaviour::scope::{Scope, scope};
-pub use behaviour::spawn::{Overlap, PinnedApart, Refusal, WhenError};
+pub use behaviour::batch::batch;
+pub use behaviour::here::{ask_here, when_here};
+pub use behaviour::scope::scope;
 pub use behaviour::when::{ask, try_ask, try_when, when, when_or_else};
-pub use cown::access::{Held, Members, Poisoned, ReadMembers};
-pub use cown::checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
-pub use cown::handle::{Cown, CownId, WeakCown};
-pub use cown::iter::{MembersIter, MembersIterMut};
-pub use cown::last_handle::LastHandleCheck;
-pub use cown::set::{
-    AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
-    Unchecked, UncheckedHandle, checked_all, read_all,
-};
-pub use cown::thread_bound::ThreadBound;
-pub use credits::{Acquire, Credits, Permit};
-pub use current::{
-    Principal, may_block, on_behalf_of, principal, scoped, thread_extension, with_scoped,
-};
-pub use depth::Deep;
-pub use fault::{Broken, Fault};
+pub use cown::handle::{Cown, WeakCown};
+pub use fault::Broken;
 pub use group::Group;
-pub use interrupt::{BlockedSet, Interruptible};
-pub use panic::catch;
-pub use promise::{Promise, Resolver};
-pub use queue::interruptible::Gate;
-pub use queue::slot::QueuePosition;
-pub use runtime::{
-    BuildError, Builder, EnterGuard, MoveError, OnCancel, Pump, PumpHandle, Runtime,
-    ShutdownReport, Within, WorkerFuture, blocking, spawn_future,
-};
-pub use sched::busy::Busy;
-pub use sched::context::is_cancelling;
-pub use sched::ending::{Ending, Stuck};
-pub use sched::runtime_handle::RuntimeHandle;
-pub use time::once_caught::once_caught;
-pub use time::{Run, Sleep, Timer, after, every, every_with_fixed_delay, sleep};
+pub use promise::Promise;
+pub use runtime::Runtime;
+
+/// What the crates above need and programs do not: no part of the interface, and it may change at any time.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::cown::last_handle::LastHandleCheck;
+    pub use crate::cown::set::{Unchecked, UncheckedHandle};
+    pub use crate::cown::thread_bound::ThreadBound;
+    pub use crate::current::{
+        Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
+    };
+    pub use crate::interrupt::{BlockedSet, Interruptible};
+    pub use crate::panic::catch;
+    pub use crate::paths::Path;
+    pub use crate::queue::interruptible::Gate;
+    pub use crate::queue::slot::QueuePosition;
+    pub use crate::sched::context::is_cancelling;
+    pub use crate::sched::ending::Ending;
+    pub use crate::simulated::{Polled, What};
+    pub use crate::time::once_caught::once_caught;
+}

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use coact_core::cown::read_all;
+use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Bounds, Config, Method, Seed, Sim};
-use coact_core::{
-    Cown, Group, Runtime, after, ask, blocking, every, read_all, scope, sleep, spawn_future, when,
-};
+use coact_core::time::{after, every, sleep};
+use coact_core::{Cown, Group, Runtime, ask, scope, when};
 
 fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))

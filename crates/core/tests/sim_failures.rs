@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use coact_core::runtime::may_block;
 use coact_core::sim::{self, Config, Failure, Method, Sim};
-use coact_core::{Broken, Cown, Promise, after, ask, may_block, sleep, when};
+use coact_core::time::{after, sleep};
+use coact_core::{Broken, Cown, Promise, ask, when};
 
 /// Whose destructors send, spawn and wait.
 struct Guards {

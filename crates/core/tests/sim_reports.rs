@@ -1,10 +1,10 @@
 //! What is said of a simulated run in which nobody can go on, or which has no end.
 #![cfg(feature = "sim")]
 
+use coact_core::credits::Credits;
+use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Config, Failure, Method, Sim};
-use coact_core::{
-    Cown, Credits, Promise, Runtime, ask, batch, blocking, scope, spawn_future, when,
-};
+use coact_core::{Cown, Promise, Runtime, ask, batch, scope, when};
 
 /// The report on a program that fails, which is the same when the run is replayed.
 #[track_caller]

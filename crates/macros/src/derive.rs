@@ -15,7 +15,7 @@ pub fn actor(input: TokenStream) -> syn::Result<TokenStream> {
     let name = &input.ident;
     Ok(quote! {
         #[automatically_derived]
-        impl #params #root::Actor for #name #arguments #predicates {}
+        impl #params #root::actor::Actor for #name #arguments #predicates {}
     })
 }
 
@@ -29,7 +29,7 @@ pub fn message(input: TokenStream) -> syn::Result<TokenStream> {
     let name = &input.ident;
     Ok(quote! {
         #[automatically_derived]
-        impl #params #root::Message for #name #arguments #predicates {
+        impl #params #root::actor::Message for #name #arguments #predicates {
             type Reply = #reply;
         }
     })

@@ -72,6 +72,7 @@ pub fn derive_actor(input: TokenStream) -> TokenStream {
 ///
 /// ```
 /// use coact::prelude::*;
+/// use coact::Context;
 ///
 /// #[derive(Message)]
 /// #[message(reply = Option<T>)]
@@ -111,6 +112,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// ```
 /// use coact::prelude::*;
+/// use coact::Context;
 ///
 /// #[derive(Actor, Default)]
 /// struct Account {
@@ -146,6 +148,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// ```
 /// # use coact::prelude::*;
+/// # use coact::Context;
 /// # #[derive(Actor, Default)]
 /// # struct Account { balance: i64 }
 /// # impl Account {

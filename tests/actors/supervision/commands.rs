@@ -1,7 +1,9 @@
 //! Children that come and go while the supervisor runs.
 
 use coact::prelude::*;
-use coact::{ChildError, ChildState, StartError};
+use coact::supervise::{
+    ChildError, ChildState, StartError, Supervisor, permanent, temporary, transient,
+};
 use coact_tests::{Log, check, check_with_faults, fail, finally};
 
 use super::{Bomb, Leave, Ping, Worker, boom};

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use coact::actor::Stopped;
 use coact::prelude::*;
 use coact::sim::{self, Sim};
+use coact::supervise::{Restart, Supervisor, Tree, permanent, transient};
+use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, finally};
 
 use super::{Bomb, Leave, Ping, Worker, boom};
@@ -167,7 +170,7 @@ fn backoff_grows_and_messages_wait() {
     Sim::new().allow_faults(true).check(|| {
         let log = Log::new();
         let second = Duration::from_secs(1);
-        let backoff = coact::Backoff::exponential(second, 5 * second);
+        let backoff = coact::supervise::Backoff::exponential(second, 5 * second);
         let mut tree = Supervisor::one_for_one().intensity(100, second).backoff(backoff);
         let worker = tree.child(permanent(Worker::make("a", &log)));
         let other = tree.child(permanent(Worker::make("b", &log)));
@@ -193,7 +196,7 @@ fn backoff_grows_and_messages_wait() {
 fn a_stop_does_not_wait_for_the_backoff() {
     Sim::new().allow_faults(true).check(|| {
         let log = Log::new();
-        let hour = coact::Backoff::constant(Duration::from_secs(3600));
+        let hour = coact::supervise::Backoff::constant(Duration::from_secs(3600));
         let mut tree = Supervisor::one_for_one().backoff(hour);
         let worker = tree.child(transient(Worker::make("a", &log)));
         let supervisor = tree.spawn();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::supervise::{Supervisor, permanent, transient};
 use coact_tests::{check_with_faults, fail, finally};
 
 /// Where a child panics.

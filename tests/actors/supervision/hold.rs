@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
 use coact::sim::{self, Sim};
+use coact::supervise::{Shutdown, Supervisor, permanent};
+use coact::time::sleep;
 use coact_tests::{Log, check_with_faults, finally};
 
 use super::{Bomb, Ping, Worker};
@@ -124,7 +127,7 @@ fn a_shutdown_of_the_runtime_drops_a_tree_with_children_that_wait() {
     let log = Log::new();
     let (supervisor, worker) = {
         let _entered = runtime.enter();
-        let backoff = coact::Backoff::constant(Duration::from_secs(3600));
+        let backoff = coact::supervise::Backoff::constant(Duration::from_secs(3600));
         let mut tree = Supervisor::one_for_one().backoff(backoff);
         let worker = tree.child(permanent(Worker::make("a", &log)));
         (tree.spawn(), worker)

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{AnyAddr, Exited};
 use coact::prelude::*;
 use coact::sim::Sim;
+use coact::supervise::{Backoff, Supervisor, permanent, temporary};
+use coact::time::sleep;
 use coact_tests::{Log, PATIENCE, check_with_faults, fail, finally};
 
 use super::{Bomb, Worker, boom};

@@ -1,13 +1,17 @@
 //! Children's lives: which end is an end, and which a restart.
 
+use coact::Context;
 use coact::prelude::*;
+use coact::supervise::{Supervisor, permanent, temporary, transient};
 use coact_tests::{Log, check, check_with_faults, finally};
 
 use super::{Bomb, Leave, Ping, Worker, boom};
 use crate::world::{Diary, Do};
 
 /// One child under one supervisor.
-fn family(child: impl FnOnce(&Log<String>) -> coact::Child<Worker>) -> (Supervisor, Addr<Worker>) {
+fn family(
+    child: impl FnOnce(&Log<String>) -> coact::supervise::Child<Worker>,
+) -> (Supervisor, Addr<Worker>) {
     let log = Log::new();
     let mut tree = Supervisor::one_for_one();
     let worker = tree.child(child(&log));

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
 use coact::sim::{Config, Method, Seed, Sim};
+use coact::supervise::{Supervisor, permanent};
+use coact::time::sleep;
 use coact_tests::{Log, check_with_faults, fail, finally};
 use proptest::prelude::*;
 

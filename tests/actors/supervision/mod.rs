@@ -11,6 +11,7 @@ mod model;
 mod order;
 mod settings;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_tests::{Log, fail};
 

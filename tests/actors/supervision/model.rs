@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use coact::Backoff;
+use coact::Context;
 use coact::prelude::*;
 use coact::sim::{Config, Method, Seed, Sim};
+use coact::supervise::{Backoff, Restart, Supervisor, Tree, permanent, temporary, transient};
+use coact::time::sleep;
 use coact_tests::fail;
 use coact_tests::supervision_model::{Comeback, Family, Group, Life, Shape};
 use proptest::prelude::*;
@@ -106,9 +108,9 @@ fn declare(shape: &Shape, real: &mut Vec<Option<Real>>) -> Tree {
         unreachable!("only supervisors are declared so")
     };
     let strategy = match group {
-        Group::One => coact::Strategy::OneForOne,
-        Group::All => coact::Strategy::OneForAll,
-        Group::Rest => coact::Strategy::RestForOne,
+        Group::One => coact::supervise::Strategy::OneForOne,
+        Group::All => coact::supervise::Strategy::OneForAll,
+        Group::Rest => coact::supervise::Strategy::RestForOne,
     };
     let most = u32::try_from(*most).expect("few");
     let mut tree = Supervisor::with(strategy).intensity(most, ms(*within));

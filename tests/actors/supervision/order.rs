@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
 use coact::sim::Sim;
+use coact::supervise::{Shutdown, Supervisor, Tree, permanent};
+use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, finally};
 
 use super::{Bomb, Ping, Worker};

@@ -5,12 +5,17 @@ use std::rc::Rc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
+use coact::Context;
+use coact::Group;
+use coact::actor::SendActor;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::registry::{LookupError, NameTaken, lookup, registry};
 use coact::sim::Sim;
-use coact::{
-    Child, ChildState, Group, LookupError, NameTaken, Restart, StartError, Strategy, lookup,
-    registry,
+use coact::supervise::{
+    Child, ChildState, Restart, StartError, Strategy, Supervisor, permanent, transient,
 };
+use coact::system::Host;
 use coact_tests::{Log, PATIENCE, check, check_with_faults, fail, finally, panic_of};
 
 use super::{Bomb, Ping, Worker, boom};
@@ -54,8 +59,9 @@ fn children_of_every_strategy_live_on_every_host() {
             assert_eq!(children[1].ask(Bomb).wait(), Err(AskError::Panicked("boom".into())));
             let renewed = renewed(strategy);
             let restarts = renewed.iter().filter(|renewed| **renewed).count() as u64;
-            let is_done =
-                |counts: coact::Counts| (counts.running, counts.restarts) == (3, restarts);
+            let is_done = |counts: coact::supervise::Counts| {
+                (counts.running, counts.restarts) == (3, restarts)
+            };
             while !is_done(supervisor.counts().wait().unwrap()) {}
             for (at, child) in children.iter().enumerate() {
                 let count = if renewed[at] { 1 } else { 2 };
@@ -133,7 +139,7 @@ fn a_detached_child_keeps_its_thread_and_gives_it_back() {
 fn a_supervisor_lives_on_any_host() {
     everywhere(|host| {
         let log = Log::new();
-        let on = |tree: coact::Tree| match host.host() {
+        let on = |tree: coact::supervise::Tree| match host.host() {
             None => tree,
             Some(host) => tree.on(host),
         };
@@ -270,7 +276,8 @@ fn a_child_that_is_bound_to_a_thread_joins_no_group_elsewhere() {
     let mut tree = Supervisor::one_for_one();
     let message = panic_of(|| drop(tree.child(local(&elsewhere).named("window"))));
     assert!(message.contains("is bound to the thread of"), "{message}");
-    let spawned = || coact::actor_local(Window::new()).in_group(&elsewhere).named("window").spawn();
+    let spawned =
+        || coact::actor::actor_local(Window::new()).in_group(&elsewhere).named("window").spawn();
     let message = panic_of(|| drop(spawned()));
     assert!(message.contains("is bound to the thread of"), "{message}");
     assert!(lookup::<Window>("window").is_err());

@@ -19,7 +19,8 @@ mod world;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
+use coact::supervise::{Backoff, Supervisor, Tree};
 use coact_model::actors::{Event, check};
 use coact_tests::{Log, PATIENCE};
 use proptest::prelude::*;

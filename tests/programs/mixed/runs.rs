@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact::sim::{Config, Method, Seed, Sim};
+use coact::system::System;
 use coact_sync::shim::process::Mutex;
 use coact_tests::{PATIENCE, side_by_side};
 

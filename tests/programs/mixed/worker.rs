@@ -4,8 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use coact::Context;
+use coact::actor::{Down, Exited, MonitorId};
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
-use coact::{Child, MonitorId};
+use coact::runtime::{MoveError, spawn_future};
+use coact::supervise::{Child, Shutdown, Supervisor, Tree, permanent, temporary, transient};
+use coact::system::Host;
+use coact::time::sleep;
 use coact_model::actors::{
     Event, Hook, Item, Kind, LaneRule, Member, Settings, Signal, Supervision, Target, WhenFull,
 };
@@ -565,7 +571,7 @@ fn note_signal(
     actor: usize,
     what: Signal,
     call: u64,
-    done: Result<(), coact::Stopped>,
+    done: Result<(), coact::actor::Stopped>,
 ) {
     world.note(match done {
         Ok(()) => Event::Directed { actor, what, call },

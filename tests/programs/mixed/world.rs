@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
-use coact::MonitorId;
+use coact::actor::{ActorId, AnyAddr, MonitorId};
 use coact::prelude::*;
+use coact::runtime::RuntimeHandle;
 use coact_model::actors::{Answer, Event, Hook, Item, ItemId, Reason, Settings, Trace};
 use coact_sync::shim::process::Mutex;
 use coact_tests::Log;

@@ -3,6 +3,7 @@
 #![allow(unused)]
 
 use coact::prelude::*;
+use coact::Context;
 
 #[derive(Actor)]
 struct Account;

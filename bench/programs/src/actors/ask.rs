@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::runtime::spawn_future;
 use coact_bench_workloads::{Finish, Given, Measured};
 
 use crate::runtime;

@@ -1,6 +1,8 @@
 //! The cache is an actor, a task a future.
 
 use coact::prelude::*;
+use coact::runtime::spawn_future;
+use coact::time::sleep;
 use coact_bench_workloads::{Finish, Given, Measured};
 
 use crate::cache::{self, Size};

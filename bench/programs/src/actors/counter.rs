@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
+use coact::Context;
 use coact::prelude::*;
+use coact::system::Host;
 use coact_bench_workloads::threads;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 

@@ -1,5 +1,7 @@
 //! A sender, and receivers that tell it what they have got.
 
+use coact::Context;
+use coact::actor::Shared;
 use coact::prelude::*;
 use coact_bench_workloads::{Finish, Given, Measured};
 

@@ -1,5 +1,6 @@
 //! A collector; and for each ring a master, which builds it, and a worker, which factorises.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Finish, Given, Measured};

@@ -1,5 +1,6 @@
 //! Two players a pair, and balls between them.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::{Finish, Given, Measured};
 

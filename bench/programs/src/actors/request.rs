@@ -1,5 +1,6 @@
 //! Request and answer are messages like others.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::{Finish, Given, Measured};
 

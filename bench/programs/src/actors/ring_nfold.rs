@@ -1,5 +1,6 @@
 //! Rings with a token each, which are made after the clock has started and open themselves in the end.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::{Finish, Given, Measured};
 

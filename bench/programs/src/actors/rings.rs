@@ -1,6 +1,7 @@
 //! An actor a node; a message is a hop.
 
-use coact::prelude::{Actor, Addr, Context, Group, Handler, Message, actor, spawn, when};
+use coact::Context;
+use coact::prelude::{Actor, Addr, Group, Handler, Message, actor, spawn, when};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 use crate::rings::Size;

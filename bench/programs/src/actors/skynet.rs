@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::work::tree::{WIDTH, nodes};
 use coact_bench_workloads::{Finish, Given, Measured};

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::random;
 use coact_bench_workloads::{Given, Measured};

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use coact::prelude::{Cown, Credits, ask, when, when_here};
+use coact::credits::Credits;
+use coact::prelude::{Cown, ask, when, when_here};
 use coact_bench_workloads::threads;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 

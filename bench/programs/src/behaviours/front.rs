@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use coact::prelude::{Cown, Runtime, ask, ask_here};
+use coact::ask_here;
+use coact::prelude::{Cown, Runtime, ask};
 use coact_bench_workloads::work::bank::{Account, Transfer, digest};
 use coact_bench_workloads::work::front::{Size, drive_on, handle, tokio};
 use coact_bench_workloads::{Given, Measured};

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::work::transactions::{Draw, draws};

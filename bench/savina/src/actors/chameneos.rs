@@ -1,5 +1,6 @@
 //! A mall in which creatures meet, all of them actors.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 

@@ -1,5 +1,6 @@
 //! An arbiter, and those whom it lets smoke.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::random::{R16, spin};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::random::R16;

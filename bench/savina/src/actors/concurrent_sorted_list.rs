@@ -1,5 +1,6 @@
 //! A sorted list, and those who add to it and look into it.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::random::R16;

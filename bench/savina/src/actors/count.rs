@@ -1,5 +1,6 @@
 //! A producer and a counter.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 

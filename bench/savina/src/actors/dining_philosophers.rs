@@ -1,5 +1,6 @@
 //! An arbiter who has the forks, and philosophers who ask him for them.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 

@@ -1,5 +1,6 @@
 //! An actor a call; it answers its parent and ends.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 

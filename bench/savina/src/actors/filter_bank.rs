@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::work::filter_bank::Bank;

@@ -1,5 +1,6 @@
 //! A series has its computer find each term, and counts the terms that it is told to find meanwhile.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::work::logistic_map::{Terms, next};

@@ -1,5 +1,6 @@
 //! An actor a list, which has two children sort the parts of it.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::work::sorting::{Pivots, digest, join, split};

@@ -1,5 +1,6 @@
 //! A chain of actors, one a bit.
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::random::R64;

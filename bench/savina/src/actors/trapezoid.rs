@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use coact::Context;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::work::integral::{Integral, area, result};

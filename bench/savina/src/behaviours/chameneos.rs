@@ -1,5 +1,6 @@
 //! Creatures and their mall are cowns, and a meeting is a behaviour over two creatures.
 
+use coact::cown::Held;
 use coact::prelude::*;
 use coact_bench_workloads::Finish;
 

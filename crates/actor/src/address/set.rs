@@ -1,6 +1,8 @@
 //! Addresses as members of a behaviour's set.
 
-use coact_core::{AsCown, Cown, CownRef, Permit};
+use coact_core::Cown;
+use coact_core::cown::{AsCown, CownRef};
+use coact_core::credits::Permit;
 
 use super::Addr;
 use crate::Actor;

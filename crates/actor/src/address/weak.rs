@@ -3,7 +3,9 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use coact_core::{BlockedSet, CownId, WeakCown};
+use coact_core::WeakCown;
+use coact_core::cown::CownId;
+use coact_core::internals::BlockedSet;
 
 use super::Addr;
 use crate::cell::Cell;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Ending, catch};
+use coact_core::internals::{Ending, catch};
 use parking_lot::Mutex;
 
 use super::erased::AnyStrong;

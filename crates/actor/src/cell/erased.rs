@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::shared_state::SharedState;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};

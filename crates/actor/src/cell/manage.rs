@@ -4,7 +4,9 @@
 use std::any::Any;
 use std::task::Poll;
 
-use coact_core::{Broken, RuntimeHandle, catch, is_cancelling, when};
+use coact_core::internals::{catch, is_cancelling};
+use coact_core::runtime::RuntimeHandle;
+use coact_core::{Broken, when};
 use parking_lot::Mutex;
 
 use super::erased::{AnyStrong, AnyWeak};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use coact_core::{Principal, on_behalf_of, principal};
+use coact_core::internals::{Principal, on_behalf_of, principal};
 
 use crate::AnyAddr;
 

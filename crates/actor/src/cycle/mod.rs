@@ -13,7 +13,7 @@
 //! 3. Otherwise it is looked for in the next [`pass`], in which a [`search`] goes backwards from its actor, once that
 //!    is parked: which of the waits can end only after it has gone on? Those whose message it has, those whose
 //!    answer lies with it, and those whose message stands behind a behaviour that needs it: the core's
-//!    [`blocked_set`](coact_core::BlockedSet) tells. Then the same for each actor that waits so, until one comes
+//!    [`blocked_set`](coact_core::internals::BlockedSet) tells. Then the same for each actor that waits so, until one comes
 //!    back to an actor on the way, or nothing more is found.
 //! 4. If one comes back, the ask on the circle fails that was made last: with the circle, by name.
 //!

@@ -11,7 +11,9 @@ use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{RuntimeHandle, after, when};
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::after;
+use coact_core::when;
 use parking_lot::Mutex;
 
 use super::Wait;

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::vec;
 
-use coact_core::{BlockedSet, CownId, QueuePosition};
+use coact_core::cown::CownId;
+use coact_core::internals::{BlockedSet, QueuePosition};
 
 use super::{AskCycle, Wait, table};
 use crate::mailbox::Blocked;

@@ -6,7 +6,8 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-use coact_core::{CownId, QueuePosition};
+use coact_core::cown::CownId;
+use coact_core::internals::QueuePosition;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::pass::search_soon;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
-use coact_core::{CownId, QueuePosition, catch};
+use coact_core::cown::CownId;
+use coact_core::internals::{QueuePosition, catch};
 use parking_lot::Mutex;
 
 use super::holder::{Holder, holder};

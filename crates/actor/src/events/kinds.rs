@@ -3,7 +3,7 @@
 use std::any::{TypeId, type_name};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::services::Services;
 use crate::{Actor, ActorId, ExitReason, Message};
@@ -86,18 +86,18 @@ pub struct MessageDropped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropCause {
-    /// It was full when the message came from a [`Topic`](crate::Topic), which has nobody to give it
+    /// It was full when the message came from a [`Topic`](crate::pubsub::Topic), which has nobody to give it
     /// back to.
     Full,
-    /// It was full, and its policy is to drop the [newest](crate::Mailbox::drop_newest) message, or the
-    /// [oldest](crate::Mailbox::drop_oldest).
+    /// It was full, and its policy is to drop the [newest](crate::mailbox::Mailbox::drop_newest) message, or the
+    /// [oldest](crate::mailbox::Mailbox::drop_oldest).
     Policy,
 }
 
 /// An answer came after the time that the asker would wait, and was dropped.
 ///
 /// It is told in the runtime of the thread that answers; if that has entered none, in the
-/// [default](coact_core::Builder::as_default) one, or else in any that runs.
+/// [default](coact_core::runtime::Builder::as_default) one, or else in any that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LateReply {

@@ -5,7 +5,7 @@ mod kinds;
 
 use std::fmt;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::services::Services;
 use crate::{Message, Recipient, Subscription, Topic};
@@ -21,7 +21,8 @@ pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, ActorStopped, events, spawn};
+/// use coact::{Actor, spawn};
+/// use coact::pubsub::{ActorStopped, events};
 ///
 /// struct Worker;
 /// impl Actor for Worker {}
@@ -35,7 +36,7 @@ pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 ///     }
 /// });
 /// worker.stop()?;
-/// assert_eq!(told.recv()?, coact::ExitReason::Shutdown);
+/// assert_eq!(told.recv()?, coact::actor::ExitReason::Shutdown);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn events() -> Events {

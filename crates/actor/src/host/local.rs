@@ -1,6 +1,6 @@
 //! Actors on the thread of a pump.
 
-use coact_core::Pump;
+use coact_core::runtime::Pump;
 
 use crate::{Actor, Addr, Spawn, actor_local};
 
@@ -8,7 +8,8 @@ use crate::{Actor, Addr, Spawn, actor_local};
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Message, PumpActors, Runtime};
+/// use coact::{Actor, Context, Handler, Message, Runtime};
+/// use coact::system::PumpActors;
 /// use std::rc::Rc;
 ///
 /// struct Window { title: Rc<str> }
@@ -23,7 +24,7 @@ use crate::{Actor, Addr, Spawn, actor_local};
 /// let pump = Runtime::builder().build_pumped()?;
 /// let window = pump.spawn(Window { title: "main".into() });
 /// assert_eq!(pump.run_future(window.ask(Title)).as_deref(), Ok("main"));
-/// # Ok::<(), coact::BuildError>(())
+/// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 pub trait PumpActors {
     /// An actor that is about to be spawned here; a restart makes its new state on this thread, too.

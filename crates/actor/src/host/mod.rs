@@ -7,7 +7,8 @@ mod spread;
 use std::any::type_name;
 use std::fmt;
 
-use coact_core::{Cown, RuntimeHandle, WeakCown};
+use coact_core::runtime::RuntimeHandle;
+use coact_core::{Cown, WeakCown};
 
 use crate::cell::Cell;
 use crate::shared_state::SharedState;
@@ -21,23 +22,25 @@ pub use spread::Spread;
 /// it was told otherwise.
 pub const CALLER_BATCH: u32 = 64;
 
-/// Where an actor runs: given to [`Spawn::on`](crate::Spawn::on). The actor does not know: its handlers are
+/// Where an actor runs: given to [`Spawn::on`](crate::actor::Spawn::on). The actor does not know: its handlers are
 /// the same wherever it is, and so are the order of its messages, failure, restarts and links.
 ///
 /// | host | the actor runs on | for |
 /// | --- | --- | --- |
 /// | none given | the runtime of whoever spawns it | most |
-/// | a [`RuntimeHandle`] | that runtime: a [dispatcher](crate::dispatcher), a pump | work that is to be kept apart |
+/// | a [`RuntimeHandle`] | that runtime: a [dispatcher](crate::system::dispatcher), a pump | work that is to be kept apart |
 /// | [`Host::workers`] | the main runtime's workers | leaving a dispatcher |
 /// | [`Host::detached`] | a thread of its own | long computations |
 /// | [`Host::blocking`] | threads that may block | files, sockets, foreign calls |
 /// | [`Host::caller`] | the thread of who sends | short work on hot state |
 ///
-/// What is not [`Send`] runs on the thread of a pump: [`actor_local`](crate::actor_local).
+/// What is not [`Send`] runs on the thread of a pump: [`actor_local`](crate::actor::actor_local).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Host, Message, actor};
+/// use coact::{Actor, Context, Handler, Message};
+/// use coact::actor::actor;
+/// use coact::system::Host;
 /// use std::fs;
 ///
 /// struct Files;
@@ -60,8 +63,8 @@ pub const CALLER_BATCH: u32 = 64;
 /// pinned to a pump).
 ///
 /// Threads for detached and blocking actors belong to the *family* of the runtime in which the actor is
-/// spawned: a [`System`](crate::System), or a runtime and its
-/// [runtimes_of_its_group](coact_core::Builder::grouped_with). A system waits for them, and ends them when it is shut down;
+/// spawned: a [`System`](crate::system::System), or a runtime and its
+/// [runtimes_of_its_group](coact_core::runtime::Builder::grouped_with). A system waits for them, and ends them when it is shut down;
 /// those of any other runtime are kept for later actors as long as the process lives. `Runtime::run`, `wait_idle`
 /// and `shutdown` concern that one runtime, and not the threads of such actors: use a system where these are
 /// to be waited for.
@@ -109,8 +112,8 @@ impl Host {
 
     /// Threads that may be blocked, for **resource actors**, which do foreign work that blocks: there is one
     /// for each of them that has messages, up to the
-    /// [limit](crate::SystemBuilder::blocking_threads). Handlers may also wait for promises
-    /// ([`Ask::wait`](crate::Ask::wait)); what is waited for must not need the actor itself.
+    /// [limit](crate::system::SystemBuilder::blocking_threads). Handlers may also wait for promises
+    /// ([`Ask::wait`](crate::actor::Ask::wait)); what is waited for must not need the actor itself.
     ///
     /// **Cost:** a message costs a lock more than on workers, and a switch of threads unless it follows another
     /// one to the same actor.
@@ -125,7 +128,7 @@ impl Host {
     ///
     /// For short handlers of actors that are mostly idle: no queue, no wake-up, and the answer of an ask is
     /// there at once. Sends from inside such handlers nest up to
-    /// [`MAX_NESTED_HERE`](coact_core::MAX_NESTED_HERE) deep; deeper ones are queued. Hooks,
+    /// [`MAX_NESTED_HERE`](coact_core::behaviour::MAX_NESTED_HERE) deep; deeper ones are queued. Hooks,
     /// signals and behaviours run on the workers, unless they come up in such a batch.
     ///
     /// **Cost.** To an idle actor, two atomic operations and a call of the handler. To a busy one, that of a
@@ -138,7 +141,9 @@ impl Host {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Host, Message, actor};
+    /// use coact::{Actor, Context, Handler, Message};
+    /// use coact::actor::actor;
+    /// use coact::system::Host;
     /// use std::sync::{Arc, Mutex};
     ///
     /// struct Journal(Arc<Mutex<Vec<u32>>>);

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use coact_core::{Builder, Runtime, RuntimeHandle};
+use coact_core::Runtime;
+use coact_core::runtime::{Builder, RuntimeHandle};
 use parking_lot::Mutex;
 
 /// How many threads resource actors have, unless the system was told otherwise.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use super::Host;
 
@@ -10,7 +10,9 @@ use super::Host;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Spread, System, actor};
+/// use coact::Actor;
+/// use coact::actor::actor;
+/// use coact::system::{Spread, System};
 ///
 /// struct Shard;
 /// impl Actor for Shard {}

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use coact_core::catch;
+use coact_core::internals::catch;
 
 use crate::cell::Cell;
 use crate::{Actor, AskError, Message, MessageTo, Reply};

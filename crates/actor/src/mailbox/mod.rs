@@ -1,13 +1,14 @@
-//! Mailboxes that are more than the queue of the actor's cown: bounded ones, lanes, and messages that
-//! are set aside.
+//! Mailboxes that are more than a queue: bounded ones, lanes, and messages that are set aside.
 //!
-//! Most actors have none of that, and their messages are plain behaviours. The cown of an actor that
-//! does is [marked](coact_core::Cown::mark), which sends its senders here (`post`). A bounded mailbox
-//! of one lane only counts: each message takes a credit along. Where messages may overtake or
-//! displace one another they lie in `lanes`, and what stands in the cown's queue is *tickets*; the
-//! README has the protocol.
-//!
-//! Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
+//! Most actors need none of that. [`Mailbox`] says what an actor wants, [`MailboxView`] shows how full it is.
+
+// Messages to actors without such a mailbox are plain behaviours. The cown of an actor that has one
+// is [marked](coact_core::Cown::mark), which sends its senders here (`post`). A bounded mailbox
+// of one lane only counts: each message takes a credit along. Where messages may overtake or
+// displace one another they lie in `lanes`, and what stands in the cown's queue is *tickets*; the
+// README has the protocol.
+//
+// Reading order: `settings`, `post`, `queue`, `lanes` with the README; `stash`; `view`.
 
 mod count;
 mod envelope;

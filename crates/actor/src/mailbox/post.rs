@@ -5,7 +5,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use coact_core::{Permit, serve_here, when};
+use coact_core::behaviour::serve_here;
+use coact_core::credits::Permit;
+use coact_core::when;
 
 use super::envelope::{Envelope, drop_for_room, envelope};
 use super::lanes::Added;
@@ -27,11 +29,13 @@ fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 impl<A: Actor> Addr<A> {
     /// Sends a message into a lane of the actor's mailbox, whatever lane its type is
-    /// [assigned](crate::Mailbox::assign) to. A lane that the mailbox does not have is its last one.
+    /// [assigned](crate::mailbox::Mailbox::assign) to. A lane that the mailbox does not have is its last one.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Mailbox, Message, actor};
+    /// use coact::{Actor, Context, Handler, Message};
+    /// use coact::actor::actor;
+    /// use coact::mailbox::Mailbox;
     ///
     /// #[derive(Default)]
     /// struct Clerk(Vec<u32>);
@@ -74,14 +78,16 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends a message; the future waits for room if the mailbox is full and its policy is to
-    /// [wait](crate::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
+    /// [wait](crate::mailbox::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
     ///
     /// Who waits is served in the order in which the futures were first polled; the message takes
     /// its place once there is room. Dropping the future before that sends nothing.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Mailbox, Message, actor};
+    /// use coact::{Actor, Context, Handler, Message};
+    /// use coact::actor::actor;
+    /// use coact::mailbox::Mailbox;
     ///
     /// struct Sum(u64);
     /// impl Actor for Sum {}
@@ -94,7 +100,7 @@ impl<A: Actor> Addr<A> {
     ///
     /// let sum = actor(Sum(0)).mailbox(Mailbox::bounded(4).wait()).spawn();
     /// let to = sum.clone();
-    /// let producer = coact::spawn_future(async move {
+    /// let producer = coact::runtime::spawn_future(async move {
     ///     for n in 1..=1000 {
     ///         to.send_async(Add(n)).await.expect("nobody stops it");
     ///     }
@@ -149,7 +155,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends a message; blocks the calling thread if the mailbox is full and its policy is to
-    /// [wait](crate::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
+    /// [wait](crate::mailbox::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
     ///
     /// # Errors
     /// As [`send_async`](Self::send_async).
@@ -157,7 +163,7 @@ impl<A: Actor> Addr<A> {
     /// # Panics
     /// If it would have to wait in a behaviour, a handler or a future: code that holds cowns must not
     /// wait for room, since the messages that take up the room may need them. Use [`send`](Self::send), or
-    /// [`send_async`](Self::send_async) in a future. An actor on [`Host::blocking`](crate::Host::blocking) may wait,
+    /// [`send_async`](Self::send_async) in a future. An actor on [`Host::blocking`](crate::system::Host::blocking) may wait,
     /// but two that wait for room at each other wait for ever.
     #[track_caller]
     pub fn send_blocking<M>(&self, message: M) -> Result<(), SendError<M>>

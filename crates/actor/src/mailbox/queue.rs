@@ -2,7 +2,9 @@
 
 use std::any::TypeId;
 
-use coact_core::{Credits, Permit, QueuePosition, RuntimeHandle};
+use coact_core::credits::{Credits, Permit};
+use coact_core::internals::QueuePosition;
+use coact_core::runtime::RuntimeHandle;
 use parking_lot::Mutex;
 
 use super::count::Count;

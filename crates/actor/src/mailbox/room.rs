@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
-use coact_core::{Acquire, Permit};
+use coact_core::credits::{Acquire, Permit};
 
 use crate::cycle::{self, AskCycle, Wait, Waiting};
 use crate::{Actor, Addr, Ask, Message, MessageTo, Reply, SendError};

@@ -13,13 +13,15 @@ pub(crate) enum Policy {
     DropOldest,
 }
 
-/// Settings of an actor's mailbox: [`Spawn::mailbox`](crate::Spawn::mailbox).
+/// Settings of an actor's mailbox: [`Spawn::mailbox`](crate::actor::Spawn::mailbox).
 ///
 /// Without settings a mailbox is unbounded and has one lane; it costs nothing.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Mailbox, Message, SendError, actor};
+/// use coact::{Actor, Context, Handler, Message};
+/// use coact::actor::{SendError, actor};
+/// use coact::mailbox::Mailbox;
 ///
 /// struct Printer;
 /// impl Actor for Printer {}
@@ -140,7 +142,10 @@ impl Mailbox {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Mailbox, Refusal, actor, try_when};
+    /// use coact::{Actor, try_when};
+    /// use coact::actor::actor;
+    /// use coact::behaviour::Refusal;
+    /// use coact::mailbox::Mailbox;
     ///
     /// struct Account(i64);
     /// impl Actor for Account {}
@@ -154,12 +159,12 @@ impl Mailbox {
     /// let refused = try_when(&account, |account| account.0 += 1).unwrap_err();
     /// assert_eq!(refused.refusal, Refusal::Full { position: 0 });
     /// assert_eq!(account.mailbox().behaviours().unwrap().refused(), 1);
-    /// # Ok::<(), coact::Stopped>(())
+    /// # Ok::<(), coact::actor::Stopped>(())
     /// ```
     ///
     /// **Cost.** Of a behaviour over the actor: taking and giving back a credit, and an allocation.
     ///
-    /// [`Refusal::Full`]: coact_core::Refusal::Full
+    /// [`Refusal::Full`]: coact_core::behaviour::Refusal::Full
     /// [`Broken::Full`]: coact_core::Broken::Full
     ///
     /// # Panics
@@ -178,7 +183,7 @@ impl Mailbox {
         self.policy(Policy::Wait)
     }
 
-    /// While the lanes are full, messages are given back: [`SendError::Full`](crate::SendError::Full).
+    /// While the lanes are full, messages are given back: [`SendError::Full`](crate::actor::SendError::Full).
     pub fn fail(self) -> Self {
         self.policy(Policy::Fail)
     }

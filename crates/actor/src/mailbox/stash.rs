@@ -54,12 +54,13 @@ impl<A: Actor> Context<A> {
     /// Sets a message aside, until [`unstash_all`](Self::unstash_all) or a restart. When the actor
     /// ends, what it has set aside is dropped, and its asks fail as those of messages that wait.
     ///
-    /// It no longer counts as waiting in the [`Mailbox`](crate::Mailbox), which can limit how many
-    /// are [set aside](crate::Mailbox::stash).
+    /// It no longer counts as waiting in the [`Mailbox`](crate::mailbox::Mailbox), which can limit how many
+    /// are [set aside](crate::mailbox::Mailbox::stash).
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Message, Receive, Reply, spawn};
+    /// use coact::{Actor, Context, Handler, Message, spawn};
+    /// use coact::actor::{Receive, Reply};
     ///
     /// #[derive(Default)]
     /// struct Shop { open: bool, sold: Vec<&'static str> }
@@ -122,7 +123,8 @@ impl<A: Actor> Context<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Message, Receive, Reply, spawn};
+    /// use coact::{Actor, Context, Handler, Message, spawn};
+    /// use coact::actor::{Receive, Reply};
     ///
     /// /// One customer at a time.
     /// #[derive(Default)]

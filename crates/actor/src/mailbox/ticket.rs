@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use super::lanes::Number;
 use super::queue::{Queue, QueuedMessage, Sorted};

@@ -80,7 +80,7 @@ impl<'a> MailboxView<'a> {
         (0..count).filter_map(move |lane| Some(LaneView { queue: queue?, lane }))
     }
 
-    /// The behaviours that wait for the actor, if their number is [bounded](crate::Mailbox::behaviours).
+    /// The behaviours that wait for the actor, if their number is [bounded](crate::mailbox::Mailbox::behaviours).
     pub fn behaviours(&self) -> Option<BehavioursView> {
         let (len, capacity, refused) = self.0?.behaviours()?;
         Some(BehavioursView { len, capacity, refused })

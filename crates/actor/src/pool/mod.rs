@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::host::Host;
 use crate::mailbox::Reserve;
@@ -22,14 +22,15 @@ use crate::{
 
 /// Actors of one kind behind one address. Clones are the same pool.
 ///
-/// Each message goes to one member, as with a [`Router`](crate::Router). A member that panics gets a
+/// Each message goes to one member, as with a [`Router`](crate::routing::Router). A member that panics gets a
 /// new state and goes on with the messages that it has; the message in which it panicked is lost, and
 /// an ask fails. The pool can be [resized](Self::resize) at any time. When its last clone is dropped,
 /// the members handle the messages that they have, and end.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Message, Pool};
+/// use coact::{Actor, Context, Handler, Message};
+/// use coact::routing::Pool;
 ///
 /// struct Square;
 /// struct Number(u64);
@@ -43,10 +44,10 @@ use crate::{
 /// assert_eq!(pool.ask(Number(12))?.wait(), Ok(144));
 /// pool.resize(2);
 /// assert_eq!(pool.ask(Number(9))?.wait(), Ok(81));
-/// # Ok::<(), coact::RouteError<Number>>(())
+/// # Ok::<(), coact::routing::RouteError<Number>>(())
 /// ```
 ///
-/// **Cost.** That of a [`Router`](crate::Router).
+/// **Cost.** That of a [`Router`](crate::routing::Router).
 pub struct Pool<A: Actor>(Arc<Inner<A>>);
 
 struct Inner<A: Actor> {
@@ -95,12 +96,14 @@ impl<A: SendActor> PoolBuilder<A> {
         Self { host: host.into(), ..self }
     }
 
-    /// Settings for each member when it is spawned: whatever [`actor`] has, but for the closure of a
+    /// Settings for each member when it is spawned: whatever [`actor`](actor()) has, but for the closure of a
     /// [restart](Spawn::restartable), which is the pool's.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Mailbox, Message, Pool};
+    /// use coact::{Actor, Context, Handler, Message};
+    /// use coact::mailbox::Mailbox;
+    /// use coact::routing::Pool;
     ///
     /// struct Worker;
     /// struct Job;
@@ -110,7 +113,7 @@ impl<A: SendActor> PoolBuilder<A> {
     ///     fn handle(&mut self, _: Job, _: &mut Context<Self>) {}
     /// }
     ///
-    /// let bounded = |worker: coact::Spawn<Worker>| worker.mailbox(Mailbox::bounded(8));
+    /// let bounded = |worker: coact::actor::Spawn<Worker>| worker.mailbox(Mailbox::bounded(8));
     /// let pool = Pool::builder(|| Worker).size(2).each(bounded).spawn();
     /// assert!(pool.members().iter().all(|worker| worker.mailbox().capacity() == Some(8)));
     /// ```
@@ -233,12 +236,14 @@ impl<A: SendActor> Pool<A> {
     }
 
     /// Sends a message to a member; if all are full, the future waits for the first that has room, of those
-    /// whose policy is to [wait](crate::Mailbox::wait). Members have a bound if they are
+    /// whose policy is to [wait](crate::mailbox::Mailbox::wait). Members have a bound if they are
     /// [given one](PoolBuilder::each).
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// # use coact::{Actor, Context, Handler, Mailbox, Message, Pool};
+    /// # use coact::{Actor, Context, Handler, Message};
+    /// # use coact::mailbox::Mailbox;
+    /// # use coact::routing::Pool;
     /// # struct Sum(u64);
     /// # struct Add(u64);
     /// # impl Message for Add { type Reply = (); }
@@ -248,7 +253,7 @@ impl<A: SendActor> Pool<A> {
     /// # }
     /// let pool = Pool::builder(|| Sum(0)).size(2).each(|sum| sum.mailbox(Mailbox::bounded(4))).spawn();
     /// let to = pool.clone();
-    /// let producer = coact::spawn_future(async move {
+    /// let producer = coact::runtime::spawn_future(async move {
     ///     for n in 0..1000 {
     ///         to.send_async(Add(n)).await.expect("there are members");
     ///     }
@@ -300,7 +305,7 @@ impl<A: SendActor> Pool<A> {
     }
 
     /// Sends a message to the member for a key: see
-    /// [`Router::consistent_hash`](crate::Router::consistent_hash).
+    /// [`Router::consistent_hash`](crate::routing::Router::consistent_hash).
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -312,7 +317,7 @@ impl<A: SendActor> Pool<A> {
     }
 
     /// Asks the member for a key: see
-    /// [`Router::consistent_hash`](crate::Router::consistent_hash).
+    /// [`Router::consistent_hash`](crate::routing::Router::consistent_hash).
     ///
     /// # Errors
     /// As [`send`](Self::send).

@@ -12,7 +12,7 @@ use crate::{Actor, ActorId, Message, MessageTo, SendError, WeakAddr};
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
 /// # use coact::{Actor, Context, Handler, Message, spawn};
-/// use coact::{Recipient, SendError};
+/// use coact::actor::{Recipient, SendError};
 ///
 /// struct Screen;
 /// impl Actor for Screen {}

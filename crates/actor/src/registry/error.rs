@@ -51,8 +51,8 @@ pub struct NameTaken<T = ()> {
     pub name: Arc<str>,
     /// Who has it.
     pub holder: ActorId,
-    /// What was to have it: for [`Spawn::try_spawn`](crate::Spawn::try_spawn) the actor with its
-    /// settings, for [`Tree::try_child`](crate::Tree::try_child) the child.
+    /// What was to have it: for [`Spawn::try_spawn`](crate::actor::Spawn::try_spawn) the actor with its
+    /// settings, for [`Tree::try_child`](crate::supervise::Tree::try_child) the child.
     pub unused: T,
 }
 

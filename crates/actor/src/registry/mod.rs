@@ -8,7 +8,7 @@ mod whereis;
 use std::fmt;
 use std::sync::Arc;
 
-use coact_core::RuntimeHandle;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::services::Services;
 use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
@@ -22,7 +22,9 @@ pub use whereis::Whereis;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, LookupError, actor, lookup};
+/// use coact::Actor;
+/// use coact::actor::actor;
+/// use coact::registry::{LookupError, lookup};
 ///
 /// struct Bank;
 /// impl Actor for Bank {}
@@ -44,7 +46,9 @@ pub fn lookup<A: Actor>(name: &str) -> Result<Addr<A>, LookupError> {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, actor, whereis};
+/// use coact::Actor;
+/// use coact::actor::actor;
+/// use coact::registry::whereis;
 ///
 /// struct Bank;
 /// impl Actor for Bank {}
@@ -113,13 +117,13 @@ impl Registry {
         self.0.table.release(name, None)
     }
 
-    /// The names of the [topics](crate::topic) that were made so far, in alphabetical order.
+    /// The names of the [topics](crate::pubsub::topic) that were made so far, in alphabetical order.
     pub fn topics(self) -> Vec<Arc<str>> {
         self.0.topics.names()
     }
 
-    /// Forgets a named [topic](crate::topic), and with it the subscriptions that were
-    /// [kept](crate::Subscription::keep). Those who have the topic go on with it; whoever asks for
+    /// Forgets a named [topic](crate::pubsub::topic), and with it the subscriptions that were
+    /// [kept](crate::pubsub::Subscription::keep). Those who have the topic go on with it; whoever asks for
     /// the name gets another one. Returns whether there was one.
     pub fn forget_topic(self, name: &str) -> bool {
         self.0.topics.forget(name)

@@ -14,7 +14,8 @@ use crate::ActorId;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Uid, registry, spawn};
+/// use coact::{Actor, spawn};
+/// use coact::registry::{Uid, registry};
 ///
 /// struct Bank;
 /// impl Actor for Bank {}
@@ -22,7 +23,7 @@ use crate::ActorId;
 /// let bank = spawn(Bank);
 /// let text = bank.uid().to_string();
 /// assert_eq!(registry().lookup_uid::<Bank>(text.parse::<Uid>()?).unwrap(), bank);
-/// # Ok::<(), coact::BadUid>(())
+/// # Ok::<(), coact::registry::BadUid>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uid(u128);

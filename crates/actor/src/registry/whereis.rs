@@ -17,7 +17,7 @@ use crate::{Actor, Addr, AnyAddr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 
-/// An actor that is yet to get a name: what [`whereis`](crate::whereis) returns.
+/// An actor that is yet to get a name: what [`whereis`](crate::registry::whereis) returns.
 ///
 /// Awaited, or [waited](Self::wait) for on a plain thread, it gives the address, or
 /// [`LookupError::OtherType`] if the name goes to an actor of another type. Dropping it ends the

@@ -12,7 +12,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use coact_core::{Deep, thread_extension};
+use coact_core::cown::Deep;
+use coact_core::internals::thread_extension;
 
 use crate::mailbox::Reserve;
 use crate::recipient::Takes;
@@ -34,7 +35,8 @@ pub use strategy::Routing;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Message, Router, Routing, spawn};
+/// use coact::{Actor, Context, Handler, Message, spawn};
+/// use coact::routing::{Router, Routing};
 ///
 /// struct Square;
 /// struct Number(u64);
@@ -49,7 +51,7 @@ pub use strategy::Routing;
 ///     router.add(spawn(Square));
 /// }
 /// assert_eq!(router.ask(Number(12))?.wait(), Ok(144));
-/// # Ok::<(), coact::RouteError<Number>>(())
+/// # Ok::<(), coact::routing::RouteError<Number>>(())
 /// ```
 ///
 /// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`, and
@@ -83,7 +85,8 @@ impl<M: Message> Router<M> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Message, Router};
+    /// use coact::Message;
+    /// use coact::routing::Router;
     ///
     /// struct Update { account: String, amount: i64 }
     /// impl Message for Update { type Reply = (); }
@@ -151,7 +154,7 @@ impl<M: Message> Router<M> {
     }
 
     /// Sends a message to one of the routees; if all are full, the future waits for the first that has room, of
-    /// those whose policy is to [wait](crate::Mailbox::wait). A router with keys waits for the routee of the
+    /// those whose policy is to [wait](crate::mailbox::Mailbox::wait). A router with keys waits for the routee of the
     /// message's key. Routees that come meanwhile count, and those that go do not any more.
     ///
     /// Who waits is served in the order of each mailbox. A message waits at no routee that is a router with keys.
@@ -208,7 +211,8 @@ impl<M: Message> Router<M> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// # use coact::{Actor, Context, Handler, Message, Router, Routing, spawn};
+    /// # use coact::{Actor, Context, Handler, Message, spawn};
+    /// # use coact::routing::{Router, Routing};
     /// # #[derive(Clone)]
     /// # struct Where;
     /// # impl Message for Where { type Reply = &'static str; }

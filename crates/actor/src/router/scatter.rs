@@ -7,13 +7,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use coact_core::spawn_future;
+use coact_core::runtime::spawn_future;
 
 use crate::park::AWAIT;
 use crate::{ActorId, Ask, AskError, NoAnswer};
 
-/// Many asks of which the first answer counts: what [`Router::scatter`](crate::Router::scatter)
-/// returns. The others are dropped then: [`Reply::is_wanted`](crate::Reply::is_wanted) tells those
+/// Many asks of which the first answer counts: what [`Router::scatter`](crate::routing::Router::scatter)
+/// returns. The others are dropped then: [`Reply::is_wanted`](crate::actor::Reply::is_wanted) tells those
 /// who are still at it.
 #[must_use = "it does nothing unless it is awaited or waited for"]
 pub struct Scatter<R: Send + 'static> {

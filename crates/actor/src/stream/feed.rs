@@ -8,7 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll};
 
-use coact_core::{Broken, Credits, Promise, Resolver, catch, spawn_future};
+use coact_core::credits::Credits;
+use coact_core::internals::catch;
+use coact_core::promise::Resolver;
+use coact_core::runtime::spawn_future;
+use coact_core::{Broken, Promise};
 use futures_core::Stream;
 use parking_lot::Mutex;
 
@@ -66,7 +70,8 @@ impl<A: Actor> Context<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Message, StreamEnd, spawn};
+    /// use coact::{Actor, Context, Handler, Message, spawn};
+    /// use coact::stream::StreamEnd;
     /// # use std::{pin::Pin, task::{Context as Cx, Poll}};
     /// # struct UpTo(u32, u32);
     /// # impl futures_core::Stream for UpTo {

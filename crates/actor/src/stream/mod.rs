@@ -1,5 +1,7 @@
-//! Streams into actors ([`feed`]) and out of them ([`offer`]). In both directions the consumer
-//! pulls: nothing is made before it is asked for, so what lies between is bounded.
+//! Streams into actors ([`Attached`], [`Feed`]) and out of them ([`ActorStream`], [`Demand`]). In both directions the
+//! consumer pulls: nothing is made before it is asked for, so what lies between is bounded.
+
+// `feed` is the way in, `offer` the way out.
 
 mod feed;
 mod offer;

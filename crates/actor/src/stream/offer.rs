@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use coact_core::{Deep, catch};
+use coact_core::cown::Deep;
+use coact_core::internals::catch;
 use futures_core::Stream;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -41,7 +42,8 @@ impl<A: Actor> Addr<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Demand, Handler, spawn};
+    /// use coact::{Actor, Context, Handler, spawn};
+    /// use coact::stream::Demand;
     ///
     /// /// Makes the squares.
     /// struct Squares(u64);
@@ -112,7 +114,8 @@ pub enum OfferEnd {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Demand, Handler, spawn};
+/// use coact::{Actor, Context, Handler, spawn};
+/// use coact::stream::Demand;
 ///
 /// struct Countdown(u32);
 /// impl Actor for Countdown {}
@@ -187,7 +190,8 @@ impl<A: Actor> Context<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, ConsumerGone, Context, Demand, Handler, spawn};
+    /// use coact::{Actor, Context, Handler, spawn};
+    /// use coact::stream::{ConsumerGone, Demand};
     ///
     /// /// Makes numbers for one consumer.
     /// struct Numbers(Option<Demand<u32>>);

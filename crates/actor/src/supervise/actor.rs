@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Resolver, RuntimeHandle, Timer, after, catch};
+use coact_core::internals::catch;
+use coact_core::promise::Resolver;
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::{Timer, after};
 use parking_lot::Mutex;
 
 use super::child_handle::ChildHandle;

@@ -8,7 +8,7 @@ use std::time::Duration;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::Backoff;
+/// use coact::supervise::Backoff;
 /// use std::time::Duration;
 ///
 /// let backoff = Backoff::exponential(Duration::from_millis(100), Duration::from_secs(1));

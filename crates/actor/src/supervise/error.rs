@@ -7,7 +7,7 @@ use coact_core::Broken;
 use super::plan::Refused;
 use crate::{ExitReason, NameTaken};
 
-/// A child that [was to be added](crate::Supervisor::start_child) did not come up. It has ended.
+/// A child that [was to be added](crate::supervise::Supervisor::start_child) did not come up. It has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartError {
@@ -16,7 +16,7 @@ pub enum StartError {
     Failed(ExitReason),
     /// The supervisor has ended, or is about to.
     Ended,
-    /// Another actor has a name that the child was to [have](crate::Child::named).
+    /// Another actor has a name that the child was to [have](crate::supervise::Child::named).
     NameTaken(NameTaken),
 }
 

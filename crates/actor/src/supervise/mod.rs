@@ -1,12 +1,14 @@
 //! Supervision: actors that restart others.
 //!
-//! A supervised actor that goes down does not end: it drops its state, shuts its gate, tells its
-//! supervisor, and waits to be started again or ended. Its address and its messages stay. `cell.rs`
-//! carries that out, on the signals `Start` and `End`.
-//!
-//! Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `supervision`
-//! and `child_handle` (the two ends between a child and its supervisor), `supervisor` and `spec`
-//! (what users write).
+//! A [`Supervisor`], or a whole [`Tree`], starts its children from [specifications](Child) ([`permanent`], [`transient`],
+//! [`temporary`]), and restarts them by its [`Strategy`]. The address of a child and the messages to it stay through restarts.
+
+// A supervised actor that goes down does not end: it drops its state, shuts its gate, tells its
+// supervisor, and waits to be started again or ended. `cell.rs` carries that out, on the signals `Start` and `End`.
+//
+// Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `supervision`
+// and `child_handle` (the two ends between a child and its supervisor), `supervisor` and `spec`
+// (what users write).
 
 mod actor;
 mod backoff;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use coact_core::{RuntimeHandle, ThreadBound};
+use coact_core::internals::ThreadBound;
+use coact_core::runtime::RuntimeHandle;
 
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
@@ -17,7 +18,8 @@ use crate::{Actor, Addr, NameTaken, SendActor};
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Supervisor, ask, permanent, when};
+/// use coact::{Actor, ask, when};
+/// use coact::supervise::{Supervisor, permanent};
 ///
 /// struct Cache(Vec<u32>);
 /// impl Actor for Cache {}
@@ -29,17 +31,19 @@ use crate::{Actor, Addr, NameTaken, SendActor};
 /// cache.drain()?; // An end that was meant is no end either.
 /// assert_eq!(ask(&cache, |cache| cache.0.len()).wait(), Ok(0));
 /// # drop(supervisor);
-/// # Ok::<(), coact::Stopped>(())
+/// # Ok::<(), coact::actor::Stopped>(())
 /// ```
 pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Child<A> {
     Child::free(Restart::Permanent, make)
 }
 
-/// A child that is restarted unless its end was [meant](crate::ExitReason::is_normal).
+/// A child that is restarted unless its end was [meant](crate::actor::ExitReason::is_normal).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, ExitReason, Supervisor, ask, transient, when};
+/// use coact::{Actor, ask, when};
+/// use coact::actor::ExitReason;
+/// use coact::supervise::{Supervisor, transient};
 ///
 /// struct Session(u32);
 /// impl Actor for Session {}
@@ -60,7 +64,9 @@ pub fn transient<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, ExitReason, Supervisor, temporary, when};
+/// use coact::{Actor, when};
+/// use coact::actor::ExitReason;
+/// use coact::supervise::{Supervisor, temporary};
 ///
 /// struct Job;
 /// impl Actor for Job {}
@@ -79,11 +85,15 @@ pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 /// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`]; for actors that
 /// are not [`Send`], [`Child::local`].
 ///
-/// Whatever can be set of an [`actor`](crate::actor) can be set of a child, and stays through restarts:
+/// Whatever can be set of an [`actor`](crate::actor::actor) can be set of a child, and stays through restarts:
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Host, Mailbox, Message, Supervisor, lookup, permanent};
+/// use coact::{Actor, Context, Handler, Message};
+/// use coact::mailbox::Mailbox;
+/// use coact::registry::lookup;
+/// use coact::supervise::{Supervisor, permanent};
+/// use coact::system::Host;
 ///
 /// struct Journal(u32);
 /// impl Actor for Journal {}
@@ -142,14 +152,15 @@ impl<A: Actor> Child<A> {
         Self { make, wrap, spec, label: None, settings }
     }
 
-    /// A child that stays on the thread of a [`Pump`](coact_core::Pump), given by its home, and need not be
-    /// [`Send`]: see [`actor_local`](crate::actor_local). The closure is called on that thread, at the start
+    /// A child that stays on the thread of a [`Pump`](coact_core::runtime::Pump), given by its home, and need not be
+    /// [`Send`]: see [`actor_local`](crate::actor::actor_local). The closure is called on that thread, at the start
     /// and at each restart. Child and supervisor may be declared on any thread, and the supervisor may run
     /// anywhere.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Child, Restart, Runtime, Supervisor, ask};
+    /// use coact::{Actor, Runtime, ask};
+    /// use coact::supervise::{Child, Restart, Supervisor};
     /// use std::rc::Rc;
     ///
     /// struct Window(Rc<str>);
@@ -164,7 +175,7 @@ impl<A: Actor> Child<A> {
     /// assert_eq!(title.as_deref(), Ok("main"));
     /// # drop(supervisor);
     /// # pump.run_future(window.ended()).unwrap();
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -178,7 +189,7 @@ impl<A: Actor> Child<A> {
         Self::new(restart, Box::new(make), ThreadBound::here, Settings::bound_to(pump))
     }
 
-    /// A name for [`ChildInfo`](crate::ChildInfo) and reports; without one it is the first of those that it
+    /// A name for [`ChildInfo`](crate::supervise::ChildInfo) and reports; without one it is the first of those that it
     /// is [found](Self::named) by.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.label = Some(name.into());
@@ -212,7 +223,7 @@ impl<A: Actor> Child<A> {
     settings_methods!(names);
 }
 
-/// What can be the child of a supervisor: a [`Child`], or a [`Tree`](crate::Tree).
+/// What can be the child of a supervisor: a [`Child`], or a [`Tree`](crate::supervise::Tree).
 pub trait IntoChild: private::Parts {}
 
 impl<P: private::Parts> IntoChild for P {}

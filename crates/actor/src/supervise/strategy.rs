@@ -28,7 +28,7 @@ impl Strategy {
 pub enum Restart {
     /// Always, however it went down.
     Permanent,
-    /// Unless its end was [meant](crate::ExitReason::is_normal).
+    /// Unless its end was [meant](crate::actor::ExitReason::is_normal).
     Transient,
     /// Never.
     Temporary,
@@ -38,7 +38,7 @@ pub enum Restart {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::Shutdown;
+/// use coact::supervise::Shutdown;
 /// use std::time::Duration;
 ///
 /// let patient = Shutdown::drain().within(Duration::from_secs(60));

@@ -1,6 +1,6 @@
 //! A supervised actor's side: what it knows of its supervisor, and what it reports.
 
-use coact_core::Ending;
+use coact_core::internals::Ending;
 
 use super::actor::{Report, SupervisorActor};
 use crate::{ActorId, ExitReason, WeakAddr};

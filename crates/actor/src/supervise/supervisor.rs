@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::{Promise, ThreadBound};
+use coact_core::Promise;
+use coact_core::internals::ThreadBound;
 
 use super::actor::{ChildTable, Children, Command, Execute, StopRequest, SupervisorActor};
 use super::backoff::Backoff;
@@ -29,7 +30,8 @@ use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, NameTaken, Stopp
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Addr, Context, Handler, Message, Supervisor, permanent};
+/// use coact::{Actor, Addr, Context, Handler, Message};
+/// use coact::supervise::{Supervisor, permanent};
 /// use std::time::Duration;
 ///
 /// #[derive(Default)]
@@ -86,7 +88,9 @@ impl Drop for Handle {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Addr, ExitReason, Supervisor, permanent};
+/// use coact::{Actor, Addr};
+/// use coact::actor::ExitReason;
+/// use coact::supervise::{Supervisor, permanent};
 ///
 /// struct Store(Vec<String>);
 /// impl Actor for Store {}
@@ -132,7 +136,8 @@ impl Supervisor {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Supervisor, transient};
+    /// use coact::Actor;
+    /// use coact::supervise::{Supervisor, transient};
     ///
     /// struct Session(u32);
     /// impl Actor for Session {}
@@ -203,7 +208,7 @@ impl Tree {
     /// A tree that is dropped unspawned ends its children.
     ///
     /// # Panics
-    /// As [`Spawn::spawn`](crate::Spawn::spawn). If another actor has a name that the child is to have,
+    /// As [`Spawn::spawn`](crate::actor::Spawn::spawn). If another actor has a name that the child is to have,
     /// [`try_child`](Self::try_child) returns that.
     #[track_caller]
     pub fn child<C: IntoChild>(&mut self, child: C) -> C::Address {
@@ -274,7 +279,7 @@ impl Supervisor {
     /// The request fails with [`StartError`].
     ///
     /// # Panics
-    /// As [`Spawn::spawn`](crate::Spawn::spawn), but for names that are taken: those fail the request.
+    /// As [`Spawn::spawn`](crate::actor::Spawn::spawn), but for names that are taken: those fail the request.
     #[track_caller]
     pub fn start_child<C: IntoChild>(&self, child: C) -> Request<C::Address, StartError> {
         let (address, ChildParts { handle, spec }) = match child.into_parts() {

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::Poll;
 
-use coact_core::{Deep, catch};
+use coact_core::cown::Deep;
+use coact_core::internals::catch;
 use parking_lot::RwLock;
 
 use crate::caught::Caught;
@@ -39,7 +40,8 @@ pub use tree::TopicTree;
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Message, Topic, spawn};
+/// use coact::{Actor, Context, Handler, Message, spawn};
+/// use coact::pubsub::Topic;
 ///
 /// #[derive(Clone)]
 /// struct Price(u32);
@@ -132,7 +134,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// actor has ended. The topic keeps the actor alive as long.
     ///
     /// A message that the actor's bounded mailbox refuses is lost to this actor, and reported as
-    /// [`MessageDropped`](crate::MessageDropped).
+    /// [`MessageDropped`](crate::pubsub::MessageDropped).
     pub fn subscribe(&self, subscriber: impl Into<Recipient<M>>) -> Subscription
     where
         M: Message,
@@ -164,7 +166,10 @@ impl<M: Clone + Send + 'static> Topic<M> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Context, Handler, Mailbox, Message, Topic, actor};
+    /// use coact::{Actor, Context, Handler, Message};
+    /// use coact::actor::actor;
+    /// use coact::mailbox::Mailbox;
+    /// use coact::pubsub::Topic;
     ///
     /// #[derive(Clone)]
     /// struct Price(u32);
@@ -181,7 +186,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// slow.suspend()?;
     /// assert_eq!(prices.publish_reporting(Price(7)).taken, 1);
     /// assert_eq!(prices.publish_reporting(Price(9)).missed, [slow.id()]);
-    /// # Ok::<(), coact::Stopped>(())
+    /// # Ok::<(), coact::actor::Stopped>(())
     /// ```
     pub fn publish_reporting(&self, message: M) -> Published {
         let mut published = Published::default();
@@ -190,7 +195,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 
     /// As [`publish`](Self::publish), but waits for those whose mailbox is full and lets senders
-    /// [wait](crate::Mailbox::wait). It is ready when the last one has got the message, so the slowest
+    /// [wait](crate::mailbox::Mailbox::wait). It is ready when the last one has got the message, so the slowest
     /// subscriber sets the pace: the order is that of this publisher's messages if it awaits each before the
     /// next.
     ///

@@ -11,16 +11,16 @@ use crate::LookupError;
 use crate::services::Services;
 
 /// The topic of that name in the current runtime and its runtimes_of_its_group: it is made when it is first asked
-/// for, and stays until [`Registry::forget_topic`](crate::Registry::forget_topic).
+/// for, and stays until [`Registry::forget_topic`](crate::registry::Registry::forget_topic).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::topic;
+/// use coact::pubsub::topic;
 ///
 /// let _subscription = topic::<u32>("prices")?.subscribe_fn(|price| assert_eq!(price, 5));
 /// assert_eq!(topic::<u32>("prices")?.publish(5), 1);
 /// assert!(topic::<String>("prices").is_err());
-/// # Ok::<(), coact::LookupError>(())
+/// # Ok::<(), coact::registry::LookupError>(())
 /// ```
 ///
 /// # Errors

@@ -13,14 +13,14 @@ use crate::{Message, Recipient};
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::TopicTree;
+/// use coact::pubsub::TopicTree;
 ///
 /// let house = TopicTree::new();
 /// let heat = house.subscribe_fn("house/*/heat", |degrees: i32| assert_eq!(degrees, 21))?;
 /// assert_eq!(house.publish("house/kitchen/heat", 21), 1);
 /// assert_eq!(house.publish("house/kitchen/light", 5), 0);
 /// # drop(heat);
-/// # Ok::<(), coact::BadPattern>(())
+/// # Ok::<(), coact::pubsub::BadPattern>(())
 /// ```
 ///
 /// The order is that of a [`Topic`]: each subscriber sees what one publisher has published, to

@@ -15,7 +15,7 @@ use crate::promise::Promise;
 /// the two it is.
 ///
 /// A result that is there lies in the answer itself. Results that own the next answer, in a long chain, are dropped inside
-/// of each other, as boxes are: [`Deep`](crate::Deep) is for these.
+/// of each other, as boxes are: [`Deep`](crate::cown::Deep) is for these.
 #[must_use = "an answer may be dropped, but then its error goes unseen too; use `when_here` if there is no result"]
 pub struct Answer<R: Send + 'static>(State<R>);
 

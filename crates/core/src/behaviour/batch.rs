@@ -113,7 +113,8 @@ impl Batch {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Batch, BatchRefusal, Cown, batch};
+    /// use coact::{Cown, batch};
+    /// use coact::behaviour::{Batch, BatchRefusal};
     ///
     /// fn order(book: bool, a: &Cown<u32>, b: &Cown<u32>) -> Result<Batch, BatchRefusal> {
     ///     let all = batch();

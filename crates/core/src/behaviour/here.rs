@@ -44,7 +44,7 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// first tries again for some microseconds (for one or two cowns, and less where that has been in vain), since a worker
 /// would have to be woken.
 ///
-/// If one of the cowns belongs to a [`Pump`](crate::Pump), it runs at once on that pump's thread only,
+/// If one of the cowns belongs to a [`Pump`](crate::runtime::Pump), it runs at once on that pump's thread only,
 /// and is spawned elsewhere.
 ///
 /// Calls from inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
@@ -61,7 +61,7 @@ pub const MAX_NESTED_HERE: u32 = 32;
 ///
 /// # Panics
 /// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
-/// ([`Refusal::Full`](crate::Refusal::Full)). A panic of the closure is caught as in `when`.
+/// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in `when`.
 #[inline]
 #[track_caller]
 pub fn when_here<S, F>(set: S, closure: F) -> bool
@@ -93,7 +93,7 @@ where
 ///
 /// # Panics
 /// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
-/// ([`Refusal::Full`](crate::Refusal::Full)). A panic of the closure is caught as in `ask`.
+/// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in `ask`.
 #[inline]
 #[track_caller]
 pub fn ask_here<S, F, R>(set: S, closure: F) -> Answer<R>
@@ -135,7 +135,8 @@ impl<R: Send> Completion for Keep<'_, R> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, serve_here};
+/// use coact::Cown;
+/// use coact::behaviour::serve_here;
 ///
 /// let sum = Cown::new(0);
 /// assert!(serve_here(&sum, 10, |sum| *sum += 1));

@@ -1,4 +1,10 @@
-//! Behaviours: what is spawned on cowns. How they get these is the protocol of `queue`.
+//! Behaviours: closures that run once they hold all the cowns they name.
+//!
+//! [`when`] spawns one, [`ask`] gives its result; the `try_` forms give the closure back instead of panicking
+//! ([`WhenError`]), the `_here` forms run it on the spot where they can, [`batch`] spawns several as one step, and
+//! [`scope`] lets them borrow.
+
+// How behaviours get their cowns is the protocol of `queue`.
 
 mod admission;
 pub(crate) mod answer;
@@ -14,3 +20,10 @@ pub(crate) mod single;
 pub(crate) mod spawn;
 mod then;
 pub(crate) mod when;
+
+pub use answer::Answer;
+pub use batch::{Batch, BatchError, BatchRefusal, batch};
+pub use here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
+pub use scope::{Scope, scope};
+pub use spawn::{Overlap, PinnedApart, Refusal, WhenError};
+pub use when::{ask, try_ask, try_when, when, when_or_else};

@@ -61,7 +61,8 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Scope, scope};
+/// use coact::{Cown, scope};
+/// use coact::behaviour::Scope;
 ///
 /// fn count<'scope>(s: &'scope Scope<'scope, '_>, words: &'scope [String], total: &Cown<usize>) {
 ///     for word in words {
@@ -92,7 +93,7 @@ impl<'scope> Scope<'scope, '_> {
     /// [`when`](crate::when).
     ///
     /// # Panics
-    /// * If the behaviour is refused, with what the [`Refusal`](crate::Refusal) says: as where the set names a cown
+    /// * If the behaviour is refused, with what the [`Refusal`](crate::behaviour::Refusal) says: as where the set names a cown
     ///   twice, or the runtime of the cowns is shut down.
     /// * If the set names a cown of the pump that this thread has made: the scope would wait for the thread that
     ///   waits for the scope.

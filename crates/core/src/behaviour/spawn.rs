@@ -51,7 +51,7 @@ impl fmt::Display for Overlap {
 
 impl std::error::Error for Overlap {}
 
-/// A set names cowns of different [pumps](crate::Pump): no thread may touch all of them.
+/// A set names cowns of different [pumps](crate::runtime::Pump): no thread may touch all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PinnedApart {
     /// The position of a cown of one pump, counting all cowns of the set from 0.

@@ -17,7 +17,7 @@ use crate::simulated;
 /// * Readers (`cown.read()`) that stand next to each other in a cown's order run in parallel.
 ///
 /// This returns at once. The closure runs on a worker of the runtime that the first cown of the set
-/// belongs to, or, if one of them belongs to a [`Pump`](crate::Pump), on that pump's thread; a set without cowns runs at once on the current runtime. To have the result, use
+/// belongs to, or, if one of them belongs to a [`Pump`](crate::runtime::Pump), on that pump's thread; a set without cowns runs at once on the current runtime. To have the result, use
 /// [`ask`].
 ///
 /// If the closure panics, the cowns that it held exclusively are poisoned, and later behaviours on
@@ -64,7 +64,7 @@ where
 ///
 /// `otherwise` runs once the cowns are released, on the thread that has found the reason, outside of all
 /// behaviours: it may spawn, and should not block. It comes in addition to the runtime's
-/// [panic hook](crate::Builder::panic_hook).
+/// [panic hook](crate::runtime::Builder::panic_hook).
 ///
 /// **Cost.** As [`when`]; `otherwise` lies in the same block as the closure. A promise ([`ask`]) costs more.
 ///
@@ -117,7 +117,8 @@ impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Refusal, try_when};
+/// use coact::{Cown, try_when};
+/// use coact::behaviour::Refusal;
 ///
 /// let cown = Cown::new(0);
 /// let error = try_when((&cown, &cown), |(a, b)| *a += *b).unwrap_err();
@@ -171,7 +172,8 @@ where
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Refusal, try_ask};
+/// use coact::{Cown, try_ask};
+/// use coact::behaviour::Refusal;
 ///
 /// let (stock, sold) = (Cown::new(3), Cown::new(4));
 /// let sum = try_ask((&stock, &sold), |(stock, sold)| *stock + *sold).expect("two cowns");

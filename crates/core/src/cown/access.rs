@@ -208,7 +208,8 @@ impl<T> std::error::Error for Poisoned<'_, T> {}
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Held, ask, when};
+/// use coact::{Cown, ask, when};
+/// use coact::cown::Held;
 ///
 /// fn count_down(mut n: Held<'_, u32>) {
 ///     if *n > 0 {
@@ -277,7 +278,8 @@ impl<T: Send + 'static> DerefMut for Held<'_, T> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Members, ask, when};
+/// use coact::{Cown, ask, when};
+/// use coact::cown::Members;
 ///
 /// fn level(mut tanks: Members<'_, u32>) {
 ///     let mean = tanks.iter().sum::<u32>() / tanks.len() as u32;
@@ -299,7 +301,8 @@ pub struct Members<'a, T, H = Cown<T>> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ReadMembers, ask, read_all};
+/// use coact::{Cown, ask};
+/// use coact::cown::{ReadMembers, read_all};
 ///
 /// fn sum(tanks: ReadMembers<'_, u32>) -> u32 {
 ///     tanks.iter().sum()

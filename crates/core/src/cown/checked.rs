@@ -10,7 +10,7 @@ use super::set::{AsCown, view, view_mut};
 use crate::queue::header::{CownHeader, Flags};
 
 /// The state of a cown that a panic has poisoned, as a member of a set gets it that is
-/// [read checked](crate::Read::checked). To clear the mark, name the cown exclusively
+/// [read checked](crate::cown::Read::checked). To clear the mark, name the cown exclusively
 /// ([`checked`](crate::Cown::checked)).
 pub struct PoisonedRead<'a, T>(&'a T);
 
@@ -39,8 +39,8 @@ impl<T> fmt::Display for PoisonedRead<'_, T> {
 
 impl<T> std::error::Error for PoisonedRead<'_, T> {}
 
-/// Why a member of a checked slice ([`checked_all`](crate::checked_all),
-/// [`ReadAll::checked`](crate::ReadAll::checked)) has no sound state. `P` gives access to one that is
+/// Why a member of a checked slice ([`checked_all`](crate::cown::checked_all),
+/// [`ReadAll::checked`](crate::cown::ReadAll::checked)) has no sound state. `P` gives access to one that is
 /// poisoned: [`Poisoned`] or [`PoisonedRead`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -63,7 +63,7 @@ impl<P: fmt::Display> fmt::Display for MemberError<P> {
 impl<P: std::error::Error> std::error::Error for MemberError<P> {}
 
 /// Exclusive access to the states of a slice of cowns, of which some may be poisoned or closed; see
-/// [`checked_all`](crate::checked_all).
+/// [`checked_all`](crate::cown::checked_all).
 pub struct CheckedMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a mut T>,
@@ -72,7 +72,7 @@ pub struct CheckedMembers<'a, T, H = Cown<T>> {
 }
 
 /// Read access to the states of a slice of cowns, of which some may be poisoned or closed; see
-/// [`ReadAll::checked`](crate::ReadAll::checked).
+/// [`ReadAll::checked`](crate::cown::ReadAll::checked).
 pub struct CheckedReadMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a T>,

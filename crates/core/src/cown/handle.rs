@@ -27,7 +27,7 @@ use crate::simulated;
 ///
 /// The state is dropped when the last handle is gone and the last behaviour on it has run: on the
 /// thread that drops the last handle if nothing is queued, on a worker otherwise. (That of a cown
-/// of a [`Pump`](crate::Pump) is dropped on the pump's thread, or not at all. Where a few dozen states are dropped inside
+/// of a [`Pump`](crate::runtime::Pump) is dropped on the pump's thread, or not at all. Where a few dozen states are dropped inside
 /// of each other, the next is dropped after the outermost, or before the thread waits for a promise.)
 ///
 /// Up to 2^29 handles of a cown may be alive, and as many weak ones. A program that forgets more of them
@@ -139,7 +139,7 @@ impl<T: Send + 'static> Cown<T> {
     }
 
     /// This cown as a member of a set whose behaviour runs even if the cown is poisoned: the
-    /// closure gets a `Result` of which the error, [`Poisoned`](crate::Poisoned), gives access and
+    /// closure gets a `Result` of which the error, [`Poisoned`](crate::cown::Poisoned), gives access and
     /// can clear the mark.
     ///
     /// ```
@@ -178,7 +178,7 @@ impl<T: Send + 'static> Cown<T> {
     ///
     /// # Errors
     /// The handle is given back if it is not the last one, if a behaviour on the cown is still queued
-    /// or running, or if the cown belongs to a [`Pump`](crate::Pump) and this is not its thread.
+    /// or running, or if the cown belongs to a [`Pump`](crate::runtime::Pump) and this is not its thread.
     pub fn into_inner(self) -> Result<T, Self> {
         let header = self.header();
         // While there are no handles no weak one can be upgraded, so the queue cannot grow.

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use super::access::Cursor;
 use super::set::{AsCown, view, view_mut};
 
-/// The states of [`Members`](crate::Members) or [`ReadMembers`](crate::ReadMembers), in order.
+/// The states of [`Members`](crate::cown::Members) or [`ReadMembers`](crate::cown::ReadMembers), in order.
 pub struct MembersIter<'a, T, H> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a T>,
@@ -15,7 +15,7 @@ pub struct MembersIter<'a, T, H> {
     handles: PhantomData<fn(H) -> H>,
 }
 
-/// The states of [`Members`](crate::Members), in order, to change them. All may be used at the same time.
+/// The states of [`Members`](crate::cown::Members), in order, to change them. All may be used at the same time.
 pub struct MembersIterMut<'a, T, H> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a mut T>,

@@ -1,4 +1,10 @@
-//! Cowns: state that only behaviours reach.
+//! Cowns: state that only behaviours reach, what can stand in front of a closure, and what the closure gets.
+//!
+//! * Handles: [`Cown`], [`WeakCown`]; any of them as a key: [`CownId`].
+//! * In front of the closure, a [`CownSet`]: `&cown`, `cown.read()`, tuples, arrays and slices of such; poisoned ones, too,
+//!   with [`Cown::checked`]; the handle itself, which the behaviour keeps.
+//! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of what is checked;
+//!   [`Held`] of a handle by value.
 
 pub(crate) mod access;
 pub(crate) mod checked;
@@ -10,3 +16,13 @@ pub(crate) mod layout;
 mod pin;
 pub(crate) mod set;
 pub(crate) mod thread_bound;
+
+pub use crate::depth::Deep;
+pub use access::{Held, Members, Poisoned, ReadMembers};
+pub use checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
+pub use handle::{Cown, CownId, WeakCown};
+pub use iter::{MembersIter, MembersIterMut};
+pub use set::{
+    AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
+    checked_all, read_all,
+};

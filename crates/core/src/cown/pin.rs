@@ -26,14 +26,14 @@ impl CownHeader {
 }
 
 impl RuntimeHandle {
-    /// Whether its cowns are pinned: whether it is the home of a [`Pump`](crate::Pump).
+    /// Whether its cowns are pinned: whether it is the home of a [`Pump`](crate::runtime::Pump).
     pub fn is_pumped(self) -> bool {
         // The runtime of a model does not exist.
         !cfg!(loom) && shared::get(self.0).is_pumped()
     }
 
     /// Whether the current thread may touch the states of its cowns: any thread, unless it is the home
-    /// of a [`Pump`](crate::Pump); then that one's alone.
+    /// of a [`Pump`](crate::runtime::Pump); then that one's alone.
     pub fn is_within_reach(self) -> bool {
         let shared = shared::get(self.0);
         !shared.is_pumped() || shared.is_pump_thread()

@@ -8,12 +8,12 @@ use std::mem::{ManuallyDrop, needs_drop};
 /// then anything. The box itself is [`Send`]: it can be moved and kept anywhere, but what is thread-bound is
 /// touched on its thread only. Each access of it checks that; for a free value that is one comparison.
 ///
-/// It is what lets one type of cell hold actors that stay on a [`Pump`](crate::Pump)'s thread and actors
+/// It is what lets one type of cell hold actors that stay on a [`Pump`](crate::runtime::Pump)'s thread and actors
 /// that go everywhere.
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::ThreadBound;
+/// use coact::internals::ThreadBound;
 /// use std::rc::Rc;
 /// use std::thread;
 ///

@@ -1,8 +1,8 @@
 //! Threads that have entered no runtime: which one they use.
 //!
-//! It is the [default](crate::Builder::as_default) one, if the program has named one, and else the global
+//! It is the [default](crate::runtime::Builder::as_default) one, if the program has named one, and else the global
 //! one, which starts with that. What such a thread makes there is easily lost where the program has a
-//! runtime of its own, so that one can have itself [told](crate::Builder::expect_entered).
+//! runtime of its own, so that one can have itself [told](crate::runtime::Builder::expect_entered).
 
 use coact_sync::shim::process::{AtomicU16, Mutex, Ordering};
 

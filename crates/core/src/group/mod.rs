@@ -1,17 +1,15 @@
 //! Groups: cowns that share one queue, so that what their behaviours send each other costs no atomic
 //! read-modify-write.
-//!
-//! A group has a [`Leader`]: a header with the queue of all members, and beside it the *ring*, plain
-//! memory that belongs to whoever holds the group. `queue/README.md`, "Groups", has the protocol
-//! and its proof.
-//!
-//! * `leader.rs`: the leader's block, and who keeps it alive.
-//! * `ring.rs`: behaviours that wait without a queue.
-//! * `turn.rs`: holding the group: the behaviour from the queue, then the ring.
-//! * `spawn.rs`: whether a behaviour goes into the ring or into the queue.
-//! * `join.rs`: sets that name several members.
-//! * `interrupt.rs`: interruptible members.
-//! * `current.rs`: the group that the thread holds.
+
+// A group has a `Leader`: a header with the queue of all members, and beside it the *ring*, plain
+// memory that belongs to whoever holds the group. `queue/README.md`, "Groups", has the protocol
+// and its proof.
+//
+// * `turn.rs`: holding the group: the behaviour from the queue, then the ring.
+// * `spawn.rs`: whether a behaviour goes into the ring or into the queue.
+// * `join.rs`: sets that name several members.
+// * `interrupt.rs`: interruptible members.
+// * `current.rs`: the group that the thread holds.
 
 #[cfg_attr(all(test, loom), path = "current_in_model.rs")]
 mod current;
@@ -45,7 +43,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 ///   run at the same time, readers included.
 /// * [`Cown::into_inner`] gives the state out only if nothing is queued or running in the group.
 /// * [`Cown::move_to`] moves the whole group.
-/// * A member that is [interruptible](crate::Interruptible) and whose gate is shut shuts the whole group.
+/// * A member that is [interruptible](crate::internals::Interruptible) and whose gate is shut shuts the whole group.
 /// * The promise of a behaviour is kept when the behaviour has ended; the group is not released
 ///   before if others of the group wait behind it.
 ///
@@ -57,7 +55,8 @@ use crate::sched::runtime_handle::RuntimeHandle;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Group, Held, Runtime, ask, when};
+/// use coact::{Group, Runtime, ask, when};
+/// use coact::cown::Held;
 ///
 /// let group = Group::new();
 /// let (parser, counter) = (group.cown(String::new()), group.cown(0));

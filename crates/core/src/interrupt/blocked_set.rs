@@ -34,7 +34,7 @@ impl<T: Interruptible> Cown<T> {
         spawn::spawn_placed(&Unchecked(self), closure)
     }
 
-    /// As [`serve_here`](crate::serve_here), [unchecked](Cown::unchecked) of the cown's condition. Tells
+    /// As [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked) of the cown's condition. Tells
     /// where the behaviour stands in the queue if it has not run.
     pub fn serve_placed(
         &self,

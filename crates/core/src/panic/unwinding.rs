@@ -25,7 +25,7 @@ pub(crate) type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
 pub(crate) type Revoke = Box<dyn Fn()>;
 
 /// Has `tell` called with the message of the panic that unwinds the calling thread: see
-/// [`once_caught`](crate::once_caught). `limit` is called if it is the first of that panic: it sees to it that what it is
+/// [`once_caught`](crate::internals::once_caught). `limit` is called if it is the first of that panic: it sees to it that what it is
 /// given is dropped in some time, and returns what takes that back.
 #[cold]
 pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>) {

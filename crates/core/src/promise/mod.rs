@@ -1,4 +1,4 @@
-//! Values that behaviours, futures and blocking jobs leave for others.
+//! Promises: values that behaviours, futures and blocking jobs leave for others, or the reason why there is none.
 
 mod cell;
 mod wait;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use cell::{Consumer, Producer};
 
-use crate::fault::Broken;
+pub use crate::fault::Broken;
 use crate::sched::context::prepare_to_block;
 use crate::sched::pump;
 use crate::simulated::{self, Polled, What};
@@ -65,8 +65,8 @@ impl<R: Send + 'static> Promise<R> {
     /// # Panics
     /// In a behaviour, a future or elsewhere on a worker: the work that is waited for may stand
     /// behind the caller. Use [`then`](Self::then), or `await` it in a
-    /// [`spawn_future`](crate::spawn_future). And on a thread whose [`Pump`](crate::Pump) has work, which
-    /// might be what is waited for: use [`Pump::run_future`](crate::Pump::run_future).
+    /// [`spawn_future`](crate::runtime::spawn_future). And on a thread whose [`Pump`](crate::runtime::Pump) has work, which
+    /// might be what is waited for: use [`Pump::run_future`](crate::runtime::Pump::run_future).
     #[track_caller]
     pub fn wait(self) -> Result<R, Broken> {
         self.wait_for(None)
@@ -183,7 +183,8 @@ impl<R: Send + 'static> Resolver<R> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Broken, Cown, Resolver, ask, when};
+    /// use coact::{Broken, Cown, ask, when};
+    /// use coact::promise::Resolver;
     ///
     /// let sum = Cown::new(1);
     /// let own = sum.clone();

@@ -162,12 +162,12 @@ pub enum Gate {
     /// The next behaviour may come.
     Open,
     /// Behaviours wait, and with them whatever else they hold or have been granted, until a later
-    /// [`Interruptible::on_interrupt`](crate::Interruptible::on_interrupt) opens.
+    /// [`Interruptible::on_interrupt`](crate::internals::Interruptible::on_interrupt) opens.
     ///
     /// The gate does not stay shut when nobody is left who could have it opened: when the last handle of the cown goes,
     /// what waits runs. Nor does that of a cown that is closed.
     Shut,
-    /// The next turn is the state's own: [`Interruptible::take_turn`](crate::Interruptible::take_turn).
+    /// The next turn is the state's own: [`Interruptible::take_turn`](crate::internals::Interruptible::take_turn).
     Reserved,
 }
 

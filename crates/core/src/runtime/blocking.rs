@@ -26,12 +26,13 @@ use crate::task::{TaskPtr, run_task};
 
 /// Runs a job that may block, on a thread that is kept for such jobs, and returns a promise of its
 /// result. Threads are started as they are needed, up to
-/// [`max_blocking`](crate::Builder::max_blocking), and end when they have had nothing to do for ten
+/// [`max_blocking`](crate::runtime::Builder::max_blocking), and end when they have had nothing to do for ten
 /// seconds. The job belongs to the current runtime, which is not idle before it has ended.
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, blocking};
+/// use coact::Cown;
+/// use coact::runtime::blocking;
 ///
 /// let text = Cown::new(String::new());
 /// let read = blocking(|| std::fs::read_to_string("Cargo.toml").unwrap_or_default());

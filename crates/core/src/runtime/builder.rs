@@ -28,7 +28,7 @@ use crate::simulated;
 ///     cown
 /// });
 /// assert_eq!(seen.into_inner().unwrap(), 1);
-/// # Ok::<(), coact::BuildError>(())
+/// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 #[derive(Clone, Default)]
 #[must_use = "a builder does nothing until it is built"]
@@ -130,7 +130,7 @@ impl Builder {
     ///
     /// **It bounds no queue.** While a worker has nothing else to do, a producer goes on there as fast as ever, and on the
     /// way a burst of some thousands is not noticed. What bounds memory and waiting is a bounded mailbox,
-    /// [`Credits`](crate::Credits), or a stream.
+    /// [`Credits`](crate::credits::Credits), or a stream.
     ///
     /// Nothing is lost, refused or put out of order, and nothing waits for ever. A cown in a group
     /// is never overloaded, nor is one whose turns end with a behaviour on several cowns; and threads that are no workers
@@ -155,13 +155,13 @@ impl Builder {
         self
     }
 
-    /// How many threads may serve [`blocking`](crate::blocking) jobs at a time (default: 512; 0 is taken for 1).
+    /// How many threads may serve [`blocking`](crate::runtime::blocking) jobs at a time (default: 512; 0 is taken for 1).
     pub fn max_blocking(mut self, threads: usize) -> Self {
         self.config.max_blocking = threads.max(1);
         self
     }
 
-    /// How long a thread for [`blocking`](crate::blocking) jobs, or for behaviours that [may
+    /// How long a thread for [`blocking`](crate::runtime::blocking) jobs, or for behaviours that [may
     /// block](Self::on_blocking_threads), is kept while it has nothing to do (default: 10 s).
     pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
         self.config.blocking_keep_alive = time;
@@ -174,10 +174,10 @@ impl Builder {
     /// file, a socket, a database's connection.
     ///
     /// A behaviour there may call [`Promise::wait`](crate::Promise::wait),
-    /// [`Credits::acquire_blocking`](crate::Credits::acquire_blocking) and the like. It keeps its
+    /// [`Credits::acquire_blocking`](crate::credits::Credits::acquire_blocking) and the like. It keeps its
     /// cowns meanwhile: what it waits for must not need them, nor the last of the threads.
     ///
-    /// Its [`blocking`](crate::blocking) jobs run on the same threads. A behaviour costs a lock more
+    /// Its [`blocking`](crate::runtime::blocking) jobs run on the same threads. A behaviour costs a lock more
     /// than on workers, and a switch of threads unless it follows another on the same cown.
     ///
     /// ```
@@ -188,7 +188,7 @@ impl Builder {
     /// let (reader, cown) = (files.run(|| Cown::new(())), Cown::new(20));
     /// let sum = ask(&reader, move |()| ask(&cown, |n| *n + 1).wait());
     /// assert_eq!(sum.wait(), Ok(Ok(21)));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn on_blocking_threads(mut self, max: usize) -> Self {
         self.config.workers = max;
@@ -230,7 +230,7 @@ impl Builder {
     /// when(&slow, move |_| finished.recv().unwrap());  // keeps the only worker
     /// assert_eq!(ask(&quick, |n| *n).wait(), Ok(1));   // runs all the same
     /// finish.send(()).unwrap();
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// A stall is found after one to one and a quarter times the limit. A spare has the workers'
@@ -292,7 +292,7 @@ impl Builder {
     ///         run();
     ///     })
     ///     .build()?;
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop) are called inside of it. If it does not
@@ -338,7 +338,7 @@ impl Builder {
     /// assert_eq!(Cown::new(0).runtime(), runtime.handle());
     /// let elsewhere = std::thread::spawn(|| Cown::new(0).runtime().name());
     /// assert_eq!(elsewhere.join().unwrap(), "bank");
-    /// # Ok::<(), coact_core::BuildError>(())
+    /// # Ok::<(), coact_core::runtime::BuildError>(())
     /// ```
     pub fn as_default(mut self) -> Self {
         self.config.as_default = true;

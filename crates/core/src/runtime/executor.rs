@@ -86,7 +86,7 @@ impl Builder {
     ///     .build()?;
     /// let cown = runtime.run(|| Cown::new(20));
     /// assert_eq!(ask(&cown, |n| *n + 1).wait(), Ok(21));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// A worker gives its thread back when there is nothing to do, after some hundred behaviours, and after about 100 us. A

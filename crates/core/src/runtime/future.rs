@@ -35,7 +35,8 @@ use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, spawn_future};
+/// use coact::{Cown, ask};
+/// use coact::runtime::spawn_future;
 ///
 /// let (a, b) = (Cown::new(1), Cown::new(2));
 /// let sum = spawn_future(async move {

@@ -116,7 +116,7 @@ impl Runtime {
     ///
     /// # Panics
     /// If `main` panics (after the wait). If it is called where it would wait for itself: from a
-    /// behaviour, a future or a waker, or from a [blocking](crate::blocking) job of this runtime.
+    /// behaviour, a future or a waker, or from a [blocking](crate::runtime::blocking) job of this runtime.
     #[track_caller]
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
         context::prepare_to_block(
@@ -164,11 +164,11 @@ impl Runtime {
     /// serve(100, ping.clone(), pong.clone());
     /// Runtime::wait_idle_all(&[one.handle(), two.handle()]);
     /// assert_eq!((ping.into_inner().unwrap(), pong.into_inner().unwrap()), (50, 50));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
-    /// A [`Pump`](crate::Pump) among them must be pumped meanwhile; its own thread waits with
-    /// [`Pump::run_until_all_idle`](crate::Pump::run_until_all_idle).
+    /// A [`Pump`](crate::runtime::Pump) among them must be pumped meanwhile; its own thread waits with
+    /// [`Pump::run_until_all_idle`](crate::runtime::Pump::run_until_all_idle).
     ///
     /// # Panics
     /// As [`run`](Self::run), where it would wait for itself; and on the thread of a pump among them.
@@ -231,7 +231,7 @@ impl Runtime {
     /// let cown = runtime.run(|| Cown::new(0));
     /// runtime.cancel();
     /// assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn cancel(&self) {
         if self.shared.phase() == Phase::Running {
@@ -255,7 +255,7 @@ impl Runtime {
         })
     }
 
-    /// Ends all that is [interruptible](crate::Interruptible) in several runtimes, such as actors, and waits until
+    /// Ends all that is [interruptible](crate::internals::Interruptible) in several runtimes, such as actors, and waits until
     /// that has happened and no work is left in any of them, for so long at the most; returns whether it has
     /// come to that. For layers above, which shut runtimes down together.
     ///

@@ -1,4 +1,6 @@
-//! Runtimes: making, entering, waiting for and stopping them.
+//! Runtimes: building, entering, waiting for and stopping them; blocking jobs, futures, and pumps.
+//!
+//! Programs that need no settings need none of this: the first cown starts the global runtime.
 
 pub(crate) mod blocking;
 pub(crate) mod builder;
@@ -12,6 +14,11 @@ pub(crate) mod pump;
 mod shutdown;
 mod within;
 
+pub use crate::current::may_block;
+pub use crate::fault::Fault;
+pub use crate::sched::busy::Busy;
+pub use crate::sched::ending::Stuck;
+pub use crate::sched::runtime_handle::RuntimeHandle;
 pub use blocking::blocking;
 #[cfg(all(test, loom))]
 pub(crate) use builder::config_in_model;

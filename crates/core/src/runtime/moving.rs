@@ -22,7 +22,7 @@ impl<T: Send + 'static> Cown<T> {
     /// behaviour on several cowns runs where the first of them is when its turn comes.)
     ///
     /// # Errors
-    /// The cowns of a [`Pump`](crate::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
+    /// The cowns of a [`Pump`](crate::runtime::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
     /// been shut down.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         home.take_in(self)

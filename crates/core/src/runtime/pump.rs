@@ -31,7 +31,7 @@ use crate::simulated;
 ///
 /// Cowns that are made in it are **pinned**: their states are touched by this thread only. A
 /// behaviour over several cowns of which one is pinned runs here, whatever the others are; one over
-/// cowns of two pumps is [refused](crate::Refusal::PinnedApart). Handles go everywhere, as all do, and
+/// cowns of two pumps is [refused](crate::behaviour::Refusal::PinnedApart). Handles go everywhere, as all do, and
 /// everybody may spawn. When the last handle is dropped elsewhere, the state is dropped here, when the
 /// thread next pumps.
 ///
@@ -57,7 +57,7 @@ use crate::simulated;
 /// other.join().unwrap();
 /// assert_eq!(pump.run_pending(), 1);
 /// assert_eq!(window.into_inner().unwrap(), ["drawn"]);
-/// # Ok::<(), coact::BuildError>(())
+/// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 ///
 /// The methods that run behaviours panic if they are called from one: a pump does not run inside of
@@ -122,7 +122,7 @@ impl Pump {
     /// Runs what is ready at this moment, and returns how many tasks that were: behaviours, turns of
     /// futures, and ends of states whose last handle is gone. It does not wait for work, and what becomes ready meanwhile is left for the next call,
     /// except behaviours that follow each other on one cown: up to the
-    /// [throughput](crate::Builder::throughput).
+    /// [throughput](crate::runtime::Builder::throughput).
     ///
     /// # Panics
     /// In a behaviour.
@@ -165,7 +165,7 @@ impl Pump {
     /// let pump = Runtime::builder().build_pumped()?;
     /// let cown = pump.run(|| Cown::new(20));
     /// assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics

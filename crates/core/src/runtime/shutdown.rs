@@ -49,9 +49,9 @@ pub struct ShutdownReport {
     /// How many workers were still in the middle of a behaviour when the wait ended, and other threads in one
     /// that runs [on the spot](crate::when_here). The workers' threads end after it.
     pub stuck_workers: usize,
-    /// How many [blocking](crate::blocking) jobs were still under way. Their threads end after them.
+    /// How many [blocking](crate::runtime::blocking) jobs were still under way. Their threads end after them.
     pub stuck_jobs: usize,
-    /// How many guards of [`RuntimeHandle::hold_open`](crate::RuntimeHandle::hold_open) were still there: what they have announced may
+    /// How many guards of [`RuntimeHandle::hold_open`](crate::runtime::RuntimeHandle::hold_open) were still there: what they have announced may
     /// come yet, and is refused. (Where workers are stuck it may be too few, since these may be in futures.)
     pub held_open: usize,
     /// What the workers and jobs are in: an entry for each that is stuck.

@@ -29,11 +29,11 @@ impl RuntimeHandle {
     ///     let _entered = home.enter();
     ///     assert_eq!(Cown::new(0).runtime(), home);
     /// }).join().unwrap();
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics
-    /// If it is the home of a [`Pump`](crate::Pump), and this is not its thread.
+    /// If it is the home of a [`Pump`](crate::runtime::Pump), and this is not its thread.
     #[track_caller]
     pub fn enter(self) -> EnterGuard<'static> {
         self.assert_enterable();
@@ -54,7 +54,7 @@ impl RuntimeHandle {
     ///     Cown::new(0)
     /// });
     /// assert_eq!(thread.join().unwrap().runtime(), home);
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -80,7 +80,7 @@ impl RuntimeHandle {
     /// // As an executor does, on whatever thread; for instance `tokio::spawn(home.within(..))`.
     /// let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     /// assert!(matches!(polled, Poll::Ready(cown) if cown.runtime() == runtime.handle()));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -90,7 +90,7 @@ impl RuntimeHandle {
     }
 
     /// A runtime for a timer that anybody may serve: the current one if a runtime is entered or the default,
-    /// and else any. No runtime [is told](crate::Builder::expect_entered) of that.
+    /// and else any. No runtime [is told](crate::runtime::Builder::expect_entered) of that.
     pub fn of_any() -> Self {
         Self(crate::sched::runtime_handle::any_id())
     }

@@ -37,7 +37,7 @@ impl RuntimeHandle {
     /// });
     /// // The thread has come to its end.
     /// assert_eq!(sum.into_inner().unwrap(), 1);
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn hold_open(self) -> Busy {
         shared::get(self.0).begin_outstanding();
@@ -45,7 +45,7 @@ impl RuntimeHandle {
     }
 
     /// Counts a piece of the runtime's work that is dropped since the runtime ends, for
-    /// [`ShutdownReport::abandoned`](crate::ShutdownReport::abandoned). For layers above, of what they drop themselves.
+    /// [`ShutdownReport::abandoned`](crate::runtime::ShutdownReport::abandoned). For layers above, of what they drop themselves.
     pub fn count_abandoned(self) {
         count_abandoned(self.0);
     }

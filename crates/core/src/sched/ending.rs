@@ -18,8 +18,8 @@ pub struct Stuck {
     /// The thread's name; of a thread that is not the runtime's own, a word for it.
     pub thread: String,
     /// The type of the behaviour, future or job that it is in, if that is known: of jobs and of
-    /// behaviours on [blocking threads](crate::Builder::on_blocking_threads) always, of others if the
-    /// runtime has a [watchdog](crate::Builder::watchdog).
+    /// behaviours on [blocking threads](crate::runtime::Builder::on_blocking_threads) always, of others if the
+    /// runtime has a [watchdog](crate::runtime::Builder::watchdog).
     pub work: Option<&'static str>,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Stuck {
     }
 }
 
-/// Which runtimes are about to end, as [`Interruptible::end`](crate::Interruptible::end) is told.
+/// Which runtimes are about to end, as [`Interruptible::end`](crate::internals::Interruptible::end) is told.
 #[derive(Clone, Debug)]
 pub struct Ending {
     pub(crate) homes: Arc<[RuntimeHandle]>,

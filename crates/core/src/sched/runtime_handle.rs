@@ -31,7 +31,7 @@ impl RuntimeHandle {
         Self(current_id())
     }
 
-    /// The name that the runtime was [given](crate::Builder::name).
+    /// The name that the runtime was [given](crate::runtime::Builder::name).
     pub fn name(self) -> &'static str {
         &shared::get(self.0).config.name
     }
@@ -41,7 +41,7 @@ impl RuntimeHandle {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::RuntimeHandle;
+    /// use coact::runtime::RuntimeHandle;
     ///
     /// let home = RuntimeHandle::current();
     /// assert!(home.elapsed() <= home.elapsed());
@@ -50,7 +50,7 @@ impl RuntimeHandle {
         shared::get(self.0).elapsed()
     }
 
-    /// The one `T` that belongs to this runtime and its [runtimes_of_its_group](crate::Builder::grouped_with): made
+    /// The one `T` that belongs to this runtime and its [runtimes_of_its_group](crate::runtime::Builder::grouped_with): made
     /// by `T::default()` when it is first asked for, and never dropped. For the layers above, which
     /// keep here what they have to keep for each runtime.
     ///
@@ -72,7 +72,7 @@ impl RuntimeHandle {
         !crate::simulated::is_active()
     }
 
-    /// The first of this runtime and its [runtimes_of_its_group](crate::Builder::grouped_with): that which was not
+    /// The first of this runtime and its [runtimes_of_its_group](crate::runtime::Builder::grouped_with): that which was not
     /// made as a sibling of another one. It is the same for all of them.
     pub fn group_root(self) -> Self {
         Self(shared::get(self.0).config.extensions.root().unwrap_or(self.0))

@@ -1,4 +1,4 @@
-//! Timers: behaviours that are spawned later, once or again and again.
+//! Timers: behaviours that are spawned later, once or again and again, and a future that sleeps.
 
 pub(crate) mod once_caught;
 mod sleep;
@@ -33,7 +33,8 @@ use crate::sched::shared;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, Runtime, after};
+/// use coact::{Cown, Runtime};
+/// use coact::time::after;
 /// use std::time::Duration;
 ///
 /// let runtime = Runtime::builder().workers(1).build()?;
@@ -44,7 +45,7 @@ use crate::sched::shared;
 ///     cown
 /// });
 /// assert_eq!(cown.into_inner().unwrap(), ["early", "late"]);
-/// # Ok::<(), coact::BuildError>(())
+/// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 ///
 /// # Panics
@@ -68,7 +69,8 @@ where
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, every};
+/// use coact::{Cown, ask};
+/// use coact::time::every;
 /// use std::time::Duration;
 ///
 /// let ticks = Cown::new(0);
@@ -92,7 +94,7 @@ where
 }
 
 impl RuntimeHandle {
-    /// [`after`](crate::after) with a timer of this runtime.
+    /// [`after`](crate::time::after) with a timer of this runtime.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -105,7 +107,7 @@ impl RuntimeHandle {
     /// clock.wait_idle(); // The timer has fired,
     /// bank.wait_idle(); // and its behaviour has run.
     /// assert_eq!(account.into_inner(), Ok(1));
-    /// # Ok::<(), coact::BuildError>(())
+    /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics
@@ -122,7 +124,7 @@ impl RuntimeHandle {
         self.timers().set(delay, TimerEntry::Once(Box::new(fire)))
     }
 
-    /// [`every`](crate::every) with a timer of this runtime.
+    /// [`every`](crate::time::every) with a timer of this runtime.
     ///
     /// # Panics
     /// As there.
@@ -149,7 +151,7 @@ impl RuntimeHandle {
         self.timers().set(period, TimerEntry::Every { period: nanos(period), fire: Box::new(fire) })
     }
 
-    /// [`every_with_fixed_delay`](crate::every_with_fixed_delay) with a timer of this runtime.
+    /// [`every_with_fixed_delay`](crate::time::every_with_fixed_delay) with a timer of this runtime.
     ///
     /// # Panics
     /// As there.
@@ -190,7 +192,8 @@ impl RuntimeHandle {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, every_with_fixed_delay};
+/// use coact::{Cown, ask};
+/// use coact::time::every_with_fixed_delay;
 /// use std::time::Duration;
 ///
 /// let runs = Cown::new(0);
@@ -268,7 +271,8 @@ impl Completion for Tick {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, after};
+/// use coact::Cown;
+/// use coact::time::after;
 /// use std::time::Duration;
 ///
 /// let gate = Cown::new("locked");

@@ -23,7 +23,8 @@ const LIMIT: Duration = Duration::from_secs(1);
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, once_caught, when};
+/// use coact::{Cown, when};
+/// use coact::internals::once_caught;
 /// use std::sync::{Arc, mpsc};
 ///
 /// struct Witness(mpsc::Sender<Arc<str>>);

@@ -13,7 +13,7 @@ use crate::promise::{Promise, Resolver};
 use crate::sched::runtime_handle::RuntimeHandle;
 
 impl RuntimeHandle {
-    /// [`sleep`](crate::sleep) with a timer of this runtime.
+    /// [`sleep`](crate::time::sleep) with a timer of this runtime.
     pub fn sleep(self, delay: Duration) -> Sleep {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a timer"));
@@ -28,7 +28,8 @@ impl RuntimeHandle {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, sleep};
+/// use coact::Cown;
+/// use coact::time::sleep;
 /// use std::time::Duration;
 ///
 /// let log = Cown::new(Vec::new());

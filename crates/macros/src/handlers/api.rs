@@ -38,8 +38,8 @@ pub fn write(api: &Api, block: &Block<'_>, methods: &[Method]) -> syn::Result<To
         }
 
         #[automatically_derived]
-        impl #params #name #arguments for #root::Addr<#actor> #predicates {
-            #(#(#conditions)* #signatures { #root::Addr::ask(self, #bodies) })*
+        impl #params #name #arguments for #root::actor::Addr<#actor> #predicates {
+            #(#(#conditions)* #signatures { #root::actor::Addr::ask(self, #bodies) })*
         }
     })
 }
@@ -56,7 +56,7 @@ fn signature(block: &Block<'_>, method: &Method) -> TokenStream {
     let root = &block.root;
     let Method { ident, fields, reply, .. } = method;
     let (names, types) = (names(fields), fields.iter().map(|field: &Field| &field.ty));
-    quote!(fn #ident(&self, #(#names: #types),*) -> #root::Ask<#reply>)
+    quote!(fn #ident(&self, #(#names: #types),*) -> #root::actor::Ask<#reply>)
 }
 
 fn method_docs(method: &Method) -> TokenStream {

@@ -90,7 +90,7 @@ impl<'a> Message<'a> {
         let (params, arguments, predicates) = self.carried.generics.split_for_impl();
         quote_spanned! {self.site=>
             #[automatically_derived]
-            impl #params #root::Message for #name #arguments #predicates {
+            impl #params #root::actor::Message for #name #arguments #predicates {
                 type Reply = #reply;
             }
         }
@@ -106,7 +106,7 @@ impl<'a> Message<'a> {
         };
         quote_spanned! {self.site=>
             #[automatically_derived]
-            impl #params #root::#which<#message> for #actor #predicates { #body }
+            impl #params #root::actor::#which<#message> for #actor #predicates { #body }
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a> Message<'a> {
         let (root, Method { reply, .. }) = (&self.root, self.method);
         let (message, taken_apart, call) = (self.ty(), self.taken_apart(), self.call());
         quote_spanned! {self.site=>
-            fn handle(&mut self, message: #message, context: &mut #root::Context<Self>) -> #reply {
+            fn handle(&mut self, message: #message, context: &mut #root::actor::Context<Self>) -> #reply {
                 #taken_apart
                 #call
             }
@@ -128,10 +128,10 @@ impl<'a> Message<'a> {
             Form::Now | Form::ByHand => call,
             Form::Detached => quote_spanned! {self.site=>
                 let future = #call;
-                #root::Context::detach(context, reply, future);
+                #root::actor::Context::detach(context, reply, future);
             },
             Form::Held => quote_spanned! {self.site=>
-                #root::Context::hold(context, reply, move |actor, context| {
+                #root::actor::Context::hold(context, reply, move |actor, context| {
                     ::std::boxed::Box::pin(#call)
                 });
             },
@@ -140,8 +140,8 @@ impl<'a> Message<'a> {
             fn receive(
                 &mut self,
                 message: #message,
-                reply: #root::Reply<#reply>,
-                context: &mut #root::Context<Self>,
+                reply: #root::actor::Reply<#reply>,
+                context: &mut #root::actor::Context<Self>,
             ) {
                 #taken_apart
                 #body
@@ -165,8 +165,8 @@ impl<'a> Message<'a> {
             Argument::Field(name) => name.to_token_stream(),
             Argument::Context => quote_spanned!(site=> context),
             Argument::Reply => quote_spanned!(site=> reply),
-            Argument::Address => quote_spanned!(site=> #root::Context::address(context)),
-            Argument::WeakAddress => quote_spanned!(site=> #root::Context::weak(context)),
+            Argument::Address => quote_spanned!(site=> #root::actor::Context::address(context)),
+            Argument::WeakAddress => quote_spanned!(site=> #root::actor::Context::weak(context)),
         });
         let method = &self.method.ident;
         quote_spanned!(site=> Self::#method(#(#arguments),*))

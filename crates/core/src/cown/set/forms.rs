@@ -68,7 +68,8 @@ pub struct CheckedAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, read_all};
+/// use coact::{Cown, ask};
+/// use coact::cown::read_all;
 ///
 /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
 /// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
@@ -88,7 +89,8 @@ impl<'c, T, R> ReadAll<'c, T, R> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, ask, read_all, when};
+    /// use coact::{Cown, ask, when};
+    /// use coact::cown::read_all;
     ///
     /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
     /// when(&accounts[2], |_| panic!("half way"));
@@ -109,7 +111,8 @@ impl<'c, T, R> ReadAll<'c, T, R> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, MemberError, ask, checked_all, when};
+/// use coact::{Cown, ask, when};
+/// use coact::cown::{MemberError, checked_all};
 ///
 /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
 /// when(&accounts[2], |_| panic!("half way"));

@@ -24,16 +24,16 @@ pub(super) use handles::{view, view_mut};
 /// | set | the closure gets |
 /// | --- | --- |
 /// | `&a` | `&mut A` |
-/// | `a` (a [`Cown<A>`](crate::Cown)) | [`Held<A>`](crate::Held): like `&mut A`, with the handle |
+/// | `a` (a [`Cown<A>`](crate::Cown)) | [`Held<A>`](crate::cown::Held): like `&mut A`, with the handle |
 /// | `a.read()` | `&A` |
 /// | `a.checked()` | `Result<&mut A, Poisoned<A>>` |
 /// | `a.read().checked()` | `Result<&A, PoisonedRead<A>>` |
 /// | `(&a, b.read())`, up to 8 members | `(&mut A, &B)` |
 /// | `[&a, &b]` | `[&mut A; 2]` |
-/// | `&vec[..]`, `&vec` (of `Cown<A>` or `&Cown<A>`) | [`Members<A>`](crate::Members) |
-/// | `read_all(&vec)` | [`ReadMembers<A>`](crate::ReadMembers) |
-/// | `checked_all(&vec)` | [`CheckedMembers<A>`](crate::CheckedMembers) |
-/// | `read_all(&vec).checked()` | [`CheckedReadMembers<A>`](crate::CheckedReadMembers) |
+/// | `&vec[..]`, `&vec` (of `Cown<A>` or `&Cown<A>`) | [`Members<A>`](crate::cown::Members) |
+/// | `read_all(&vec)` | [`ReadMembers<A>`](crate::cown::ReadMembers) |
+/// | `checked_all(&vec)` | [`CheckedMembers<A>`](crate::cown::CheckedMembers) |
+/// | `read_all(&vec).checked()` | [`CheckedReadMembers<A>`](crate::cown::CheckedReadMembers) |
 ///
 /// Tuples and arrays may hold any of these, tuples and slices too. Nothing is cloned or counted. In
 /// the place of a cown there may be any handle of one ([`AsCown`]), such as the address of an actor.

@@ -2,7 +2,7 @@
 //! thread for each while it lasts.
 //!
 //! Behaviours are not preempted, so one that computes or blocks for a second keeps its worker for a
-//! second. With a [limit](crate::Builder::watchdog), each worker [marks](mark) what it runs, and a
+//! second. With a [limit](crate::runtime::Builder::watchdog), each worker [marks](mark) what it runs, and a
 //! thread looks at the marks some four times in a limit. A mark that stays is a *stall*. It is
 //! reported once, what waits in the queue of the stalled worker is moved to where others find it,
 //! and if nobody sleeps who could run it, a [spare](spare) starts. Spares are marked and watched as

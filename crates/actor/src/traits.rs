@@ -9,7 +9,7 @@ use crate::{Context, ExitReason, Reply};
 /// [`Context::hold`]: messages wait until its future has ended.
 ///
 /// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`]. One that
-/// is not lives on the thread of a [`Pump`](coact_core::Pump): [`actor_local`](crate::actor_local).
+/// is not lives on the thread of a [`Pump`](coact_core::runtime::Pump): [`actor_local`](crate::actor::actor_local).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -54,7 +54,7 @@ pub trait Actor: Sized + 'static {
     /// Called before the state is dropped, at a stop as at a restart, unless the actor is
     /// [killed](crate::Addr::kill). After a panic the state is as the panic left it.
     ///
-    /// A panic in it is told as [`ActorFailed`](crate::ActorFailed), and becomes the reason of an end whose
+    /// A panic in it is told as [`ActorFailed`](crate::pubsub::ActorFailed), and becomes the reason of an end whose
     /// own was [normal](ExitReason::is_normal).
     fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let _ = (reason, context);
@@ -149,7 +149,8 @@ pub trait Handler<M: Message>: Actor {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// # use coact::{Actor, Addr, Context, Handler, Message, Receive, Reply, spawn};
+/// # use coact::{Actor, Addr, Context, Handler, Message, spawn};
+/// # use coact::actor::{Receive, Reply};
 /// # struct Back;
 /// # impl Actor for Back {}
 /// # struct Price(&'static str);
