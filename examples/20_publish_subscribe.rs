@@ -56,10 +56,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (tell, told) = mpsc::channel();
     let letters = tell.clone();
     let subscriptions = [
-        events().subscribe(move |letter: DeadLetter| {
+        events().subscribe_fn(move |letter: DeadLetter| {
             let _ = letters.send(format!("a {} was not read", letter.message));
         }),
-        events().subscribe(move |stopped: ActorStopped| {
+        events().subscribe_fn(move |stopped: ActorStopped| {
             let _ = tell.send(format!("an actor has ended: {}", stopped.reason));
         }),
     ];

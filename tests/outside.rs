@@ -124,7 +124,7 @@ fn t7_handles_are_used_from_everywhere() {
     let (dropped, drops) = std::sync::mpsc::channel();
     let far = log.clone();
     let (actor, cown, _subscription) = system.run(move || {
-        let subscription = events().subscribe(move |gone: MessageDropped| {
+        let subscription = events().subscribe_fn(move |gone: MessageDropped| {
             let _ = dropped.send(gone.actor);
         });
         let mailbox = Mailbox::bounded(1).drop_newest();
@@ -165,7 +165,7 @@ fn a_system_may_be_the_default() {
     let started = Log::new();
     let far = started.clone();
     // All of it without entering.
-    let _subscription = events().subscribe(move |actor: ActorStarted| far.push(actor.actor));
+    let _subscription = events().subscribe_fn(move |actor: ActorStarted| far.push(actor.actor));
     let actor = on("other", || spawn(Idle));
     assert_eq!((actor.runtime(), Cown::new(0).runtime()), (home, home));
     let named = actor_named();

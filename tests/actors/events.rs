@@ -39,7 +39,7 @@ impl Receive<Later> for Slow {
 fn listen<E: Clone + Send + 'static>() -> (Log<E>, Subscription) {
     let log = Log::new();
     let entries = log.clone();
-    (log, events().subscribe(move |event: E| entries.push(event)))
+    (log, events().subscribe_fn(move |event: E| entries.push(event)))
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn an_actor_may_listen() {
     check(|| {
         let log = Log::new();
         let undertaker = spawn(Undertaker(log.clone()));
-        let subscription = events().subscribe_actor::<DeadLetter>(undertaker);
+        let subscription = events().subscribe::<DeadLetter>(undertaker);
         let (diary, _) = Diary::spawn();
         diary.send(Enough).unwrap();
         let sent = (0..3).filter(|_| diary.send(Note("perhaps")).is_ok()).count();
@@ -195,7 +195,7 @@ fn an_actor_may_listen() {
 #[test]
 fn a_listener_that_panics_does_not_hurt_the_actor() {
     check_with_faults(|faults| {
-        let subscription = events().subscribe(|_: ActorStopped| fail("curious"));
+        let subscription = events().subscribe_fn(|_: ActorStopped| fail("curious"));
         let (diary, log) = Diary::spawn();
         let ended = diary.ended();
         diary.stop().unwrap();

@@ -300,7 +300,7 @@ fn events_of_ones_own_are_topics_by_type() {
     check(|| {
         let heard = Log::new();
         let log = heard.clone();
-        let subscription = events().subscribe(move |opened: Opened| log.push(opened.0));
+        let subscription = events().subscribe_fn(move |opened: Opened| log.push(opened.0));
         assert_eq!(events().publish(Opened("gate")), 1);
         assert_eq!(events().publish(5_u8), 0);
         assert_eq!(heard.take(), ["gate"]);

@@ -30,7 +30,7 @@ pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 /// let worker = spawn(Worker);
 /// let (tell, told) = std::sync::mpsc::channel();
 /// let id = worker.id();
-/// let _subscription = events().subscribe(move |stopped: ActorStopped| {
+/// let _subscription = events().subscribe_fn(move |stopped: ActorStopped| {
 ///     if stopped.actor == id {
 ///         let _ = tell.send(stopped.reason);
 ///     }
@@ -62,20 +62,20 @@ impl Events {
         Self(Services::of(home))
     }
 
-    /// Calls a closure with each event of a type: as [`Topic::subscribe_fn`].
-    pub fn subscribe<E: Clone + Send + 'static>(
-        self,
-        call: impl Fn(E) + Send + Sync + 'static,
-    ) -> Subscription {
-        self.topic().subscribe_fn(call)
-    }
-
     /// Sends an actor each event of a type: as [`Topic::subscribe`].
-    pub fn subscribe_actor<E: Message + Clone>(
+    pub fn subscribe<E: Message + Clone>(
         self,
         subscriber: impl Into<Recipient<E>>,
     ) -> Subscription {
         self.topic().subscribe(subscriber)
+    }
+
+    /// Calls a closure with each event of a type: as [`Topic::subscribe_fn`].
+    pub fn subscribe_fn<E: Clone + Send + 'static>(
+        self,
+        call: impl Fn(E) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.topic().subscribe_fn(call)
     }
 
     /// Publishes an event; returns how many subscribers have got it.
