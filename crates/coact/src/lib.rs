@@ -195,3 +195,8 @@ pub mod internals {
 #[cfg(all(doctest, feature = "sim"))]
 #[doc = include_str!("../../../docs/testing.md")]
 struct TestingGuide;
+
+/// The programs of the patterns, which are tested under simulation.
+#[cfg(all(doctest, feature = "macros", feature = "sim"))]
+#[doc = include_str!("../../../docs/patterns.md")]
+struct Patterns;
