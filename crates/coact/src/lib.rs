@@ -200,3 +200,25 @@ struct TestingGuide;
 #[cfg(all(doctest, feature = "macros", feature = "sim"))]
 #[doc = include_str!("../../../docs/patterns.md")]
 struct Patterns;
+
+/// The pages for those who come from elsewhere.
+#[cfg(all(doctest, feature = "macros"))]
+mod from {
+    #[doc = include_str!("../../../docs/from/akka.md")]
+    struct Akka;
+
+    #[doc = include_str!("../../../docs/from/erlang.md")]
+    struct Erlang;
+
+    #[doc = include_str!("../../../docs/from/kameo-actix-ractor.md")]
+    struct KameoActixRactor;
+
+    #[doc = include_str!("../../../docs/from/mutexes.md")]
+    struct Mutexes;
+
+    #[doc = include_str!("../../../docs/from/tokio.md")]
+    struct Tokio;
+
+    #[doc = include_str!("../../../docs/from/verona.md")]
+    struct Verona;
+}
