@@ -148,8 +148,7 @@ pub use coact_core::sim;
 // Actors.
 #[cfg(feature = "actors")]
 #[doc(inline)]
-pub use coact_actor::{mailbox, pubsub, routing, stream, supervise, system, this_thread};
-pub use coact_actor::registry::registry;
+pub use coact_actor::{mailbox, pubsub, registry, routing, stream, supervise, system, this_thread};
 
 /// Actors: what one is, how it is spawned and reached, and what it is told.
 #[cfg(feature = "actors")]
