@@ -165,3 +165,14 @@ fn a_group_that_never_ends_leaves_its_thread_to_others() {
     assert!(matches!(turn, Ok(Ok(1))), "others had no turn");
     assert_eq!(report.stuck_workers, 0);
 }
+
+/// Its end needs no thread, since it has none.
+#[test]
+fn an_unused_runtime_has_ended_after_its_shutdown() {
+    let runtime = runtime(2);
+    let handle = runtime.handle();
+    let _busy = handle.hold_open();
+    let report = runtime.shutdown(Duration::from_millis(1));
+    assert_eq!(report.stuck_workers, 0);
+    assert!(Runtime::wait_idle_all_timeout(&[handle], PATIENCE), "it counts as alive");
+}

@@ -15,6 +15,9 @@ pub(crate) type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
 type ThreadWrapper = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 
+/// The most workers that a runtime can have.
+pub(crate) const MAX_WORKERS: usize = 4096;
+
 /// What the workers know of the user's wishes.
 #[derive(Clone)]
 pub(crate) struct Config {

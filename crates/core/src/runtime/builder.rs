@@ -1,14 +1,16 @@
 //! What a runtime is made with.
 
+mod on_executor;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::executor::WorkerFuture;
+use super::build_error::BuildError;
+use super::executor::SpawnWorker;
 use super::handle::Runtime;
 use super::pump::Pump;
-use crate::config::Host;
-use crate::config::{Config, Extensions, PanicHook};
+use crate::config::{Config, Extensions, Host, MAX_WORKERS, PanicHook};
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
@@ -38,65 +40,20 @@ pub struct Builder {
     spawn_worker: Option<SpawnWorker>,
 }
 
-pub(super) type SpawnWorker = Arc<dyn Fn(WorkerFuture) + Send + Sync>;
+impl Runtime {
+    /// A runtime with the default settings.
+    ///
+    /// # Errors
+    /// See [`Builder::build`].
+    pub fn new() -> Result<Self, BuildError> {
+        Self::builder().build()
+    }
 
-/// Why a runtime could not be made.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// `workers(0)`, or more workers than 4,096.
-    Workers(usize),
-    /// `throughput(0)`.
-    Throughput,
-    /// A [name](Builder::name) with a NUL byte in it: threads cannot be called that.
-    Name(String),
-    /// A [watchdog](Builder::watchdog) without a limit: the duration is zero.
-    Watchdog,
-    /// Another runtime, of this name, is the [default](Builder::as_default) already.
-    DefaultTaken(&'static str),
-    /// A process can make 65,535 runtimes in its life, and has.
-    TooMany,
-    /// The operating system refused a thread.
-    Thread(std::io::Error),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::Workers(n) => {
-                write!(f, "a runtime has 1 to {MAX_WORKERS} workers, not {n}")
-            }
-            BuildError::Watchdog => f.write_str(
-                "a watchdog needs a limit above zero: how long a behaviour may keep its worker",
-            ),
-            BuildError::Throughput => {
-                f.write_str("a throughput of 0 would run nothing: use 1 or more")
-            }
-            BuildError::Name(name) => {
-                write!(f, "no thread can be called {name:?}: take the NUL byte out of the name")
-            }
-            BuildError::DefaultTaken(other) => {
-                write!(
-                    f,
-                    "the runtime `{other}` is the default of threads that have entered none: shut it down first, or do without `as_default`"
-                )
-            }
-            BuildError::TooMany => f.write_str("this process has made 65,535 runtimes: share them"),
-            BuildError::Thread(error) => write!(f, "could not start a worker thread: {error}"),
-        }
+    /// Settings for a runtime.
+    pub fn builder() -> Builder {
+        Builder::default()
     }
 }
-
-impl std::error::Error for BuildError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            BuildError::Thread(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-const MAX_WORKERS: usize = 4096;
 
 impl Builder {
     /// How many worker threads run behaviours (default: one a core).
@@ -444,7 +401,7 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);
-    let elsewhere = super::handle::elsewhere(&builder.config);
+    let elsewhere = elsewhere(&builder.config);
     Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }
 

@@ -4,17 +4,17 @@ use super::blocking::BlockingPool;
 use crate::config::Host;
 use crate::current;
 use crate::current::default_runtime::Claim;
-use crate::sched::shared::Elsewhere;
 use crate::sched::start;
 use std::fmt;
 use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::builder::SpawnWorker;
-use super::executor;
+use super::build_error::BuildError;
+use super::elsewhere::elsewhere;
+use super::executor::{self, SpawnWorker};
+use super::guard::EnterGuard;
 use super::shutdown::{self, ShutdownReport};
-use super::{BuildError, Builder, EnterGuard};
 use crate::config::Config;
 use crate::ids::RuntimeId;
 use crate::interrupt;
@@ -23,7 +23,6 @@ use crate::sched::quiescence::{self, Runtimes};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared::{self, Phase, Shared};
 use crate::simulated;
-use crate::task::TaskPtr;
 
 /// A set of workers with everything that belongs to them.
 ///
@@ -45,21 +44,8 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A runtime with the default settings.
-    ///
-    /// # Errors
-    /// See [`Builder::build`].
-    pub fn new() -> Result<Self, super::BuildError> {
-        Self::builder().build()
-    }
-
-    /// Settings for a runtime.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
     /// The runtime that is used where no other one is entered, and none is the
-    /// [default](Builder::as_default). It starts with its first use, with the default settings but for its
+    /// [default](super::Builder::as_default). It starts with its first use, with the default settings but for its
     /// name, `coact-global`, and is never shut down.
     ///
     /// # Panics
@@ -83,6 +69,10 @@ impl Runtime {
             return Ok(runtime);
         }
         shared.start(parkers)?;
+        if shared.config.host == Host::Blocking {
+            // Its threads are the pool's. So it has one to be ended by, if it never runs a task.
+            let _: &BlockingPool = shared.service();
+        }
         if let Some(spawn) = spawn_worker {
             executor::spawn_workers(shared, &spawn);
         }
@@ -99,7 +89,7 @@ impl Runtime {
         self.shared.id
     }
 
-    /// How many workers it has; of one [on blocking threads](Builder::on_blocking_threads), how many
+    /// How many workers it has; of one [on blocking threads](super::Builder::on_blocking_threads), how many
     /// threads it may have.
     pub fn workers(&self) -> usize {
         self.shared.config.workers
@@ -346,29 +336,4 @@ fn claim(id: RuntimeId, config: &Config) -> Result<Option<Claim>, BuildError> {
         return Claim::default(id).map(Some).map_err(taken);
     }
     Ok(config.expects_entered.then(|| Claim::expecting(id)))
-}
-
-/// Who takes the tasks of a runtime that has no workers.
-pub(super) fn elsewhere(config: &Config) -> Option<Elsewhere> {
-    if config.simulated {
-        return Some(give_to_simulation);
-    }
-    (config.host == Host::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
-}
-
-/// Takes a task of a simulated runtime.
-fn give_to_simulation(shared: &'static Shared, task: TaskPtr) {
-    if simulated::ready(task, shared.id) {
-        return shared.tell_pump_once();
-    }
-    // Without its body, so that its cowns are released and its promise is resolved.
-    // SAFETY: ready, and given to us.
-    unsafe { shared.cancel(task) };
-    // What a failed run has left in the test's own hands must not hide its report.
-    assert!(
-        shared.phase() != Phase::Running,
-        "a behaviour on a simulated cown was spawned outside of its simulation: begin the threads of a simulated program \
-         with `sim::thread`, not `std::thread`"
-    );
-    shared.tell_pump_once();
 }

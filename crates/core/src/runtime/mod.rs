@@ -3,7 +3,9 @@
 //! Programs that need no settings need none of this: the first cown starts the global runtime.
 
 pub(crate) mod blocking;
+mod build_error;
 pub(crate) mod builder;
+mod elsewhere;
 mod executor;
 pub(crate) mod future;
 mod guard;
@@ -20,11 +22,12 @@ pub use crate::sched::busy::Busy;
 pub use crate::sched::ending::Stuck;
 pub use crate::sched::runtime_handle::RuntimeHandle;
 pub use blocking::blocking;
+pub use build_error::BuildError;
+pub use builder::Builder;
 #[cfg(all(test, loom))]
 pub(crate) use builder::config_in_model;
 #[cfg(feature = "sim")]
 pub(crate) use builder::new_simulated;
-pub use builder::{BuildError, Builder};
 pub use executor::WorkerFuture;
 pub use future::spawn_future;
 pub use guard::EnterGuard;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use super::handle::elsewhere;
-use super::shutdown::{self, STANDSTILL};
-use super::{EnterGuard, ShutdownReport};
+use super::elsewhere::elsewhere;
+use super::guard::EnterGuard;
+use super::shutdown::{self, STANDSTILL, ShutdownReport};
 use crate::config::Config;
 use crate::current::Cancelling;
 use crate::ids::RuntimeId;

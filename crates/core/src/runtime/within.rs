@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::EnterGuard;
+use super::guard::EnterGuard;
 use crate::current::Entered;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;

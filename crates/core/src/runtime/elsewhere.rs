@@ -1,0 +1,32 @@
+//! Where the tasks of a runtime go that has no workers: to the simulation, or to its blocking threads.
+
+use super::blocking::BlockingPool;
+use crate::config::{Config, Host};
+use crate::sched::shared::{Elsewhere, Phase, Shared};
+use crate::simulated;
+use crate::task::TaskPtr;
+
+/// Who takes the tasks of a runtime that has no workers.
+pub(super) fn elsewhere(config: &Config) -> Option<Elsewhere> {
+    if config.simulated {
+        return Some(give_to_simulation);
+    }
+    (config.host == Host::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
+}
+
+/// Takes a task of a simulated runtime.
+fn give_to_simulation(shared: &'static Shared, task: TaskPtr) {
+    if simulated::ready(task, shared.id) {
+        return shared.tell_pump_once();
+    }
+    // Without its body, so that its cowns are released and its promise is resolved.
+    // SAFETY: ready, and given to us.
+    unsafe { shared.cancel(task) };
+    // What a failed run has left in the test's own hands must not hide its report.
+    assert!(
+        shared.phase() != Phase::Running,
+        "a behaviour on a simulated cown was spawned outside of its simulation: begin the threads of a simulated program \
+         with `sim::thread`, not `std::thread`"
+    );
+    shared.tell_pump_once();
+}
