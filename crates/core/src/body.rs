@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
 use crate::ids::RuntimeId;

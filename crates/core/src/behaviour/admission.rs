@@ -5,7 +5,7 @@
 //! refused, and never waits for its permits. They go along with the completion, and back when the closure is
 //! called, or dropped uncalled.
 
-use super::spawn::Refusal;
+use super::refusal::Refusal;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::cown::set::sealed::Admission;

@@ -5,8 +5,10 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::admission;
-use super::multi::{Prepared, count_members};
-use super::spawn::{self, Refusal};
+use super::multi::Prepared;
+use super::placing::{self, count_members};
+use super::refusal::Refusal;
+use super::spawn;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::depth;
@@ -137,7 +139,7 @@ impl Batch {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        if spawn::is_closed(&set) {
+        if placing::is_closed(&set) {
             return Err(BatchError { refusal: Refusal::Closed, batch: self, closure });
         }
         let len = match count_members(&set) {

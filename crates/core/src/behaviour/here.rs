@@ -7,11 +7,11 @@ use std::ptr::{NonNull, null};
 use coact_sync::patience::Patience;
 use smallvec::SmallVec;
 
-use super::multi::count_members;
-use super::{pair, spawn};
+use super::pair;
+use super::placing::{self, count_members};
 use crate::behaviour::answer::Answer;
 use crate::body::{Body, Completion, Ended, Forget};
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current::AsWorker;
 use crate::fault::Broken;
@@ -300,7 +300,7 @@ impl Few {
     #[inline(always)]
     fn of<S: CownSet>(set: &S) -> Self {
         if S::SINGLE {
-            let member = spawn::only_member(set);
+            let member = placing::only_member(set);
             // SAFETY: the set's handle keeps the cown alive.
             let is_grouped = unsafe { member.header() }.is_grouped();
             return if is_grouped { Few::No } else { Few::One(member) };
@@ -315,7 +315,7 @@ impl Few {
         let is_free = |member: Member| unsafe { !member.header().is_in_use(false) };
         match pair::named(set, |_| ()) {
             Some(members) => members.into_iter().all(is_free),
-            None => S::SINGLE && is_free(spawn::only_member(set)),
+            None => S::SINGLE && is_free(placing::only_member(set)),
         }
     }
 
@@ -387,13 +387,13 @@ fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
     if count_members(set).is_err() {
         return None;
     }
-    HerePlace::at(spawn::place_of(set).ok()?)
+    HerePlace::at(placing::place_of(set).ok()?)
 }
 
 /// The runtime, if a thread that is none of its workers may run its behaviours now. (So the caller need not keep it.)
 #[inline(never)]
 fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
-    (!spawn::is_closed_at(home) && can_run_here(home)).then_some(home)
+    (!placing::is_closed_at(home) && can_run_here(home)).then_some(home)
 }
 
 /// Whether the current thread may run behaviours of the runtime.
@@ -442,7 +442,7 @@ where
         return Some((set, closure, completion));
     }
     // Others may have moved a cown before it was taken, and a foreign handle may name another one than before.
-    if spawn::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
+    if placing::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
         // SAFETY: taken, and not given back yet.
         unsafe { release_unused(&slots, ready) };
         return Some((set, closure, completion));

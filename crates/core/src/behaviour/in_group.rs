@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
 use crate::body::{Body, Completion};
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::header::CownHeader;

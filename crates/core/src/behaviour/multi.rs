@@ -13,9 +13,10 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use smallvec::SmallVec;
 
-use super::spawn::{self, Refusal};
+use super::placing;
+use super::refusal::Refusal;
 use crate::body::{Body, Completion, Ended};
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
 use crate::group::join::Grouped;
@@ -31,16 +32,6 @@ use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
-
-/// How many members a set has.
-///
-/// # Errors
-/// More than one behaviour can name. (Only handles without a size can be so many.)
-#[inline]
-pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
-    let members = set.member_count();
-    u32::try_from(members).map_err(|_| Refusal::TooMany { members })
-}
 
 /// Runs over the members of a behaviour.
 ///
@@ -105,7 +96,7 @@ where
         TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
 
     /// Makes the behaviour, which is yet to be [settled](Self::settle), and passes its requests on in
-    /// the order of the members, of which there are [`len`](count_members).
+    /// the order of the members, of which there are [`len`](placing::count_members).
     ///
     /// # Panics
     /// If a foreign handle does: the closure and the completion are dropped then.
@@ -161,10 +152,10 @@ where
     pub(crate) fn settle(&mut self, is_distinct: impl FnOnce() -> bool) -> Result<(), Refusal> {
         // SAFETY: the node is ours, and its cowns alive by the caller's set.
         let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
-        let bound = spawn::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
+        let bound = placing::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
             let cowns: SmallVec<[_; 8]> = members.map(Member::header_ptr).collect();
-            if let Some(overlap) = spawn::overlap_among(&cowns) {
+            if let Some(overlap) = placing::overlap_among(&cowns) {
                 return Err(Refusal::Overlap(overlap));
             }
         }

@@ -10,7 +10,7 @@ use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
 use crate::body::{Body, Completion, Ended, Panicked};
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::ids::RuntimeId;
 use crate::paths::Path;

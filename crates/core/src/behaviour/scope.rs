@@ -8,7 +8,7 @@ use std::thread::{self, Thread};
 use coact_sync::shim::atomic::{AtomicUsize, Ordering};
 use coact_sync::shim::sync::Mutex;
 
-use super::multi::count_members;
+use super::placing::{self, count_members};
 use super::spawn;
 use crate::body::Completion;
 use crate::cown::set::CownSet;
@@ -136,7 +136,7 @@ fn is_for_own_pump<S: CownSet>(set: &S) -> bool {
         && context::worker().is_none()
         // What is refused is refused by the spawning, at once.
         && count_members(set).is_ok()
-        && spawn::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
+        && placing::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
 }
 
 /// One behaviour of the scope that has not ended: it has when this is dropped. The closure is gone by

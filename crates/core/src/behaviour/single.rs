@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 
 use crate::body::{Body, Completion, Ended, Panicked};
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
 use crate::group::turn::run_forgetting_in_group;

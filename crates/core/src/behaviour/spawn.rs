@@ -1,150 +1,33 @@
 //! From a set and a closure to a queued behaviour.
 
 use crate::queue::spawn::launch_externally;
-use crate::sched::runtime_handle::current_id;
-use std::fmt;
 use std::mem::{self, ManuallyDrop};
-use std::ptr::NonNull;
 
 use coact_sync::prefetch;
 use smallvec::SmallVec;
 
 use super::admission;
 use super::in_group;
-use super::multi::{Prepared, count_members};
+use super::multi::Prepared;
 use super::pair::{self, PairBehaviour};
+use super::placing::{count_members, home_of, only_member};
+use super::refusal::Refusal;
 use super::single::SingleBehaviour;
 use crate::body::{Body, Completion, Forget};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::fault::Broken;
-use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
 use crate::queue::claim;
-use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
 use crate::queue::multi::Multi;
 use crate::queue::single::Single;
 use crate::queue::slot::QueuePosition;
-use crate::sched::shared::{self, Phase};
 use crate::sched::{at_work_in, context, external, schedule};
 use crate::simulated;
 
 /// Requests of the usual number of cowns lie on the stack.
 type Requests = SmallVec<[Request; 8]>;
-
-/// A set names a cown twice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Overlap {
-    /// The position of the first naming, counting all cowns of the set from 0.
-    pub first: usize,
-    /// The position of the second.
-    pub second: usize,
-}
-
-impl fmt::Display for Overlap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, second } = self;
-        write!(f, "members {first} and {second} of the set are the same cown: name each cown once")
-    }
-}
-
-impl std::error::Error for Overlap {}
-
-/// A set names cowns of different [pumps](crate::runtime::Pump): no thread may touch all of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PinnedApart {
-    /// The position of a cown of one pump, counting all cowns of the set from 0.
-    pub first: usize,
-    /// The position of a cown of another.
-    pub second: usize,
-}
-
-impl fmt::Display for PinnedApart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, second } = self;
-        write!(
-            f,
-            "members {first} and {second} of the set belong to different pumps: no thread may touch \
-             both"
-        )
-    }
-}
-
-impl std::error::Error for PinnedApart {}
-
-/// Why a behaviour was not spawned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The set names a cown twice.
-    Overlap(Overlap),
-    /// The set names cowns of different pumps.
-    PinnedApart(PinnedApart),
-    /// The set names more cowns than one behaviour can: 4,294,967,295. Only a slice of handles that take
-    /// no room can be so long.
-    TooMany {
-        /// How many it names.
-        members: usize,
-    },
-    /// A member of the set takes no more behaviours for now, as an actor whose
-    /// [bound](https://docs.rs/coact/latest/coact/struct.Mailbox.html#method.behaviours) is reached.
-    Full {
-        /// Which member of the set, counted from 0.
-        position: usize,
-    },
-    /// The runtime that the cowns belong to is shut down.
-    Closed,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Overlap(overlap) => overlap.fmt(f),
-            Refusal::PinnedApart(apart) => apart.fmt(f),
-            Refusal::TooMany { members } => {
-                write!(f, "a behaviour can name up to {} cowns, not {members}", u32::MAX)
-            }
-            Refusal::Full { position } => write!(
-                f,
-                "member {position} of the set takes no more behaviours for now, since its mailbox is full \
-                 (`try_when` returns that)"
-            ),
-            Refusal::Closed => f.write_str("the runtime that the cowns belong to is shut down"),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-/// A behaviour that was not spawned, with its closure.
-pub struct WhenError<F> {
-    /// Why.
-    pub refusal: Refusal,
-    /// The closure, as it was given.
-    pub closure: F,
-}
-
-impl<F> fmt::Debug for WhenError<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WhenError").field("refusal", &self.refusal).finish_non_exhaustive()
-    }
-}
-
-impl<F> fmt::Display for WhenError<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.refusal.fmt(f)
-    }
-}
-
-impl<F> std::error::Error for WhenError<F> {}
-
-/// The reason alone is of one type for all closures.
-impl<F> From<WhenError<F>> for Refusal {
-    fn from(error: WhenError<F>) -> Self {
-        error.refusal
-    }
-}
 
 /// Spawns a behaviour.
 ///
@@ -408,158 +291,6 @@ pub(crate) fn sort(requests: &mut [Request]) {
     }
 }
 
-/// The one cown of a set that is [`SINGLE`](CownSet::SINGLE).
-#[inline]
-pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
-    let mut only = None;
-    set.visit(&mut Visitor(&mut |member| only = Some(member)));
-    only.expect("a single set has one member")
-}
-
-/// The runtime that a behaviour on the set runs on: that of its pinned cowns, and if it has none,
-/// that of its first cown; a hint while that one may be moved.
-///
-/// # Errors
-/// Cowns that are pinned to different places.
-pub(crate) fn place_of<S: CownSet>(set: &S) -> Result<RuntimeId, PinnedApart> {
-    let mut placing = Placing::default();
-    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
-    placing.finish()
-}
-
-/// The same of members that are known, which are alive.
-pub(crate) fn place_among(members: impl Iterator<Item = Member>) -> Result<RuntimeId, PinnedApart> {
-    let mut placing = Placing::default();
-    members.for_each(|member| placing.add(member));
-    placing.finish()
-}
-
-/// The runtime that a behaviour on such members is bound to: that of the pinned ones, or, if there are no
-/// members at all, the caller's. Otherwise it runs where its first cown is when its turn comes.
-///
-/// # Errors
-/// As [`place_of`].
-pub(crate) fn bound_among(
-    members: impl Iterator<Item = Member>,
-) -> Result<Option<RuntimeId>, PinnedApart> {
-    let mut placing = Placing::default();
-    members.for_each(|member| placing.add(member));
-    match placing {
-        Placing { apart: Some(apart), .. } => Err(apart),
-        Placing { pinned: None, first: Some(_), .. } => Ok(None),
-        other => Ok(Some(other.home())),
-    }
-}
-
-/// Where a behaviour is to run, as far as is known.
-#[derive(Default)]
-struct Placing {
-    at: usize,
-    first: Option<Member>,
-    pinned: Option<(usize, RuntimeId)>,
-    apart: Option<PinnedApart>,
-}
-
-impl Placing {
-    #[inline]
-    fn add(&mut self, member: Member) {
-        // SAFETY: the set's handle keeps the cown alive.
-        let header = unsafe { member.header() };
-        if header.is_pinned() {
-            let (before, home) = *self.pinned.get_or_insert((self.at, header.home()));
-            if home != header.home() {
-                self.apart.get_or_insert(PinnedApart { first: before, second: self.at });
-            }
-        } else {
-            self.first.get_or_insert(member);
-        }
-        self.at += 1;
-    }
-
-    #[inline]
-    fn finish(self) -> Result<RuntimeId, PinnedApart> {
-        self.apart.map_or_else(|| Ok(self.home()), Err)
-    }
-
-    #[inline]
-    fn home(&self) -> RuntimeId {
-        let pinned = self.pinned.map(|(_, home)| home);
-        // SAFETY: as in `add`.
-        let first = || self.first.map(|member| unsafe { member.header() }.home());
-        pinned.or_else(first).unwrap_or_else(current_id)
-    }
-}
-
-/// The same for a set that may still be refused: then it is that of one of its cowns.
-pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
-    let mut placing = Placing::default();
-    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
-    placing.home()
-}
-
-/// Whether sorted requests of one behaviour surely name no cown twice.
-#[inline]
-fn has_no_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> bool {
-    // Members of one group are joined, and those that are named twice with them.
-    sorted.len() == set.member_count()
-        && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)
-}
-
-/// Why no behaviour can ever be spawned on the set, if there is a reason.
-pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
-    if S::SINGLE {
-        return None;
-    }
-    if let Err(refusal) = count_members(set) {
-        return Some(refusal);
-    }
-    let mut placing = Placing::default();
-    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
-    if let Some(apart) = placing.apart {
-        return Some(Refusal::PinnedApart(apart));
-    }
-    overlap_in(set).map(Refusal::Overlap)
-}
-
-/// The overlap in a set, if there is one.
-fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
-    let mut members = SmallVec::<[_; 8]>::new();
-    set.visit(&mut Visitor(&mut |member: Member| members.push(member.header_ptr())));
-    overlap_among(&members)
-}
-
-/// The first two positions of the same cown.
-#[cold]
-pub(crate) fn overlap_among(cowns: &[NonNull<CownHeader>]) -> Option<Overlap> {
-    let mut sorted = SmallVec::<[_; 8]>::from_slice(cowns);
-    sorted.sort_unstable();
-    let twice = sorted.windows(2).find(|pair| pair[0] == pair[1])?[0];
-    let mut positions = (0..cowns.len()).filter(|at| cowns[*at] == twice);
-    Some(Overlap { first: positions.next()?, second: positions.next()? })
-}
-
-/// # Panics
-/// If the set names a cown twice, or cowns of different pumps. (A set that passes does so for good:
-/// no cown is pinned later.)
-#[track_caller]
-pub(crate) fn assert_spawnable<S: CownSet>(set: &S) {
-    if let Some(refusal) = refusal_of(set) {
-        panic!("{refusal}");
-    }
-}
-
-/// Whether the runtime of the set takes no more behaviours. (A set that is refused anyway has none.)
-pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
-    count_members(set).is_ok() && is_closed_at(home_of(set))
-}
-
-/// Whether the runtime takes no more behaviours from this thread. (A worker that works it off may bring
-/// more until the end.)
-pub(crate) fn is_closed_at(home: RuntimeId) -> bool {
-    // The runtime of a model does not exist.
-    !cfg!(loom) && !context::is_worker_of(home) && shared::get(home).phase() != Phase::Running
-}
-
 /// Spawns on a set with handles of its own that has passed [`assert_spawnable`].
 pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
@@ -583,4 +314,12 @@ where
             panic!("a handle of the set says something else than before (`AsCown`): {refusal}")
         }
     }
+}
+
+/// Whether sorted requests of one behaviour surely name no cown twice.
+#[inline]
+fn has_no_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> bool {
+    // Members of one group are joined, and those that are named twice with them.
+    sorted.len() == set.member_count()
+        && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)
 }

@@ -2,7 +2,8 @@
 
 use std::any::type_name;
 
-use super::spawn::{self, assert_spawnable};
+use super::placing::assert_spawnable;
+use super::spawn;
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;

@@ -1,6 +1,8 @@
 //! Spawning behaviours: the functions that users call.
 
-use super::spawn::{self, Refusal, WhenError};
+use super::placing;
+use super::refusal::{Refusal, WhenError};
+use super::spawn;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
@@ -130,7 +132,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    if spawn::is_closed(&set) {
+    if placing::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     simulated::spawns();
@@ -193,7 +195,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
     R: Send + 'static,
 {
-    if spawn::is_closed(&set) {
+    if placing::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     let (resolver, promise) = Promise::channel();

@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::access::{Cursor, Poisoned};
+use super::access::Poisoned;
+use super::cursor::Cursor;
 use super::handle::Cown;
 use super::set::{AsCown, view, view_mut};
 use crate::queue::header::{CownHeader, Flags};

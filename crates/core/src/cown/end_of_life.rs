@@ -5,12 +5,14 @@
 use crate::queue::group_header::run_in_group;
 use crate::queue::spawn::spawn_request;
 use std::any::type_name;
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::handle::{Cown, destroy};
+use super::layout::CownBox;
+use crate::depth::{self, Depth};
+use crate::panic::drop_quietly;
+use crate::paths::Path;
 use crate::queue::end_mark::Last;
 use crate::queue::grant::grant;
 use crate::queue::group_header::Leader;
@@ -181,25 +183,95 @@ unsafe fn dispose_of_last(task: TaskPtr) {
     unsafe { Leader::release(Single::dismantle(task.cast::<LastInGroup>())) };
 }
 
-/// Gives a handle up, in a behaviour that holds the cown. Returns whether it was the last one of a cown that is closed,
-/// and nothing stands behind the behaviour: so nothing ever will, and the state is the caller's to
-/// [destroy](destroy). Else the cown goes its usual way.
+/// Drops the only handle of a cown that there is, of any kind: nobody could make another one, but of a cown that is
+/// [interruptible](crate::interrupt).
 ///
 /// # Safety
-/// The slot is that of the behaviour.
-pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull<Slot>) -> bool {
-    let cown = ManuallyDrop::new(handle).header_ptr();
-    // SAFETY: the behaviour keeps the cown alive.
+/// The handle is the caller's to drop.
+#[inline(never)]
+pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    const REACHED_BY_OTHERS: u16 = Flags::INTERRUPTIBLE | Flags::GROUPED;
+    // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
-    if !header.counts.remove() {
-        return false;
+    // ORDERING: Acquire, as in `is_idle`. The flags after it: a reader is noted before it leaves the queue.
+    let is_queue_empty = header.tail.load(Ordering::Acquire).is_null();
+    let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
+    if is_queue_empty && flags == 0 {
+        Path::SoleHandle.take();
+        // SAFETY: the queue stays empty, and nobody has ever read: the state is ours.
+        unsafe { destroy_plain::<T>(cown) }
+    } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
+        header.counts.remove_sole();
+        // SAFETY: this was the last handle.
+        unsafe { leave_to_the_last(cown, last_of::<T>()) }
+    } else {
+        // SAFETY: by the caller's word.
+        unsafe { drop_sole_with_care::<T>(cown) }
     }
-    // ORDERING: Relaxed. Requests are appended by those who have a handle, and they have given it up before us.
-    let is_alone = header.tail.load(Ordering::Relaxed) == slot.as_ptr();
-    if !header.has(Flags::CLOSED) || !is_alone {
+}
+
+/// The same of a cown that others may reach, or of which there is something to be seen to.
+///
+/// # Safety
+/// As [`drop_sole`].
+#[inline(never)]
+unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the handle keeps the cown alive.
+    let header = unsafe { cown.as_ref() };
+    if !header.has(Flags::INTERRUPTIBLE | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
+        Path::SoleHandle.take();
+        // SAFETY: nobody else has a handle, or could make one: the queue stays empty, and the state is ours.
+        return unsafe { destroy::<T>(cown) };
+    }
+    if header.counts.remove() {
         // SAFETY: this was the last handle.
         unsafe { retire::<T>(cown) };
-        return false;
     }
-    true
+}
+
+/// Drops the state of a cown that has no handle of any kind, and gives up its block: of one that is in no group, not
+/// interruptible, not pinned, and not packed.
+///
+/// # Safety
+/// As [`destroy`].
+#[inline(always)]
+unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        if std::mem::needs_drop::<T>() {
+            return destroy::<T>(cown);
+        }
+        CownBox::<T>::free_plain(cown);
+    }
+}
+
+/// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten
+/// instead: no thread is left that may touch it.
+///
+/// # Safety
+/// No handle and no behaviour can reach the state any more.
+pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the handles' weak count keeps the block alive.
+    if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
+        let Some(_depth) = Depth::enter() else {
+            // SAFETY: nobody else reaches the cown, so the request holds it.
+            return unsafe { depth::put_aside(request_put_aside::<T>(cown).cast()) };
+        };
+        // SAFETY: the state is ours.
+        drop_quietly(|| unsafe { CownBox::<T>::state(cown).drop_in_place() });
+    }
+    // SAFETY: the handles' weak count.
+    unsafe { drop_weak::<T>(cown) };
+}
+
+/// Gives up one weak count, and the block with the last.
+///
+/// # Safety
+/// The count is the caller's to give up. The state is gone when it is the last.
+pub(super) unsafe fn drop_weak<T: Send + 'static>(cown: NonNull<CownHeader>) {
+    // SAFETY: the count keeps the block alive.
+    if unsafe { cown.as_ref() }.counts.remove_weak() {
+        // SAFETY: nothing of the cown is left.
+        unsafe { CownBox::<T>::free(cown) };
+    }
 }

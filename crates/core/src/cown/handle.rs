@@ -7,14 +7,8 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
-use super::end_of_life::{is_idle, last_of, leave_to_the_last, request_put_aside, retire};
+use super::end_of_life::{drop_sole, drop_weak, is_idle, retire};
 use super::layout::CownBox;
-use super::set::{Checked, Read};
-use crate::depth::{self, Depth};
-use crate::panic::drop_quietly;
-use crate::paths::Path;
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::context;
 use crate::simulated;
@@ -127,39 +121,6 @@ impl<T: Send + 'static> Cown<T> {
     pub fn packed(state: T) -> Self {
         let header = CownBox::allocate_packed(state, current_place());
         Self { header, state: PhantomData }
-    }
-
-    /// This cown as a member of a set that is held for reading: the closure gets `&T`, and readers
-    /// that stand next to each other in the cown's order run in parallel.
-    pub fn read(&self) -> Read<'_, T>
-    where
-        T: Sync,
-    {
-        Read(self, PhantomData)
-    }
-
-    /// This cown as a member of a set whose behaviour runs even if the cown is poisoned: the
-    /// closure gets a `Result` of which the error, [`Poisoned`](crate::cown::Poisoned), gives access and
-    /// can clear the mark.
-    ///
-    /// ```
-    /// # use coact_core as coact;
-    /// use coact::{Cown, ask, when};
-    ///
-    /// let cown = Cown::new(1);
-    /// when(&cown, |_| panic!("half way"));
-    /// let state = ask(cown.checked(), |state| match state {
-    ///     Ok(sound) => *sound,
-    ///     Err(mut poisoned) => {
-    ///         *poisoned.get_mut() = 7;
-    ///         *poisoned.clear()
-    ///     }
-    /// });
-    /// assert_eq!(state.wait().unwrap(), 7);
-    /// assert!(!cown.is_poisoned());
-    /// ```
-    pub fn checked(&self) -> Checked<'_, T> {
-        Checked(self)
     }
 
     /// A handle that does not keep the state alive.
@@ -292,99 +253,6 @@ impl<T: Send + 'static> Drop for Cown<T> {
             // SAFETY: this was the last handle.
             unsafe { retire::<T>(self.header) };
         }
-    }
-}
-
-/// Drops the only handle of a cown that there is, of any kind: nobody could make another one, but of a cown that is
-/// [interruptible](crate::interrupt).
-///
-/// # Safety
-/// The handle is the caller's to drop.
-#[inline(never)]
-unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    const REACHED_BY_OTHERS: u16 = Flags::INTERRUPTIBLE | Flags::GROUPED;
-    // SAFETY: the handle keeps the cown alive.
-    let header = unsafe { cown.as_ref() };
-    // ORDERING: Acquire, as in `is_idle`. The flags after it: a reader is noted before it leaves the queue.
-    let is_queue_empty = header.tail.load(Ordering::Acquire).is_null();
-    let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
-    if is_queue_empty && flags == 0 {
-        Path::SoleHandle.take();
-        // SAFETY: the queue stays empty, and nobody has ever read: the state is ours.
-        unsafe { destroy_plain::<T>(cown) }
-    } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
-        header.counts.remove_sole();
-        // SAFETY: this was the last handle.
-        unsafe { leave_to_the_last(cown, last_of::<T>()) }
-    } else {
-        // SAFETY: by the caller's word.
-        unsafe { drop_sole_with_care::<T>(cown) }
-    }
-}
-
-/// The same of a cown that others may reach, or of which there is something to be seen to.
-///
-/// # Safety
-/// As [`drop_sole`].
-#[inline(never)]
-unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the handle keeps the cown alive.
-    let header = unsafe { cown.as_ref() };
-    if !header.has(Flags::INTERRUPTIBLE | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
-        Path::SoleHandle.take();
-        // SAFETY: nobody else has a handle, or could make one: the queue stays empty, and the state is ours.
-        return unsafe { destroy::<T>(cown) };
-    }
-    if header.counts.remove() {
-        // SAFETY: this was the last handle.
-        unsafe { retire::<T>(cown) };
-    }
-}
-
-/// Drops the state of a cown that has no handle of any kind, and gives up its block: of one that is in no group, not
-/// interruptible, not pinned, and not packed.
-///
-/// # Safety
-/// As [`destroy`].
-#[inline(always)]
-unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
-    unsafe {
-        if std::mem::needs_drop::<T>() {
-            return destroy::<T>(cown);
-        }
-        CownBox::<T>::free_plain(cown);
-    }
-}
-
-/// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten
-/// instead: no thread is left that may touch it.
-///
-/// # Safety
-/// No handle and no behaviour can reach the state any more.
-pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the handles' weak count keeps the block alive.
-    if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
-        let Some(_depth) = Depth::enter() else {
-            // SAFETY: nobody else reaches the cown, so the request holds it.
-            return unsafe { depth::put_aside(request_put_aside::<T>(cown).cast()) };
-        };
-        // SAFETY: the state is ours.
-        drop_quietly(|| unsafe { CownBox::<T>::state(cown).drop_in_place() });
-    }
-    // SAFETY: the handles' weak count.
-    unsafe { drop_weak::<T>(cown) };
-}
-
-/// Gives up one weak count, and the block with the last.
-///
-/// # Safety
-/// The count is the caller's to give up. The state is gone when it is the last.
-unsafe fn drop_weak<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the count keeps the block alive.
-    if unsafe { cown.as_ref() }.counts.remove_weak() {
-        // SAFETY: nothing of the cown is left.
-        unsafe { CownBox::<T>::free(cown) };
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
-use super::access::Cursor;
+use super::cursor::Cursor;
 use super::set::{AsCown, view, view_mut};
 
 /// The states of [`Members`](crate::cown::Members) or [`ReadMembers`](crate::cown::ReadMembers), in order.

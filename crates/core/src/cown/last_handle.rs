@@ -17,9 +17,15 @@
 //! which it goes, after everything that was spawned with it. (If it is not the last of several such, the last one does.)
 
 use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 
+use coact_sync::shim::atomic::Ordering;
+
+use super::end_of_life::retire;
 use super::handle::Cown;
 use crate::queue::counts::Parting;
+use crate::queue::header::Flags;
+use crate::queue::slot::Slot;
 
 /// What becomes of a cown whose last handle was given back by [`Cown::drop_unless_last`].
 pub enum LastHandleCheck<T: Send + 'static> {
@@ -50,4 +56,27 @@ impl<T: Send + 'static> Cown<T> {
             Parting::Revoked => LastHandleCheck::Revoked,
         }
     }
+}
+
+/// Gives a handle up, in a behaviour that holds the cown. Returns whether it was the last one of a cown that is closed,
+/// and nothing stands behind the behaviour: so nothing ever will, and the state is the caller's to
+/// [destroy](super::end_of_life::destroy). Else the cown goes its usual way.
+///
+/// # Safety
+/// The slot is that of the behaviour.
+pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull<Slot>) -> bool {
+    let cown = ManuallyDrop::new(handle).header_ptr();
+    // SAFETY: the behaviour keeps the cown alive.
+    let header = unsafe { cown.as_ref() };
+    if !header.counts.remove() {
+        return false;
+    }
+    // ORDERING: Relaxed. Requests are appended by those who have a handle, and they have given it up before us.
+    let is_alone = header.tail.load(Ordering::Relaxed) == slot.as_ptr();
+    if !header.has(Flags::CLOSED) || !is_alone {
+        // SAFETY: this was the last handle.
+        unsafe { retire::<T>(cown) };
+        return false;
+    }
+    true
 }

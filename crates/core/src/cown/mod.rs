@@ -8,20 +8,23 @@
 
 pub(crate) mod access;
 pub(crate) mod checked;
+pub(crate) mod cursor;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
 pub(crate) mod iter;
 pub(crate) mod last_handle;
 pub(crate) mod layout;
+pub(crate) mod members;
 mod pin;
 pub(crate) mod set;
 pub(crate) mod thread_bound;
 
 pub use crate::depth::Deep;
-pub use access::{Held, Members, Poisoned, ReadMembers};
+pub use access::{Held, Poisoned};
 pub use checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use handle::{Cown, CownId, WeakCown};
 pub use iter::{MembersIter, MembersIterMut};
+pub use members::{Members, ReadMembers};
 pub use set::{
     AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
     checked_all, read_all,

@@ -8,9 +8,10 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::{Interruptible, call_state, deferred};
-use crate::cown::end_of_life::drop_last;
-use crate::cown::handle::{Cown, destroy};
+use crate::cown::end_of_life::destroy;
+use crate::cown::handle::Cown;
 use crate::cown::last_handle::LastHandleCheck;
+use crate::cown::last_handle::drop_last;
 use crate::queue::header::CownHeader;
 use crate::queue::interruptible::{Gate, end_state};
 use crate::queue::member::Member;

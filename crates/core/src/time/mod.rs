@@ -14,7 +14,8 @@ pub use sleep::{Sleep, sleep};
 pub(crate) use timers::Timers;
 use timers::{TimerEntry, nanos};
 
-use crate::behaviour::spawn::{self, assert_spawnable};
+use crate::behaviour::placing::{self, assert_spawnable};
+use crate::behaviour::spawn;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
@@ -57,7 +58,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(spawn::home_of(&set)).after(delay, set, closure)
+    RuntimeHandle(placing::home_of(&set)).after(delay, set, closure)
 }
 
 /// Spawns a behaviour on `set` each time `period` has passed, until the timer is cancelled.
@@ -90,7 +91,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(spawn::home_of(&set)).every(period, set, closure)
+    RuntimeHandle(placing::home_of(&set)).every(period, set, closure)
 }
 
 impl RuntimeHandle {
@@ -212,7 +213,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(spawn::home_of(&set)).every_with_fixed_delay(delay, set, closure)
+    RuntimeHandle(placing::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }
 
 /// One run of a timer that waits for the end of each: the next follows after its delay when this is dropped.

@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{Few, claim_and_run, serve_here};
-use crate::behaviour::spawn::home_of;
+use crate::behaviour::placing::home_of;
 use crate::behaviour::when::when;
 use crate::body::Forget;
 use crate::cown::handle::Cown;

@@ -32,6 +32,41 @@ pub struct UncheckedHandle<T: Send + 'static>(pub(crate) Cown<T>);
 #[derive(Debug)]
 pub struct CheckedRead<'c, T: Send + 'static>(pub(super) &'c Cown<T>);
 
+impl<T: Send + 'static> Cown<T> {
+    /// This cown as a member of a set that is held for reading: the closure gets `&T`, and readers
+    /// that stand next to each other in the cown's order run in parallel.
+    pub fn read(&self) -> Read<'_, T>
+    where
+        T: Sync,
+    {
+        Read(self, PhantomData)
+    }
+
+    /// This cown as a member of a set whose behaviour runs even if the cown is poisoned: the
+    /// closure gets a `Result` of which the error, [`Poisoned`](crate::cown::Poisoned), gives access and
+    /// can clear the mark.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, when};
+    ///
+    /// let cown = Cown::new(1);
+    /// when(&cown, |_| panic!("half way"));
+    /// let state = ask(cown.checked(), |state| match state {
+    ///     Ok(sound) => *sound,
+    ///     Err(mut poisoned) => {
+    ///         *poisoned.get_mut() = 7;
+    ///         *poisoned.clear()
+    ///     }
+    /// });
+    /// assert_eq!(state.wait().unwrap(), 7);
+    /// assert!(!cown.is_poisoned());
+    /// ```
+    pub fn checked(&self) -> Checked<'_, T> {
+        Checked(self)
+    }
+}
+
 impl<'c, T: Send + Sync + 'static> Read<'c, T> {
     /// Reads the cown even if it is poisoned: the closure gets a `Result`.
     ///

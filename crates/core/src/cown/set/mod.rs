@@ -9,7 +9,7 @@ mod tuples;
 
 use std::mem::needs_drop;
 
-use super::access::Cursor;
+use super::cursor::Cursor;
 use crate::panic::drop_quietly;
 
 pub use forms::{

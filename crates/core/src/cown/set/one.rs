@@ -8,8 +8,9 @@ use super::sealed::{Admission, Sealed, Visitor};
 use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, forget, view, view_mut,
 };
-use crate::cown::access::{Cursor, Held, Poisoned};
+use crate::cown::access::{Held, Poisoned};
 use crate::cown::checked::{self, PoisonedRead};
+use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::queue::header::CownHeader;

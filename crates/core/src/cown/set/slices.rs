@@ -4,8 +4,9 @@ use super::handles::exclusive;
 use super::owned;
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
-use crate::cown::access::{Cursor, Members, ReadMembers};
 use crate::cown::checked::{CheckedMembers, CheckedReadMembers};
+use crate::cown::cursor::Cursor;
+use crate::cown::members::{Members, ReadMembers};
 use crate::queue::member::Member;
 
 /// One kind of slice, in its borrowed and its owned form.

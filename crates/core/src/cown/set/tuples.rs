@@ -2,7 +2,7 @@
 
 use super::CownSet;
 use super::sealed::{Admission, Sealed, Visitor};
-use crate::cown::access::Cursor;
+use crate::cown::cursor::Cursor;
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 
