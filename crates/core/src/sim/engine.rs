@@ -14,8 +14,7 @@ use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
-use super::hooks::Installed;
-use super::waits::Known;
+use super::known::Known;
 use crate::config::Host;
 use crate::current;
 use crate::fault::Fault;
@@ -23,7 +22,7 @@ use crate::ids::RuntimeId;
 use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime;
 use crate::sched::shared::{self, Phase, Shared};
-use crate::simulated::{self, Condition, Site};
+use crate::simulated::{self, Condition, Simulation, Site};
 use crate::task::{TaskPtr, run_task};
 use crate::time::Timers;
 pub(super) use report::promise;
@@ -319,6 +318,7 @@ pub(super) fn choose(bound: u64) -> u64 {
 pub(super) fn run(
     explorer: &mut Explorer,
     settings: &Settings,
+    hooks: &'static dyn Simulation,
     program: impl FnOnce() + 'static,
 ) -> Result<(), String> {
     assert!(!is_active(), "a simulation cannot be started inside of another");
@@ -347,7 +347,7 @@ pub(super) fn run(
         lately: RefCell::default(),
     };
     ENGINE.set(ptr::from_ref(&engine).cast());
-    simulated::set(Some(&Installed));
+    simulated::set(Some(hooks));
     // A panic of the strategy must not leave a pointer to an engine that is gone.
     let result = catch_unwind(AssertUnwindSafe(|| engine.run_program(Box::new(program))));
     engine.forget_stranded();

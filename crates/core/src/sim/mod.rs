@@ -66,6 +66,7 @@ mod creation_order;
 mod engine;
 mod fiber;
 mod hooks;
+mod known;
 mod pump;
 mod sanitizer;
 mod waits;
@@ -77,6 +78,7 @@ pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
 use engine::Settings;
 use fiber::Who;
+use hooks::Installed;
 
 use crate::fault::Broken;
 use crate::promise::Promise;
@@ -169,7 +171,7 @@ impl Sim {
         let program = std::rc::Rc::new(program);
         let explored = config.explorer().explore(|explorer| {
             let program = std::rc::Rc::clone(&program);
-            engine::run(explorer, &self.settings, move || program())
+            engine::run(explorer, &self.settings, &Installed, move || program())
         });
         explored.map(drop)
     }
