@@ -10,8 +10,9 @@ use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
 use crate::sched::context;
+use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::current_id;
-use crate::sched::shared::{self, Phase};
+use crate::sched::shared;
 
 /// How many members a set has.
 ///

@@ -19,7 +19,7 @@ use crate::queue::interruptible;
 use crate::queue::interruptible::park;
 use crate::queue::multi::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
-use crate::sched::{external, schedule};
+use crate::sched::{busy, schedule};
 use crate::steps;
 use crate::task::TaskPtr;
 
@@ -106,7 +106,7 @@ struct Token {
     is_group: bool,
     home: RuntimeId,
     /// The runtime is at work until the token is back.
-    _busy: external::HeldOpen,
+    _busy: busy::HeldOpen,
 }
 
 impl Token {
@@ -117,7 +117,7 @@ impl Token {
             return None;
         }
         let home = queue.home_of_queue();
-        let busy = external::hold_open(home);
+        let busy = busy::hold_open(home);
         // We leave nothing for the state. From here on the bits are as while it is interrupted: an interrupt
         // that finds neither of them appends an empty request, and `park` below sees its bit.
         if !queue.flags.unpark() {

@@ -2,7 +2,8 @@
 
 use super::blocking::BlockingPool;
 use crate::config::{Config, Host};
-use crate::sched::shared::{Elsewhere, Phase, Shared};
+use crate::sched::phase::Phase;
+use crate::sched::shared::{Elsewhere, Shared};
 use crate::simulated;
 use crate::task::TaskPtr;
 

@@ -20,10 +20,11 @@ use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
+use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::{count_abandoned, current_id};
 use crate::sched::schedule;
 use crate::sched::services::Service;
-use crate::sched::shared::{self, Phase};
+use crate::sched::shared;
 use crate::simulated::Polled;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 

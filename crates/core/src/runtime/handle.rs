@@ -19,9 +19,10 @@ use crate::config::Config;
 use crate::ids::RuntimeId;
 use crate::interrupt;
 use crate::sched::context;
+use crate::sched::phase::Phase;
 use crate::sched::quiescence::{self, Runtimes};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{self, Phase, Shared};
+use crate::sched::shared::{self, Shared};
 use crate::simulated;
 
 /// A set of workers with everything that belongs to them.

@@ -17,11 +17,13 @@ use crate::ids::RuntimeId;
 use crate::interrupt;
 use crate::sched::context;
 use crate::sched::host::call_hook;
+use crate::sched::phase::Phase;
 use crate::sched::pump;
-use crate::sched::quiescence::{self, Runtimes, Watch};
+use crate::sched::quiescence::{self, Runtimes};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{self, Phase, Shared};
+use crate::sched::shared::{self, Shared};
 use crate::sched::start;
+use crate::sched::watchers::Watch;
 use crate::sched::worker::Worker;
 use crate::simulated;
 

@@ -9,8 +9,8 @@
 //! Destructors and wakers are the user's, too, and may not come back. So what is dropped and woken here is so on a thread
 //! of its own (`apart`), and threads are joined when the destructors of their thread-locals have run (`Thread`).
 
-use crate::sched::ending::Stuck;
 use crate::sched::runtime_handle::RuntimeHandle;
+use crate::sched::stuck::Stuck;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +22,9 @@ use super::blocking::BlockingPool;
 use super::future::Futures;
 use crate::current::{Cancelling, Entered};
 use crate::interrupt;
+use crate::sched::phase::Phase;
 use crate::sched::services::Service;
-use crate::sched::shared::{Phase, Shared};
+use crate::sched::shared::Shared;
 use crate::sched::thread::Thread;
 use crate::simulated;
 use crate::time::Timers;

@@ -4,8 +4,9 @@ use std::fmt;
 
 use coact_sync::shim::atomic::Ordering;
 
+use super::phase::Phase;
 use super::runtime_handle::{RuntimeHandle, count_abandoned};
-use super::shared::{self, Phase};
+use super::shared;
 use crate::ids::RuntimeId;
 
 /// Counts as work of a runtime until it is dropped; see [`RuntimeHandle::hold_open`].
@@ -73,3 +74,20 @@ impl fmt::Debug for Busy {
         f.debug_tuple("Busy").field(&RuntimeHandle(self.0)).finish()
     }
 }
+
+/// What keeps a runtime at work for an external thread that may leave later than it came, or in another order.
+#[cfg(not(all(test, loom)))]
+pub(crate) type HeldOpen = Busy;
+
+/// Keeps a runtime at work.
+#[cfg(not(all(test, loom)))]
+pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
+    RuntimeHandle(runtime).hold_open()
+}
+
+/// The runtimes of models do not exist.
+#[cfg(all(test, loom))]
+pub(crate) type HeldOpen = ();
+
+#[cfg(all(test, loom))]
+pub(crate) fn hold_open(_: RuntimeId) -> HeldOpen {}

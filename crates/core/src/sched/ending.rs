@@ -1,37 +1,16 @@
 //! The end of a runtime's threads: how it is counted, and how it looks to those who wait for it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use coact_sync::shim::atomic::Ordering;
 
+use super::phase::Phase;
 use super::runtime_handle::RuntimeHandle;
-use super::shared::{Phase, Shared};
-use super::watchdog::Watchdog;
-use super::{external, quiescence};
-
-/// A thread that did not come back from what it was running when its runtime was shut down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Stuck {
-    /// The thread's name; of a thread that is not the runtime's own, a word for it.
-    pub thread: String,
-    /// The type of the behaviour, future or job that it is in, if that is known: of jobs and of
-    /// behaviours on [blocking threads](crate::runtime::Builder::on_blocking_threads) always, of others if the
-    /// runtime has a [watchdog](crate::runtime::Builder::watchdog).
-    pub work: Option<&'static str>,
-}
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.thread)?;
-        match self.work {
-            Some(work) => write!(f, " in `{work}`"),
-            None => Ok(()),
-        }
-    }
-}
+use super::shared::Shared;
+use super::stuck::Stuck;
+use super::watchdog::state::Watchdog;
+use super::{external, watchers};
 
 /// Which runtimes are about to end, as [`Interruptible::end`](crate::internals::Interruptible::end) is told.
 #[derive(Clone, Debug)]
@@ -83,7 +62,7 @@ impl Shared {
         *alive = alive.saturating_sub(1);
         self.changed.notify_all();
         drop(alive);
-        quiescence::tell();
+        watchers::tell();
     }
 
     /// Whether it is stopped, and no thread of it is left.

@@ -11,8 +11,6 @@ use std::sync::Arc;
 
 use super::presence::{ExternalThreads, Presence, PresenceCell};
 use crate::ids::RuntimeId;
-use crate::sched::busy::Busy;
-use crate::sched::runtime_handle::RuntimeHandle;
 use crate::simulated;
 use crate::statics::Mutex;
 
@@ -139,14 +137,6 @@ fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
     MORE_IN_USE.set(used + 1);
     let visit = cell.enter(runtime).expect("the cell was not in use");
     Some(ExternalPresence { _presence: Some(visit), is_another: true })
-}
-
-/// What keeps a runtime at work for an external thread that may leave later than it came, or in another order.
-pub(crate) type HeldOpen = Busy;
-
-/// Keeps a runtime at work.
-pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
-    RuntimeHandle(runtime).hold_open()
 }
 
 /// Whether a thread is an external thread of the runtime right now.

@@ -16,10 +16,6 @@ pub(crate) unsafe fn enter(_: RuntimeId) -> ExternalPresence {
     ExternalPresence
 }
 
-pub(crate) type HeldOpen = ();
-
-pub(crate) fn hold_open(_: RuntimeId) -> HeldOpen {}
-
 pub(crate) fn are_there_any_of(_: &dyn Fn(RuntimeId) -> bool) -> bool {
     false
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::shared::Shared;
-use super::{external, quiescence};
+use super::{external, watchers};
 use crate::simulated;
 
 /// More than anybody waits.
@@ -122,7 +122,7 @@ impl Shared {
         let alive = self.alive.lock();
         self.changed.notify_all();
         drop(alive);
-        quiescence::tell();
+        watchers::tell();
     }
 
     /// Whether no work is left but, perhaps, that of external threads; for a look that must be exact.

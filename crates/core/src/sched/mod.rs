@@ -13,18 +13,23 @@ pub(crate) mod inbox;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
+pub(crate) mod phase;
 mod presence;
 pub(crate) mod pump;
+mod pump_state;
 pub(crate) mod quiescence;
 pub(crate) mod runtime_handle;
+mod service_table;
 pub(crate) mod services;
 pub(crate) mod shared;
 mod sharing;
 pub(crate) mod sleepers;
 pub(crate) mod start;
+pub(crate) mod stuck;
 pub(crate) mod thread;
 mod trim;
 pub(crate) mod watchdog;
+pub(crate) mod watchers;
 pub(crate) mod worker;
 mod worker_shared;
 

@@ -8,49 +8,16 @@ use crate::current;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use coact_sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
+use coact_sync::shim::atomic::Ordering;
 
+use super::pump_state::PumpState;
+use super::trim;
 use super::worker::Worker;
-use super::{context, trim};
 use crate::panic::drop_quietly;
 use crate::sched::idleness::Activity;
-use crate::sched::shared::{Phase, Shared};
+use crate::sched::phase::Phase;
+use crate::sched::shared::Shared;
 use crate::task::TaskPtr;
-
-/// What a pumped runtime has beside its worker.
-pub(crate) struct PumpState {
-    /// The thread that pumps.
-    thread: u64,
-    /// Whether it does right now: then it needs no hook to see what comes.
-    pumping: AtomicBool,
-    /// How often it was woken to look at its condition; for simulations.
-    wakes: AtomicU64,
-    /// Whether the hook was called since it last pumped; for simulations.
-    told: AtomicBool,
-}
-
-impl PumpState {
-    /// The pump of the current thread.
-    pub(super) fn new() -> Self {
-        Self {
-            thread: current::number(),
-            pumping: AtomicBool::new(false),
-            wakes: AtomicU64::new(0),
-            told: AtomicBool::new(false),
-        }
-    }
-
-    pub(super) fn is_pumping(&self) -> bool {
-        // ORDERING: Relaxed. Ordered by the list of sleepers: who has taken the worker off it, after
-        // it has left, sees that it has. A hook that is called without need does no harm.
-        self.pumping.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set_pumping(&self, pumping: bool) {
-        // ORDERING: Relaxed. As above.
-        self.pumping.store(pumping, Ordering::Relaxed);
-    }
-}
 
 impl Shared {
     /// Whether its behaviours run on a thread that pumps.
@@ -214,7 +181,7 @@ impl Worker {
         self.get_up();
         // Left when the thread is no worker any more: the hook that may be called then is no part of its work.
         let _leave = Leave(self);
-        context::with_worker(self, work)
+        self.as_current(work)
     }
 
     /// Is no sleeper any more, whoever has woken it. What was left for it by those who saw it on its

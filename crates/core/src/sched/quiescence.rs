@@ -1,18 +1,17 @@
 //! Whether several runtimes are idle at one moment. README.md, "Several runtimes", has the argument.
 
 use std::sync::Arc;
-use std::task::{Wake, Waker};
+use std::task::Wake;
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use slab::Slab;
 use smallvec::SmallVec;
 
 use super::external;
 use super::shared::Shared;
+use super::watchers::Watch;
 use crate::sched::idleness::Activity;
 use crate::simulated;
-use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
 
 /// Runtimes, of which there are few.
 pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
@@ -40,79 +39,6 @@ pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
     let before = stamps();
     let have_external_threads = || external::are_there_any_of(&is_one_of_them);
     Activity::look(are_quiet, have_external_threads, || are_quiet() && stamps() == before)
-}
-
-/// Who waits until runtimes are idle, in some combination.
-#[derive(Default)]
-struct Watchers {
-    list: Mutex<Slab<Waker>>,
-    /// How many they are: read without the lock.
-    count: AtomicUsize,
-}
-
-impl Watchers {
-    /// One more, who looks from now on; returns its number.
-    fn add(&self, waker: Waker) -> usize {
-        let number = self.list.lock().insert(waker);
-        // ORDERING: Relaxed. The fence orders it.
-        self.count.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
-        // see what it has seen.
-        fence(Ordering::SeqCst);
-        number
-    }
-
-    fn remove(&self, number: usize) {
-        // ORDERING: Relaxed. Who sees it late finds the list empty.
-        self.count.fetch_sub(1, Ordering::Relaxed);
-        let waker = self.list.lock().remove(number);
-        drop(waker);
-    }
-
-    /// Has all of them look, since a runtime has become idle.
-    fn tell(&self) {
-        // ORDERING: SeqCst pairs with the fence in `add`.
-        fence(Ordering::SeqCst);
-        // ORDERING: Relaxed. The fence orders it.
-        if self.count.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        let watchers: Vec<Waker> =
-            self.list.lock().iter().map(|(_, waker)| waker.clone()).collect();
-        watchers.into_iter().for_each(Waker::wake);
-    }
-}
-
-#[cfg(not(all(test, loom)))]
-static WATCHERS: Watchers = Watchers { list: Mutex::new(Slab::new()), count: AtomicUsize::new(0) };
-
-#[cfg(all(test, loom))]
-::loom::lazy_static! {
-    static ref WATCHERS: Watchers = Watchers::default();
-}
-
-/// Is told when any runtime has become idle, until it is dropped.
-pub(crate) struct Watch(usize);
-
-impl Watch {
-    pub(crate) fn new(waker: Waker) -> Self {
-        Self(WATCHERS.add(waker))
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        WATCHERS.remove(self.0);
-    }
-}
-
-/// Called when a runtime has become idle.
-pub(crate) fn tell() {
-    // Not by the runtimes of models: nobody waits for several of them, and the fence would hide that
-    // others are missing.
-    if !cfg!(all(test, loom)) {
-        WATCHERS.tell();
-    }
 }
 
 struct Unpark(Thread);

@@ -6,7 +6,8 @@ use std::time::Duration;
 use std::sync::atomic::Ordering;
 
 use super::context;
-use super::shared::{self, Phase};
+use super::phase::Phase;
+use super::shared;
 use crate::current::{self, default_runtime};
 use crate::fault::Fault;
 use crate::ids::{Birthplace, RuntimeId};

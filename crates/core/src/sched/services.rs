@@ -4,7 +4,8 @@ use std::any::Any;
 
 use coact_sync::shim::process::{OnceLock, Ordering, fence};
 
-use super::shared::{Phase, Shared};
+use super::phase::Phase;
+use super::shared::Shared;
 
 /// Something that serves a runtime, made when it is first used. There is one of each type.
 pub(crate) trait Service: Any + Send + Sync {
@@ -12,15 +13,6 @@ pub(crate) trait Service: Any + Send + Sync {
 
     /// Takes no more, and drops what it has: the runtime is past its deadline. Called more than once.
     fn stop(&self, shared: &Shared);
-}
-
-/// Those of a runtime, in the order in which they were first used.
-#[derive(Default)]
-pub(super) struct Services([OnceLock<Box<dyn Any + Send + Sync>>; Services::MOST]);
-
-impl Services {
-    /// As many as there are types.
-    const MOST: usize = 3;
 }
 
 impl Shared {

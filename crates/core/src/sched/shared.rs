@@ -7,14 +7,16 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ord
 use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::Parker;
 
-use super::hosted::Hosted;
+use super::hosted::slots::Hosted;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
-use super::pump::PumpState;
-use super::services::Services;
+use super::phase::Phase;
+use super::pump_state::PumpState;
+use super::service_table::ServiceTable;
 use super::sleepers::Idle;
 use super::thread::Thread;
-use super::watchdog::{Watchdog, current_task::CurrentTask};
+use super::watchdog::current_task::CurrentTask;
+use super::watchdog::state::Watchdog;
 use super::worker_shared::WorkerShared;
 use crate::config::Host;
 use crate::config::{self, Config};
@@ -31,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) idle: CachePadded<Idle>,
     /// When it was made.
     start: Instant,
-    pub(super) services: Services,
+    pub(super) services: ServiceTable,
     /// Its workers, and who looks after them.
     pub(crate) threads: Mutex<Vec<Thread>>,
     /// Where its tasks go, if it has no workers that take them.
@@ -59,17 +61,6 @@ pub(crate) struct Shared {
 
 /// Takes a task of a runtime that has no workers.
 pub(crate) type Elsewhere = fn(&'static Shared, TaskPtr);
-
-/// The phases of a runtime's life, in order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub(crate) enum Phase {
-    Running,
-    /// The deadline of a shutdown has passed: bodies are dropped.
-    Cancelling,
-    /// No worker is left.
-    Stopped,
-}
 
 impl Shared {
     /// A runtime's shared part, and the parkers for its workers, and after these that of the monitor if it has one.
@@ -117,7 +108,7 @@ impl Shared {
             workers: workers.into(),
             idle: CachePadded::new(Idle::new(count)),
             start: Instant::now(),
-            services: Services::default(),
+            services: ServiceTable::default(),
             threads: Mutex::new(Vec::new()),
             elsewhere,
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),

@@ -13,8 +13,6 @@ use coact_sync::pool;
 use coact_sync::shim::process::Mutex;
 use parking::Parker;
 
-use super::worker::park_for;
-
 /// How long a runtime is idle before each look.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -53,4 +51,17 @@ fn look() {
         drop(last);
         pool::trim_surplus();
     }
+}
+
+/// Parks for so long at the most; returns whether there was a permit.
+#[cfg(not(loom))]
+pub(super) fn park_for(parker: &Parker, time: Duration) -> bool {
+    parker.park_timeout(time)
+}
+
+/// In a model no worker runs, and a parker knows no time.
+#[cfg(loom)]
+pub(super) fn park_for(parker: &Parker, _: Duration) -> bool {
+    parker.park();
+    true
 }

@@ -8,11 +8,11 @@ use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
-use super::shared::{Phase, Shared};
+use super::phase::Phase;
+use super::shared::Shared;
 use super::sharing::{Decision, SHARE_EVERY, Sharing};
-use super::trim;
-use super::{context, hosted};
-use crate::current::AnyWorker;
+use super::trim::{self, park_for};
+use crate::current::{AnyWorker, AsWorker};
 use crate::ids::{Birthplace, RuntimeId};
 use crate::paths::Path;
 use crate::sched::worker_shared::WorkerShared;
@@ -44,6 +44,9 @@ const LOOK_EVERY: u32 = 8;
 const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 /// How long the watcher stays when everybody else sleeps too.
 const WATCH_LAST: u32 = 10;
+
+/// How many behaviours in a row a hosted worker runs on one cown, at the most: in between it looks at the clock.
+const HOSTED_THROUGHPUT: u32 = 16;
 
 pub(crate) struct Worker {
     pub(super) shared: &'static Shared,
@@ -95,7 +98,7 @@ impl Worker {
     pub(crate) fn new(shared: &'static Shared, index: usize, parker: Parker) -> Self {
         let throughput = match shared.hosted() {
             None => shared.config.throughput,
-            Some(_) => shared.config.throughput.min(hosted::THROUGHPUT),
+            Some(_) => shared.config.throughput.min(HOSTED_THROUGHPUT),
         };
         Self {
             shared,
@@ -390,11 +393,18 @@ impl Worker {
 
     /// Runs tasks until the runtime stops.
     pub(crate) fn run(&self) {
-        context::with_worker(self, || match self.shared.watchdog() {
+        self.as_current(|| match self.shared.watchdog() {
             None => self.work::<false>(),
             Some(_) => self.work::<true>(),
         });
         self.leave_queue();
+    }
+
+    /// Makes this thread the worker while `main` runs.
+    pub(super) fn as_current<R>(&self, main: impl FnOnce() -> R) -> R {
+        // SAFETY: borrowed for the whole of this call.
+        let _as_worker = unsafe { AsWorker::new(self) };
+        main()
     }
 
     /// The end of a worker. The memory of its queue stays with the runtime's id for good: what that has grown to does
@@ -811,19 +821,6 @@ impl AnyWorker for Worker {
     fn ticks(&self) -> u32 {
         self.ticks()
     }
-}
-
-/// Parks for so long at the most; returns whether there was a permit.
-#[cfg(not(loom))]
-pub(super) fn park_for(parker: &Parker, time: Duration) -> bool {
-    parker.park_timeout(time)
-}
-
-/// In a model no worker runs, and a parker knows no time.
-#[cfg(loom)]
-pub(super) fn park_for(parker: &Parker, _: Duration) -> bool {
-    parker.park();
-    true
 }
 
 #[cfg(all(test, not(loom)))]

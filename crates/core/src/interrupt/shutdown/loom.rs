@@ -13,8 +13,9 @@ use crate::interrupt::{Interruptible, registry};
 use crate::queue::interruptible::Gate;
 use crate::runtime::config_in_model;
 use crate::sched::loom::{check, run_ready};
+use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{Phase, Shared, register};
+use crate::sched::shared::{Shared, register};
 
 /// Counts its calls, beside the model.
 struct State(Arc<AtomicUsize>);

@@ -6,7 +6,7 @@ use coact_sync::shim::atomic::{AtomicBool, Ordering};
 use coact_sync::shim::sync::Arc;
 use loom::thread;
 
-use super::monitor::MonitorSleep;
+use super::monitor_sleep::MonitorSleep;
 use super::worker_slot::{Call, Next, Polled, WorkerSlot};
 use crate::sched::loom::{Permit, check};
 

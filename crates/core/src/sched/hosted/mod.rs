@@ -6,89 +6,34 @@
 //! ([`fallback`]).
 
 mod fallback;
+mod fallback_threads;
 mod monitor;
+mod monitor_sleep;
+pub(super) mod slots;
 mod turn;
 mod worker_slot;
 
 use crate::current;
 use std::task::{Context, Poll, Waker};
 
-use coact_sync::CachePadded;
-use parking::{Parker, Unparker};
-
-use self::fallback::FallbackThreads;
-use self::monitor::MonitorSleep;
-pub(super) use self::turn::THROUGHPUT;
-use self::turn::Turn;
-use self::worker_slot::{Call, Next, Polled, WorkerSlot};
-use super::shared::{Phase, Shared};
+pub(crate) use self::slots::Hosted;
+use self::slots::{ParkedWorker, Turn, wake};
+use self::turn::OnLoan;
+use self::worker_slot::{Call, Next, Polled};
+use super::phase::Phase;
+use super::shared::Shared;
 use super::worker::Worker;
-use crate::current::Nested;
 use crate::panic::drop_quietly;
 
-/// The workers of a runtime that an executor hosts, as all threads see them.
-pub(crate) struct Hosted {
-    slots: Box<[CachePadded<WorkerSlot<ParkedWorker>>]>,
-    sleep: CachePadded<MonitorSleep>,
-    monitor: Unparker,
-    fallbacks: FallbackThreads,
-}
-
-/// A worker that no thread runs.
-struct ParkedWorker {
-    worker: Box<Worker>,
-    /// Whether it is among the sleepers, or was called from there.
-    asleep: bool,
-}
-
-// SAFETY: what is in a worker may go from thread to thread but for the tasks of its `stolen`, which are raw pointers. That
-// is empty while no method of the worker runs; and tasks may be run by any thread.
-unsafe impl Send for ParkedWorker {}
-
 impl Hosted {
-    /// The slots of so many workers, and the parker of the monitor.
-    pub(super) fn new(workers: usize) -> (Self, Parker) {
-        let (parker, monitor) = parking::pair();
-        let slots = (0..workers).map(|_| CachePadded::new(WorkerSlot::new())).collect();
-        let sleep = CachePadded::new(MonitorSleep::new());
-        (Self { slots, sleep, monitor, fallbacks: FallbackThreads::default() }, parker)
-    }
-
-    /// Seats a worker for the first time.
+    /// Parks a worker for the first time.
     pub(crate) fn park_in_slot(&self, index: usize, worker: Worker) {
         worker.rest();
-        self.put(index, ParkedWorker { worker: Box::new(worker), asleep: true }, Next::Asleep);
-    }
-
-    /// Has some thread run a worker that was taken off the list of sleepers.
-    pub(super) fn call(&self, index: usize) {
-        self.wake(self.slots[index].call());
-    }
-
-    /// The runtime has stopped: the monitor ends the workers. (Wakers are the user's, and may not come back: whoever stops
-    /// the runtime calls none.)
-    pub(super) fn stop(&self) {
-        self.monitor.unpark();
-    }
-
-    fn put(&self, index: usize, parked: ParkedWorker, next: Next) {
-        self.wake(self.slots[index].put(parked, next));
-    }
-
-    /// Has the executor poll a worker, or a fallback thread run it.
-    fn wake(&self, call: Call) {
-        if let Call::Wake { neglected, .. } = call {
-            if self.sleep.is_to_end() || neglected && !self.fallbacks.wake_one() {
-                self.monitor.unpark();
-            }
-            self.wake_executor(call);
-        }
-    }
-
-    fn wake_executor(&self, call: Call) {
-        if let Call::Wake { waker: Some(waker), .. } = call {
-            wake(waker);
-        }
+        self.put(
+            index,
+            ParkedWorker { worker: Box::new(OnLoan(worker)), asleep: true },
+            Next::Asleep,
+        );
     }
 
     /// Runs a worker for one turn on behalf of the executor, if it has something to do.
@@ -132,7 +77,7 @@ impl Hosted {
                 Turn::Over => Next::Due,
                 Turn::Asleep => Next::Asleep,
                 Turn::Ended => {
-                    self.end(index, parked).into_iter().for_each(wake);
+                    self.end(shared, index, &parked).into_iter().for_each(wake);
                     return true;
                 }
             };
@@ -151,20 +96,12 @@ impl Hosted {
     }
 
     /// The end of a worker. Returns the waker of its future.
-    fn end(&self, index: usize, parked: ParkedWorker) -> Option<Waker> {
-        let worker = parked.worker;
-        worker.leave_queue();
+    fn end(&self, shared: &Shared, index: usize, parked: &ParkedWorker) -> Option<Waker> {
+        parked.worker.leave_queue();
         let waker = self.slots[index].end();
-        worker.shared.count_worker_out(index);
+        shared.count_worker_out(index);
         waker
     }
-}
-
-/// Has an executor poll a future. Its wakers are foreign code, which may do anything: what would block is refused there, and
-/// a panic is reported.
-fn wake(waker: Waker) {
-    let _nested = Nested::enter();
-    drop_quietly(|| waker.wake());
 }
 
 /// The same for the futures of workers that have ended.

@@ -3,47 +3,19 @@
 use std::task::Waker;
 use std::time::Duration;
 
-use coact_sync::shim::atomic::{AtomicBool, Ordering};
 use parking::Parker;
 
-use super::Hosted;
-use super::turn::Turn;
+use super::slots::{Hosted, Turn};
 use super::worker_slot::Next;
-use crate::sched::shared::{Phase, Shared};
+use crate::sched::phase::Phase;
+use crate::sched::shared::Shared;
 use crate::sched::trim;
-use crate::sched::worker::park_for;
+use crate::sched::trim::park_for;
 
 /// How long a worker that is due waits for the executor before a fallback thread runs it; up to twice that.
 const PATIENCE: Duration = Duration::from_millis(1);
 /// How many looks in a row find all workers asleep before the monitor sleeps, too.
 const QUIET_LOOKS: u32 = 10;
-
-/// Whether the monitor is to be woken when a worker is called.
-///
-/// ORDERING: all relaxed. The slots' locks order them: the monitor says that it sleeps, and then looks at each slot
-/// under its lock; a thread that changes a slot from asleep does so under that lock, and then looks here.
-pub(super) struct MonitorSleep(AtomicBool);
-
-impl MonitorSleep {
-    pub(super) fn new() -> Self {
-        Self(AtomicBool::new(false))
-    }
-
-    /// Says that the monitor sleeps; returns whether it may, since all workers do.
-    pub(super) fn begin(&self, are_asleep: impl FnOnce() -> bool) -> bool {
-        self.0.store(true, Ordering::Relaxed);
-        are_asleep()
-    }
-
-    pub(super) fn end(&self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-
-    /// Whether the monitor sleeps: the caller, who has changed a slot from asleep, wakes it.
-    pub(super) fn is_to_end(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// What the monitor has seen at its last look.
 struct Seen {
@@ -71,7 +43,7 @@ impl Hosted {
                 quiet = 0;
             }
         }
-        let wakers = self.end_vacant();
+        let wakers = self.end_vacant(shared);
         self.fallbacks.dismiss();
         wakers
     }
@@ -118,7 +90,7 @@ impl Hosted {
     }
 
     /// Ends the workers that no thread runs, once the runtime has stopped: the others end where they run.
-    fn end_vacant(&self) -> Vec<Waker> {
+    fn end_vacant(&self, shared: &Shared) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for (index, slot) in self.slots.iter().enumerate() {
             let Some(mut parked) = slot.take_vacant() else { continue };
@@ -129,7 +101,7 @@ impl Hosted {
                     turn => parked.asleep = turn == Turn::Asleep,
                 }
             }
-            wakers.extend(self.end(index, parked));
+            wakers.extend(self.end(shared, index, &parked));
         }
         wakers
     }

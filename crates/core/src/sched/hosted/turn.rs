@@ -3,8 +3,8 @@
 use crate::current;
 use std::time::{Duration, Instant};
 
-use crate::sched::context;
-use crate::sched::shared::Phase;
+use super::slots::{HostedWorker, Turn};
+use crate::sched::phase::Phase;
 use crate::sched::worker::Worker;
 use crate::task::TaskPtr;
 
@@ -14,18 +14,25 @@ const TURN: u32 = 128;
 const TIME: Duration = Duration::from_micros(100);
 /// After so many behaviours the turn is timed: most are over by then, and to look at the clock takes as long as a short one.
 const TIMED_FROM: u32 = 4;
-/// How many behaviours in a row a hosted worker runs on one cown, at the most: in between it looks at the clock.
-pub(in crate::sched) const THROUGHPUT: u32 = 16;
+/// A worker that an executor hosts.
+pub(super) struct OnLoan(pub(super) Worker);
 
-/// How a turn has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
-    /// There is more to do.
-    Over,
-    /// There was nothing more to do: the worker is among the sleepers.
-    Asleep,
-    /// The runtime has stopped.
-    Ended,
+// SAFETY: what is in a worker may go from thread to thread but for the tasks of its `stolen`, which are raw pointers. That
+// is empty while no method of the worker runs; and tasks may be run by any thread.
+unsafe impl Send for OnLoan {}
+
+impl HostedWorker for OnLoan {
+    fn take_turn(&self, asleep: bool) -> Turn {
+        self.0.take_turn(asleep)
+    }
+
+    fn fetch(&self, stuck: Option<usize>) -> bool {
+        self.0.fetch(stuck)
+    }
+
+    fn leave_queue(&self) {
+        self.0.leave_queue();
+    }
 }
 
 impl Worker {
@@ -36,7 +43,7 @@ impl Worker {
             None => self.turn::<false>(asleep),
             Some(_) => self.turn::<true>(asleep),
         };
-        current::alone(|| context::with_worker(self, turn))
+        current::alone(|| self.as_current(turn))
     }
 
     fn turn<const SLOW_PATH: bool>(&self, asleep: bool) -> Turn {

@@ -7,10 +7,11 @@ use std::task::Wake;
 use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use loom::thread;
 
-use super::{Activity, Shared, WATCHERS, Watch, activity};
+use super::{Activity, Shared, activity};
 use crate::ids::RuntimeId;
 use crate::runtime::config_in_model;
 use crate::sched::loom::{Permit, check, check_bounded};
+use crate::sched::watchers::{WATCHERS, Watch};
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
 impl Wake for Permit {

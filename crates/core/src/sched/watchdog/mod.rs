@@ -2,10 +2,10 @@
 //! thread for each while it lasts.
 //!
 //! Behaviours are not preempted, so one that computes or blocks for a second keeps its worker for a
-//! second. With a [limit](crate::runtime::Builder::watchdog), each worker [marks](mark) what it runs, and a
+//! second. With a [limit](crate::runtime::Builder::watchdog), each worker [marks](current_task) what it runs, and a
 //! thread looks at the marks some four times in a limit. A mark that stays is a *stall*. It is
 //! reported once, what waits in the queue of the stalled worker is moved to where others find it,
-//! and if nobody sleeps who could run it, a [spare](spare) starts. Spares are marked and watched as
+//! and if nobody sleeps who could run it, a [spare](spare_thread) starts. Spares are marked and watched as
 //! workers are. There is one for each thread that is stalled at most, and the last to find that
 //! there are more than that leaves.
 //!
@@ -13,61 +13,27 @@
 //! (`Worker::run`).
 
 pub(crate) mod current_task;
+mod spare;
 mod spare_thread;
 mod stall;
+pub(crate) mod state;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
-
-use coact_sync::shim::sync::{Condvar, Mutex};
+use std::time::Instant;
 
 use super::local::LocalQueue;
-use super::shared::{Phase, Shared};
-use crate::config::Config;
+use super::phase::Phase;
+use super::shared::Shared;
 use crate::fault::Fault;
 use crate::panic;
-use crate::sched::ending::Stuck;
 use crate::sched::thread::Thread;
-use spare_thread::Spare;
+use spare::Spare;
 use stall::{Sightings, Stall};
-
-/// How often the marks are looked at in the time of the limit.
-const LOOKS: u32 = 4;
-/// The marks are looked at no more often than that, and no less often than this.
-const INTERVALS: std::ops::RangeInclusive<Duration> =
-    Duration::from_millis(1)..=Duration::from_secs(1);
-
-/// What the watchdog of a runtime shares with its spares.
-pub(crate) struct Watchdog {
-    limit: Duration,
-    max_spares: usize,
-    /// How many spares there should be: as many as threads are stalled.
-    wanted: AtomicUsize,
-    /// How many spares there are.
-    spares: AtomicUsize,
-    stopped: Mutex<bool>,
-    stop: Condvar,
-    /// Of the spares that run, and of some that have ended.
-    handles: Mutex<Vec<(Thread, Weak<Spare>)>>,
-}
+use state::Watchdog;
 
 impl Watchdog {
-    /// The watchdog of a runtime with workers, if it is to have one.
-    pub(crate) fn new(config: &Config) -> Option<Self> {
-        let limit = config.watchdog.filter(|_| config.has_workers())?;
-        Some(Self {
-            limit,
-            max_spares: config.spare_workers.unwrap_or(config.workers),
-            wanted: AtomicUsize::new(0),
-            spares: AtomicUsize::new(0),
-            stopped: Mutex::new(false),
-            stop: Condvar::new(),
-            handles: Mutex::new(Vec::new()),
-        })
-    }
-
     /// Looks after the workers until the runtime stops.
     pub(crate) fn run(&self, shared: &'static Shared) {
         let mut rounds = Rounds::new(self, shared);
@@ -76,66 +42,6 @@ impl Watchdog {
         }
         // ORDERING: Relaxed, as everywhere with this word: it is a figure, and guards nothing.
         self.wanted.store(0, Ordering::Relaxed);
-    }
-
-    /// Ends [`run`](Self::run).
-    pub(crate) fn stop(&self) {
-        *self.stopped.lock() = true;
-        self.stop.notify_all();
-    }
-
-    /// Waits for the ends of spares that have counted themselves out of the runtime.
-    pub(crate) fn join_until(&self, until: Instant) {
-        for (spare, _) in std::mem::take(&mut *self.handles.lock()) {
-            spare.join_until(until);
-        }
-    }
-
-    /// Waits for no spare any more.
-    pub(crate) fn detach(&self) {
-        let spares = std::mem::take(&mut *self.handles.lock());
-        drop(spares);
-    }
-
-    /// The spares that have not ended, and what they are in.
-    pub(crate) fn stuck_spares(&self) -> Vec<Stuck> {
-        let handles = self.handles.lock();
-        let stuck = handles.iter().filter(|(handle, _)| !handle.has_returned());
-        stuck
-            .map(|(handle, spare)| Stuck {
-                thread: handle.name().to_owned(),
-                work: spare.upgrade().and_then(|spare| spare.mark.look()).map(|at| (at.name)()),
-            })
-            .collect()
-    }
-
-    /// Sleeps until the next look is due; returns false once the runtime stops.
-    fn rest(&self) -> bool {
-        let interval = (self.limit / LOOKS).clamp(*INTERVALS.start(), *INTERVALS.end());
-        let until = Instant::now() + interval;
-        let mut stopped = self.stopped.lock();
-        while !*stopped {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return true;
-            }
-            stopped = self.stop.wait_timeout(stopped, left).0;
-        }
-        false
-    }
-
-    /// Whether there are more spares than stalled threads.
-    fn has_surplus(&self) -> bool {
-        // ORDERING: Relaxed, both. Figures; `dismisses_spare` decides by one read-modify-write.
-        self.spares.load(Ordering::Relaxed) > self.wanted.load(Ordering::Relaxed)
-    }
-
-    /// Whether the spare that asks is to end, and is counted out if so.
-    fn dismisses_spare(&self) -> bool {
-        // ORDERING: Relaxed, all. The count guards nothing.
-        let wanted = self.wanted.load(Ordering::Relaxed);
-        let one_less = |spares: usize| (spares > wanted).then(|| spares - 1);
-        self.spares.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 }
 

@@ -7,29 +7,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::Watchdog;
-use super::current_task::CurrentTask;
+use super::spare::Spare;
+use super::state::Watchdog;
 use crate::current::{Entered, Nested};
 use crate::panic::drop_quietly;
-use crate::sched::local::{LocalQueue, Tasks};
-use crate::sched::shared::{Phase, Shared};
+use crate::sched::local::Tasks;
+use crate::sched::phase::Phase;
+use crate::sched::shared::Shared;
 use crate::task::TaskPtr;
 
 /// How long a spare that finds nothing rests before it looks again.
 const REST: Duration = Duration::from_millis(1);
 
-/// A spare as the watchdog sees it.
-pub(super) struct Spare {
-    pub(super) mark: CurrentTask,
-    /// Tasks that it has taken from an inbox. The watchdog gives them back if it stalls.
-    pub(super) local: LocalQueue,
-}
-
 impl Spare {
-    pub(super) fn new() -> Self {
-        Self { mark: CurrentTask::new(), local: LocalQueue::new() }
-    }
-
     /// The spare's life.
     pub(super) fn run(self: Arc<Self>, shared: &'static Shared, watchdog: &Watchdog) {
         shared.around_thread(|| self.serve(shared, watchdog));

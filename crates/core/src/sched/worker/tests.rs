@@ -8,7 +8,6 @@ use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::runtime::Runtime;
 use crate::runtime::builder::{Builder, new_without_threads};
-use crate::sched::context;
 
 /// Behaviours of one cown in a row.
 const THROUGHPUT: u32 = 10;
@@ -34,7 +33,7 @@ impl Workers {
 
     /// Does something on a worker.
     fn on<R>(&self, worker: usize, work: impl FnOnce() -> R) -> R {
-        context::with_worker(&self.0[worker], work)
+        self.0[worker].as_current(work)
     }
 
     /// Has a worker run the next of its tasks, and what follows that; returns whether there was one.

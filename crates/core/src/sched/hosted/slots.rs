@@ -1,0 +1,98 @@
+//! The workers of a runtime that an executor hosts, as all threads see them. Knows neither the runtime nor what a worker does.
+
+use std::task::Waker;
+
+use coact_sync::CachePadded;
+use parking::{Parker, Unparker};
+
+use super::fallback_threads::FallbackThreads;
+use super::monitor_sleep::MonitorSleep;
+use super::worker_slot::{Call, Next, WorkerSlot};
+use crate::current::Nested;
+use crate::panic::drop_quietly;
+
+/// See the [module](self).
+pub(crate) struct Hosted {
+    pub(super) slots: Box<[CachePadded<WorkerSlot<ParkedWorker>>]>,
+    pub(super) sleep: CachePadded<MonitorSleep>,
+    pub(super) monitor: Unparker,
+    pub(super) fallbacks: FallbackThreads,
+}
+
+/// A worker that no thread runs.
+pub(super) struct ParkedWorker {
+    pub(super) worker: Box<dyn HostedWorker>,
+    /// Whether it is among the sleepers, or was called from there.
+    pub(super) asleep: bool,
+}
+
+/// A worker that runs for a turn on any thread.
+pub(super) trait HostedWorker: Send {
+    /// Runs tasks until it has had its share or there are none. It comes from the list of sleepers if it was `asleep`.
+    fn take_turn(&self, asleep: bool) -> Turn;
+
+    /// Takes what waits behind the worker that is `stuck`, or lies in an inbox. Returns whether there was anything.
+    fn fetch(&self, stuck: Option<usize>) -> bool;
+
+    /// The end of the worker.
+    fn leave_queue(&self);
+}
+
+/// How a turn has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// There is more to do.
+    Over,
+    /// There was nothing more to do: the worker is among the sleepers.
+    Asleep,
+    /// The runtime has stopped.
+    Ended,
+}
+
+impl Hosted {
+    /// The slots of so many workers, and the parker of the monitor.
+    pub(in crate::sched) fn new(workers: usize) -> (Self, Parker) {
+        let (parker, monitor) = parking::pair();
+        let slots = (0..workers).map(|_| CachePadded::new(WorkerSlot::new())).collect();
+        let sleep = CachePadded::new(MonitorSleep::new());
+        (Self { slots, sleep, monitor, fallbacks: FallbackThreads::default() }, parker)
+    }
+
+    /// Has some thread run a worker that was taken off the list of sleepers.
+    pub(in crate::sched) fn call(&self, index: usize) {
+        self.wake(self.slots[index].call());
+    }
+
+    /// The runtime has stopped: the monitor ends the workers. (Wakers are the user's, and may not come back: whoever stops
+    /// the runtime calls none.)
+    pub(in crate::sched) fn stop(&self) {
+        self.monitor.unpark();
+    }
+
+    pub(super) fn put(&self, index: usize, parked: ParkedWorker, next: Next) {
+        self.wake(self.slots[index].put(parked, next));
+    }
+
+    /// Has the executor poll a worker, or a fallback thread run it.
+    pub(super) fn wake(&self, call: Call) {
+        if let Call::Wake { neglected, .. } = call {
+            if self.sleep.is_to_end() || neglected && !self.fallbacks.wake_one() {
+                self.monitor.unpark();
+            }
+            self.wake_executor(call);
+        }
+    }
+
+    pub(super) fn wake_executor(&self, call: Call) {
+        if let Call::Wake { waker: Some(waker), .. } = call {
+            wake(waker);
+        }
+    }
+}
+
+/// Has an executor poll a future. Its wakers are foreign code, which may do anything: what would block is refused there, and
+/// a panic is reported.
+pub(super) fn wake(waker: Waker) {
+    let _nested = Nested::enter();
+    drop_quietly(|| waker.wake());
+}

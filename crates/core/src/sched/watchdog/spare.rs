@@ -1,0 +1,17 @@
+//! A spare as the watchdog sees it.
+
+use super::current_task::CurrentTask;
+use crate::sched::local::LocalQueue;
+
+/// What a [spare thread](super::spare_thread) shows.
+pub(super) struct Spare {
+    pub(super) mark: CurrentTask,
+    /// Tasks that it has taken from an inbox. The watchdog gives them back if it stalls.
+    pub(super) local: LocalQueue,
+}
+
+impl Spare {
+    pub(super) fn new() -> Self {
+        Self { mark: CurrentTask::new(), local: LocalQueue::new() }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the watchdog of a runtime shares with its spares.
+
+use std::sync::Weak;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use coact_sync::shim::sync::{Condvar, Mutex};
+
+use super::spare::Spare;
+use crate::config::Config;
+use crate::sched::stuck::Stuck;
+use crate::sched::thread::Thread;
+
+/// How often the marks are looked at in the time of the limit.
+const LOOKS: u32 = 4;
+/// The marks are looked at no more often than that, and no less often than this.
+const INTERVALS: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_secs(1);
+
+/// What the watchdog of a runtime shares with its spares.
+pub(crate) struct Watchdog {
+    pub(super) limit: Duration,
+    pub(super) max_spares: usize,
+    /// How many spares there should be: as many as threads are stalled.
+    pub(super) wanted: AtomicUsize,
+    /// How many spares there are.
+    pub(super) spares: AtomicUsize,
+    stopped: Mutex<bool>,
+    stop: Condvar,
+    /// Of the spares that run, and of some that have ended.
+    pub(super) handles: Mutex<Vec<(Thread, Weak<Spare>)>>,
+}
+
+impl Watchdog {
+    /// The watchdog of a runtime with workers, if it is to have one.
+    pub(crate) fn new(config: &Config) -> Option<Self> {
+        let limit = config.watchdog.filter(|_| config.has_workers())?;
+        Some(Self {
+            limit,
+            max_spares: config.spare_workers.unwrap_or(config.workers),
+            wanted: AtomicUsize::new(0),
+            spares: AtomicUsize::new(0),
+            stopped: Mutex::new(false),
+            stop: Condvar::new(),
+            handles: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Ends [`run`](Self::run).
+    pub(crate) fn stop(&self) {
+        *self.stopped.lock() = true;
+        self.stop.notify_all();
+    }
+
+    /// Waits for the ends of spares that have counted themselves out of the runtime.
+    pub(crate) fn join_until(&self, until: Instant) {
+        for (spare, _) in std::mem::take(&mut *self.handles.lock()) {
+            spare.join_until(until);
+        }
+    }
+
+    /// Waits for no spare any more.
+    pub(crate) fn detach(&self) {
+        let spares = std::mem::take(&mut *self.handles.lock());
+        drop(spares);
+    }
+
+    /// The spares that have not ended, and what they are in.
+    pub(crate) fn stuck_spares(&self) -> Vec<Stuck> {
+        let handles = self.handles.lock();
+        let stuck = handles.iter().filter(|(handle, _)| !handle.has_returned());
+        stuck
+            .map(|(handle, spare)| Stuck {
+                thread: handle.name().to_owned(),
+                work: spare.upgrade().and_then(|spare| spare.mark.look()).map(|at| (at.name)()),
+            })
+            .collect()
+    }
+
+    /// Sleeps until the next look is due; returns false once the runtime stops.
+    pub(super) fn rest(&self) -> bool {
+        let interval = (self.limit / LOOKS).clamp(*INTERVALS.start(), *INTERVALS.end());
+        let until = Instant::now() + interval;
+        let mut stopped = self.stopped.lock();
+        while !*stopped {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            stopped = self.stop.wait_timeout(stopped, left).0;
+        }
+        false
+    }
+
+    /// Whether there are more spares than stalled threads.
+    pub(super) fn has_surplus(&self) -> bool {
+        // ORDERING: Relaxed, both. Figures; `dismisses_spare` decides by one read-modify-write.
+        self.spares.load(Ordering::Relaxed) > self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// Whether the spare that asks is to end, and is counted out if so.
+    pub(super) fn dismisses_spare(&self) -> bool {
+        // ORDERING: Relaxed, all. The count guards nothing.
+        let wanted = self.wanted.load(Ordering::Relaxed);
+        let one_less = |spares: usize| (spares > wanted).then(|| spares - 1);
+        self.spares.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+}

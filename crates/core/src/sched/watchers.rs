@@ -1,0 +1,81 @@
+//! Who waits until runtimes are idle, in some combination. README.md, "Several runtimes".
+
+use std::task::Waker;
+
+use slab::Slab;
+
+use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
+
+/// Who waits until runtimes are idle, in some combination.
+#[derive(Default)]
+pub(super) struct Watchers {
+    list: Mutex<Slab<Waker>>,
+    /// How many they are: read without the lock.
+    count: AtomicUsize,
+}
+
+impl Watchers {
+    /// One more, who looks from now on; returns its number.
+    fn add(&self, waker: Waker) -> usize {
+        let number = self.list.lock().insert(waker);
+        // ORDERING: Relaxed. The fence orders it.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
+        // see what it has seen.
+        fence(Ordering::SeqCst);
+        number
+    }
+
+    fn remove(&self, number: usize) {
+        // ORDERING: Relaxed. Who sees it late finds the list empty.
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        let waker = self.list.lock().remove(number);
+        drop(waker);
+    }
+
+    /// Has all of them look, since a runtime has become idle.
+    pub(super) fn tell(&self) {
+        // ORDERING: SeqCst pairs with the fence in `add`.
+        fence(Ordering::SeqCst);
+        // ORDERING: Relaxed. The fence orders it.
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let watchers: Vec<Waker> =
+            self.list.lock().iter().map(|(_, waker)| waker.clone()).collect();
+        watchers.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[cfg(not(all(test, loom)))]
+pub(super) static WATCHERS: Watchers =
+    Watchers { list: Mutex::new(Slab::new()), count: AtomicUsize::new(0) };
+
+#[cfg(all(test, loom))]
+::loom::lazy_static! {
+    pub(super) static ref WATCHERS: Watchers = Watchers::default();
+}
+
+/// Is told when any runtime has become idle, until it is dropped.
+pub(crate) struct Watch(usize);
+
+impl Watch {
+    pub(crate) fn new(waker: Waker) -> Self {
+        Self(WATCHERS.add(waker))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHERS.remove(self.0);
+    }
+}
+
+/// Called when a runtime has become idle.
+pub(crate) fn tell() {
+    // Not by the runtimes of models: nobody waits for several of them, and the fence would hide that
+    // others are missing.
+    if !cfg!(all(test, loom)) {
+        WATCHERS.tell();
+    }
+}
