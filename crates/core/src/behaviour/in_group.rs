@@ -89,7 +89,7 @@ where
 /// Runs a behaviour on one member.
 ///
 /// # Safety
-/// As for every [`RunRingEntry`]; the entry was pushed with such a body.
+/// As for every `RunRingEntry`; the entry was pushed with such a body.
 unsafe fn run_single<S, F, C>(entry: NonNull<RingEntry>, context: &RunContext)
 where
     S: CownSet,

@@ -270,7 +270,7 @@ where
     /// Runs a behaviour from the ring.
     ///
     /// # Safety
-    /// As for every [`RunRingEntry`](group::ring::RunRingEntry); the entry was pushed with such a node.
+    /// As for every `RunRingEntry`; the entry was pushed with such a node.
     unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
         // SAFETY: taken before anything can be pushed; the group is held, and so all members.
         let ended = unsafe {

@@ -291,7 +291,7 @@ pub(crate) fn sort(requests: &mut [Request]) {
     }
 }
 
-/// Spawns on a set with handles of its own that has passed [`assert_spawnable`].
+/// Spawns on a set with handles of its own that has passed `assert_spawnable`.
 pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
     S: CownSet,

@@ -297,7 +297,7 @@ unsafe fn link_of_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 /// Runs a task on a member of a group, and what it leaves in the ring: one whose result nobody waits for, of any type.
 ///
 /// # Safety
-/// The task is ready, lies in a [`Single`], has halves, and is run once.
+/// The task is ready, lies in a `Single`, has halves, and is run once.
 pub(crate) unsafe fn run_forgetting_in_group(
     task: TaskPtr,
     context: &RunContext,

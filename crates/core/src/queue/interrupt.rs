@@ -28,7 +28,7 @@
 //! thread resumes its actor) must not return before the other thread's steps are done: that thread waits for nobody
 //! there, so this is a wait as those in `queue/README.md`, "Why there is no deadlock".
 //!
-//! *Turns of their own.* Members whose gate is reserved stand in line ([`OwnTurns`]), which is the token holder's. When no
+//! *Turns of their own.* Members whose gate is reserved stand in line (`OwnTurns`), which is the token holder's. When no
 //! gate is shut they take their turns, one after the other and before the next behaviour; before each the holder looks
 //! at INTERRUPT of the leader. If others are to have the worker in between it sets that bit itself, and so comes back here
 //! first. A move sets it, too: whoever finds it in another runtime than the group's home gives the group to that one,

@@ -39,7 +39,7 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller is alone with the state.
     pub(crate) on_interrupt: unsafe fn(NonNull<CownHeader>, Mode) -> Gate,
-    /// See [`Interruptible::take_turn`].
+    /// See `Interruptible::take_turn`.
     ///
     /// # Safety
     /// As of `on_interrupt`.
@@ -49,7 +49,7 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller has a handle.
     pub(crate) end: unsafe fn(NonNull<CownHeader>, &Ending),
-    /// See [`Interruptible::number`].
+    /// See `Interruptible::number`.
     ///
     /// # Safety
     /// The caller has a handle.

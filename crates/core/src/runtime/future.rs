@@ -164,7 +164,7 @@ impl Drop for Counted {
 }
 
 /// Whom a runtime tells that it is past its deadline: the futures that have begun and not ended, and
-/// [others](super::busy) that asked for it.
+/// others that asked for it.
 ///
 /// A future's waker stays the same for its life: that of its task. Each is woken once, and its place is empty from then
 /// on: to clone it under the lock would be to run foreign code there.

@@ -26,7 +26,7 @@ impl Shared {
     }
 
     /// Runs the life of one of the runtime's threads, inside of what the user wants
-    /// [around it](super::Builder::around_threads). In any case it is run, and once.
+    /// around it. In any case it is run, and once.
     pub(crate) fn around_thread(&self, life: impl FnOnce()) {
         // What its hooks do, and where they fail, is this runtime's.
         let _entered = Entered::new(self.id);

@@ -2,7 +2,7 @@
 //! read-modify-write.
 //!
 //! The owner enters with two stores and a load; others (thieves) enter rarely, and pay for both
-//! sides with a [heavy](asym::heavy) barrier. So whatever a worker has queued can be taken by
+//! sides with a heavy barrier. So whatever a worker has queued can be taken by
 //! another one, even while the worker is deep in a long behaviour, and pushing and popping still
 //! costs about a nanosecond. README.md, "The local queue", has the argument.
 
