@@ -247,7 +247,7 @@ impl Receive<Nap> for Link {
 
 /// An answer that is left to an actor that waits for the one that asks.
 #[test]
-fn a_cycle_through_a_delegate() {
+fn a_cycle_through_a_forwarded_ask() {
     struct Front(Option<Addr<Link>>);
     impl Actor for Front {}
     impl Receive<Sum> for Front {
@@ -257,7 +257,7 @@ fn a_cycle_through_a_delegate() {
             reply: Reply<Result<u64, AskError>>,
             _: &mut Context<Self>,
         ) {
-            reply.delegate(self.0.as_ref().unwrap(), sum).unwrap();
+            self.0.as_ref().unwrap().forward(sum, reply).unwrap();
         }
     }
     struct Through(Addr<Front>);

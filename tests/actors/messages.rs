@@ -27,7 +27,7 @@ impl Message for Double {
 impl Receive<Double> for Doubler {
     fn receive(&mut self, message: Double, reply: Reply<u64>, _: &mut Context<Self>) {
         match &self.helper {
-            Some(helper) => reply.delegate(helper, message).unwrap(),
+            Some(helper) => helper.forward(message, reply).unwrap(),
             None => reply.send(message.0 * 2),
         }
     }

@@ -120,10 +120,10 @@ fn whoever_has_the_reply_may_panic() {
             });
         });
         assert_eq!(asked(held), "held");
-        let delegated = case(|reply, _| {
-            reply.delegate(&spawn(Clerk), case(|_reply, _| fail("delegated"))).ok().unwrap();
+        let forwarded = case(|reply, _| {
+            spawn(Clerk).forward(case(|_reply, _| fail("forwarded")), reply).ok().unwrap();
         });
-        assert_eq!(asked(delegated), "delegated");
+        assert_eq!(asked(forwarded), "forwarded");
         let behaviour = case(|reply, _| {
             when(&Cown::new(reply), |reply| {
                 let _reply = std::mem::replace(reply, Reply::unwanted());

@@ -311,9 +311,9 @@ fn an_answer_is_left_to_others() {
                 let pass = Question(move |reply: Reply<u64>, _: &mut Context<Doer>| {
                     drop(last.forward(Add(2), reply));
                 });
-                drop(reply.delegate(&third, pass));
+                drop(third.forward(pass, reply));
             });
-            drop(reply.delegate(&second, pass));
+            drop(second.forward(pass, reply));
         }));
         assert_eq!(ask.wait(), Ok(42));
         // One that has ended gives the question back, and the ask fails.
@@ -322,7 +322,7 @@ fn an_answer_is_left_to_others() {
         gone.ended().wait().unwrap();
         let ask = desks[0].ask(Question(move |reply: Reply<u64>, _: &mut Context<Doer>| {
             let pass = Question(|reply: Reply<u64>, _: &mut Context<Doer>| reply.send(1));
-            assert!(reply.delegate(&gone, pass).is_err());
+            assert!(gone.forward(pass, reply).is_err());
         }));
         assert_eq!(ask.wait(), Err(AskError::Stopped(ExitReason::Killed)));
     });

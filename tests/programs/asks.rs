@@ -30,7 +30,7 @@ enum Manner {
     /// Answers a little later; takes other messages meanwhile.
     Later,
     /// Leaves the answer to another one.
-    Delegate(Box<Question>),
+    Forward(Box<Question>),
     /// Is held, spawns behaviours, and asks: for each step.
     Hold(Vec<Step>),
 }
@@ -65,7 +65,7 @@ fn question(rule: Rule, layer: usize, depth: u32) -> BoxedStrategy<Question> {
         let deeper = question(rule, layer + 1, depth - 1);
         prop_oneof![
             1 => plain,
-            1 => deeper.clone().prop_map(|question| Manner::Delegate(Box::new(question))),
+            1 => deeper.clone().prop_map(|question| Manner::Forward(Box::new(question))),
             3 => prop::collection::vec(step(rule, deeper), 1..3).prop_map(Manner::Hold),
         ]
         .boxed()
@@ -167,9 +167,9 @@ impl Receive<Put> for Node {
             Manner::Later => context.detach(reply, async {
                 let _ = sleep(Duration::from_micros(50)).await;
             }),
-            Manner::Delegate(question) => {
+            Manner::Forward(question) => {
                 let to = world.actors[question.to].clone();
-                let _ = reply.delegate(&to, Put(*question, world));
+                let _ = to.forward(Put(*question, world), reply);
             }
             Manner::Hold(steps) => context.hold(reply, |_, context| {
                 let by = context.id();
@@ -293,7 +293,7 @@ fn expected_circles(root: &Question) -> usize {
             }
             match &question.manner {
                 Manner::Now | Manner::Later => true,
-                Manner::Delegate(question) => self.put(question),
+                Manner::Forward(question) => self.put(question),
                 Manner::Hold(steps) => {
                     self.held.insert(question.to);
                     for step in steps {
@@ -376,14 +376,14 @@ proptest! {
 /// An answer is left to an actor in whose queue a behaviour stands that needs the one that asks: the
 /// search must come after the message.
 #[test]
-fn a_circle_through_a_delegate_behind_a_behaviour() {
+fn a_circle_through_a_forwarded_ask_behind_a_behaviour() {
     let put = |to, manner| Question { to, manner };
     let step = |behaviours, question| Step { behaviours, pauses: false, question };
     let over = |members: &[usize]| vec![members.iter().copied().collect::<BTreeSet<_>>()];
     let asks_back = put(1, Manner::Hold(vec![step(vec![], put(0, Manner::Now))]));
     let inner = vec![step(over(&[0]), put(0, Manner::Now)), step(over(&[0, 2]), asks_back)];
-    let delegates = put(1, Manner::Delegate(Box::new(put(2, Manner::Now))));
-    let outer = vec![step(vec![], put(2, Manner::Hold(inner))), step(vec![], delegates)];
+    let forwards = put(1, Manner::Forward(Box::new(put(2, Manner::Now))));
+    let outer = vec![step(vec![], put(2, Manner::Hold(inner))), step(vec![], forwards)];
     let question = put(0, Manner::Hold(outer));
     for seed in 0..100 {
         let (question, expected) = (question.clone(), expected_circles(&question));

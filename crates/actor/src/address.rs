@@ -152,7 +152,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Passes a message on, together with the duty to answer it: the answer goes to whoever asked in
-    /// the first place. As [`Reply::delegate`].
+    /// the first place.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -182,12 +182,14 @@ impl<A: Actor> Addr<A> {
     ///
     /// # Errors
     /// As [`send`](Self::send); the reply fails.
+    #[doc(alias = "delegate")]
     #[inline]
     pub fn forward<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
     {
-        reply.delegate(self, message)
+        reply.forwarded_to(self);
+        self.send_with_reply(message, reply)
     }
 
     /// Asks: sends a message, and returns what will be the answer.

@@ -12,7 +12,7 @@ use coact_core::{Broken, Promise};
 
 use crate::cycle::Wait;
 use crate::events;
-use crate::{Actor, Addr, AskError, ExitReason, MessageTo, SendError, WeakAddr};
+use crate::{Actor, Addr, AskError, ExitReason, WeakAddr};
 
 /// What an ask's promise brings.
 pub(crate) type Answer<R> = Result<R, AskError>;
@@ -120,20 +120,12 @@ impl<R: Send + 'static> Reply<R> {
         self.resolver.as_ref().is_some_and(|resolver| !resolver.is_abandoned())
     }
 
-    /// Leaves the answer to another actor: it is sent a message whose answer goes to whoever waits
-    /// for this one.
-    ///
-    /// # Errors
-    /// Gives the message back if it cannot be delivered; the ask fails.
-    pub fn delegate<A, M>(self, to: &Addr<A>, message: M) -> Result<(), SendError<M>>
-    where
-        A: Actor,
-        M: MessageTo<A, Reply = R>,
-    {
+    /// The answer is left to another actor, which gets a message for it.
+    #[inline]
+    pub(crate) fn forwarded_to<A: Actor>(&self, to: &Addr<A>) {
         if let Some(tracked) = &self.wait {
-            tracked.0.delegated(to);
+            tracked.0.forwarded(to);
         }
-        to.send_with_reply(message, self)
     }
 
     /// Makes it the reply of an ask that holds its actor.

@@ -166,7 +166,7 @@ pub trait Handler<M: Message>: Actor {
 ///     /// Leaves the answer to the one behind, and goes on with the next message.
 ///     fn receive(&mut self, price: Price, reply: Reply<Option<u32>>, _: &mut Context<Self>) {
 ///         self.asked += 1;
-///         if let Err(error) = reply.delegate(&self.back, price) {
+///         if let Err(error) = self.back.forward(price, reply) {
 ///             eprintln!("{error}");
 ///         }
 ///     }

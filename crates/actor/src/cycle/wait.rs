@@ -177,7 +177,7 @@ impl Wait {
     }
 
     /// The answer is left to another actor, which gets a message for it.
-    pub(crate) fn delegated<A: Actor>(&self, to: &Addr<A>) {
+    pub(crate) fn forwarded<A: Actor>(&self, to: &Addr<A>) {
         // An address is dropped without the lock.
         let _before = {
             let mut message = self.message.lock();
@@ -260,7 +260,7 @@ impl Wait {
 
     /// The sequence number that it had when its message was last sent.
     pub(super) fn number(&self) -> u64 {
-        // ORDERING: Relaxed. See `delegated`.
+        // ORDERING: Relaxed. See `forwarded`.
         self.number.load(Ordering::Relaxed)
     }
 

@@ -97,7 +97,7 @@ fn one_who_is_held_with_an_answer_is_known() {
     // It is passed on, and is handled before the sender can say where it stands.
     let passed = wait(&a, &b);
     add(&passed);
-    passed.delegated(&c);
+    passed.forwarded(&c);
     assert!(passed.begin());
     passed.held_by(&c.downgrade());
     passed.sent(1, None);
