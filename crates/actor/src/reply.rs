@@ -23,6 +23,11 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 /// ([`is_wanted`](Self::is_wanted) tells). A reply that is dropped without an answer fails the ask,
 /// at once.
 ///
+/// As an argument it stands behind the message, and before what answers it, or the context:
+/// [`receive(message, reply, context)`](crate::Receive::receive), [`forward(message, reply)`](Addr::forward),
+/// [`stash(message, reply)`](crate::Context::stash), [`detach(reply, future)`](crate::Context::detach),
+/// [`hold(reply, closure)`](crate::Context::hold).
+///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
 /// use coact::{Actor, Context, Message, spawn, when};
