@@ -2,7 +2,7 @@
 
 use coact::Context;
 use coact::prelude::*;
-use coact::registry::{LookupError, lookup, registry, whereis};
+use coact::registry::{LookupError, lookup, registry, wait_for};
 use coact::runtime::spawn_future;
 
 struct Bank {
@@ -26,7 +26,7 @@ impl Handler<Deposit> for Bank {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Somebody waits for a bank that does not exist yet.
-    let customer = spawn_future(async { whereis::<Bank>("bank").await });
+    let customer = spawn_future(async { wait_for::<Bank>("bank").await });
 
     let bank = actor(Bank { balance: 100 }).named("bank").named("corner").spawn();
     customer.wait()??.send(Deposit(5))?;

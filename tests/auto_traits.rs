@@ -217,7 +217,7 @@ fn auto_traits() {
         Subscription: "Send" "Sync" "Unpin";
         Registry: "Send" "Sync" "Unpin";
         coact::pubsub::Events: "Send" "Sync" "Unpin";
-        coact::registry::Whereis<Idle>: "Send" "Sync" "Unpin";
+        coact::registry::WaitFor<Idle>: "Send" "Sync" "Unpin";
         Uid: "Send" "Sync" "Unpin";
 
         // Errors.

@@ -7,7 +7,7 @@ use coact::Context;
 use coact::actor::WeakAddr;
 use coact::prelude::*;
 use coact::pubsub::{Subscription, Topic};
-use coact::registry::whereis;
+use coact::registry::wait_for;
 use coact::routing::{RouteError, Router, Routing};
 use coact_tests::{Faults, process_time};
 
@@ -265,7 +265,7 @@ fn those_who_wait_for_a_name_give_up() {
     grows_with_their_number(|count| {
         let runtime = runtime();
         runtime.run(|| {
-            let waiting: Vec<_> = (0..count).map(|_| whereis::<Ear>("nobody")).collect();
+            let waiting: Vec<_> = (0..count).map(|_| wait_for::<Ear>("nobody")).collect();
             waiting.into_iter().rev().for_each(drop);
         });
     });

@@ -7,7 +7,7 @@ use std::time::Duration;
 use coact::Context;
 use coact::prelude::*;
 use coact::registry::{
-    BadUid, LookupError, RegisterError, Registry, Uid, lookup, registry, whereis,
+    BadUid, LookupError, RegisterError, Registry, Uid, lookup, registry, wait_for,
 };
 use coact::runtime::{RuntimeHandle, spawn_future};
 use coact::sim;
@@ -54,7 +54,7 @@ fn a_name_of_another_type_says_which() {
         assert!(matches!(error, LookupError::OtherType { .. }));
         let text = error.to_string();
         assert!(text.contains("\"who\" is a") && text.contains("Stranger"), "{text}");
-        assert!(whereis::<Diary>("who").wait().is_err());
+        assert!(wait_for::<Diary>("who").wait().is_err());
     });
 }
 
@@ -160,30 +160,30 @@ fn an_actor_finds_itself_when_it_starts() {
 #[test]
 fn whoever_waits_for_a_name_is_told() {
     check(|| {
-        let coming = [whereis::<Diary>("late"), whereis::<Diary>("late")];
-        let other_type = whereis::<Stranger>("late");
-        let never = whereis::<Diary>("late");
+        let coming = [wait_for::<Diary>("late"), wait_for::<Diary>("late")];
+        let other_type = wait_for::<Stranger>("late");
+        let never = wait_for::<Diary>("late");
         drop(never);
-        let future = spawn_future(async { whereis::<Diary>("late").await.unwrap() });
+        let future = spawn_future(async { wait_for::<Diary>("late").await.unwrap() });
         let diary = named("late");
         for coming in coming {
             assert_eq!(coming.wait(), Ok(diary.clone()));
         }
         assert_eq!(future.wait(), Ok(diary.clone()));
         assert!(matches!(other_type.wait(), Err(LookupError::OtherType { .. })));
-        assert_eq!(whereis::<Diary>("late").wait(), Ok(diary));
+        assert_eq!(wait_for::<Diary>("late").wait(), Ok(diary));
     });
 }
 
 #[test]
 fn waiting_for_a_name_can_end() {
     sim::check(|| {
-        let nobody = whereis::<Diary>("nobody").wait_timeout(Duration::from_secs(5));
+        let nobody = wait_for::<Diary>("nobody").wait_timeout(Duration::from_secs(5));
         assert_eq!(nobody, Err(LookupError::Unknown));
         assert_eq!(sim::elapsed(), Duration::from_secs(5));
         // Who has given up is not told, and not kept.
         let diary = named("nobody");
-        assert_eq!(whereis::<Diary>("nobody").wait_timeout(Duration::from_secs(5)), Ok(diary));
+        assert_eq!(wait_for::<Diary>("nobody").wait_timeout(Duration::from_secs(5)), Ok(diary));
     });
 }
 
@@ -267,7 +267,7 @@ fn an_actor_is_found_by_its_identity_once_that_is_asked_for() {
 #[test]
 fn a_name_that_comes_while_it_is_waited_for_is_not_missed() {
     sim::check(|| {
-        let waiters = [0, 1].map(|_| sim::thread(|| whereis::<Diary>("one").wait().unwrap().id()));
+        let waiters = [0, 1].map(|_| sim::thread(|| wait_for::<Diary>("one").wait().unwrap().id()));
         let diary = Diary::spawn().0;
         let name = diary.clone();
         sim::thread(move || name.register("one").unwrap()).wait().unwrap();
@@ -281,9 +281,9 @@ fn a_name_that_comes_while_it_is_waited_for_is_not_missed() {
 fn waiting_for_a_name_inside_of_a_handler_is_refused() {
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
-        let wait = |_: &mut Diary, _: &mut Context<Diary>| drop(whereis::<Diary>("no").wait());
+        let wait = |_: &mut Diary, _: &mut Context<Diary>| drop(wait_for::<Diary>("no").wait());
         let Err(AskError::Panicked(why)) = diary.ask(Do(wait)).wait() else { panic!("it waited") };
-        assert!(why.starts_with("`Whereis::wait` would block a worker"), "{why}");
+        assert!(why.starts_with("`WaitFor::wait` would block a worker"), "{why}");
     });
 }
 
@@ -422,7 +422,7 @@ impl Handler<HasBegun> for Early {
 /// Who finds an actor by its name as soon as it has one sends to it before its maker is through.
 #[test]
 fn who_is_found_by_name_begins_before_its_first_message() {
-    let find = || whereis::<Early>("early").wait().unwrap().ask(HasBegun).wait();
+    let find = || wait_for::<Early>("early").wait().unwrap().ask(HasBegun).wait();
     sim::check(move || {
         let finder = sim::thread(find);
         let _early = actor(Early::default()).named("early").spawn();

@@ -20,7 +20,7 @@ use coact::actor::Spawn;
 use coact::cown::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, MembersIter, MembersIterMut};
 use coact::internals::{LastHandleCheck, Unchecked, UncheckedHandle};
 use coact::mailbox::StashFull;
-use coact::registry::Whereis;
+use coact::registry::WaitFor;
 use coact::supervise::{Child, Request};
 
 type Any = for<'a> fn(&'a str);
@@ -133,8 +133,8 @@ fn main() {
     let _ = |handle: Child<Of<One>>| -> Child<Of<Any>> { handle };
     let _ = |handle: Request<Any, Any>| -> Request<One, One> { handle };
     let _ = |handle: Request<One, One>| -> Request<Any, Any> { handle };
-    let _ = |handle: Whereis<Of<Any>>| -> Whereis<Of<One>> { handle };
-    let _ = |handle: Whereis<Of<One>>| -> Whereis<Of<Any>> { handle };
+    let _ = |handle: WaitFor<Of<Any>>| -> WaitFor<Of<One>> { handle };
+    let _ = |handle: WaitFor<Of<One>>| -> WaitFor<Of<Any>> { handle };
     let _ = |handle: Router<Of<Any>>| -> Router<Of<One>> { handle };
     let _ = |handle: Router<Of<One>>| -> Router<Of<Any>> { handle };
     let _ = |handle: Scatter<Any>| -> Scatter<One> { handle };

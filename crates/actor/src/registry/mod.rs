@@ -3,7 +3,7 @@
 mod error;
 mod table;
 mod uid;
-mod whereis;
+mod wait_for;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
 pub use error::{LookupError, NameTaken, RegisterError};
 pub(crate) use table::{Table, Tenancy};
 pub use uid::{BadUid, Uid};
-pub use whereis::Whereis;
+pub use wait_for::WaitFor;
 
-/// Finds an actor of the current runtime, or of its runtimes_of_its_group, by its name.
+/// Finds an actor of the current runtime, or of its group, by its name. Never waits: [`wait_for`] does.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -38,27 +38,28 @@ pub use whereis::Whereis;
 ///
 /// # Errors
 /// Nobody has the name, or an actor of another type has it.
+#[doc(alias = "whereis")]
 pub fn lookup<A: Actor>(name: &str) -> Result<Addr<A>, LookupError> {
     registry().lookup(name)
 }
 
-/// Waits until an actor has the name: see [`Whereis`]. There at once if one has it already.
+/// Waits until an actor has the name: see [`WaitFor`]. There at once if one has it already.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
 /// use coact::Actor;
 /// use coact::actor::actor;
-/// use coact::registry::whereis;
+/// use coact::registry::wait_for;
 ///
 /// struct Bank;
 /// impl Actor for Bank {}
 ///
-/// let coming = whereis::<Bank>("bank of tomorrow");
+/// let coming = wait_for::<Bank>("bank of tomorrow");
 /// let bank = actor(Bank).named("bank of tomorrow").spawn();
 /// assert_eq!(coming.wait().unwrap(), bank);
 /// ```
-pub fn whereis<A: Actor>(name: &str) -> Whereis<A> {
-    registry().whereis(name)
+pub fn wait_for<A: Actor>(name: &str) -> WaitFor<A> {
+    registry().wait_for(name)
 }
 
 /// The registry of the current runtime and its runtimes_of_its_group.
@@ -88,9 +89,9 @@ impl Registry {
         self.0.table.find(name)
     }
 
-    /// As the function [`whereis`].
-    pub fn whereis<A: Actor>(self, name: &str) -> Whereis<A> {
-        Whereis::new(self.0, name)
+    /// As the function [`wait_for`].
+    pub fn wait_for<A: Actor>(self, name: &str) -> WaitFor<A> {
+        WaitFor::new(self.0, name)
     }
 
     /// Finds an actor by its [`Uid`], once somebody has [asked](Addr::uid) for that.

@@ -17,7 +17,7 @@ use crate::{Actor, Addr, AnyAddr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 
-/// An actor that is yet to get a name: what [`whereis`](crate::registry::whereis) returns.
+/// An actor that is yet to get a name: what [`wait_for`](crate::registry::wait_for) returns.
 ///
 /// Awaited, or [waited](Self::wait) for on a plain thread, it gives the address, or
 /// [`LookupError::OtherType`] if the name goes to an actor of another type. Dropping it ends the
@@ -26,7 +26,7 @@ type LookupResult<A> = Result<Addr<A>, LookupError>;
 /// It waits for as long as it takes, even if the runtime is shut down meanwhile: for an end, use
 /// [`wait_timeout`](Self::wait_timeout).
 #[must_use = "it does nothing unless it is awaited or waited for"]
-pub struct Whereis<A: Actor> {
+pub struct WaitFor<A: Actor> {
     found: Promise<LookupResult<A>>,
     /// Dropped with it.
     ticket: Option<WaitTicket>,
@@ -45,7 +45,7 @@ impl Drop for WaitTicket {
     }
 }
 
-impl<A: Actor> Whereis<A> {
+impl<A: Actor> WaitFor<A> {
     pub(super) fn new(services: &'static Services, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("an actor of a name"));
@@ -75,7 +75,7 @@ impl<A: Actor> Whereis<A> {
     #[track_caller]
     pub fn wait(self) -> Result<Addr<A>, LookupError> {
         let Self { found, ticket: _ticket } = self;
-        let found = found.wait_as("`Whereis::wait`", AWAIT, None);
+        let found = found.wait_as("`WaitFor::wait`", AWAIT, None);
         found.unwrap_or(Err(LookupError::Unknown))
     }
 
@@ -94,7 +94,7 @@ impl<A: Actor> Whereis<A> {
     }
 }
 
-impl<A: Actor> Future for Whereis<A> {
+impl<A: Actor> Future for WaitFor<A> {
     type Output = Result<Addr<A>, LookupError>;
 
     /// # Panics
@@ -105,9 +105,9 @@ impl<A: Actor> Future for Whereis<A> {
     }
 }
 
-impl<A: Actor> fmt::Debug for Whereis<A> {
+impl<A: Actor> fmt::Debug for WaitFor<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.ticket.as_ref().map(|ticket| &ticket.name);
-        f.debug_struct("Whereis").field("waits_for", &name).finish_non_exhaustive()
+        f.debug_struct("WaitFor").field("waits_for", &name).finish_non_exhaustive()
     }
 }
