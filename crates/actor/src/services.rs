@@ -1,4 +1,4 @@
-//! The services of a runtime and its runtimes_of_its_group: the registry of names, topics, the event bus.
+//! The services of a runtime and the others of its group: the registry of names, topics, the event bus.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use crate::events::Bus;
 use crate::registry::Table;
 use crate::topic::Named;
 
-/// One per runtime and its runtimes_of_its_group. It is never dropped, so nothing in it may keep actors alive.
+/// One per runtime and the others of its group. It is never dropped, so nothing in it may keep actors alive.
 #[derive(Default)]
 pub(crate) struct Services {
     pub(crate) table: Table,

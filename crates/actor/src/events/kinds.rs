@@ -125,7 +125,7 @@ messages!(
     LateReply
 );
 
-/// How often things have gone wrong in a runtime and its runtimes_of_its_group.
+/// How often things have gone wrong in a runtime and the others of its group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventCounts {

@@ -17,7 +17,7 @@ pub use kinds::{
 };
 pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 
-/// The events of the current runtime and its runtimes_of_its_group.
+/// The events of the current runtime and the others of its group.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -43,7 +43,7 @@ pub fn events() -> Events {
     Events(Services::current())
 }
 
-/// The events of a runtime and its runtimes_of_its_group: of the runtime itself ([`DeadLetter`],
+/// The events of a runtime and the others of its group: of the runtime itself ([`DeadLetter`],
 /// [`ActorStarted`], [`ActorStopped`], [`ActorFailed`], [`ActorRestarted`], [`MessageDropped`],
 /// [`LateReply`]), and any others that programs publish, by their types.
 ///

@@ -63,8 +63,8 @@ pub const CALLER_BATCH: u32 = 64;
 /// pinned to a pump).
 ///
 /// Threads for detached and blocking actors belong to the *family* of the runtime in which the actor is
-/// spawned: a [`System`](crate::system::System), or a runtime and its
-/// [runtimes_of_its_group](coact_core::runtime::Builder::grouped_with). A system waits for them, and ends them when it is shut down;
+/// spawned: a [`System`](crate::system::System), or a runtime and
+/// [the others of its group](coact_core::runtime::Builder::grouped_with). A system waits for them, and ends them when it is shut down;
 /// those of any other runtime are kept for later actors as long as the process lives. `Runtime::run`, `wait_idle`
 /// and `shutdown` concern that one runtime, and not the threads of such actors: use a system where these are
 /// to be waited for.

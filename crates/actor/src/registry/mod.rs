@@ -62,12 +62,12 @@ pub fn wait_for<A: Actor>(name: &str) -> WaitFor<A> {
     registry().wait_for(name)
 }
 
-/// The registry of the current runtime and its runtimes_of_its_group.
+/// The registry of the current runtime and the others of its group.
 pub fn registry() -> Registry {
     Registry(Services::current())
 }
 
-/// The names of the actors of a runtime and its runtimes_of_its_group.
+/// The names of the actors of a runtime and the others of its group.
 ///
 /// An actor may have several names; a name belongs to one actor, of any type. A name does not keep
 /// its actor alive, and is free again as soon as the actor [has ended](Addr::has_ended). A restart

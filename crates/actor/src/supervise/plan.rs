@@ -5,7 +5,7 @@
 //! Every child has a *number*, its place in the order of adding. A child that is started or stopped
 //! *in order* waits for others: stops come last first, one at a time, and after them starts, first
 //! first, one at a time. These children stand in `stops` and `starts`. All others do not wait, and
-//! cost no look at their runtimes_of_its_group, so that a supervisor may have many.
+//! cost no look at their siblings, so that a supervisor may have many.
 
 mod entry;
 

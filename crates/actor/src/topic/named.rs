@@ -10,7 +10,7 @@ use super::Topic;
 use crate::LookupError;
 use crate::services::Services;
 
-/// The topic of that name in the current runtime and its runtimes_of_its_group: it is made when it is first asked
+/// The topic of that name in the current runtime and the others of its group: it is made when it is first asked
 /// for, and stays until [`Registry::forget_topic`](crate::registry::Registry::forget_topic).
 ///
 /// ```

@@ -258,7 +258,7 @@ impl Builder {
     /// **Cost.** One call for each thread: none for a behaviour.
     ///
     /// The threads are the workers, the spare ones, and those for what may block; of a system, those of all
-    /// its hosts ([runtimes_of_its_group](Self::grouped_with) have it too). Where a thread of the program runs behaviours
+    /// its hosts ([the others of its group](Self::grouped_with) have it too). Where a thread of the program runs behaviours
     /// itself (a [`Pump`], [`when_here`](crate::when_here), `Host::caller`), it has to enter what it needs.
     /// Simulations have no threads.
     pub fn around_threads(

@@ -51,7 +51,7 @@ impl RuntimeHandle {
         shared::get(self.0).elapsed()
     }
 
-    /// The one `T` that belongs to this runtime and its [runtimes_of_its_group](crate::runtime::Builder::grouped_with): made
+    /// The one `T` that belongs to this runtime and [the others of its group](crate::runtime::Builder::grouped_with): made
     /// by `T::default()` when it is first asked for, and never dropped. For the layers above, which
     /// keep here what they have to keep for each runtime.
     ///
@@ -73,7 +73,7 @@ impl RuntimeHandle {
         !crate::simulated::is_active()
     }
 
-    /// The first of this runtime and its [runtimes_of_its_group](crate::runtime::Builder::grouped_with): that which was not
+    /// The first of this runtime and [the others of its group](crate::runtime::Builder::grouped_with): that which was not
     /// made as a sibling of another one. It is the same for all of them.
     pub fn group_root(self) -> Self {
         Self(shared::get(self.0).config.extensions.root().unwrap_or(self.0))
