@@ -124,7 +124,7 @@ fn those_who_watched_are_forgotten() {
     runtime.run(|| {
         let watches = |client: &mut Client, context: &mut Context<Client>| {
             let monitor = context.monitor(&client.0);
-            client.0.demonitor(monitor);
+            context.demonitor(monitor);
         };
         let client = spawn(Client(server.clone()));
         (0..MANY).for_each(|_| client.send(Do(watches)).unwrap());

@@ -71,7 +71,7 @@ impl Message for Tie {
 impl Handler<Tie> for Ear {
     fn handle(&mut self, Tie(others): Tie, context: &mut Context<Self>) {
         others.iter().for_each(|other| context.link(other));
-        others.iter().rev().for_each(|other| context.unlink(&other.any()));
+        others.iter().rev().for_each(|other| context.unlink(other));
     }
 }
 
@@ -237,7 +237,7 @@ fn one_actor_is_monitored_many_times() {
         let told = runtime.run(|| {
             let server = spawn(Ear(0));
             let monitors: Vec<_> = (0..count).map(|_| server.on_down(|_| ())).collect();
-            monitors.into_iter().rev().for_each(|monitor| server.demonitor(monitor));
+            monitors.into_iter().rev().for_each(|monitor| server.cancel_on_down(monitor));
             server.stop().unwrap();
             server.ended()
         });

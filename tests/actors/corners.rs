@@ -75,7 +75,7 @@ fn a_factory_whose_destructor_panics() {
             .spawn();
         let other = made.any();
         linked
-            .ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link_any(&other)))
+            .ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link(&other)))
             .wait()
             .unwrap();
         let ended = made.ended();
@@ -100,7 +100,7 @@ fn a_monitor_whose_destructor_panics_while_the_actor_is_held() {
         begun.wait().unwrap();
         let mine = Mine;
         let monitor = diary.on_down(move |_| drop(mine));
-        diary.demonitor(monitor);
+        diary.cancel_on_down(monitor);
         let after = diary.ask(Note("after"));
         let (witness, _) = Diary::spawn();
         witness.ask(Note("time passes")).wait().unwrap();

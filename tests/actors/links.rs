@@ -1,8 +1,10 @@
 //! Links and monitors.
 
 use coact::Context;
+use coact::actor::MonitorId;
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::supervise::Supervisor;
 use coact_tests::{check, check_with_faults, fail, finally};
 
 use crate::world::{Bomb, Diary, Do, Enough, Note};
@@ -12,6 +14,16 @@ fn link(one: &Addr<Diary>, other: &Addr<Diary>) {
     let peer = other.clone();
     let link = move |_: &mut Diary, context: &mut Context<Diary>| context.link(&peer);
     one.ask(Do(link)).wait().unwrap();
+}
+
+/// Has one monitor the other.
+fn monitor(one: &Addr<Diary>, other: &Addr<Diary>) -> MonitorId {
+    let (peer, (resolver, id)) = (other.clone(), Promise::channel());
+    let monitor = move |_: &mut Diary, context: &mut Context<Diary>| {
+        resolver.resolve(context.monitor(&peer));
+    };
+    one.ask(Do(monitor)).wait().unwrap();
+    id.wait().unwrap()
 }
 
 fn trap(diary: &Addr<Diary>) {
@@ -122,6 +134,76 @@ fn a_link_can_be_undone() {
 }
 
 #[test]
+fn links_and_monitors_take_addresses_of_all_kinds() {
+    check(|| {
+        let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];
+        let supervisor = Supervisor::one_for_one().spawn();
+        let (weak, any, above) = (a.downgrade(), a.any(), supervisor.clone());
+        trap(&b);
+        b.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
+            context.link(&weak);
+            context.unlink(&any);
+            context.link(weak.clone());
+            context.link(&above);
+            context.unlink(&above);
+            context.monitor(any);
+            context.monitor(&above);
+        }))
+        .wait()
+        .unwrap();
+        a.kill().unwrap();
+        a.ended().wait().unwrap();
+        supervisor.kill().unwrap();
+        supervisor.ended().wait().unwrap();
+        finally(move || {
+            let mut told = log.take();
+            told.sort_unstable();
+            let killed = ["down: it was killed", "down: it was killed", "exited: it was killed"];
+            assert_eq!(told, [&killed[..], &["started"]].concat());
+            drop(b);
+        });
+    });
+}
+
+#[test]
+fn a_monitor_of_an_actor_that_nobody_reaches_any_more_tells_at_once() {
+    check(|| {
+        let (b, log) = Diary::spawn();
+        let gone = Diary::spawn().0.downgrade();
+        b.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| _ = context.monitor(&gone)))
+            .wait()
+            .unwrap();
+        finally(move || {
+            let told = log.take();
+            assert!(told.len() == 2 && told[1].starts_with("down: "), "{told:?}");
+            drop(b);
+        });
+    });
+}
+
+#[test]
+fn an_actor_undoes_monitors_of_its_own_only() {
+    check(|| {
+        let [(a, _), (b, log), (c, other_log)] = [Diary::spawn(), Diary::spawn(), Diary::spawn()];
+        let undo = |id: MonitorId| {
+            Do(move |_: &mut Diary, context: &mut Context<Diary>| context.demonitor(id))
+        };
+        let (mine, yours) = (monitor(&b, &a), monitor(&c, &a));
+        b.ask(undo(yours)).wait().unwrap();
+        for _ in 0..2 {
+            b.ask(undo(mine)).wait().unwrap();
+        }
+        a.kill().unwrap();
+        a.ended().wait().unwrap();
+        finally(move || {
+            assert_eq!(log.take(), ["started"]);
+            assert_eq!(other_log.take(), ["started", "down: it was killed"]);
+            drop((b, c));
+        });
+    });
+}
+
+#[test]
 fn m10_a_monitor_tells_the_end_once() {
     check(|| {
         let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];
@@ -129,7 +211,7 @@ fn m10_a_monitor_tells_the_end_once() {
         b.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
             context.monitor(&peer);
             let dropped = context.monitor(&peer);
-            peer.demonitor(dropped);
+            context.demonitor(dropped);
         }))
         .wait()
         .unwrap();

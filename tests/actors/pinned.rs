@@ -212,7 +212,7 @@ fn it_links_with_actors_elsewhere() {
     }
     impl Handler<Join> for Window {
         fn handle(&mut self, Join(with): Join, context: &mut Context<Self>) {
-            context.link_any(&with);
+            context.link(&with);
         }
     }
     pump.run_future(window.ask(Join(diary.any()))).unwrap();

@@ -197,7 +197,7 @@ fn link_and_unlink(diary: &Addr<Diary>, times: usize) -> Promise<()> {
     let link = move |_: &mut Diary, context: &mut Context<Diary>| {
         for _ in 0..times {
             context.link(&diary);
-            context.unlink(&diary.any());
+            context.unlink(&diary);
         }
         resolver.resolve(());
     };

@@ -243,7 +243,7 @@ fn perform(world: &World, victim: &Addr<Victim>, other: &Addr<Victim>, (point, e
         Point::Undone => {
             let mine = world.token(true);
             let monitor = victim.on_down(move |_| drop(mine));
-            victim.demonitor(monitor);
+            victim.cancel_on_down(monitor);
         }
         Point::Waker => {
             let mut ask = victim.ask(Hit { point, _token: world.token(false) });

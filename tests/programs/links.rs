@@ -23,7 +23,7 @@ impl Message for Link {
 
 impl Handler<Link> for Peer {
     fn handle(&mut self, link: Link, context: &mut Context<Self>) {
-        context.link_any(&link.0);
+        context.link(&link.0);
     }
 }
 

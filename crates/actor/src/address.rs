@@ -444,8 +444,8 @@ impl<A: Actor> Addr<A> {
         id
     }
 
-    /// Undoes [`on_down`](Self::on_down) or [`Context::monitor`](crate::Context::monitor).
-    pub fn demonitor(&self, monitor: MonitorId) {
+    /// Undoes [`on_down`](Self::on_down): the closure is dropped, unless it is called at this very moment.
+    pub fn cancel_on_down(&self, monitor: MonitorId) {
         self.push_signal(Signal::Links(LinkChange::Demonitor(monitor)));
     }
 

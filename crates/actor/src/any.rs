@@ -150,6 +150,18 @@ impl<A: Actor> From<WeakAddr<A>> for AnyAddr {
     }
 }
 
+impl<A: Actor> From<&WeakAddr<A>> for AnyAddr {
+    fn from(address: &WeakAddr<A>) -> Self {
+        Self::new(address.clone())
+    }
+}
+
+impl From<&AnyAddr> for AnyAddr {
+    fn from(address: &AnyAddr) -> Self {
+        address.clone()
+    }
+}
+
 impl PartialEq for AnyAddr {
     fn eq(&self, other: &Self) -> bool {
         self.id() == other.id()

@@ -12,6 +12,7 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use parking_lot::Mutex;
 
+use crate::MonitorId;
 use crate::watch::Watch;
 
 /// Things that end when [`end`](Self::end) is called, at the latest.
@@ -21,9 +22,16 @@ pub(crate) struct Begun(Mutex<State>);
 #[derive(Default)]
 struct State {
     ended: bool,
-    /// In the order of their beginning.
-    things: BTreeMap<u64, Thing>,
+    /// Those of a kind in the order of their beginning.
+    things: BTreeMap<Key, Thing>,
     begun: u64,
+}
+
+/// What something is found by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Number(u64),
+    Monitor(MonitorId),
 }
 
 /// Something that was begun, and how to end it.
@@ -52,22 +60,22 @@ impl Thing {
 
 impl Begun {
     /// Registers something. `None` if everything has ended already.
-    fn begin(self: &Arc<Self>, thing: Thing) -> Option<Registration> {
+    fn begin(self: &Arc<Self>, monitor: Option<MonitorId>, thing: Thing) -> Option<Registration> {
         let mut state = self.0.lock();
         if state.ended {
             return None;
         }
         state.begun += 1;
-        let number = state.begun;
-        state.things.insert(number, thing);
+        let key = monitor.map_or(Key::Number(state.begun), Key::Monitor);
+        state.things.insert(key, thing);
         drop(state);
-        Some(Registration { of: Arc::clone(self), number })
+        Some(Registration { of: Arc::clone(self), key })
     }
 
     /// Stores what was made; ends it at once if its registration is gone.
-    fn fill(&self, number: u64, thing: Thing) {
+    fn fill(&self, key: Key, thing: Thing) {
         let mut state = self.0.lock();
-        let before = match state.things.get_mut(&number) {
+        let before = match state.things.get_mut(&key) {
             Some(registration) => std::mem::replace(registration, thing),
             None => thing,
         };
@@ -81,30 +89,40 @@ impl Begun {
         self: &Arc<Self>,
         set: impl FnOnce(Option<Registration>) -> Timer,
     ) -> Timer {
-        let registration = self.begin(Thing::Coming);
-        let number = registration.as_ref().map(|registration| registration.number);
+        let registration = self.begin(None, Thing::Coming);
+        let key = registration.as_ref().map(|registration| registration.key);
         let timer = set(registration);
-        match number {
-            Some(number) => self.fill(number, Thing::Timer(timer.clone())),
+        match key {
+            Some(key) => self.fill(key, Thing::Timer(timer.clone())),
             None => _ = timer.cancel(),
         }
         timer
     }
 
     /// Has another actor tell of its end. `monitor` is given what it is to own.
-    pub(crate) fn monitor(self: &Arc<Self>, monitor: impl FnOnce(Option<Registration>) -> Watch) {
-        let registration = self.begin(Thing::Coming);
-        let number = registration.as_ref().map(|registration| registration.number);
+    pub(crate) fn monitor(
+        self: &Arc<Self>,
+        id: MonitorId,
+        monitor: impl FnOnce(Option<Registration>) -> Watch,
+    ) {
+        let registration = self.begin(Some(id), Thing::Coming);
+        let key = registration.as_ref().map(|registration| registration.key);
         let watch = monitor(registration);
-        match number {
-            Some(number) => self.fill(number, Thing::Monitor { _watch: watch }),
+        match key {
+            Some(key) => self.fill(key, Thing::Monitor { _watch: watch }),
             None => drop(watch),
         }
     }
 
+    /// Ends a monitor, if it is one of these.
+    pub(crate) fn demonitor(&self, id: MonitorId) {
+        let monitor = self.0.lock().things.remove(&Key::Monitor(id));
+        drop(monitor);
+    }
+
     /// A future that ends, without an output, when everything does.
     pub(crate) fn future<F: Future>(self: &Arc<Self>, future: F) -> AttachedFuture<F> {
-        let registration = self.begin(Thing::Future(None));
+        let registration = self.begin(None, Thing::Future(None));
         AttachedFuture { future: registration.is_some().then(|| Box::pin(future)), registration }
     }
 
@@ -140,13 +158,13 @@ impl Drop for BegunByState {
 /// The registration of something that was begun; dropping it removes the thing.
 pub(crate) struct Registration {
     of: Arc<Begun>,
-    number: u64,
+    key: Key,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut state = self.of.0.lock();
-        let thing = state.things.remove(&self.number);
+        let thing = state.things.remove(&self.key);
         drop(state);
         // It has come to its end by itself: a timer has fired, a monitor has told.
         drop(thing);
@@ -176,7 +194,7 @@ impl<F> AttachedFuture<F> {
         if state.ended {
             return true;
         }
-        let before = match state.things.get_mut(&registration.number) {
+        let before = match state.things.get_mut(&registration.key) {
             Some(Thing::Future(known))
                 if known.as_ref().is_none_or(|known| !known.will_wake(waker)) =>
             {

@@ -417,15 +417,12 @@ impl<A: Actor> Context<A> {
     /// Links this actor with another one: when either ends for a reason that is not
     /// [normal](ExitReason::is_normal), so does the other, unless it [traps](Self::trap_exits)
     /// exits. Linking with an actor that has ended counts as its end.
-    pub fn link<B: Actor>(&mut self, other: &Addr<B>) {
-        self.link_any(&other.any());
-    }
-
-    /// As [`link`](Self::link), with an actor of any type. The link ends with the state that has made it: at a
-    /// restart, too. One that the other actor has made stays.
-    pub fn link_any(&mut self, other: &AnyAddr) {
-        let this = self.this.any();
-        if this == *other {
+    ///
+    /// The other one is given by any address of it: `&Addr`, `&WeakAddr`, `&AnyAddr`, `&Supervisor`. The link ends with the
+    /// state that has made it: at a restart, too. One that the other actor has made stays.
+    pub fn link(&mut self, other: impl Into<AnyAddr>) {
+        let (this, other) = (self.this.any(), other.into());
+        if this == other {
             return;
         }
         // Ours first: should the other one have ended, its answer finds the link.
@@ -437,8 +434,9 @@ impl<A: Actor> Context<A> {
         }
     }
 
-    /// Undoes a link, on both sides.
-    pub fn unlink(&mut self, other: &AnyAddr) {
+    /// Undoes a [link](Self::link), on both sides, whichever has made it.
+    pub fn unlink(&mut self, other: impl Into<AnyAddr>) {
+        let other = other.into();
         self.signal(Signal::Links(LinkChange::Unlink(other.id())));
         // An actor that has ended has no links.
         let _ = other.signal(Signal::Links(LinkChange::Unlink(self.id())));
@@ -461,23 +459,26 @@ impl<A: Actor> Context<A> {
         self.signal(Signal::Links(LinkChange::TrapExits { tell: None, life }));
     }
 
-    /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The monitor ends with
-    /// this actor, or at its restart.
-    pub fn monitor<B: Actor>(&mut self, other: &Addr<B>) -> MonitorId
+    /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The other one is given as to
+    /// [`link`](Self::link). The monitor ends with this actor, at its restart, or by [`demonitor`](Self::demonitor).
+    pub fn monitor(&mut self, other: impl Into<AnyAddr>) -> MonitorId
     where
         A: Receive<Down>,
     {
         let (this, life) = (self.weak(), self.life());
-        let mut id = None;
-        self.begun().monitor(|place| {
-            let (watch, monitor) = other.watch_down(move |down| {
+        let (other, id) = (other.into(), MonitorId::next());
+        self.begun().monitor(id, |place| {
+            other.watch_down(id, move |down| {
                 drop(place);
                 this.notify(life, down);
-            });
-            id = Some(monitor);
-            watch
+            })
         });
-        id.expect("the closure was called")
+        id
+    }
+
+    /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] that is on its way still comes.
+    pub fn demonitor(&mut self, monitor: MonitorId) {
+        self.begun().demonitor(monitor);
     }
 
     /// Spawns an actor that is [linked](Self::link) with this one.

@@ -1,7 +1,8 @@
 //! Monitors that end when they are dropped, for lists that forget actors that have ended.
 
+use crate::links::Monitor;
 use crate::signal::{LinkChange, Signal};
-use crate::{Actor, Addr, AnyAddr, Down, MonitorId};
+use crate::{Actor, Addr, AnyAddr, Down, ExitReason, MonitorId};
 
 /// Watches for an actor's end until dropped.
 pub(crate) struct Watch {
@@ -12,16 +13,26 @@ pub(crate) struct Watch {
 impl<A: Actor> Addr<A> {
     /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped first.
     pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
-        self.watch_down(move |_| tell()).0
+        let monitor = self.on_down(move |_| tell());
+        Watch { actor: self.any(), monitor }
     }
+}
 
-    /// As [`watch`](Self::watch), for a closure that gets the [`Down`]; returns also the monitor's id.
+impl AnyAddr {
+    /// As [`Addr::watch`], as the monitor of this identity, for a closure that gets the [`Down`] and is not the user's.
     pub(crate) fn watch_down(
-        &self,
+        self,
+        monitor: MonitorId,
         tell: impl FnOnce(Down) + Send + 'static,
-    ) -> (Watch, MonitorId) {
-        let monitor = self.on_down(tell);
-        (Watch { actor: self.any(), monitor }, monitor)
+    ) -> Watch {
+        let change = LinkChange::Monitor(Monitor { id: monitor, owner: Box::new(tell) });
+        if let Err(Signal::Links(LinkChange::Monitor(monitor))) = self.signal(Signal::Links(change))
+        {
+            // Nobody has its address any more.
+            let reason = self.exit_reason().unwrap_or(ExitReason::NoActor);
+            monitor.down(self.id(), &reason);
+        }
+        Watch { actor: self, monitor }
     }
 }
 

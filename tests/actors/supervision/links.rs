@@ -22,13 +22,13 @@ impl Message for LinkWith {
 
 impl Handler<LinkWith> for Worker {
     fn handle(&mut self, LinkWith(other): LinkWith, context: &mut Context<Self>) {
-        context.link_any(&other);
+        context.link(&other);
     }
 }
 
 fn link(one: &Addr<Diary>, other: &AnyAddr) {
     let other = other.clone();
-    one.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link_any(&other)))
+    one.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link(&other)))
         .wait()
         .unwrap();
 }

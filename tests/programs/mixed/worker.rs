@@ -466,7 +466,7 @@ impl Job {
         let Some((watch, of, monitor)) = self.watch.take() else { return };
         let Some((_, address)) = &self.actors[of] else { return };
         let call = self.world.tick();
-        address.demonitor(monitor);
+        address.cancel_on_down(monitor);
         self.world.note(Event::Unwatched { watch, call });
     }
 
@@ -508,7 +508,7 @@ impl Job {
             }
             Own::Unlink(to) => {
                 let Some((to, address)) = &self.actors[to] else { return };
-                context.unlink(&address.any());
+                context.unlink(address);
                 world.note(Event::Unlinked { by, to: *to });
             }
             Own::Monitor(to) => {

@@ -396,11 +396,28 @@ impl Supervisor {
         self.address().on_down(tell)
     }
 
+    /// Undoes [`on_down`](Self::on_down).
+    pub fn cancel_on_down(&self, monitor: MonitorId) {
+        self.address().cancel_on_down(monitor);
+    }
+
     /// Its address without its type, for links. What ends it by this address, an
-    /// [`AnyAddr::stop`] or a [link](crate::Context::link_any), does it as [`kill`](Self::kill)
+    /// [`AnyAddr::stop`] or a [link](crate::Context::link), does it as [`kill`](Self::kill)
     /// does, without waiting for its children; [`stop`](Self::stop) is the orderly way.
     pub fn any(&self) -> AnyAddr {
         self.address().any()
+    }
+}
+
+impl From<Supervisor> for AnyAddr {
+    fn from(supervisor: Supervisor) -> Self {
+        supervisor.any()
+    }
+}
+
+impl From<&Supervisor> for AnyAddr {
+    fn from(supervisor: &Supervisor) -> Self {
+        supervisor.any()
     }
 }
 
