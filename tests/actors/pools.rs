@@ -61,7 +61,7 @@ fn sorted(log: &Log<u32>) -> Vec<u32> {
 fn members_share_the_work() {
     check(|| {
         let (pool, handled, ended) = pool(3, Routing::RoundRobin);
-        let by: Vec<_> = (0..6).map(|n| pool.ask(Job(n)).unwrap().wait().unwrap()).collect();
+        let by: Vec<_> = (0..6).map(|n| pool.ask(Job(n)).wait().unwrap()).collect();
         let members: Vec<_> = pool.members().iter().map(Addr::id).collect();
         assert_eq!(by[..3], members);
         assert_eq!(by[3..], members);
@@ -80,8 +80,8 @@ fn a_key_has_its_member() {
     check(|| {
         let (pool, _, _) = pool(4, Routing::RoundRobin);
         for key in ["a", "b", "c"] {
-            let member = pool.ask_by(&key, Job(1)).unwrap().wait().unwrap();
-            assert_eq!(pool.ask_by(&key, Job(2)).unwrap().wait(), Ok(member));
+            let member = pool.ask_by(&key, Job(1)).wait().unwrap();
+            assert_eq!(pool.ask_by(&key, Job(2)).wait(), Ok(member));
             pool.send_by(&key, Job(3)).unwrap();
         }
     });
@@ -92,7 +92,7 @@ fn a_member_that_panics_goes_on_with_its_messages() {
     check_with_faults(|faults| {
         let (pool, handled, ended) = pool(2, Routing::SmallestMailbox);
         let members = pool.members();
-        let asks: Vec<_> = (0..30).map(|n| pool.ask(Job(n)).unwrap()).collect();
+        let asks: Vec<_> = (0..30).map(|n| pool.ask(Job(n))).collect();
         let failed = asks.into_iter().filter_map(|ask| ask.wait().err()).collect::<Vec<_>>();
         assert_eq!(failed, [AskError::Panicked("bad luck".into())]);
         assert_eq!(pool.members(), members);
@@ -115,17 +115,14 @@ fn a_member_that_panics_too_often_ends_and_is_replaced_at_a_resize() {
         let pool = Pool::builder(make).intensity(2, Duration::from_secs(3600)).spawn();
         let [member] = pool.members().try_into().unwrap();
         for _ in 0..3 {
-            assert_eq!(
-                pool.ask(Job(13)).unwrap().wait(),
-                Err(AskError::Panicked("bad luck".into()))
-            );
+            assert_eq!(pool.ask(Job(13)).wait(), Err(AskError::Panicked("bad luck".into())));
         }
         assert_eq!(member.ended().wait(), Ok(ExitReason::Panicked("bad luck".into())));
         assert_eq!(pool.size(), 0);
         assert_eq!(pool.send(Job(1)), Err(RouteError::NoRoutee(Job(1))));
         pool.resize(2);
         assert_eq!(pool.size(), 2);
-        pool.ask(Job(1)).unwrap().wait().unwrap();
+        pool.ask(Job(1)).wait().unwrap();
     });
 }
 
@@ -205,7 +202,7 @@ fn resizing_against_sending_under_every_schedule() {
             let pool = pool.clone();
             sim::thread(move || pool.resize(size))
         });
-        let asks: Vec<_> = (0..6).map(|n| pool.ask(Job(n)).unwrap()).collect();
+        let asks: Vec<_> = (0..6).map(|n| pool.ask(Job(n))).collect();
         for ask in asks {
             ask.wait().unwrap();
         }
@@ -226,7 +223,7 @@ fn a_pool_stands_behind_a_router() {
             router.add(pool.clone());
         }
         for n in 0..4 {
-            router.ask(Job(n)).unwrap().wait().unwrap();
+            router.ask(Job(n)).wait().unwrap();
         }
         finally(move || {
             for (_, handled, _) in &pools {

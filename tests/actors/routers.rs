@@ -101,7 +101,7 @@ fn by_chance_with_a_seed() {
         let draw = |seed| {
             let (clerks, _) = clerks(4);
             let router = routed(Router::new(Routing::Random { seed }), &clerks);
-            (0..20).map(|n| router.ask(Item(n)).unwrap().wait().unwrap()).collect::<Vec<_>>()
+            (0..20).map(|n| router.ask(Item(n)).wait().unwrap()).collect::<Vec<_>>()
         };
         let drawn = draw(1);
         assert_eq!(drawn, draw(1));
@@ -118,13 +118,13 @@ fn to_the_smallest_mailbox() {
         clerks[0].suspend().unwrap();
         clerks[2].suspend().unwrap();
         // Both that are suspended get one, and keep it.
-        let mut asks: Vec<_> = (0..3).map(|n| router.ask(Item(n)).unwrap()).collect();
+        let mut asks: Vec<_> = (0..3).map(|n| router.ask(Item(n))).collect();
         asks.remove(1).wait().unwrap();
         for n in 3..10 {
             // Counted until it is handled: the answer may be there a moment before.
             let before = ask(&clerks[1], |_| ());
             before.wait().unwrap();
-            assert_eq!(router.ask(Item(n)).unwrap().wait(), Ok(1));
+            assert_eq!(router.ask(Item(n)).wait(), Ok(1));
         }
         clerks[0].resume().unwrap();
         clerks[2].resume().unwrap();
@@ -141,11 +141,11 @@ fn by_key() {
         let (clerks, _) = clerks(5);
         let router = routed(Router::consistent_hash(|item: &Item| item.0 % 100), &clerks);
         let owners = |router: &Router<Item>| {
-            let owner = |n| (n, router.ask(Item(n)).unwrap().wait().unwrap());
+            let owner = |n| (n, router.ask(Item(n)).wait().unwrap());
             (0..100).map(owner).collect::<HashMap<_, _>>()
         };
         let before = owners(&router);
-        assert_eq!(router.ask(Item(107)).unwrap().wait(), Ok(before[&7]));
+        assert_eq!(router.ask(Item(107)).wait(), Ok(before[&7]));
         end(&clerks[3]);
         let after = owners(&router);
         for key in 0..100 {
@@ -180,7 +180,8 @@ fn without_routees_the_message_comes_back() {
         {
             assert_eq!(router.send(Item(1)), Err(RouteError::NoRoutee(Item(1))));
             assert_eq!(router.broadcast(Item(2)), Err(RouteError::NoRoutee(Item(2))));
-            assert_eq!(router.ask(Item(3)).unwrap_err().into_message(), Item(3));
+            let nobody = AskError::Stopped(ExitReason::NoActor);
+            assert_eq!(router.ask(Item(3)).wait(), Err(nobody));
             assert_eq!(router.scatter(Item(4)).wait().unwrap_err().reasons, []);
             let (clerks, _) = clerks(2);
             let router = routed(router, &clerks);
@@ -199,7 +200,7 @@ fn routees_that_end_lose_nothing_that_was_routed_after() {
         let router = routed(Router::new(Routing::RoundRobin), &clerks);
         let victim = clerks[1].clone();
         let killer = sim::thread(move || victim.kill().unwrap());
-        let asks: Vec<_> = (0..6).map(|n| router.ask(Item(n)).unwrap()).collect();
+        let asks: Vec<_> = (0..6).map(|n| router.ask(Item(n))).collect();
         killer.wait().unwrap();
         // Each was handled, or had the victim's mailbox as its last station, and says so.
         let mut handled = 0;
@@ -224,7 +225,7 @@ fn a_routee_can_be_taken_out() {
         let router = routed(Router::new(Routing::RoundRobin), &clerks);
         assert!(router.remove(clerks[0].id()) && !router.remove(clerks[0].id()));
         for n in 0..3 {
-            assert_eq!(router.ask(Item(n)).unwrap().wait(), Ok(1));
+            assert_eq!(router.ask(Item(n)).wait(), Ok(1));
         }
     });
 }
@@ -276,7 +277,7 @@ fn routers_stand_behind_routers_and_topics() {
             assert!(outer.add(inner));
         }
         clerks.iter().for_each(|clerk| clerk.suspend().unwrap());
-        let asks: Vec<_> = (0..4).map(|n| outer.ask(Item(n)).unwrap()).collect();
+        let asks: Vec<_> = (0..4).map(|n| outer.ask(Item(n))).collect();
         outer.send(Item(4)).unwrap();
         clerks.iter().for_each(|clerk| clerk.resume().unwrap());
         let mut names: Vec<_> = asks.into_iter().map(|ask| ask.wait().unwrap()).collect();
@@ -309,7 +310,8 @@ fn an_ask_through_two_empty_routers_fails() {
     check(|| {
         let outer = Router::new(Routing::RoundRobin);
         outer.add(Router::<Item>::new(Routing::RoundRobin));
-        assert_eq!(outer.ask(Item(1)).unwrap_err(), RouteError::NoRoutee(Item(1)));
+        let nobody = AskError::Stopped(ExitReason::NoActor);
+        assert_eq!(outer.ask(Item(1)).wait(), Err(nobody));
         let recipient = outer.recipient();
         assert_eq!(recipient.ask(Item(1)).wait(), Err(AskError::Stopped(ExitReason::NoActor)));
         assert_eq!(recipient.send(Item(2)), Err(SendError::Stopped(Item(2))));
@@ -338,7 +340,7 @@ impl Receive<Call> for Caller {
             Box::pin(async move {
                 match call.0 {
                     0 => Ok(()),
-                    more => caller.0.ask(Call(more - 1)).expect("there is one").await?,
+                    more => caller.0.ask(Call(more - 1)).await?,
                 }
             })
         });
@@ -400,7 +402,8 @@ fn routers_in_a_circle_end() {
         }
         let [first, ..] = &routers;
         assert!(matches!(first.send(Item(1)), Err(RouteError::NoRoutee(Item(1)))));
-        assert!(matches!(first.ask(Item(1)), Err(RouteError::NoRoutee(Item(1)))));
+        let nobody = AskError::Stopped(ExitReason::NoActor);
+        assert_eq!(first.ask(Item(1)).wait(), Err(nobody));
         assert!(first.broadcast(Item(1)).is_err());
         routers[2].add(clerks[0].clone());
         assert!(first.send(Item(2)).is_ok());

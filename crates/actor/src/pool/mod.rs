@@ -41,10 +41,9 @@ use crate::{
 /// }
 ///
 /// let pool = Pool::new(4, || Square);
-/// assert_eq!(pool.ask(Number(12))?.wait(), Ok(144));
+/// assert_eq!(pool.ask(Number(12)).wait(), Ok(144));
 /// pool.resize(2);
-/// assert_eq!(pool.ask(Number(9))?.wait(), Ok(81));
-/// # Ok::<(), coact::routing::RouteError<Number>>(())
+/// assert_eq!(pool.ask(Number(9)).wait(), Ok(81));
 /// ```
 ///
 /// **Cost.** That of a [`Router`](crate::routing::Router).
@@ -224,15 +223,12 @@ impl<A: SendActor> Pool<A> {
         self.0.members.send(message, None, None)
     }
 
-    /// Asks a member.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub fn ask<M>(&self, message: M) -> Result<Ask<M::Reply>, RouteError<M>>
+    /// Asks a member, as [`Router::ask`](crate::routing::Router::ask) asks a routee.
+    pub fn ask<M>(&self, message: M) -> Ask<M::Reply>
     where
         M: MessageTo<A>,
     {
-        self.0.members.ask(message, None, None)
+        router::answered(self.0.members.ask(message, None, None)).0
     }
 
     /// Sends a message to a member; if all are full, the future waits for the first that has room, of those
@@ -316,16 +312,13 @@ impl<A: SendActor> Pool<A> {
         self.0.members.send(message, Some(router::hash_of(key)), None)
     }
 
-    /// Asks the member for a key: see
+    /// Asks the member for a key: see [`ask`](Self::ask), and
     /// [`Router::consistent_hash`](crate::routing::Router::consistent_hash).
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub fn ask_by<M>(&self, key: &impl Hash, message: M) -> Result<Ask<M::Reply>, RouteError<M>>
+    pub fn ask_by<M>(&self, key: &impl Hash, message: M) -> Ask<M::Reply>
     where
         M: MessageTo<A>,
     {
-        self.0.members.ask(message, Some(router::hash_of(key)), None)
+        router::answered(self.0.members.ask(message, Some(router::hash_of(key)), None)).0
     }
 
     /// Sends a message to all members; returns to how many.
@@ -396,7 +389,7 @@ impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
     }
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
-        router::answered(Pool::ask(self, message)).0
+        Pool::ask(self, message)
     }
 
     fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {

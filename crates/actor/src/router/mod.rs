@@ -50,8 +50,7 @@ pub use strategy::Routing;
 /// for _ in 0..3 {
 ///     router.add(spawn(Square));
 /// }
-/// assert_eq!(router.ask(Number(12))?.wait(), Ok(144));
-/// # Ok::<(), coact::routing::RouteError<Number>>(())
+/// assert_eq!(router.ask(Number(12)).wait(), Ok(144));
 /// ```
 ///
 /// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`, and
@@ -144,13 +143,12 @@ impl<M: Message> Router<M> {
         self.0.routees.send(message, key, None)
     }
 
-    /// Asks one of the routees.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub fn ask(&self, message: M) -> Result<Ask<M::Reply>, RouteError<M>> {
+    /// Asks one of the routees, as [`Addr::ask`](crate::Addr::ask) asks an actor. The ask fails at once with
+    /// [`Stopped`](AskError::Stopped), for the reason [`NoActor`](ExitReason::NoActor), if there is no routee, and with
+    /// [`Full`](AskError::Full) if none has room.
+    pub fn ask(&self, message: M) -> Ask<M::Reply> {
         let key = self.key_of(&message);
-        self.0.routees.ask(message, key, None)
+        answered(self.0.routees.ask(message, key, None)).0
     }
 
     /// Sends a message to one of the routees; if all are full, the future waits for the first that has room, of
