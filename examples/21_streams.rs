@@ -55,7 +55,7 @@ impl Actor for Sum {
         // Any `futures_core::Stream` will do, with whatever adapters stand before it.
         let first = self.primes.stream_buffered(4).take(100);
         context
-            .feed(first)
+            .attach(first)
             .window(2)
             .on_end(|sum, end, context| {
                 println!("the first 100 primes add up to {} ({end:?})", sum.sum);

@@ -106,7 +106,7 @@ impl Receive<Keep> for Keeper {
                     let _kept = &next;
                     Poll::<Option<()>>::Pending
                 });
-                let feed = context.feed(stream).without_keeping_alive();
+                let feed = context.attach(stream).without_keeping_alive();
                 feed.each(|()| Keep(Place::State, None));
             }
         }

@@ -328,7 +328,7 @@ fn two_destructors_that_panic_at_one_place_are_caught_each() {
     fn wait_for_ever<const FEED: bool>(never: &Addr<Diary>, context: &mut Context<Diary>) {
         if FEED {
             let (stream, each, end) = (Shaky("stream"), Shaky("each"), Shaky("end"));
-            context.feed(Endless(stream)).on_end(move |_, _, _| drop(end)).each(move |()| {
+            context.attach(Endless(stream)).on_end(move |_, _, _| drop(end)).each(move |()| {
                 let _ = &each;
                 Note("never")
             });

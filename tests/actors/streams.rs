@@ -100,7 +100,7 @@ fn all_items_come_in_order_between_start_and_end() {
     check(|| {
         let (diary, log) = Diary::spawn();
         tell(&diary, |_, context| {
-            let feed = context.feed(numbers(25, &Gauge::default()));
+            let feed = context.attach(numbers(25, &Gauge::default()));
             feed.on_start(|diary, _| diary.log.push("start".into()))
                 .on_end(|diary, end, _| diary.log.push(format!("{end:?}")))
                 .items();
@@ -124,7 +124,7 @@ fn a_fast_stream_is_polled_no_faster_than_the_actor_handles() {
             let gauge = Gauge::default();
             let stream = numbers(200, &gauge);
             tell(&diary, move |_, context| {
-                context.feed(stream).window(window).items();
+                context.attach(stream).window(window).items();
             });
             drop(diary);
             finally(move || {
@@ -141,7 +141,7 @@ fn a_suspended_actor_stops_its_stream() {
         let (diary, log) = Diary::spawn();
         let gauge = Gauge::default();
         let stream = numbers(5, &gauge);
-        tell(&diary, move |_, context| drop(context.add_stream(stream)));
+        tell(&diary, move |_, context| drop(context.attach(stream).items()));
         diary.suspend().unwrap();
         sleep(ms(100)).wait().unwrap();
         let before = log.len();
@@ -159,7 +159,7 @@ fn an_actor_that_reads_a_stream_takes_other_messages() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let seen = log.clone();
-        tell(&diary, move |_, context| drop(context.add_stream(silence(&seen))));
+        tell(&diary, move |_, context| drop(context.attach(silence(&seen)).items()));
         assert_eq!(diary.ask(Note("meanwhile")).wait(), Ok(2));
         diary.stop().unwrap();
         finally(move || {
@@ -177,7 +177,7 @@ fn detaching_ends_it_once_and_tells() {
         let handles = Log::new();
         let given = handles.clone();
         tell(&diary, move |_, context| {
-            let feed = context.feed(silence(&seen));
+            let feed = context.attach(silence(&seen));
             given.push(feed.on_end(|diary, end, _| diary.log.push(format!("{end:?}"))).items());
         });
         assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
@@ -199,7 +199,7 @@ fn what_was_polled_before_a_detach_is_handled() {
         let (given, gauge) = (Log::new(), Gauge::default());
         let (handles, stream) = (given.clone(), numbers(1000, &gauge));
         tell(&diary, move |_, context| {
-            let feed = context.feed(stream).window(3);
+            let feed = context.attach(stream).window(3);
             handles.push(feed.on_end(|diary, _, _| diary.log.push("end".into())).items());
         });
         assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
@@ -220,7 +220,7 @@ fn it_may_leave_the_actor_alone() {
         let (diary, log) = Diary::spawn();
         let seen = log.clone();
         tell(&diary, move |_, context| {
-            drop(context.feed(silence(&seen)).without_keeping_alive().items());
+            drop(context.attach(silence(&seen)).without_keeping_alive().items());
         });
         drop(diary);
         finally(move || {
@@ -242,7 +242,7 @@ fn it_ends_with_the_state_that_has_attached_it() {
         let diary = actor(diary).restartable(make).spawn();
         let seen = log.clone();
         tell(&diary, move |_, context| {
-            let feed = context.feed(silence(&seen));
+            let feed = context.attach(silence(&seen));
             feed.on_end(|diary, _, _| diary.log.push("never told".into())).items();
         });
         assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
@@ -268,12 +268,12 @@ fn a_stream_that_panics_is_told_or_fails_the_actor() {
     check_with_faults(|faults| {
         let (diary, log) = Diary::spawn();
         tell(&diary, |_, context| {
-            let feed = context.feed(broken());
+            let feed = context.attach(broken());
             feed.on_end(|diary, end, _| diary.log.push(format!("{end:?}"))).items();
         });
         drop(diary);
         let (failing, _) = Diary::spawn();
-        tell(&failing, |_, context| drop(context.add_stream(broken())));
+        tell(&failing, |_, context| drop(context.attach(broken()).items()));
         let why = "a stream that it read panicked: dry";
         assert_eq!(failing.ended().wait(), Ok(ExitReason::Failed(why.into())));
         let faults = faults.clone();
@@ -300,14 +300,14 @@ fn panics_in_hooks_destructors_and_handlers_end_the_actor_and_nothing_hangs() {
                 let _ = &fragile;
                 Poll::Ready(None::<Note>)
             });
-            context.feed(stream).on_end(|_, _, _| panic!("bad end")).items();
+            context.attach(stream).on_end(|_, _, _| panic!("bad end")).items();
         });
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked("bad end".into())));
         let (diary, log) = Diary::spawn();
         let seen = log.clone();
         tell(&diary, move |_, context| {
             let witness = Witness(seen);
-            context.attach(stream::repeat(()), move |()| {
+            context.attach(stream::repeat(())).each(move |()| {
                 let _ = &witness;
                 Bomb
             });
@@ -325,7 +325,7 @@ fn panics_in_hooks_destructors_and_handlers_end_the_actor_and_nothing_hangs() {
 fn a_window_or_a_buffer_of_nothing_is_refused() {
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
-        tell(&diary, |_, context| drop(context.feed(stream::empty::<Note>()).window(0).items()));
+        tell(&diary, |_, context| drop(context.attach(stream::empty::<Note>()).window(0).items()));
         let why = "with a window of 0 no item could ever come";
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked(why.into())));
         let source = Source::spawn(&Log::new(), &[]);
@@ -575,7 +575,7 @@ fn from_actor_to_actor_all_is_bounded_and_nothing_is_lost() {
         tell(&diary, move |_, context| {
             let gauge = Gauge::default();
             let feed =
-                context.feed(items).on_end(|diary, end, _| diary.log.push(format!("{end:?}")));
+                context.attach(items).on_end(|diary, end, _| diary.log.push(format!("{end:?}")));
             feed.each(move |n| {
                 gauge.up();
                 Item(n, gauge.clone())

@@ -134,7 +134,7 @@ fn a_stream_is_read_item_by_item() {
             let (doer, log) = Doer::spawn();
             tell(&doer, |_, context| {
                 let _ = context
-                    .feed(stream::iter(["a", "b", "c"]))
+                    .attach(stream::iter(["a", "b", "c"]))
                     .on_end(|doer: &mut Doer, _, context: &mut Context<Doer>| {
                         doer.log.push("end".into());
                         context.stop();
@@ -155,7 +155,7 @@ fn a_stream_can_be_left() {
         || {
             let (doer, log) = Doer::spawn();
             tell(&doer, |_, context| {
-                let feed = context.add_stream(ticks());
+                let feed = context.attach(ticks()).items();
                 let own = context.weak();
                 let _ = context.send_later(
                     ms(2),

@@ -32,34 +32,8 @@ pub enum StreamEnd {
 }
 
 impl<A: Actor> Context<A> {
-    /// Has the items of a stream come to this actor as messages, which a closure makes of them. The
-    /// default settings of [`feed`](Self::feed).
-    pub fn attach<S, M>(
-        &mut self,
-        stream: S,
-        message: impl FnMut(S::Item) -> M + Send + 'static,
-    ) -> Attached
-    where
-        S: Stream + Send + 'static,
-        S::Item: Send + 'static,
-        A: Receive<M>,
-        M: Message,
-    {
-        self.feed(stream).each(message)
-    }
-
-    /// Has the items of a stream, which are messages, come to this actor. The default settings of
-    /// [`feed`](Self::feed).
-    pub fn add_stream<S>(&mut self, stream: S) -> Attached
-    where
-        S: Stream + Send + 'static,
-        S::Item: Message,
-        A: Receive<S::Item>,
-    {
-        self.feed(stream).items()
-    }
-
-    /// Begins to attach a stream to this actor: its items will come as messages.
+    /// Begins to attach a stream to this actor: its items will come as messages, once [`items`](Feed::items) or
+    /// [`each`](Feed::each) ends the settings.
     ///
     /// The stream is **pulled**: it is polled for its next item only when the actor has handled the
     /// one before, so a fast stream needs no memory. It is polled on the workers, beside the actor,
@@ -92,7 +66,7 @@ impl<A: Actor> Context<A> {
     ///     fn started(&mut self, context: &mut Context<Self>) {
     ///         let numbers = UpTo(0, 4); // any stream of numbers
     ///         context
-    ///             .feed(numbers)
+    ///             .attach(numbers)
     ///             .window(2)
     ///             .on_end(|sum, end, context| {
     ///                 assert_eq!((sum.0, end), (10, StreamEnd::Finished));
@@ -103,7 +77,7 @@ impl<A: Actor> Context<A> {
     /// }
     /// assert!(spawn(Sum(0)).ended().wait().unwrap().is_normal());
     /// ```
-    pub fn feed<S>(&mut self, stream: S) -> Feed<'_, A, S>
+    pub fn attach<S>(&mut self, stream: S) -> Feed<'_, A, S>
     where
         S: Stream + Send + 'static,
         S::Item: Send + 'static,
@@ -121,7 +95,7 @@ fn fail_with_stream<A: Actor>(_: &mut A, end: StreamEnd, context: &mut Context<A
     }
 }
 
-/// A stream that is about to be attached: see [`Context::feed`].
+/// A stream that is about to be attached: see [`Context::attach`].
 #[must_use = "nothing is read before `each` or `items` is called"]
 pub struct Feed<'c, A: Actor, S> {
     context: &'c mut Context<A>,

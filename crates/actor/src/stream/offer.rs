@@ -86,7 +86,7 @@ impl<A: Actor> Addr<A> {
 /// A stream of what an actor makes: see [`Addr::stream_buffered`].
 ///
 /// It is a [`futures_core::Stream`]. On a plain thread there is [`wait_next`](Self::wait_next); an
-/// actor that consumes it [attaches](crate::Context::feed) it. Dropping it drops what its buffer
+/// actor that consumes it [attaches](crate::Context::attach) it. Dropping it drops what its buffer
 /// holds, and is told to a producer that [watches](crate::Context::watch_consumer) its consumer; any other
 /// sees it at its next push.
 #[must_use = "an actor makes nothing before its stream is polled"]
@@ -295,7 +295,7 @@ impl<T: Send + 'static> ActorStream<T> {
         park::block_on(
             (
                 "`ActorStream::wait_next`",
-                "attach the stream with `Context::feed`, or await its items",
+                "attach the stream with `Context::attach`, or await its items",
             ),
             |f| write!(f, "an item `{}` of a stream", type_name::<T>()),
             |context| Pin::new(&mut *self).poll_next(context),
