@@ -8,6 +8,7 @@ mod corners;
 mod cycles;
 mod dead_letters;
 mod depth;
+mod dropping;
 mod endings;
 mod events;
 mod failed_runs;

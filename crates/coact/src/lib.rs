@@ -76,6 +76,16 @@
 //! The root has the names of nearly every program; everything has its module, by concept; and the [`prelude`] has some
 //! thirty names, none of which means something else elsewhere.
 //!
+//! # What dropping does
+//!
+//! It depends on the type alone:
+//!
+//! | dropping | of | does |
+//! | --- | --- | --- |
+//! | names and results | `Promise`, `Answer`, `Ask`, `Scatter`, `Request`, `Timer`, `Attached`, `MonitorId` | nothing: the message, the work, the timer, the stream or the monitor goes on, and ends by itself, or by `cancel`, `detach` or `demonitor` |
+//! | guards | `Subscription`, `Sleep`, `Acquire`, `Permit`, `WaitFor`, `ActorStream`, `EnterGuard`, `Busy`, `OnCancel` | ends what it guards; so each is `#[must_use]`. A subscription can be kept: `Subscription::keep` |
+//! | owners | `Cown`, `Addr`, `Recipient`, `Supervisor`, `Pool`, `Runtime`, `System` | nothing before the last one, which ends what is owned |
+//!
 //! # Features
 //!
 //! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
