@@ -24,7 +24,7 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 /// at once.
 ///
 /// As an argument it stands behind the message, and before what answers it, or the context:
-/// [`receive(message, reply, context)`](crate::Receive::receive), [`forward(message, reply)`](Addr::forward),
+/// [`receive(message, reply, context)`](crate::actor::Receive::receive), [`forward(message, reply)`](Addr::forward),
 /// [`stash(message, reply)`](crate::Context::stash), [`detach(reply, future)`](crate::Context::detach),
 /// [`hold(reply, closure)`](crate::Context::hold).
 ///
