@@ -8,7 +8,7 @@ use coact::credits::Credits;
 use coact::prelude::*;
 use coact::pubsub::Topic;
 use coact::runtime::RuntimeHandle;
-use coact::time::sleep;
+use coact::time::{Timer, sleep};
 use coact_tests::{Faults, check, fail, finally, runtime};
 use futures::stream;
 
@@ -25,8 +25,9 @@ fn what_a_name_or_a_result_stands_for_goes_on_without_it() {
             }))
             .wait()
             .unwrap();
-        drop(diary.send_later(Duration::from_millis(1), Note("sent later")));
-        drop(after(Duration::from_millis(1), &diary, |diary| diary.log.push("after".into())));
+        let _: Timer = diary.send_later(Duration::from_millis(1), Note("sent later"));
+        let _: Timer =
+            after(Duration::from_millis(1), &diary, |diary| diary.log.push("after".into()));
         drop(ask(&diary, |diary| diary.log.push("asked of the state".into())));
         let far = log.clone();
         let _: MonitorId = watched.on_down(move |_| far.push("down".into()));
