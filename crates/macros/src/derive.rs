@@ -6,7 +6,7 @@ use syn::{DeriveInput, Generics, parse_quote};
 
 use crate::options::DeriveOptions;
 
-/// `impl Actor`, with nothing in it.
+/// Generates an empty `impl Actor`.
 pub fn actor(input: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let DeriveOptions { root, .. } = DeriveOptions::of(&input.attrs, "actor", false)?;
@@ -19,7 +19,7 @@ pub fn actor(input: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// `impl Message`, with the reply that the attribute names.
+/// Generates `impl Message` with the reply that the attribute names.
 pub fn message(input: TokenStream) -> syn::Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let DeriveOptions { root, reply } = DeriveOptions::of(&input.attrs, "message", true)?;
@@ -35,7 +35,7 @@ pub fn message(input: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// The generics, each of them `Send + 'static` as the whole has to be.
+/// Returns the generics with `Send + 'static` on each type, as required of the whole.
 fn owned(mut generics: Generics, what: &str) -> syn::Result<Generics> {
     if let Some(lifetime) = generics.lifetimes().next() {
         return Err(syn::Error::new_spanned(lifetime, borrows(what)));
@@ -47,7 +47,7 @@ fn owned(mut generics: Generics, what: &str) -> syn::Result<Generics> {
     Ok(generics)
 }
 
-/// Why there may be no lifetime.
+/// Explains why there can be no lifetime.
 pub fn borrows(what: &str) -> String {
-    format!("{what} outlives the code that makes it, so it can borrow nothing: own the values")
+    format!("{what} outlives the code that creates it, so it cannot borrow: own the values")
 }

@@ -1,8 +1,8 @@
-//! Errors of one macro call: all of them, each where it belongs.
+//! Collects all errors of one macro call, each with its own span.
 
 use quote::ToTokens;
 
-/// What is wrong so far.
+/// The errors so far.
 #[derive(Default)]
 pub struct Errors(Vec<syn::Error>);
 
@@ -20,12 +20,12 @@ impl Errors {
         self.0.len()
     }
 
-    /// The value, or the error in its place.
+    /// Returns the value, or records the error and returns `None`.
     pub fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// All errors as one, if there are any.
+    /// Returns all errors as one, if there are any.
     pub fn combined(self) -> Option<syn::Error> {
         self.0.into_iter().reduce(|mut all, error| {
             all.combine(error);
@@ -33,14 +33,14 @@ impl Errors {
         })
     }
 
-    /// The value if nothing is wrong.
+    /// Returns the value if there is no error.
     ///
     /// # Panics
-    /// If there is neither an error nor a value.
+    /// Panics if there is neither an error nor a value.
     pub fn or<T>(self, value: Option<T>) -> syn::Result<T> {
         match self.combined() {
             Some(errors) => Err(errors),
-            None => Ok(value.expect("what is missing has left an error")),
+            None => Ok(value.expect("a missing value has left an error")),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Macros that write what actors and messages repeat. Users take them from the crate `coact`.
+//! Macros that generate the boilerplate of actors and messages. Use them through the crate `coact`.
 //!
-//! * [`macro@handlers`] makes messages of an actor's methods, and a method is what handles its message.
-//! * [`derive@Actor`] and [`derive@Message`] stand for implementations that say nothing, or the
-//!   reply alone.
+//! * [`macro@handlers`] turns methods of an actor into messages; each method handles its message.
+//! * [`derive@Actor`] and [`derive@Message`] generate implementations that are empty, or contain
+//!   only the reply.
 //!
 //! ```
 //! use coact::prelude::*;
@@ -28,11 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What they write can be written by hand, and mixed with what is: they add no mechanism.
+//! The generated code can be written by hand and mixed with hand-written code: the macros add no
+//! mechanism.
 //!
-//! **Cost.** None at run time. To build, what the code costs that they write: an actor with a hundred
-//! messages, each sent and asked, takes 3.1 s in a debug build with the macros and as long without
-//! them, and 14 s each as an optimised one with link-time optimisation. The macros' own part is 0.03 s.
+//! **Cost.** None at run time. At build time, the cost of the generated code: an actor with a
+//! hundred messages, each sent and asked, takes 3.1 s in a debug build, with the macros or without
+//! them, and 14 s in an optimised build with link-time optimisation. The macros themselves take
+//! 0.03 s.
 
 #![forbid(unsafe_code)]
 
@@ -46,8 +48,8 @@ use syn::Error;
 
 /// Makes a type an actor whose hooks do nothing: `impl Actor for Type {}`.
 ///
-/// Parameters of the type get the bounds `Send + 'static`, which all of an actor must have.
-/// `#[actor(crate = path)]` names the crate `coact` where it has another name.
+/// Type parameters get the bounds `Send + 'static`, which every part of an actor must satisfy.
+/// `#[actor(crate = path)]` gives the path of the crate `coact` if it has another name.
 ///
 /// ```
 /// use coact::prelude::*;
@@ -65,10 +67,11 @@ pub fn derive_actor(input: TokenStream) -> TokenStream {
     derive::actor(input.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Makes a type a message. `#[message(reply = Type)]` says what is answered; without it, `()`.
+/// Makes a type a message. `#[message(reply = Type)]` sets the type of the reply; the default is
+/// `()`.
 ///
-/// Parameters of the type get the bounds `Send + 'static`, which all of a message must have.
-/// `#[message(crate = path)]` names the crate `coact` where it has another name.
+/// Type parameters get the bounds `Send + 'static`, which every part of a message must satisfy.
+/// `#[message(crate = path)]` gives the path of the crate `coact` if it has another name.
 ///
 /// ```
 /// use coact::prelude::*;
@@ -105,10 +108,10 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
     derive::message(input.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Makes messages of the methods of an actor that are marked `#[message]`.
+/// Turns the methods of an actor that are marked `#[message]` into messages.
 ///
-/// The parameters of the method become the fields of a struct that is named after it, its result
-/// the reply, and its body what the actor does:
+/// The parameters of the method become the fields of a struct named after it, its return value
+/// becomes the reply, and its body handles the message:
 ///
 /// ```
 /// use coact::prelude::*;
@@ -132,7 +135,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///         context.stop();
 ///     }
 ///
-///     /// Not marked: a method as any other.
+/// Not marked: an ordinary method.
 ///     fn is_empty(&self) -> bool {
 ///         self.balance == 0
 ///     }
@@ -171,28 +174,29 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// # assert_eq!(spawn(Account::default()).ask(Deposit { amount: 5 }).wait(), Ok(5));
 /// ```
 ///
-/// The message can be seen as far as the method, lies where the block lies, and has its
-/// documentation and its `#[cfg]`s. Documentation of a parameter goes to the field. A message
-/// without fields is written `Close`.
+/// The message is as visible as the method, is declared where the block is, and carries the
+/// method's documentation and `#[cfg]`s. Documentation of a parameter goes to the field. A message
+/// without fields is a unit struct, such as `Close`.
 ///
-/// # What a method may look like
+/// # Forms of a method
 ///
 /// | method | the reply |
 /// | --- | --- |
-/// | `fn(&mut self, ..) -> R`, `fn(&self, ..) -> R` | is what it returns |
-/// | `fn(&mut self, .., reply: Reply<R>)` | is sent by whoever has the `Reply`, when it is time |
-/// | `fn(&mut self, ..) -> impl Future<Output = R>` | is what the future gives, which runs *beside* the actor |
-/// | `async fn(this: Addr<Self>, ..) -> R` | likewise; the address is the actor's own, and may be left out or be a `WeakAddr<Self>` |
-/// | `async fn(&mut self, ..) -> R` with `#[message(held)]` | is what the future gives, which *holds* the actor |
+/// | `fn(&mut self, ..) -> R`, `fn(&self, ..) -> R` | is the return value |
+/// | `fn(&mut self, .., reply: Reply<R>)` | is sent through the `Reply`, at any later time |
+/// | `fn(&mut self, ..) -> impl Future<Output = R>` | is the output of the future, which runs *concurrently* with the actor |
+/// | `async fn(this: Addr<Self>, ..) -> R` | likewise; the address is the actor's own, and may be omitted or be a `WeakAddr<Self>` |
+/// | `async fn(&mut self, ..) -> R` with `#[message(held)]` | is the output of the future, which *holds* the actor |
 ///
-/// A parameter `&mut Context<Self>`, at any place, is the context. The two forms with a future
-/// differ in who waits:
+/// A parameter `&mut Context<Self>`, in any position, receives the context. The two kinds of future
+/// differ in what waits:
 ///
-/// * Beside the actor, the future has what was moved into it, and nothing of the actor's; the actor
-///   goes on with other messages. The macro adds `+ Send + use<..>` to the return type, so a body
-///   that borrows from `self` does not compile.
-/// * A future that holds the actor may use all of it, and messages wait meanwhile; hence the word that has to be
-///   written. An ask in it whose answer needs this actor in turn fails, with the circle (`AskError::Cycle`).
+/// * A future that runs concurrently owns what was moved into it and has no access to the actor,
+///   which continues with other messages. The macro adds `+ Send + use<..>` to the return type, so
+///   a body that borrows from `self` does not compile.
+/// * A future that holds the actor may use all of it, and other messages wait meanwhile; hence the
+///   explicit `held`. An ask in it whose answer needs this actor in turn fails and reports the
+///   cycle (`AskError::Cycle`).
 ///
 /// ```
 /// use coact::prelude::*;
@@ -209,7 +213,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// #[handlers]
 /// impl Cache {
-///     /// Beside the actor.
+/// Runs concurrently with the actor.
 ///     #[message]
 ///     fn fetch(&self, address: String) -> impl Future<Output = String> {
 ///         let cached = self.page.clone();
@@ -221,7 +225,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///         }
 ///     }
 ///
-///     /// Holds the actor: nobody sees it half filled.
+/// Holds the actor: no other message sees it half filled.
 ///     #[message(held)]
 ///     async fn fill(&mut self, address: String) {
 ///         let page = download(address).await;
@@ -252,13 +256,14 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// On the block:
 ///
-/// * `api = Name`, `api = pub Name`: a trait that gives the actor's address a method for each
-///   message, which asks: `account.deposit(5).await`. It has the messages that can be seen at least
-///   as far as itself (`pub`, `pub(crate)`, other restrictions, none: in this order), and is used
-///   where it is imported. `api` alone calls it `AccountMessages`. There is no such trait unless
-///   it is asked for: every name that others import is written somewhere, and blocks of one actor
-///   do not collide. A method of `Addr` itself, say `stop`, goes before a message of that name.
-/// * `crate = path`: where the crate `coact` is, if that is not its name.
+/// * `api = Name`, `api = pub Name`: generates a trait that gives the actor's address one method
+///   per message, which asks: `account.deposit(5).await`. It contains the messages that are at
+///   least as visible as the trait itself (in the order `pub`, `pub(crate)`, other restrictions,
+///   none) and must be imported to be used. `api` alone names it `AccountMessages`. The trait is
+///   opt-in, so that every importable name is written somewhere and several blocks of one actor do
+///   not collide. A method of `Addr` itself, such as `stop`, takes precedence over a message of the
+///   same name.
+/// * `crate = path`: the path of the crate `coact`, if it has another name.
 ///
 /// On a method:
 ///
@@ -292,10 +297,10 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// assert_eq!(format!("{:?}", Transfer { amount: 5 }), "Transfer { amount: 5 }");
 /// ```
 ///
-/// # Blocks with parameters
+/// # Generic blocks
 ///
-/// A message has those of the block's parameters that its fields or its reply name. If only the
-/// reply names one, the message has a field more that nobody writes, and is made by `new`:
+/// A message has those of the block's generic parameters that its fields or its reply name. If only
+/// the reply names one, the message has an extra marker field and is created with `new`:
 ///
 /// ```
 /// use coact::prelude::*;
@@ -329,9 +334,9 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// # Errors
 ///
-/// What cannot be a message does not compile, and the error says what to write instead: methods
-/// with parameters of their own, patterns as parameters, borrowed parameters and replies, an
-/// `async fn` that would hold the actor without saying so.
+/// A method that cannot be a message does not compile, and the error says what to write instead.
+/// This covers generic methods, patterns as parameters, borrowed parameters and replies, and an
+/// `async fn` that would hold the actor without `held`.
 #[proc_macro_attribute]
 pub fn handlers(options: TokenStream, block: TokenStream) -> TokenStream {
     handlers::expand(options.into(), block.into()).into()
@@ -339,11 +344,11 @@ pub fn handlers(options: TokenStream, block: TokenStream) -> TokenStream {
 
 /// Marks a method as a message, in a block under [`macro@handlers`], which has the documentation.
 ///
-/// Anywhere else it is an error.
+/// Using it anywhere else is an error.
 #[proc_macro_attribute]
 pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
     let text = "`#[message]` marks a method of an `impl` block under `#[handlers]`; on a type it \
-        stands below `#[derive(Message)]`";
+        goes below `#[derive(Message)]`";
     let error = Error::new(proc_macro2::Span::call_site(), text).into_compile_error();
     TokenStream::from_iter([error.into(), item])
 }

@@ -1,4 +1,4 @@
-//! What stands in the parentheses of the attributes.
+//! The options in the parentheses of the attributes.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, Meta, Path, Token, Type, Visibility, parenthesized, parse_quote};
 
-/// The path under which the generated code finds the runtime.
+/// The path by which the generated code reaches the runtime.
 pub struct Root(Path);
 
 impl Default for Root {
@@ -16,7 +16,7 @@ impl Default for Root {
 }
 
 impl Root {
-    /// The path as if it stood at `site`, so that errors point there.
+    /// The path with the span `site`, so that errors point there.
     pub fn at(&self, site: Span) -> TokenStream {
         let located = |mut token: TokenTree| {
             token.set_span(token.span().located_at(site));
@@ -32,12 +32,12 @@ impl ToTokens for Root {
     }
 }
 
-/// The trait that gives an address a method for each message.
+/// The trait that gives an address one method per message.
 pub struct Api {
     pub vis: Visibility,
-    /// None: named after the actor.
+    /// `None`: named after the actor.
     pub name: Option<Ident>,
-    /// Where the option stands.
+    /// The span of the option.
     pub span: Span,
 }
 
@@ -82,14 +82,14 @@ fn api(key: &Ident, input: ParseStream<'_>) -> syn::Result<Api> {
 #[derive(Default)]
 pub struct MethodOptions {
     pub name: Option<Ident>,
-    /// The word `held`, if it is there.
+    /// The word `held`, if present.
     pub held: Option<Ident>,
-    /// What the message derives.
+    /// The traits that the message derives.
     pub derives: TokenStream,
 }
 
 impl MethodOptions {
-    /// What `#[message]`, `#[message(..)]` says.
+    /// Parses `#[message]` or `#[message(..)]`.
     pub fn of(attribute: &Attribute) -> syn::Result<Self> {
         match &attribute.meta {
             Meta::Path(_) => Ok(Self::default()),
@@ -111,7 +111,7 @@ impl Parse for MethodOptions {
                     options.derives = traits.parse()?;
                 }
                 "reply" => {
-                    let text = "the reply of a method is what it returns: take `reply` away";
+                    let text = "the reply of a method is its return value: remove `reply`";
                     return Err(syn::Error::new(key.span(), text));
                 }
                 _ => {
@@ -125,7 +125,7 @@ impl Parse for MethodOptions {
     }
 }
 
-/// `#[actor(..)]` and `#[message(..)]` on a type that derives
+/// `#[actor(..)]` and `#[message(..)]` on a type with a derive
 #[derive(Default)]
 pub struct DeriveOptions {
     pub root: Root,
@@ -133,7 +133,7 @@ pub struct DeriveOptions {
 }
 
 impl DeriveOptions {
-    /// What the helper attributes named `helper` say; `reply` if the trait has one.
+    /// Parses the helper attributes named `helper`; `has_reply` allows the option `reply`.
     pub fn of(attributes: &[Attribute], helper: &str, has_reply: bool) -> syn::Result<Self> {
         let mut options = Self::default();
         let known = if has_reply { "`reply = Type` and `crate = path`" } else { "`crate = path`" };
@@ -153,7 +153,7 @@ impl DeriveOptions {
     }
 }
 
-/// Reads `key ..` with commas between; no key twice.
+/// Reads options `key ..` separated by commas; rejects repeated keys.
 fn each_option(
     input: ParseStream<'_>,
     mut read: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
@@ -162,7 +162,7 @@ fn each_option(
     while !input.is_empty() {
         let key = input.call(Ident::parse_any)?;
         if seen.contains(&key) {
-            return Err(syn::Error::new(key.span(), format_args!("`{key}` is said twice")));
+            return Err(syn::Error::new(key.span(), format_args!("`{key}` is given twice")));
         }
         read(&key, input)?;
         seen.push(key);
@@ -173,17 +173,20 @@ fn each_option(
     Ok(())
 }
 
-/// The value after the key.
+/// Parses `= value` after a key.
 fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     input.parse()
 }
 
 fn unknown(key: &Ident, what: &str, known: &str) -> syn::Error {
-    syn::Error::new(key.span(), format_args!("{what} has no option `{key}`: it has {known}"))
+    syn::Error::new(
+        key.span(),
+        format_args!("{what} has no option `{key}`; its options are {known}"),
+    )
 }
 
-/// The name of an actor's `api` that has none of its own.
+/// The default name of an actor's `api`.
 pub fn default_api_name(actor: &Ident) -> Ident {
     format_ident!("{}Messages", actor.unraw())
 }

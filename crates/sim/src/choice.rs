@@ -1,11 +1,11 @@
-//! What is chosen, and from what: tasks, choices, offers.
+//! The vocabulary of scheduling points: tasks, choices and offers.
 
 use std::fmt;
 
-/// A virtual task, by the number its driver gave it.
+/// A virtual task, identified by the number its driver gave it.
 ///
-/// A number means the same task for the whole of a run, and the same task again in the next run of
-/// the same choices: number tasks in the order in which they are created.
+/// A number means the same task for the whole of a run, and in the next run with the same choices:
+/// number tasks in the order of their creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
 
@@ -18,9 +18,9 @@ impl fmt::Display for TaskId {
 /// One decision of a [`Strategy`](crate::Strategy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// This task goes next.
+    /// This task runs next.
     Task(TaskId),
-    /// The program is given this value.
+    /// The program receives this value.
     Value(u64),
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What a program put up for choice at one point.
+/// What a program offers at one scheduling point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Offer {
     /// Some task had to go next.
@@ -43,9 +43,9 @@ pub enum Offer {
         /// The task that had been running, if it could go on.
         current: Option<TaskId>,
     },
-    /// A value below `bound` was asked for.
+    /// A value below `bound` is asked for.
     Value {
-        /// How many values there were to choose from.
+        /// The number of values to choose from.
         bound: u64,
     },
 }

@@ -1,12 +1,12 @@
-//! Time that passes only when the driver says so.
+//! Virtual time, which passes only when the driver says so.
 
 use std::time::Duration;
 
-/// A clock that stands still until it is moved, and never runs backwards.
+/// A clock that stands still until it is advanced, and never runs backwards.
 ///
 /// A driver reads [`now`](Self::now) for its program, and when every task waits for a timer it
-/// moves the clock straight to the earliest deadline. A program that sleeps for an hour is then
-/// tested in no time, and the same in every run.
+/// advances the clock straight to the earliest deadline. A program that sleeps for an hour thus
+/// takes no time to test, and behaves the same in every run.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -24,7 +24,7 @@ pub struct VirtualClock {
 }
 
 impl VirtualClock {
-    /// A clock at zero.
+    /// Creates a clock at zero.
     #[must_use]
     pub const fn new() -> Self {
         VirtualClock { nanos: 0 }
@@ -36,15 +36,14 @@ impl VirtualClock {
         self.nanos
     }
 
-    /// The instant `delay` from now, or the end of time (584 years) if it lies beyond.
+    /// Returns the instant `delay` from now, saturating at the end of time (584 years).
     #[must_use]
     pub fn after(&self, delay: Duration) -> u64 {
         let delay = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         self.nanos.saturating_add(delay)
     }
 
-    /// Moves the clock to `instant` and returns by how much. An instant that has passed moves
-    /// nothing.
+    /// Advances the clock to `instant` and returns by how much. Does nothing if that has passed.
     pub fn advance_to(&mut self, instant: u64) -> Duration {
         let moved = instant.saturating_sub(self.nanos);
         self.nanos += moved;

@@ -1,4 +1,4 @@
-//! What to explore, and how far.
+//! The settings of an exploration: what to explore, and how far.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use crate::{Explorer, Schedule, Seed};
 
 /// How runs are chosen: a [strategy](crate::strategy) and its settings.
 ///
-/// Prints as, and parses from, what the environment variable `COACT_SIM_STRATEGY` takes; only
-/// `Replay`, which is set by a variable of its own, does not parse.
+/// Prints as, and parses from, the value of the environment variable `COACT_SIM_STRATEGY`. Only
+/// `Replay`, which has a variable of its own, does not parse.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -54,8 +54,7 @@ impl Method {
         }
     }
 
-    /// How many runs to make where nothing else is said. Only a depth-first search comes to an end
-    /// by itself.
+    /// The default number of runs. Only a depth-first search ends by itself.
     const fn usual_runs(&self) -> u64 {
         match self {
             Method::Random | Method::Pct { .. } => 1000,
@@ -116,7 +115,7 @@ fn parse_method(text: &str) -> Option<Method> {
     }
 }
 
-/// Cuts off a separator and the number behind it; `None` if that is not a number.
+/// Splits off a separator and the number behind it; `None` if that is not a number.
 fn split_number<T: FromStr>(text: &str, separator: char) -> Option<(&str, Option<T>)> {
     match text.split_once(separator) {
         None => Some((text, None)),
@@ -124,7 +123,7 @@ fn split_number<T: FromStr>(text: &str, separator: char) -> Option<(&str, Option
     }
 }
 
-/// The text names no strategy.
+/// The text does not name a strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodParseError {
     text: String,
@@ -134,7 +133,7 @@ impl fmt::Display for MethodParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no strategy; those are random, pct[:depth], dfs[:preemptions][@depth] and fifo",
+            "{:?} is not a strategy; expected random, pct[:depth], dfs[:preemptions][@depth] or fifo",
             self.text
         )
     }
@@ -161,35 +160,35 @@ pub struct Config {
 }
 
 impl Config {
-    /// Random schedules of seed 0, 1000 of them.
+    /// Creates settings for 1000 random schedules with seed 0.
     ///
-    /// The seed is fixed, so that a test suite does the same every time; pass [`Seed::fresh`] to
-    /// [`seed`](Self::seed) where it should not.
+    /// The seed is fixed, so that a test suite does the same every time; to vary it, pass
+    /// [`Seed::fresh`] to [`seed`](Self::seed).
     #[must_use]
     pub fn new() -> Self {
         Config::default()
     }
 
-    /// Which runs to make.
+    /// Sets the strategy.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// Where randomness comes from.
+    /// Sets the seed of all randomness.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Makes at most this many runs. Otherwise there are 1000, or as many as it takes with
-    /// [`Dfs`]. [`Fifo`] and [`Replay`] have one anyway.
+    /// Makes at most this many runs. The default is 1000, or all there are with [`Dfs`]; [`Fifo`]
+    /// and [`Replay`] have one run anyway.
     ///
     /// # Panics
     ///
-    /// If `limit` is zero: a test without a run passes, whatever it tests.
+    /// Panics if `limit` is zero: a test without a run passes, whatever it tests.
     #[must_use]
     pub fn runs(mut self, limit: u64) -> Self {
         assert!(limit > 0, "an exploration has at least one run");
@@ -197,11 +196,11 @@ impl Config {
         self
     }
 
-    /// Begins to explore.
+    /// Starts an exploration with these settings.
     ///
     /// # Panics
     ///
-    /// If the method is [`Method::Pct`] with depth zero.
+    /// Panics if the method is [`Method::Pct`] with depth zero.
     #[must_use]
     pub fn explorer(&self) -> Explorer {
         Explorer::new(self.clone(), self.method.strategy(self.seed))
@@ -224,7 +223,7 @@ mod tests {
             "dfs:1:2", "dfs@5:1", "replay", "fifo:1",
         ] {
             let error = text.parse::<Method>().expect_err(text);
-            assert!(error.to_string().starts_with(&format!("{text:?} is no strategy")));
+            assert!(error.to_string().starts_with(&format!("{text:?} is not a strategy")));
         }
     }
 

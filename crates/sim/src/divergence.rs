@@ -1,11 +1,11 @@
-//! How a run that should repeat an earlier one came to differ from it.
+//! How a run that should repeat an earlier one differs from it.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::{Choice, Offer};
 
-/// A run did not do what an earlier run of the same choices did.
+/// A run did not do what an earlier run with the same choices did.
 ///
 /// Either the program depends on something the engine does not control (time, addresses, hash
 /// order, threads of its own), or, in a replay, it was changed since the schedule was recorded.
@@ -13,7 +13,7 @@ use crate::{Choice, Offer};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Divergence {
-    /// After the same choices, something else was put up for choice.
+    /// After the same choices, the program offered something else.
     Offer {
         /// Which choice of the run.
         at: u64,
@@ -22,7 +22,7 @@ pub enum Divergence {
         /// What this run offered.
         found: Offer,
     },
-    /// The recorded choice is not among those offered.
+    /// The recorded choice is not on offer.
     Unavailable {
         /// Which choice of the run.
         at: u64,
@@ -31,11 +31,11 @@ pub enum Divergence {
         /// What this run offered.
         found: Offer,
     },
-    /// The run was over before the choices that it should have repeated.
+    /// The run ended before it made all the choices that it should have repeated.
     EndedEarly {
         /// How many choices the run made.
         at: u64,
-        /// How many it should have made at least.
+        /// The least number it should have made.
         expected: u64,
     },
 }

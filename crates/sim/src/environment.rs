@@ -14,16 +14,17 @@ pub(crate) const STRATEGY: &str = "COACT_SIM_STRATEGY";
 pub(crate) const SCHEDULE: &str = "COACT_SIM_SCHEDULE";
 
 impl Config {
-    /// These settings, overridden by the environment.
+    /// Overrides these settings with those of the environment.
     ///
-    /// `COACT_SIM_SCHEDULE` wins over everything: the run is replayed and the other variables only
-    /// checked. `COACT_SIM_STRATEGY`, `COACT_SIM_RUNS` and `COACT_SIM_SEED` replace one setting
-    /// each. A variable that is empty counts as absent, and white space around a value is ignored.
+    /// `COACT_SIM_SCHEDULE` takes precedence over everything: that run is replayed and the other
+    /// variables are only checked. `COACT_SIM_STRATEGY`, `COACT_SIM_RUNS` and `COACT_SIM_SEED`
+    /// replace one setting each. An empty variable counts as absent, and white space around a value
+    /// is ignored.
     ///
     /// # Errors
     ///
-    /// If a variable has a value that cannot be read. Falling back to the settings in code would
-    /// let a replay with a mistyped schedule pass.
+    /// Returns an error if a variable has a value that cannot be parsed. Falling back to the
+    /// settings in code would let a replay with a mistyped schedule pass.
     pub fn with_env(self) -> Result<Self, EnvError> {
         self.with_variables(|name| std::env::var_os(name))
     }
@@ -58,7 +59,7 @@ where
     let Some(value) = lookup(variable) else {
         return Ok(None);
     };
-    // No value that parses has characters that are lost here.
+    // A value that parses has no characters that are lost here.
     let value = value.to_string_lossy();
     match value.trim() {
         "" => Ok(None),
@@ -70,7 +71,7 @@ where
     }
 }
 
-/// An environment variable has a value that cannot be read.
+/// An environment variable has a value that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvError {
     variable: &'static str,

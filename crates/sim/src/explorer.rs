@@ -1,4 +1,4 @@
-//! The exploration of one program: its runs, counted, and its report when one fails.
+//! The exploration of one program: counts its runs and reports the one that fails.
 
 use std::fmt;
 
@@ -6,9 +6,8 @@ use crate::{Config, Divergence, Failure, Recorder, Schedule, Strategy, TaskId};
 
 /// The runs of one program under one [`Config`].
 ///
-/// A driver uses it as the [`Strategy`] that it is, and asks it for a [`failure`](Self::failure)
-/// when a run goes wrong. A program that is a function of its choices has
-/// [`explore`](Self::explore).
+/// A driver uses it as a [`Strategy`], and asks it for a [`failure`](Self::failure) when a run goes
+/// wrong. For a program that is a function of its choices, use [`explore`](Self::explore).
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -33,19 +32,19 @@ impl Explorer {
         Explorer { config, recorder: Recorder::new(strategy), runs: 0 }
     }
 
-    /// How many runs have begun; the current one is the last of them.
+    /// Returns the number of runs begun, the current one included.
     #[must_use]
     pub const fn runs(&self) -> u64 {
         self.runs
     }
 
-    /// The choices of the current run so far.
+    /// Returns the choices of the current run so far.
     #[must_use]
     pub const fn schedule(&self) -> &Schedule {
         self.recorder.schedule()
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
@@ -62,13 +61,13 @@ impl Explorer {
         Failure::new(cause, divergence, config, self.runs, schedule)
     }
 
-    /// Runs `program` until a run fails or none is left, and returns how many there were.
+    /// Runs `program` until a run fails or none is left, and returns the number of runs.
     ///
-    /// A run that diverges has failed, too.
+    /// A run that diverges has failed as well.
     ///
     /// # Errors
     ///
-    /// The report of the first run that fails.
+    /// Returns the report of the first run that fails.
     pub fn explore<E: fmt::Display>(
         &mut self,
         mut program: impl FnMut(&mut Explorer) -> Result<(), E>,
@@ -78,7 +77,7 @@ impl Explorer {
                 return Err(self.failure(cause));
             }
             if let Err(divergence) = self.end_run() {
-                return Err(self.report("it went another way".into(), Some(divergence)));
+                return Err(self.report("the run took another path".into(), Some(divergence)));
             }
         }
         Ok(self.runs)
@@ -87,8 +86,8 @@ impl Explorer {
 
 impl Strategy for Explorer {
     fn begin_run(&mut self) -> bool {
-        // The strategy is asked only if the run can be made, so that a depth-first search stands
-        // where it was left; but a divergence must not go unheard at the limit either.
+        // Asks the strategy only if the run can be made, so that a depth-first search stays where
+        // it is; but a divergence must be reported at the limit as well.
         if self.runs >= self.config.run_limit() {
             self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
             return false;

@@ -1,4 +1,4 @@
-//! The report of a run that failed, with all that it takes to see it again.
+//! The report of a failed run, with everything needed to repeat it.
 
 use std::error::Error;
 use std::fmt;
@@ -6,15 +6,15 @@ use std::fmt;
 use crate::environment::{RUNS, SCHEDULE, SEED, STRATEGY};
 use crate::{Config, Divergence, Method, Schedule, Seed};
 
-/// A run that failed.
+/// A failed run.
 ///
 /// `Display` prints the cause, the seed, the run, the strategy and the schedule, and the
 /// environment variables that replay it; `Debug` prints the same, so that `unwrap` in a test shows
 /// it as well.
 ///
-/// Of a schedule that would take more than 4,096 characters, only the length and the last choices are printed:
-/// the run is found again as the last of the exploration that is named. `{:#}` prints it whole, and
-/// [`schedule`](Self::schedule) has it for [`Method::Replay`].
+/// Of a schedule that takes more than 4,096 characters, it prints only the length and the last
+/// choices; repeating the exploration reproduces the run as its last one. `{:#}` prints the
+/// schedule whole, and [`schedule`](Self::schedule) returns it for [`Method::Replay`].
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -38,7 +38,7 @@ use crate::{Config, Divergence, Method, Schedule, Seed};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Failure(Box<Report>);
 
-/// Boxed, so that a `Result` with a failure in it is cheap to pass on.
+/// Boxed, so that a `Result` with a failure is cheap to return.
 #[derive(Clone, PartialEq, Eq)]
 struct Report {
     cause: String,
@@ -77,7 +77,7 @@ impl Failure {
         self.0.config.seed
     }
 
-    /// Which run of the exploration failed, counted from 1.
+    /// The number of the failed run, counted from 1.
     #[must_use]
     pub fn run(&self) -> u64 {
         self.0.run
@@ -124,9 +124,9 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A schedule that takes more characters is not printed as a whole.
+/// The most characters of a schedule that is printed whole.
 const LONGEST: usize = 4_096;
-/// So many of the last stretches of such a schedule are.
+/// The number of last stretches printed of a longer schedule.
 const LAST: usize = 20;
 
 fn fmt_end(schedule: &Schedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {

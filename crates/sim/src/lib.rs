@@ -1,4 +1,5 @@
-//! The deterministic engine below Coact: it decides who runs next, and can decide the same again.
+//! The deterministic engine below Coact: decides which task runs next, and can repeat its
+//! decisions.
 //!
 //! A concurrent program is a tree. Its nodes are *scheduling points*, where several tasks could
 //! run, and its paths are *schedules*. A real scheduler walks one path, a different one each time.
@@ -21,8 +22,8 @@
 //!
 //! | strategy | what a run is | what it promises | use it |
 //! | --- | --- | --- | --- |
-//! | [`Random`] | a uniform pick at every point | any schedule, sooner or later | first; cheap breadth |
-//! | [`Pct`] | priorities, with a few changes at random points | a bug that needs `d` ordered steps shows with probability ≥ 1/(n·kᵈ⁻¹) a run | long runs, rare bugs |
+//! | [`Random`] | a uniform pick at every point | reaches any schedule, sooner or later | first; cheap breadth |
+//! | [`Pct`] | priorities, with a few changes at random points | a bug that needs `d` ordered steps shows with probability ≥ 1/(n·kᵈ⁻¹) per run | long runs, rare bugs |
 //! | [`Dfs`] | the next unexplored path | every schedule within its bounds, exactly once | small programs, proofs |
 //! | [`Replay`] | the choices of a recorded [`Schedule`] | the same run, or a [`Divergence`] | a failure in hand |
 //! | [`Fifo`] | no preemption, first come first served | one plain, fair run | a baseline, a debugger |
@@ -88,10 +89,10 @@
 //!
 //! # Limits
 //!
-//! The engine finds what depends on the order of choices it is asked for, and nothing else: the
-//! program must be deterministic but for those choices (no wall-clock time, addresses, hash order
-//! or threads of its own). [`Dfs`] and [`Replay`] notice when it is not. It also assumes sequential
-//! consistency; weak memory orderings are a matter for a model checker such as loom.
+//! The engine finds what depends on the order of the choices it is asked for, and nothing else: the
+//! program must be deterministic apart from those choices (no wall-clock time, addresses, hash
+//! order or threads of its own). [`Dfs`] and [`Replay`] notice when it is not. It also assumes
+//! sequential consistency; weak memory orderings need a model checker such as loom.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
 //! The generator behind every random strategy: xoshiro256\*\*, seeded by SplitMix64.
 //!
-//! Both are from David Blackman and Sebastiano Vigna, public domain: the reference code is
-//! `xoshiro256starstar.c` and `splitmix64.c` at <https://prng.di.unimi.it>. A generator of our own
-//! keeps printed seeds meaning the same schedules whatever other crates do.
+//! Both are by David Blackman and Sebastiano Vigna, public domain: the reference code is
+//! `xoshiro256starstar.c` and `splitmix64.c` at <https://prng.di.unimi.it>. With a generator of its
+//! own, the crate's printed seeds keep their schedules, whatever other crates do.
 
 use crate::Seed;
 
@@ -23,8 +23,8 @@ pub(crate) struct Prng {
 
 impl Prng {
     /// SplitMix64 spreads the seed, as the authors advise. Its outputs are a permutation of its
-    /// counter, so no two of the four words are equal, and the state is not the all-zero one, in
-    /// which xoshiro256** would stay for ever.
+    /// counter, so no two of the four words are equal and the state is not all zeroes, which
+    /// xoshiro256** never leaves.
     pub(crate) fn new(seed: Seed) -> Self {
         let mut counter = seed.value();
         Prng { state: std::array::from_fn(|_| split_mix(&mut counter)) }
@@ -43,8 +43,8 @@ impl Prng {
         result
     }
 
-    /// A uniform value below `bound`, by Lemire's method (ACM TOMACS 29(1), 2019): the high half of
-    /// a 128-bit product, drawn again in the few cases that would favour some values.
+    /// Returns a uniform value below `bound`, by Lemire's method (ACM TOMACS 29(1), 2019): the high
+    /// half of a 128-bit product, drawn again in the few cases that would favour some values.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no value below 0");
         let uneven = bound.wrapping_neg() % bound;
@@ -56,7 +56,7 @@ impl Prng {
         }
     }
 
-    /// A uniform element of `items`, which must not be empty.
+    /// Returns a uniform element of `items`, which must not be empty.
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }

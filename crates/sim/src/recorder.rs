@@ -1,8 +1,8 @@
-//! Keeps the schedule of the run in progress.
+//! Records the schedule of the run in progress.
 
 use crate::{Choice, Divergence, Schedule, Strategy, TaskId};
 
-/// A strategy whose choices are kept: those of the current run, or of the last one.
+/// Wraps a strategy and records its choices: those of the current run, or of the last one.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -27,13 +27,13 @@ impl<S> Recorder<S> {
         Recorder { strategy, schedule: Schedule::new() }
     }
 
-    /// The choices of this run so far.
+    /// Returns the choices of this run so far.
     #[must_use]
     pub const fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    /// The strategy that chooses.
+    /// Returns the wrapped strategy.
     #[must_use]
     pub const fn strategy(&self) -> &S {
         &self.strategy

@@ -1,4 +1,4 @@
-//! A run as a value: the list of its choices, and its printed form.
+//! A run as a value: its list of choices, and their printed form.
 //!
 //! The printed form is `coact1-` and base-32 digits; [`codec`] says what the digits hold.
 
@@ -43,7 +43,7 @@ struct Stretch {
 }
 
 impl Schedule {
-    /// The schedule of a run that has made no choice.
+    /// Creates the schedule of a run that has made no choice.
     #[must_use]
     pub const fn new() -> Self {
         Schedule { stretches: Vec::new(), len: 0 }
@@ -61,12 +61,12 @@ impl Schedule {
         self.len == 0
     }
 
-    /// Adds a choice at the end.
+    /// Appends a choice.
     pub fn push(&mut self, choice: Choice) {
         self.push_stretch(Stretch { choice, count: 1 }).expect("no run makes 2^64 choices");
     }
 
-    /// Forgets every choice, and keeps the memory for the next run's.
+    /// Removes every choice, keeping the memory for the next run.
     pub fn clear(&mut self) {
         self.stretches.clear();
         self.len = 0;
@@ -78,13 +78,13 @@ impl Schedule {
         Choices { schedule: self, cursor: Cursor::default() }
     }
 
-    /// The last choices, equal ones in a row as one, with their number: up to so many of those.
+    /// Returns the last `stretches` runs of equal choices, each with its length.
     pub(crate) fn last(&self, stretches: usize) -> impl Iterator<Item = (Choice, u64)> {
         let first = self.stretches.len().saturating_sub(stretches);
         self.stretches[first..].iter().map(|stretch| (stretch.choice, stretch.count))
     }
 
-    /// Adds a stretch, or returns `None` if more choices than can be counted would result.
+    /// Appends a stretch, or returns `None` if the number of choices would overflow.
     fn push_stretch(&mut self, stretch: Stretch) -> Option<()> {
         self.len = self.len.checked_add(stretch.count)?;
         match self.stretches.last_mut() {
@@ -149,11 +149,11 @@ impl Iterator for Choices<'_> {
 
 impl FusedIterator for Choices<'_> {}
 
-/// A place in a schedule, for whoever owns the schedule as well.
+/// A position in a schedule, independent of who owns the schedule.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     stretch: usize,
-    /// Choices of that stretch which lie behind.
+    /// Choices of that stretch already passed.
     used: u64,
 }
 

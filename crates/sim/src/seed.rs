@@ -1,4 +1,4 @@
-//! The number that all randomness of an exploration comes from.
+//! The seed of an exploration, from which all its randomness comes.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::prng::split_mix;
 
-/// The seed of an exploration: the same seed, the same runs.
+/// The seed of an exploration: the same seed gives the same runs.
 ///
 /// Prints as hexadecimal; parses decimal, or hexadecimal after `0x`.
 ///
@@ -23,27 +23,27 @@ use crate::prng::split_mix;
 pub struct Seed(u64);
 
 impl Seed {
-    /// The seed of this number.
+    /// Creates a seed from a number.
     #[must_use]
     pub const fn new(value: u64) -> Self {
         Seed(value)
     }
 
-    /// A seed nobody has seen, from the entropy that seeds std's hash maps.
+    /// Creates an unpredictable seed, from the entropy that seeds std's hash maps.
     ///
-    /// A test that wants new schedules on every invocation takes one of these; a failure prints it.
+    /// For a test that wants new schedules on every invocation; a failure prints the seed.
     #[must_use]
     pub fn fresh() -> Self {
         Seed(RandomState::new().hash_one(()))
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn value(self) -> u64 {
         self.0
     }
 
-    /// The seed of one run, so that a run's choices do not depend on how many the runs before made.
+    /// The seed of one run, so that its choices do not depend on how many the runs before it made.
     pub(crate) fn for_run(self, run: u64) -> Seed {
         let mut state = self.0;
         let mut mixed = split_mix(&mut state) ^ run;
@@ -63,7 +63,7 @@ impl FromStr for Seed {
     fn from_str(text: &str) -> Result<Self, SeedParseError> {
         let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let parsed = match hex {
-            // `from_str_radix` takes a sign, which no printed seed has.
+            // `from_str_radix` accepts a sign, which no printed seed has.
             Some(digits) if digits.starts_with('+') => "+".parse(),
             Some(digits) => u64::from_str_radix(digits, 16),
             None => text.parse(),
@@ -81,7 +81,7 @@ pub struct SeedParseError {
 impl fmt::Display for SeedParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = &self.reason;
-        write!(f, "a seed is a 64-bit number, decimal or 0x and hexadecimal: {reason}")
+        write!(f, "a seed is a 64-bit number, decimal or hexadecimal after 0x: {reason}")
     }
 }
 

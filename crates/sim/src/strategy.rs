@@ -1,6 +1,6 @@
-//! Who goes next: the question, and five ways to answer it.
+//! Which task runs next: the trait [`Strategy`] and its five implementations.
 //!
-//! The [crate's documentation](crate) has a table of when to use which.
+//! The [crate's documentation](crate) has a table of when to use which one.
 
 mod dfs;
 mod fifo;
@@ -20,41 +20,43 @@ use crate::{Divergence, TaskId};
 ///
 /// A driver calls [`begin_run`](Self::begin_run), then, while its program runs,
 /// [`choose_task`](Self::choose_task) and [`choose_value`](Self::choose_value) as often as the
-/// program needs, and [`end_run`](Self::end_run) when it is over. Runs do not overlap.
+/// program needs, and [`end_run`](Self::end_run) at the end. Runs do not overlap.
 ///
-/// # Turns given up
+/// # Yielding
 ///
 /// `current` is the task that has run until now, if it could simply go on; choosing another is a
 /// *preemption*. A driver passes `None` when that task is blocked or has ended, and also when it
-/// gave up its turn of its own accord, as in a spin loop that yields. Such a task may still be
-/// among `runnable`, but leaving it is no preemption, and [`Pct`] and [`Fifo`] (which would
-/// otherwise let it spin for ever) put it behind the others.
+/// has yielded, as in a spin loop. Such a task may still be among `runnable`, but leaving it is no
+/// preemption, and [`Pct`] and [`Fifo`] (which would otherwise let it spin forever) put it behind
+/// the others.
 pub trait Strategy {
-    /// Starts the next run. `false` if there is nothing left to explore.
+    /// Starts the next run. Returns `false` if there is nothing left to explore.
     ///
     /// # Panics
     ///
-    /// If the previous run diverged and nobody called [`end_run`](Self::end_run) to hear of it.
+    /// Panics if the previous run diverged and [`end_run`](Self::end_run) was not called to report
+    /// it.
     fn begin_run(&mut self) -> bool;
 
-    /// Chooses which of `runnable` goes next. They are in ascending order, at least one.
+    /// Chooses which of `runnable` goes next. There is at least one, and they are in ascending
+    /// order.
     fn choose_task(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId;
 
-    /// Chooses a value below `bound`, which is not zero: the randomness a program asks for.
+    /// Chooses a value below `bound`, which is not zero: the program's source of randomness.
     fn choose_value(&mut self, bound: u64) -> u64;
 
-    /// Ends the run, whether the program was done or gave up, and says whether it was the run that
-    /// the strategy meant.
+    /// Ends the run, whether the program completed or gave up, and reports whether it was the run
+    /// that the strategy intended.
     ///
-    /// A divergence does not disturb the run itself: choices are made somewhere deep in the
-    /// program, where an error would have nowhere to go. The run goes on under [`Fifo`], and the
-    /// first divergence is kept for this call.
+    /// A divergence does not disturb the run itself: choices are made deep inside the program,
+    /// where an error would have nowhere to go. The run goes on under [`Fifo`], and the first
+    /// divergence is kept for this call.
     fn end_run(&mut self) -> Result<(), Divergence> {
         Ok(())
     }
 
-    /// Whether the runs so far were all that there are, within the strategy's preemption bound if
-    /// it has one.
+    /// Returns whether the runs so far are all that exist, within the strategy's preemption bound
+    /// if it has one.
     fn is_exhaustive(&self) -> bool {
         false
     }

@@ -1,10 +1,10 @@
-//! What the pool costs, beside the program's allocator (here the system's).
+//! Compares the cost of the pool with that of the program's allocator (here the system's).
 //!
 //! `cargo run --release -p coact-sync --example pool_bench`
 //!
-//! A disturbed machine only ever adds time, so each figure is the best of several rounds; the
-//! spread shows how far to trust it. The first line calibrates: everything is to be read as a
-//! multiple of an uncontended atomic addition.
+//! A disturbance of the machine only ever adds time, so each figure is the best of several rounds;
+//! the spread shows how far to trust it. The first line calibrates: read everything as a multiple
+//! of an uncontended atomic addition.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::hint::black_box;
@@ -38,7 +38,7 @@ impl Source for Pool {
     }
     #[inline(always)]
     unsafe fn give(block: NonNull<u8>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `block` came from `take` and is given back once, as `give` requires.
         unsafe { pool::dealloc(block, LAYOUT) }
     }
 }
@@ -52,7 +52,7 @@ impl Source for System {
     }
     #[inline(always)]
     unsafe fn give(block: NonNull<u8>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `block` came from `take` and is given back once, as `give` requires.
         unsafe { dealloc(block.as_ptr(), LAYOUT) }
     }
 }

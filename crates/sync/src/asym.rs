@@ -12,9 +12,9 @@
 //! theirs.load(Relaxed);         mine.load(Relaxed);
 //! ```
 //!
-//! With release and acquire alone both loads may miss both stores, since a processor may let a load
-//! pass an older store to another address. The textbook answer, a `SeqCst` fence on both sides,
-//! makes the frequent side pay about as much as an atomic read-modify-write. Here the rare side
+//! With release and acquire alone, both loads may miss both stores, since a processor may let a
+//! load pass an older store to another address. The textbook answer, a `SeqCst` fence on both
+//! sides, costs the frequent side about as much as an atomic read-modify-write. Here the rare side
 //! pays for both.
 //!
 //! # What is guaranteed
@@ -43,57 +43,61 @@
 //! membarrier; the argument is about the machine, and the compiler fence is what ties the two
 //! together. Prior art: folly's `AsymmetricThreadFence`, liburcu's `urcu-memb`.
 //!
-//! # One decision for the process
+//! # One decision per process
 //!
 //! The danger is a `light` that relies on a system call which the matching `heavy` does not make.
-//! `light` is a compiler fence only where it reads *asymmetric*, and every `heavy` first takes part in the
-//! same decision ([`init`]), so once one thread can have read *asymmetric* every `heavy` makes the call.
-//! While the mode is undecided (or a thread's view of it is stale) `light` is a real fence, which is
-//! merely stronger than it needs to be.
+//! `light` is a compiler fence only if it reads *asymmetric*, and every `heavy` first takes part in
+//! the same decision ([`init`]). So once any thread can have read *asymmetric*, every `heavy` makes
+//! the call. While the mode is undecided (or a thread's view of it is stale), `light` is a real
+//! fence, which is merely stronger than it needs to be.
 //!
-//! # When the call is taken away
+//! # When the call starts to fail
 //!
-//! A sandbox may refuse the call later: a seccomp filter that a program installs once it has started. Then
-//! the mode becomes *symmetric* for good, by way of *settling*:
+//! A sandbox may refuse the call later, for example through a seccomp filter that the program
+//! installs after it has started. The mode then becomes *symmetric* for good, by way of *settling*:
 //!
 //! ```text
 //! undecided ──▶ asymmetric ──(call refused)──▶ settling ──(grace)──▶ symmetric
 //!     └───────────────────────────────────────────────────────────────▶ symmetric
 //! ```
 //!
-//! From *settling* on each new `light` is a real fence. What is left are those that read *asymmetric* and
-//! are between their store and their load. A `heavy` that finds the call refused, or the mode settling,
-//! first changes the mode, and then sleeps for 10 ms: by their end each of them has either been
-//! taken off its processor since the change, which is a full barrier, or has run on, and then its store
-//! has left the store buffer and its load has been done, which takes a processor microseconds. In the
-//! first case the argument above applies with that barrier as p; in the second the rare side's load,
-//! behind the grace, sees the store. The bound on a store buffer is the machine's and not the
-//! architecture's manual; it is relied on for this one change and never again. (Morrison and Afek,
-//! *Temporally Bounding TSO for Fence-Free Asymmetric Synchronization*, ASPLOS 2015, build on the same.)
-//! A `heavy` that is asked for meanwhile sleeps as well; after that both sides are fences.
+//! From *settling* on, each new `light` is a real fence. What remains are the `light`s that have
+//! read *asymmetric* and are between their store and their load. A `heavy` that finds the call
+//! refused, or the mode settling, first changes the mode and then sleeps for 10 ms. By the end of
+//! that grace period, each remaining `light` has either been descheduled since the change, which is
+//! a full barrier, or has run on; in that case its store has left the store buffer and its load has
+//! completed, which takes a processor microseconds. In the first case the argument above applies
+//! with that barrier as p; in the second, the rare side's load, which follows the grace period,
+//! sees the store. The bound on the store buffer is a property of real machines, not of the
+//! architecture manuals; the module relies on it for this one change only. (Morrison and Afek,
+//! *Temporally Bounding TSO for Fence-Free Asymmetric Synchronization*, ASPLOS 2015, build on the
+//! same bound.) A `heavy` that is called meanwhile sleeps as well; after that both sides are
+//! fences.
 //!
-//! A frequent side that does not read the mode, but a word of its own in which the rare side says what there is to look
-//! out for, fences included, is told there, by the first rare side that finds the mode no longer *asymmetric*, which then
-//! waits as well ([`wait_out`]). (The gate of a worker's queue is one.)
+//! Some frequent sides do not read the mode but a word of their own, in which the rare side says
+//! what to look out for, including whether fences are needed (the gate of a worker's queue is one).
+//! The first rare side that finds the mode no longer *asymmetric* writes that into the word and
+//! then waits out the grace period as well ([`wait_out`]).
 //!
-//! # Where it is symmetric
+//! # Where the fences are symmetric
 //!
 //! Both sides are `SeqCst` fences where membarrier is missing: kernels before 4.14, sandboxes whose
-//! filter refuses the call, other systems than Linux, Miri, and models, in which loom explores the
+//! filter refuses the call, systems other than Linux, Miri, and models, in which loom explores the
 //! fences.
 //!
 //! # fork
 //!
-//! The registration belongs to the address space and Linux copies it into a forked child (`exec`
-//! drops it together with this module's state). Should a kernel not do so, the call fails in the
-//! child, and `heavy` registers again; if that fails too, the call has been taken away.
+//! The registration belongs to the address space, and Linux copies it into a forked child (`exec`
+//! drops it together with this module's state). If a kernel does not copy it, the call fails in the
+//! child and `heavy` registers again; if that fails too, see "When the call starts to fail".
 //!
 //! # Figures
 //!
-//! On the machine of this project: `light` at most 0.5 ns, `heavy` 0.1 µs with one running thread and
-//! 2 µs with the other core busy; a `SeqCst` fence costs about as much as an atomic addition.
+//! On the machine of this project, `light` takes at most 0.5 ns, and `heavy` 0.1 µs with one
+//! running thread and 2 µs with the other core busy. A `SeqCst` fence costs about as much as an
+//! atomic addition.
 
-/// Decides the mode, if that has not been done; tells whether it is asymmetric.
+/// Decides the mode unless that has been done, and returns whether it is asymmetric.
 ///
 /// Call it when the runtime starts: a [`light`] before it is a real fence.
 #[inline]
@@ -101,34 +105,35 @@ pub fn init() -> bool {
     backend::init()
 }
 
-/// Whether [`light`] is free and [`heavy`] a system call. `false` as long as nobody called [`init`]
-/// or [`heavy`].
+/// Returns whether [`light`] is free and [`heavy`] a system call. `false` until the first call of
+/// [`init`] or [`heavy`].
 #[inline]
 pub fn is_asymmetric() -> bool {
     backend::is_asymmetric()
 }
 
-/// The frequent side's fence: as a `SeqCst` fence towards every [`heavy`].
+/// The frequent side's fence: acts as a `SeqCst` fence towards every [`heavy`].
 #[inline(always)]
 pub fn light() {
     backend::light();
 }
 
-/// The rare side's fence: as a `SeqCst` fence towards every [`light`], `heavy` and `SeqCst` fence.
+/// The rare side's fence: acts as a `SeqCst` fence towards every [`light`], `heavy` and `SeqCst`
+/// fence.
 #[inline]
 pub fn heavy() {
     backend::heavy();
 }
 
-/// Waits until each [`light`] that may have relied on a call which is refused now is over, where a rare side finds that
-/// something else than the mode has told its frequent side so far: a word of its own, which says whether fences are
-/// needed. See "When the call is taken away".
+/// Waits until every [`light`] that may have relied on a call which is now refused is over. For a
+/// rare side whose frequent side reads a word of its own instead of the mode. See "When the call
+/// starts to fail".
 #[cold]
 pub fn wait_out() {
     backend::wait_out();
 }
 
-/// Linux: membarrier, if the kernel lets us.
+/// Linux: membarrier, if the kernel permits it.
 #[cfg(all(target_os = "linux", not(loom), not(miri)))]
 mod backend {
     use std::thread;
@@ -140,19 +145,20 @@ mod backend {
     const UNDECIDED: u8 = 0;
     const SYMMETRIC: u8 = 1;
     const ASYMMETRIC: u8 = 2;
-    /// Was asymmetric until the call was refused; symmetric once a grace is over.
+    /// Was asymmetric until the call was refused; becomes symmetric after a grace period.
     const SETTLING: u8 = 3;
 
-    /// Longer by orders of magnitude than an instruction that has begun takes to be done.
+    /// Longer by orders of magnitude than any instruction in flight takes to complete.
     const GRACE: Duration = Duration::from_millis(10);
 
-    /// The decision. Relaxed throughout: nothing is published with it. A thread that reads
-    /// ASYMMETRIC needs no edge to the registration, which holds for the whole process from the
-    /// moment that call returned, before the store was issued; and a thread that still reads
-    /// UNDECIDED uses the stronger fence, or takes part in the decision. For a thread that still reads
-    /// ASYMMETRIC when it has become SETTLING, see "When the call is taken away".
+    /// The decision. Relaxed throughout: it publishes nothing. A thread that reads ASYMMETRIC needs
+    /// no edge to the registration, which holds for the whole process from the return of that call,
+    /// and the store was issued after that. A thread that still reads UNDECIDED uses the stronger
+    /// fence, or takes part in the decision. For a thread that still reads ASYMMETRIC when the mode
+    /// is SETTLING, see "When the call starts to fail".
     ///
-    /// On a line of its own, which stays with each processor: it is read all the time.
+    /// On a cache line of its own, which stays shared among the processors: it is read all the
+    /// time.
     static MODE: CachePadded<AtomicU8> = CachePadded::new(AtomicU8::new(UNDECIDED));
 
     #[inline]
@@ -160,7 +166,7 @@ mod backend {
         mode() == ASYMMETRIC
     }
 
-    /// The mode, decided.
+    /// Returns the mode, deciding it first if necessary.
     #[inline]
     fn mode() -> u8 {
         match MODE.load(Ordering::Relaxed) {
@@ -169,8 +175,8 @@ mod backend {
         }
     }
 
-    /// Several threads may come here together. Registering twice does no harm, and the first one
-    /// to store decides for all.
+    /// Several threads may get here at once. Registering twice does no harm, and the first store
+    /// decides for all of them.
     #[cold]
     fn decide() -> u8 {
         let mode = if membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) {
@@ -202,53 +208,54 @@ mod backend {
 
     #[inline]
     pub(super) fn heavy() {
-        // The call (or, in the symmetric mode, the fence) is between the accesses around this for the compiler
-        // as well: a system call is opaque to it.
+        // The call (or, in symmetric mode, the fence) separates the accesses around this for the
+        // compiler as well: a system call is opaque to it.
         match mode() {
             ASYMMETRIC if barrier() => {}
             ASYMMETRIC | SETTLING => settle(),
             _ => {}
         }
-        // ORDERING: SeqCst, partner is the fence in `light`, and any other SeqCst fence: membarrier orders us
-        // towards the other threads' program order, this puts us into the total order of fences as well.
+        // ORDERING: SeqCst, partner is the fence in `light`, and any other SeqCst fence: membarrier
+        // orders this thread against the program order of the others, the fence adds it to the
+        // total order of fences.
         fence(Ordering::SeqCst);
     }
 
-    /// The call; false if it is refused.
+    /// Makes the call; returns `false` if it is refused.
     fn barrier() -> bool {
         membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
-            // A forked child whose kernel forgot the registration.
+            // A forked child whose kernel did not copy the registration registers again.
             || membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
                 && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
     }
 
-    /// Gives the call up: the module's text, "When the call is taken away", has the argument.
+    /// Gives up the call; see the module's section "When the call starts to fail" for the argument.
     #[cold]
     #[inline(never)]
     fn settle() {
         let (from, to) = (ASYMMETRIC, SETTLING);
-        // Nobody goes back; who fails finds it settling, or settled.
+        // The mode never goes back: a failed exchange has found it settling or settled.
         let _ = MODE.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
         wait_out();
         MODE.store(SYMMETRIC, Ordering::Relaxed);
     }
 
     pub(super) fn wait_out() {
-        // ORDERING: SeqCst: the change is done before the grace begins.
+        // ORDERING: SeqCst: the change of the mode completes before the grace period begins.
         fence(Ordering::SeqCst);
-        // It is the passing of time that is waited for, and it happens once in the life of a process, or of a queue.
+        // Only the passing of time helps here, and this happens once per process or per queue.
         #[allow(clippy::disallowed_methods)]
         thread::sleep(GRACE);
     }
 
     fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: membarrier takes three integers and touches no memory of ours; an unknown
-        // command or a missing call is reported as -1.
+        // SAFETY: membarrier takes three integers and touches no memory of this process; an unknown
+        // command or a missing call returns -1.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 }
 
-/// Everywhere else, and in models: two real fences.
+/// Other systems and models: two real fences.
 #[cfg(any(not(target_os = "linux"), loom, miri))]
 mod backend {
     use crate::shim::atomic::{Ordering, fence};

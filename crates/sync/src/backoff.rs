@@ -1,13 +1,14 @@
 //! Bounded waits for a step that another thread is about to take.
 //!
-//! Some waits cannot be avoided: a producer has reserved a place and not yet filled it, a neighbour
-//! holds an append lock for a few instructions. Normally the step is nanoseconds away and spinning
-//! is right. When that thread has been preempted it is milliseconds away, and spinning then keeps
-//! the very core busy that it needs. A [`Backoff`] therefore goes through three phases:
+//! Some waits cannot be avoided: a producer has reserved a slot but not yet filled it, or a
+//! neighbour holds an append lock for a few instructions. Normally the step is nanoseconds away and
+//! spinning is right. If that thread has been preempted, the step is milliseconds away, and
+//! spinning keeps the very core busy that it needs. A [`Backoff`] therefore goes through three
+//! phases:
 //!
 //! 1. *spin*: 1, 2, 4 … 32 pause instructions, 63 in all, about 1 µs;
 //! 2. *yield* the core a few times;
-//! 3. *nap*: 10 µs, then twice as long each time, up to 1 ms.
+//! 3. *nap*: 10 µs, doubling each time, up to 1 ms.
 //!
 //! In a model every step is a yield.
 
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 use crate::shim::{hint, thread};
 
-/// The state of one wait; make a new one for each.
+/// The state of one wait; create a new one for each wait.
 ///
 /// ```
 /// use coact_sync::backoff::Backoff;
@@ -39,19 +40,19 @@ impl Backoff {
     const FIRST_NAP: Duration = Duration::from_micros(10);
     const LONGEST_NAP: Duration = Duration::from_millis(1);
 
-    /// A wait that has not begun.
+    /// Creates a wait that has not begun.
     #[inline]
     pub const fn new() -> Self {
         Self { step: 0 }
     }
 
-    /// Begins again, after the other thread has been seen to move.
+    /// Starts over, after the other thread has made progress.
     #[inline]
     pub fn reset(&mut self) {
         self.step = 0;
     }
 
-    /// Waits one step longer than the last time.
+    /// Waits one step, longer than the previous one.
     #[inline]
     pub fn snooze(&mut self) {
         if self.step < Self::SPINS {
@@ -64,7 +65,8 @@ impl Backoff {
         }
     }
 
-    /// Whether the wait is past spinning. A caller that can do something else, or can park, should.
+    /// Returns whether the wait is past spinning. A caller that can do other work, or park, should
+    /// do so.
     #[inline]
     pub fn is_patient(&self) -> bool {
         self.step >= Self::SPINS
@@ -76,14 +78,14 @@ impl Backoff {
             thread::yield_now();
             self.step += 1;
         } else {
-            // The one wait that nobody can be told to end: who is waited for does not know of it.
+            // No event ends this wait: the thread waited for does not know of it.
             #[allow(clippy::disallowed_methods)]
             thread::sleep(self.nap());
             self.step = self.step.saturating_add(1);
         }
     }
 
-    /// How long the next nap is.
+    /// The length of the next nap.
     fn nap(&self) -> Duration {
         let doublings = (self.step - Self::SPINS - Self::YIELDS).min(10);
         (Self::FIRST_NAP * (1 << doublings)).min(Self::LONGEST_NAP)
@@ -105,7 +107,7 @@ impl fmt::Debug for Backoff {
     }
 }
 
-/// Waits until `step` gives a value, and returns it. The first look costs nothing extra.
+/// Waits until `step` returns a value, and returns it. The first call costs nothing extra.
 ///
 /// ```
 /// let mut looks = 0;

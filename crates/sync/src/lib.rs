@@ -1,16 +1,16 @@
-//! The lowest layer of Coact: what every lock-free structure above it is built from.
+//! The lowest layer of Coact: the primitives that every lock-free structure above is built from.
 //!
 //! * [`shim`]: atomics, cells and locks, from `std` or, under `--cfg loom`, from the model checker.
 //!   Nothing else in the project imports `std::sync`.
 //! * [`asym`]: a fence that is free on the frequent side and a system call on the rare one.
-//! * [`pool`]: recycles small blocks, so that the runtime's figures do not hang on the allocator
-//!   of the program it runs in.
-//! * [`backoff`]: bounded waits for another thread's next step.
-//! * [`patience`]: how long it is worth looking for what may come.
+//! * [`pool`]: recycles small blocks, so that the runtime's speed does not depend on the program's
+//!   allocator.
+//! * [`backoff`]: waits for another thread's next step: spins, then yields, then sleeps.
+//! * [`patience`]: decides how long to poll before parking.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
-//! **Invariant:** this crate knows no runtime, no cown and no behaviour. While it holds a lock it
-//! runs no code of the user, except the program's allocator.
+//! **Invariant:** this crate knows nothing of runtimes, cowns or behaviours. While it holds a lock
+//! it runs no user code other than the program's allocator.
 
 pub mod asym;
 pub mod backoff;

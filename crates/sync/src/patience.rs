@@ -1,4 +1,4 @@
-//! How long a thread looks for what may come any moment, before it does something dearer.
+//! Adaptive polling: how long a thread polls for something before it parks.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -6,14 +6,15 @@ use std::{hint, thread};
 
 use crate::shim::process::{AtomicUsize, Ordering};
 
-/// How often a thread looks, at the most: a few microseconds, about what it costs to park a thread and to wake it.
+/// The most polls in one wait: a few microseconds, about the cost of parking and waking a thread.
 const LOOKS: u32 = 128;
 
-/// A thread whose looks were in vain looks for longer than a moment in one of this many waits.
+/// One wait in this many polls for the full time, even after failures.
 const TRIES: u32 = 16;
 
-/// How often a thread polls for something before it gives up: half as often after each failure, down to never, and as
-/// often as at first in one wait of 16. Meant for a thread-local variable, one for each kind of thing.
+/// Adapts how often a thread polls before it gives up: the number halves after each failure, down
+/// to zero, and one wait in 16 polls as often as at first. Meant for a thread-local variable, one
+/// per kind of event.
 ///
 /// ```
 /// use coact_sync::patience::Patience;
@@ -26,7 +27,7 @@ const TRIES: u32 = 16;
 ///         (left == 0).then_some("here")
 ///     })
 /// });
-/// // Where there is one processor only, nothing comes meanwhile.
+/// With a single processor nothing arrives meanwhile.
 /// assert!(found == Some("here") || left == 3);
 /// ```
 #[derive(Debug)]
@@ -36,13 +37,14 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Starts with the most polls.
+    /// Creates a state that starts with the most polls.
     #[allow(clippy::new_without_default, reason = "it is made in a constant")]
     pub const fn new() -> Self {
         Self { looks: Cell::new(LOOKS), waits: Cell::new(0) }
     }
 
-    /// Polls, without yielding the processor, until there is something, or for some microseconds.
+    /// Polls `take` without yielding the processor until it returns something, or for some
+    /// microseconds.
     pub fn look_for<R>(&self, mut take: impl FnMut() -> Option<R>) -> Option<R> {
         if processors() == 1 {
             return None;
@@ -55,7 +57,7 @@ impl Patience {
         found
     }
 
-    /// How often to look this time.
+    /// Returns the number of polls for this wait.
     fn begin(&self) -> u32 {
         let waits = self.waits.get().wrapping_add(1);
         self.waits.set(waits);
@@ -63,10 +65,10 @@ impl Patience {
     }
 }
 
-/// How many processors there are, as far as that is known; asked for once.
+/// The number of processors, as far as it is known; queried once.
 fn processors() -> usize {
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
-    // ORDERING: Relaxed, both. Everybody finds the same figure.
+    // ORDERING: Relaxed, both: every thread finds the same figure.
     match KNOWN.load(Ordering::Relaxed) {
         0 => {
             let found = thread::available_parallelism().map_or(usize::MAX, NonZero::get);
@@ -101,7 +103,7 @@ mod tests {
         assert_eq!(in_vain, [128, 64, 32, 16, 8, 4, 2, 1, 0, 0]);
         let next: u32 = (0..6).map(|_| looks_of(&patience, never)).sum();
         assert_eq!(next, 128, "one of sixteen waits looks as at first");
-        // Found in such a one.
+        // Found in one of these.
         (0..15).for_each(|_| assert_eq!(looks_of(&patience, never), 0));
         assert_eq!(looks_of(&patience, 5), 5);
         assert_eq!(looks_of(&patience, never), 128);

@@ -1,4 +1,4 @@
-//! The trait that gives an address a method for each message.
+//! The trait that gives an address one method per message.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,13 +10,13 @@ use super::message::{Message, names};
 use super::method::Method;
 use crate::options::{Api, default_api_name};
 
-/// Writes the trait, and its implementation for the actor's address.
+/// Generates the trait, and its implementation for the actor's address.
 pub fn write(api: &Api, block: &Block<'_>, methods: &[Method]) -> syn::Result<TokenStream> {
     let reach = reach(&api.vis);
     let methods: Vec<&Method> =
         methods.iter().filter(|method| self::reach(&method.vis) >= reach).collect();
     if methods.is_empty() {
-        let text = "no message can be seen as far as this trait: make it, or a method, more or less visible";
+        let text = "no message is as visible as this trait: make the trait less visible, or a method more visible";
         return Err(syn::Error::new(api.span, text));
     }
     let Block { root, actor, generics } = block;
@@ -68,7 +68,7 @@ fn method_docs(method: &Method) -> TokenStream {
     quote!(#(#docs)*)
 }
 
-/// How far something can be seen, in steps.
+/// Ranks a visibility: a higher number is visible further.
 fn reach(vis: &Visibility) -> u8 {
     match vis {
         Visibility::Public(_) => 3,

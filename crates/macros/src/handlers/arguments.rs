@@ -1,4 +1,4 @@
-//! The parameters of a marked method: which are the message's fields, and what the rest are.
+//! The parameters of a marked method: the message's fields, the context, the address, the reply.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -19,7 +19,7 @@ pub struct Field {
     pub ty: TokenStream,
 }
 
-/// What the method is called with.
+/// An argument of the call of the method.
 pub enum Argument {
     Actor,
     Field(Ident),
@@ -29,20 +29,20 @@ pub enum Argument {
     WeakAddress,
 }
 
-/// The parameters, once read.
+/// The parameters of a method, as read.
 #[derive(Default)]
 pub struct Arguments {
     pub has_receiver: bool,
     pub fields: Vec<Field>,
     /// In the order of the parameters.
     pub call: Vec<Argument>,
-    /// The parameter of the context.
+    /// The `&mut Context` parameter.
     pub context: Option<PatType>,
-    /// The parameter by which the reply goes, and the reply's type.
+    /// The `Reply` parameter, and the reply's type.
     pub reply: Option<(PatType, TokenStream)>,
 }
 
-/// Reads the parameters.
+/// Reads the parameters of a signature.
 pub fn read(signature: &Signature, actor: &Type, errors: &mut Errors) -> Arguments {
     let mut arguments = Arguments::default();
     for (index, input) in signature.inputs.iter().enumerate() {
@@ -66,7 +66,7 @@ pub fn read(signature: &Signature, actor: &Type, errors: &mut Errors) -> Argumen
     arguments
 }
 
-/// Takes the documentation of parameters away, which the compiler would refuse.
+/// Removes the documentation of parameters, which the compiler would reject.
 pub fn strip_docs(inputs: &mut Punctuated<FnArg, Token![,]>) {
     for input in inputs {
         if let FnArg::Typed(parameter) = input {
@@ -90,9 +90,9 @@ impl Arguments {
 
     fn add_context(&mut self, parameter: &PatType, errors: &mut Errors) {
         if !matches!(peeled(&parameter.ty), Type::Reference(_)) {
-            errors.at(&parameter.ty, "the context is lent: take `&mut Context<Self>`");
+            errors.at(&parameter.ty, "the context is borrowed: take `&mut Context<Self>`");
         } else if self.context.is_some() {
-            errors.at(parameter, "there is one context: take it once");
+            errors.at(parameter, "an actor has one context: take it once");
         } else {
             self.context = Some(parameter.clone());
             self.call.push(Argument::Context);
@@ -127,7 +127,7 @@ fn field(parameter: &PatType, actor: &Type, errors: &mut Errors) -> Option<Field
     let (docs, others): (Vec<Attribute>, Vec<Attribute>) =
         parameter.attrs.iter().cloned().partition(|attribute| attribute.path().is_ident("doc"));
     if let Some(attribute) = others.first() {
-        errors.at(attribute, "a parameter of a message may have documentation only: put other attributes on the method");
+        errors.at(attribute, "a parameter of a message can have only documentation: put other attributes on the method");
     }
     check_field_type(&parameter.ty, errors);
     let ty = errors.keep(outside::written(&parameter.ty, actor))?;
@@ -144,7 +144,7 @@ fn field_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
     }
     errors.at(
         pattern,
-        "the parameter becomes a field of the message: give it a plain name, and take it apart in the body",
+        "the parameter becomes a field of the message: give it a plain name and destructure it in the body",
     );
     None
 }
@@ -153,22 +153,22 @@ fn check_field_type(ty: &Type, errors: &mut Errors) {
     match peeled(ty) {
         Type::Reference(reference) if !is_static(reference) => errors.at(
             ty,
-            "a message outlives the call that sends it, so it can borrow nothing: own the value (`String` for `&str`, `Vec<T>` for `&[T]`, `Arc<T>` to share)",
+            "a message outlives the call that sends it, so it cannot borrow: own the value (`String` for `&str`, `Vec<T>` for `&[T]`, `Arc<T>` to share)",
         ),
         Type::ImplTrait(_) => errors.at(
             ty,
-            "a field of a message has one type: name it, or make it a parameter of the whole `impl` block",
+            "a field of a message has one type: name it, or make it a parameter of the `impl` block",
         ),
         _ => {}
     }
 }
 
-/// Whether a reference lives for ever.
+/// Returns whether the reference is `'static`.
 pub fn is_static(reference: &syn::TypeReference) -> bool {
     reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
 }
 
-/// A type without the invisible or superfluous parentheses around it.
+/// Strips invisible and superfluous parentheses from a type.
 pub fn peeled(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {

@@ -1,4 +1,4 @@
-//! Which of the block's parameters a message carries.
+//! The part of the block's generic parameters that a message carries.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,9 @@ use syn::{GenericParam, Generics, WherePredicate};
 
 use super::arguments::Field;
 
-/// The parameters of a message.
+/// The generic parameters of a message.
 pub struct Carried {
-    /// Those that its fields or its reply name, with all bounds on them.
+    /// Those named by its fields or its reply, with all their bounds.
     pub generics: Generics,
     /// Those among them that no field names.
     pub markers: Vec<Ident>,
@@ -30,7 +30,7 @@ impl Carried {
     }
 }
 
-/// The parameters named in `used`, and those that their bounds name in turn.
+/// Returns the parameters named in `used`, and those that their bounds name in turn.
 fn with_bounds(block: &Generics, used: HashSet<String>) -> HashSet<String> {
     let params: HashSet<String> = block.params.iter().map(name).collect();
     let mut used: HashSet<String> = used.intersection(&params).cloned().collect();
@@ -51,7 +51,7 @@ fn with_bounds(block: &Generics, used: HashSet<String>) -> HashSet<String> {
     }
 }
 
-/// The parameters with these names only, and what is required of them.
+/// Returns only the parameters with these names, and the predicates on them.
 fn restricted(block: &Generics, used: &HashSet<String>) -> Generics {
     let params = block.params.iter().filter(|&param| used.contains(&name(param))).cloned();
     let mut generics = Generics { params: params.collect(), ..Generics::default() };
@@ -76,7 +76,7 @@ fn name(param: &GenericParam) -> String {
     }
 }
 
-/// All names that stand in `tokens`.
+/// Returns all identifiers in `tokens`.
 fn names(tokens: TokenStream) -> HashSet<String> {
     let mut found = HashSet::new();
     for token in tokens {
@@ -97,7 +97,8 @@ mod tests {
 
     use super::*;
 
-    /// What a message with a field of the first type and a reply of the second carries.
+    /// The parameters carried by a message with a field of the first type and a reply of the
+    /// second.
     fn carried(block: ItemImpl, field: TokenStream, reply: TokenStream) -> (String, Vec<String>) {
         let field = Field { docs: vec![], name: parse_quote!(field), ty: field };
         let carried = Carried::new(&block.generics, &[field], &reply);

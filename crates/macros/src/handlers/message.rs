@@ -1,4 +1,4 @@
-//! What is written for one message: its type, and the actor's implementation for it.
+//! Generates the code for one message: its type, and the actor's implementation for it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -12,11 +12,12 @@ use super::method::{Form, Method};
 /// A message of an actor.
 pub struct Message<'a> {
     block: &'a Block<'a>,
-    /// The block's, with the method's place.
+    /// The block's path to `coact`, with the method's span.
     root: TokenStream,
     method: &'a Method,
     carried: Carried,
-    /// Where errors point, with names that the user's do not collide with.
+    /// The span of generated code: errors point at the method, and names do not collide with the
+    /// user's.
     site: Span,
 }
 
@@ -28,7 +29,7 @@ impl<'a> Message<'a> {
         Self { block, root, method, carried, site }
     }
 
-    /// The type, and how it is handled.
+    /// Generates the message's type and the implementation of its handler.
     pub fn write(&self) -> TokenStream {
         let declaration = self.declaration();
         let constructor = self.constructor();
@@ -68,7 +69,7 @@ impl<'a> Message<'a> {
             .then(|| (of, quote!(::core::marker::PhantomData<fn() -> (#(#markers,)*)>)))
     }
 
-    /// `new`, for a message that has a field nobody should have to write.
+    /// Generates `new`, for a message with a marker field, which users should not have to write.
     fn constructor(&self) -> TokenStream {
         let Some((marker, _)) = self.marker() else { return TokenStream::new() };
         let Method { vis, name, fields, .. } = self.method;
@@ -77,7 +78,7 @@ impl<'a> Message<'a> {
         let values = names.clone();
         quote! {
             impl #params #name #arguments #predicates {
-                /// Makes the message.
+                /// Creates the message.
                 #vis fn new(#(#names: #types),*) -> Self {
                     Self { #(#values,)* #marker: ::core::marker::PhantomData }
                 }
@@ -149,14 +150,14 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Binds the fields by their names.
+    /// Generates the pattern that binds the fields to variables of their names.
     fn taken_apart(&self) -> TokenStream {
         let Method { name, fields, .. } = self.method;
         let names = names(fields);
         quote_spanned!(self.site=> let #name { #(#names,)* .. } = message;)
     }
 
-    /// The call of the method.
+    /// Generates the call of the method.
     fn call(&self) -> TokenStream {
         let (root, site) = (&self.root, self.site);
         let arguments = self.method.call.iter().map(|argument| match argument {
@@ -172,14 +173,14 @@ impl<'a> Message<'a> {
         quote_spanned!(site=> Self::#method(#(#arguments),*))
     }
 
-    /// The message's type, with its parameters.
+    /// The message's type with its generic arguments.
     fn ty(&self) -> TokenStream {
         let name = &self.method.name;
         let (_, arguments, _) = self.carried.generics.split_for_impl();
         quote!(#name #arguments)
     }
 
-    /// An expression that makes the message of variables that are named as its fields.
+    /// Generates an expression that builds the message from variables named like its fields.
     pub fn made(&self) -> TokenStream {
         let name = &self.method.name;
         let fields = names(&self.method.fields);

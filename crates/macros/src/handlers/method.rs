@@ -1,4 +1,4 @@
-//! A method that is marked as a message: what it says, and what is wrong with it.
+//! Reads a method marked as a message and reports what is wrong with it.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -11,39 +11,40 @@ use crate::errors::Errors;
 use crate::options::MethodOptions;
 
 const DEADLOCK: &str = "this would hold the actor while it waits, and could deadlock: write \
-    `#[message(held)]` if its other messages are to wait so long, or return a future that borrows \
-    nothing: `fn name(&self, ..) -> impl Future<Output = R>`";
-const NO_RECEIVER: &str = "a message is handled by an actor: take `&mut self` or `&self`, or make \
-    it an `async fn` that gets the address, `this: Addr<Self>`";
-const HELD_WITHOUT_WAITING: &str = "only an `async fn` waits: write one, or take `held` away";
-const HELD_WITHOUT_ACTOR: &str = "without `self` there is no actor to hold: take `held` away, or \
+    `#[message(held)]` to let other messages wait meanwhile, or return a future that does not \
+    borrow: `fn name(&self, ..) -> impl Future<Output = R>`";
+const NO_RECEIVER: &str = "an actor handles the message: take `&mut self` or `&self`, or make this \
+    an `async fn` that takes the address, `this: Addr<Self>`";
+const HELD_WITHOUT_WAITING: &str =
+    "only an `async fn` can hold the actor: write one, or remove `held`";
+const HELD_WITHOUT_ACTOR: &str = "without `self` there is no actor to hold: remove `held`, or \
     take `&mut self`";
-const TWO_REPLIES: &str = "what the future gives is the reply: take this parameter away, or return \
-    nothing and reply when it is time";
-const REPLY_AND_VALUE: &str = "the reply goes through the `Reply`: return nothing, or take that \
-    parameter away";
-const FUTURE_OF_FUTURE: &str = "an `async fn` is a future itself: return what that gives, or take \
-    `async` away";
-const CONTEXT_OF_RUNNING: &str = "the actor goes on while this runs, and needs its context: get \
+const TWO_REPLIES: &str = "the output of the future is the reply: remove this parameter, or return \
+    nothing and reply later";
+const REPLY_AND_VALUE: &str =
+    "the `Reply` sends the reply: return nothing, or remove that parameter";
+const FUTURE_OF_FUTURE: &str =
+    "an `async fn` is already a future: return its output, or remove `async`";
+const CONTEXT_OF_RUNNING: &str = "the actor continues while this runs, and needs its context: take \
     the address instead, `this: Addr<Self>` as the first parameter";
-const NO_NAME: &str = "no name for the message comes of this: write `#[message(name = Name)]`";
+const NO_NAME: &str = "this gives no name for the message: write `#[message(name = Name)]`";
 
 /// How the message is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The method returns the reply.
     Now,
-    /// The method gets the `Reply` and returns nothing.
+    /// The method takes the `Reply` and returns nothing.
     ByHand,
-    /// The method returns a future of the reply, which runs beside the actor.
+    /// The method returns a future of the reply, which runs concurrently with the actor.
     Detached,
-    /// The method is a future that has the actor.
+    /// The method is a future that holds the actor.
     Held,
 }
 
-/// A marked method.
+/// Attributes that its message gets as well: documentation and conditions.
 pub struct Method {
-    /// Those that its message has too: documentation and conditions.
+    /// Attributes that its message gets as well: documentation and conditions.
     pub attrs: Vec<Attribute>,
     pub vis: Visibility,
     pub ident: Ident,
@@ -53,7 +54,7 @@ pub struct Method {
     pub fields: Vec<Field>,
     pub call: Vec<Argument>,
     pub form: Form,
-    /// The reply's type, as it is written outside of the block.
+    /// The reply's type, as written outside of the block.
     pub reply: TokenStream,
 }
 
@@ -89,7 +90,7 @@ impl Method {
         errors.or(method)
     }
 
-    /// The conditions under which the method is there.
+    /// The `#[cfg]`s of the method.
     pub fn conditions(&self) -> impl Iterator<Item = &Attribute> {
         self.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"))
     }
@@ -109,18 +110,18 @@ fn carried_attributes(attributes: &[Attribute]) -> Vec<Attribute> {
 
 fn check_signature(signature: &Signature, errors: &mut Errors) {
     if let Safety::Unsafe(word) = &signature.safety {
-        errors.at(word, "anybody may send a message: the method has to be safe");
+        errors.at(word, "safe code can send any message: the method must be safe");
     }
     let generics = &signature.generics;
     if !generics.params.is_empty() {
         errors.at(
             generics,
-            "a message is one type, which a generic method is not: make it a parameter of the whole `impl` block, or name the type",
+            "a message is one type, so the method cannot be generic: make this a parameter of the `impl` block, or name the type",
         );
     }
 }
 
-/// How a message is handled, and the type of its reply; none after an error.
+/// Returns how the message is handled and the type of its reply, or `None` after an error.
 fn form(
     signature: &Signature,
     held: Option<&Ident>,

@@ -1,7 +1,7 @@
-//! `#[handlers]`: messages from the methods of an actor.
+//! `#[handlers]`: generates messages from the methods of an actor.
 //!
 //! `method` reads a marked method (its parameters in `arguments`, its return type in `output`),
-//! `message` writes what comes of it, `api` the trait over all of them.
+//! `message` generates the code for it, and `api` generates the trait over all of them.
 
 mod api;
 mod arguments;
@@ -22,7 +22,7 @@ use crate::options::{HandlersOptions, Root};
 use message::Message;
 use method::{Form, Method};
 
-/// What the messages of one block have in common.
+/// What all messages of one block share.
 pub struct Block<'a> {
     pub root: Root,
     pub actor: &'a Type,
@@ -33,7 +33,7 @@ impl Block<'_> {
     /// The name of the actor's type.
     ///
     /// # Panics
-    /// If it has none; `check` has looked.
+    /// Panics if it has none; `check` has rejected that.
     fn actor_name(&self) -> &Ident {
         name_of(self.actor).expect("an actor's type has a name")
     }
@@ -46,10 +46,10 @@ fn name_of(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// The block without marks, what comes of those, and what is wrong with them.
+/// Expands `#[handlers]`: the block without its marks, the generated code, and the errors.
 pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
     let Ok(mut block) = syn::parse2::<ItemImpl>(input.clone()) else {
-        let text = "`#[handlers]` stands on an `impl` block: `impl Account { .. }`";
+        let text = "`#[handlers]` applies to an `impl` block: `impl Account { .. }`";
         let error = syn::Error::new_spanned(first_line(&input), text).into_compile_error();
         return quote!(#error #input);
     };
@@ -57,7 +57,7 @@ pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
     let options = errors.keep(syn::parse2::<HandlersOptions>(options)).unwrap_or_default();
     let is_sound = check(&block, &mut errors);
     let marked = take_marks(&mut block, &mut errors);
-    // What is wrong with the block would be said again for each of its methods.
+    // An error of the block would otherwise be repeated for each of its methods.
     let written = is_sound.then(|| {
         let methods = methods(&mut block, &marked, &mut errors);
         write(options, &block, &methods, &mut errors)
@@ -66,19 +66,19 @@ pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
     quote!(#block #written #errors)
 }
 
-/// The tokens at which an error points if all of them would be too much.
+/// The first token, for errors that would be too long if they pointed at everything.
 fn first_line(input: &TokenStream) -> TokenStream {
     input.clone().into_iter().take(1).collect()
 }
 
-/// Whether the block is one that can have messages at all.
+/// Returns whether the block can contain messages at all.
 fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
     let before = errors.count();
     if let Some((path, _)) = &block.trait_ {
-        errors.at(path, "messages are methods of the actor itself: move them to an `impl` block without a trait");
+        errors.at(path, "messages are inherent methods of the actor: move them to an `impl` block without a trait");
     }
     if name_of(&block.self_ty).is_none() {
-        errors.at(&block.self_ty, "an actor is a type with a name: a struct or an enum");
+        errors.at(&block.self_ty, "an actor is a named type: a struct or an enum");
     }
     if let Some(lifetime) = block.generics.lifetimes().next() {
         errors.at(lifetime, borrows("an actor"));
@@ -86,7 +86,7 @@ fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
     errors.count() == before
 }
 
-/// Takes the marks away; gives them with the places of their methods in the block.
+/// Removes the marks, and returns them with the indices of their methods in the block.
 fn take_marks(block: &mut ItemImpl, errors: &mut Errors) -> Vec<(usize, Attribute)> {
     let mut marked = Vec::new();
     for (place, item) in block.items.iter_mut().enumerate() {
@@ -94,12 +94,12 @@ fn take_marks(block: &mut ItemImpl, errors: &mut Errors) -> Vec<(usize, Attribut
         let marks = method.attrs.extract_if(.., |attribute| is_mark(attribute));
         let marks: Vec<Attribute> = marks.collect();
         if let Some(second) = marks.get(1) {
-            errors.at(second, "this method is a message already: one `#[message]` is enough");
+            errors.at(second, "this method is already a message: one `#[message]` is enough");
         }
         marked.extend(marks.into_iter().take(1).map(|mark| (place, mark)));
     }
     if marked.is_empty() {
-        errors.at(&block.self_ty, "nothing here is a message: mark methods with `#[message]`");
+        errors.at(&block.self_ty, "this block has no message: mark a method with `#[message]`");
     }
     marked
 }
@@ -108,7 +108,7 @@ fn is_mark(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|last| last.ident == "message")
 }
 
-/// Reads the marked methods, and completes what they leave out.
+/// Reads the marked methods, and completes their return types.
 fn methods(
     block: &mut ItemImpl,
     marked: &[(usize, Attribute)],

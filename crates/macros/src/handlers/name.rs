@@ -1,9 +1,9 @@
-//! The name of a message, from that of its method.
+//! Derives the name of a message from that of its method.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
-/// `get_all` gives `GetAll`; none if that is no name.
+/// Turns `get_all` into `GetAll`; returns `None` if the result is no identifier.
 pub fn of_method(method: &Ident) -> Option<Ident> {
     let name: String = method.unraw().to_string().split('_').map(capitalised).collect();
     let mut name = syn::parse_str::<Ident>(&name).ok()?;

@@ -1,4 +1,4 @@
-//! What a marked method returns: the reply, or a future of it.
+//! The return type of a marked method: the reply, or a future of it.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,7 +11,7 @@ use super::arguments::{is_static, peeled};
 use super::outside;
 use crate::errors::Errors;
 
-/// What a method returns.
+/// The return type of a method.
 pub enum Output {
     Value(TokenStream),
     Future(TokenStream),
@@ -27,7 +27,7 @@ pub fn read(output: &ReturnType, actor: &Type, errors: &mut Errors) -> Option<Ou
             errors.keep(outside::written(reply, actor)).map(Output::Future)
         }
         Type::Reference(reference) if !is_static(reference) => {
-            errors.at(ty, "a reply outlives the call that makes it, so it can borrow nothing: return an owned value");
+            errors.at(ty, "a reply outlives the call that creates it, so it cannot borrow: return an owned value");
             None
         }
         _ => errors.keep(outside::written(ty, actor)).map(Output::Value),
@@ -38,11 +38,11 @@ pub fn read(output: &ReturnType, actor: &Type, errors: &mut Errors) -> Option<Ou
 fn future_output<'a>(opaque: &'a TypeImplTrait, errors: &mut Errors) -> Option<&'a Type> {
     let Some(arguments) = opaque.bounds.iter().find_map(|bound| arguments_of(bound, "Future"))
     else {
-        errors.at(opaque, "the type of a reply has to have a name: write it, or return `impl Future<Output = R>` for a reply that comes later");
+        errors.at(opaque, "a reply needs a nameable type: write it, or return `impl Future<Output = R>` for a reply that comes later");
         return None;
     };
     let PathArguments::AngleBracketed(arguments) = arguments else {
-        errors.at(opaque, "say what the reply is: `impl Future<Output = R>`");
+        errors.at(opaque, "the reply's type is missing: write `impl Future<Output = R>`");
         return None;
     };
     let output = arguments.args.iter().find_map(|argument| match argument {
@@ -50,7 +50,7 @@ fn future_output<'a>(opaque: &'a TypeImplTrait, errors: &mut Errors) -> Option<&
         _ => None,
     });
     if output.is_none() {
-        errors.at(opaque, "say what the reply is: `impl Future<Output = R>`");
+        errors.at(opaque, "the reply's type is missing: write `impl Future<Output = R>`");
     }
     output
 }
@@ -72,12 +72,12 @@ fn check_captures(opaque: &TypeImplTrait, errors: &mut Errors) {
             _ => false,
         };
         if borrows {
-            errors.at(bound, "the actor goes on while this future runs, so it can borrow nothing: move what it needs into it, or write an `async fn` with `#[message(held)]`");
+            errors.at(bound, "the actor continues while this future runs, so the future cannot borrow: move what it needs into it, or write an `async fn` with `#[message(held)]`");
         }
     }
 }
 
-/// Looks for futures in the body that use the actor, which is the mistake that is easily made.
+/// Reports futures in the body that use `self`: an easy mistake.
 pub fn check_body(body: TokenStream, errors: &mut Errors) {
     let mut in_future = false;
     for token in body {
@@ -85,7 +85,7 @@ pub fn check_body(body: TokenStream, errors: &mut Errors) {
             TokenTree::Ident(word) => in_future = word == "async" || (in_future && word == "move"),
             TokenTree::Group(group) if in_future => {
                 if let Some(word) = actor_in(group.stream()) {
-                    errors.at(word, "the actor goes on while this future runs, so it cannot use `self`: take what it needs out of `self` before the `async move`, or write an `async fn` with `#[message(held)]`");
+                    errors.at(word, "the actor continues while this future runs, so the future cannot use `self`: take what it needs out of `self` before the `async move`, or write an `async fn` with `#[message(held)]`");
                 }
                 in_future = false;
             }
@@ -95,7 +95,7 @@ pub fn check_body(body: TokenStream, errors: &mut Errors) {
     }
 }
 
-/// The first `self` in `tokens`.
+/// Returns the first `self` in `tokens`.
 fn actor_in(tokens: TokenStream) -> Option<Ident> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) if word == "self" => Some(word),
@@ -104,8 +104,8 @@ fn actor_in(tokens: TokenStream) -> Option<Ident> {
     })
 }
 
-/// Completes `impl Future<..>` with what any such future has to be: `Send`, and without a borrow of
-/// the actor. So a body that does not keep to it is blamed, and not the code that runs the future.
+/// Adds to `impl Future<..>` the bounds that every such future needs: `Send`, and no borrow of the
+/// actor. So an error points at a body that violates them, not at the code that runs the future.
 pub fn complete(output: &mut ReturnType, generics: &Generics) {
     let ReturnType::Type(_, ty) = output else { return };
     let Type::ImplTrait(opaque) = &mut **ty else { return };

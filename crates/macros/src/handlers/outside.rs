@@ -1,10 +1,10 @@
-//! Types as they have to be written outside of the `impl` block.
+//! Rewrites types for use outside of the `impl` block.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Type;
 
-/// `ty` with the actor's type for `Self`, which would be the message in the message's declaration.
+/// Replaces `Self` in `ty` by the actor's type: in the message's declaration `Self` is the message.
 pub fn written(ty: impl ToTokens, actor: &Type) -> syn::Result<TokenStream> {
     replaced(ty.into_token_stream(), actor)
 }
@@ -34,7 +34,7 @@ fn replaced(tokens: TokenStream, actor: &Type) -> syn::Result<TokenStream> {
 fn projection(actor: &Type) -> String {
     let actor = actor.to_token_stream();
     format!(
-        "this type is written into the message too, where `Self` is not the actor: write \
+        "this type also appears in the message, where `Self` is not the actor: write \
          `<{actor} as Trait>::Name`, or the type itself"
     )
 }

@@ -1,7 +1,7 @@
 //! Base-32 digits: Crockford's alphabet in lower case, which leaves out i, l, o and u.
 //!
 //! A printed schedule is read off a terminal and pasted into a shell: every digit is a letter or a
-//! figure, a double click selects all of them, and upper case is read as well.
+//! figure, so a double click selects all of them, and upper case is accepted as well.
 
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -25,16 +25,16 @@ fn digit(bits: u32) -> char {
     char::from(DIGITS[(bits & 31) as usize])
 }
 
-/// Why digits are not those of any bytes.
+/// Why a text is not the base-32 form of any bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Undecodable {
-    /// No digit of the alphabet.
+    /// Not a digit of the alphabet.
     Character { character: char, at: usize },
-    /// The number of digits fits no number of bytes, or the bits left over are not zero.
+    /// No number of bytes has this many digits, or the bits left over are not zero.
     Length,
 }
 
-/// The bytes whose digits these are.
+/// Decodes digits to bytes.
 pub(super) fn decode(digits: &str) -> Result<Vec<u8>, Undecodable> {
     let mut bytes = Vec::with_capacity(digits.len() * 5 / 8);
     let (mut pending, mut bits) = (0_u32, 0);

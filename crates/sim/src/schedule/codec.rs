@@ -1,8 +1,8 @@
 //! The printed form of a schedule, version 1.
 //!
-//! `coact1-` and, in base 32, the bytes of the stretches followed by their CRC-32 (little endian). A
-//! stretch is a *token* and, if the token says so, a *rest*; both are LEB128 numbers (seven bits a
-//! byte, the low ones first, the high bit set on all bytes but the last):
+//! `coact1-` and, in base 32, the bytes of the stretches followed by their CRC-32 (little endian).
+//! A stretch is a *token* and, if the token says so, a *rest*; both are LEB128 numbers (seven bits
+//! per byte, the low ones first, the high bit set on all bytes but the last):
 //!
 //! ```text
 //!   token, up to 67 bits:   payload ······· count  kind
@@ -11,7 +11,7 @@
 //!   count 3:                4 + rest of them
 //! ```
 //!
-//! So a stretch of one of the first sixteen tasks takes one byte while it is short.
+//! So a short stretch of one of the first sixteen tasks takes one byte.
 
 use std::error::Error;
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::{Choice, TaskId};
 const FAMILY: &str = "coact";
 const VERSION: &str = "1";
 
-/// Counts from here on are written as a rest.
+/// Counts from here on are written with a rest.
 const LONG: u64 = 4;
 
 /// The text is not a printed schedule.
@@ -33,18 +33,18 @@ const LONG: u64 = 4;
 pub enum ScheduleParseError {
     /// It does not begin with `coact`, a version and a dash.
     NotASchedule,
-    /// It was printed by another version of this crate, whose format is this one.
+    /// It was printed by another version of this crate, whose format version this is.
     UnknownVersion(String),
-    /// A character that occurs in no schedule, at this byte of the text.
+    /// A character that no schedule contains, at this byte of the text.
     UnexpectedCharacter {
         /// The character.
         character: char,
         /// Its place, in bytes from the start of the text.
         at: usize,
     },
-    /// Characters are missing or too many: the usual sign of a line cut off.
+    /// Characters are missing or superfluous: usually the line was cut off.
     WrongLength,
-    /// The checksum does not match: a character is wrong, missing or too many.
+    /// The checksum does not match: a character is wrong, missing or superfluous.
     WrongChecksum,
     /// The checksum matches, but the content is not what this version prints.
     Malformed,
@@ -56,10 +56,10 @@ impl fmt::Display for ScheduleParseError {
             Self::NotASchedule => write!(f, "a schedule begins with `{FAMILY}{VERSION}-`"),
             Self::UnknownVersion(version) => write!(
                 f,
-                "the schedule has format version {version}, and only version {VERSION} is known here"
+                "the schedule has format version {version}; this crate reads only version {VERSION}"
             ),
             Self::UnexpectedCharacter { character, at } => {
-                write!(f, "{character:?} at byte {at} occurs in no schedule")
+                write!(f, "{character:?} at byte {at} does not occur in schedules")
             }
             Self::WrongLength => f.write_str("the schedule is cut off, or too long"),
             Self::WrongChecksum => f.write_str("the schedule's checksum does not match"),
@@ -104,7 +104,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleParseError> {
     Ok(schedule)
 }
 
-/// The digits behind `coact1-`.
+/// Returns the digits behind `coact1-`.
 fn strip_prefix(text: &str) -> Result<&str, ScheduleParseError> {
     let (version, digits) = text
         .strip_prefix(FAMILY)
@@ -154,7 +154,7 @@ fn write_number(mut number: u128, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Takes one number off `bytes`: `None` if they end within it, or if it has more than 70 bits.
+/// Takes one number off `bytes`; `None` if they end within it, or if it has more than 70 bits.
 fn read_number(bytes: &mut &[u8]) -> Option<u128> {
     let mut number = 0;
     for shift in (0..70).step_by(7) {

@@ -1,8 +1,8 @@
-//! Every schedule within bounds, exactly once.
+//! Depth-first search: every schedule within bounds, exactly once.
 //!
-//! The search keeps the path of the current run: one [`Branch`] for each choice, with what was on
-//! offer and which option was taken. The next run repeats that path up to its deepest branch with
-//! an option left, takes that option there, and goes on with first options:
+//! The search keeps the path of the current run: one [`Branch`] per choice, with what was on offer
+//! and which option was taken. The next run repeats that path up to its deepest branch with an
+//! option left, takes that option, and goes on with first options:
 //!
 //! ```text
 //!   run 1    a ─ b ─ c ─ d      first options all the way
@@ -10,8 +10,8 @@
 //!   run 3    a ─ f ─ ...        nothing left below b: forget c, take b's next option
 //! ```
 //!
-//! So two runs differ in at least one choice, and no path is skipped. Both hold only while the
-//! program offers the same after the same choices, and this is checked at every repeated branch.
+//! So two runs differ in at least one choice, and no path is skipped. Both hold only if the program
+//! offers the same after the same choices, which is checked at every repeated branch.
 
 use super::Strategy;
 use super::fifo::Queue;
@@ -19,7 +19,7 @@ use crate::{Divergence, Offer, TaskId};
 
 /// What a depth-first search leaves out.
 ///
-/// By default it leaves out no preemption, and explores the first 10,000 choices of a run.
+/// By default it leaves out no preemptions, and explores the first 10,000 choices of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     preemptions: Option<u32>,
@@ -27,16 +27,16 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The default bounds.
+    /// Creates the default bounds.
     #[must_use]
     pub const fn new() -> Self {
         Bounds { preemptions: None, depth: 10_000 }
     }
 
-    /// At most `limit` times in a run, a task is left that could have gone on.
+    /// Allows at most `limit` preemptions per run.
     ///
-    /// The number of schedules is exponential in the length of a run, but with a preemption bound
-    /// it is polynomial; and most bugs need no more than two preemptions (Musuvathi and Qadeer,
+    /// The number of schedules is exponential in the length of a run, but polynomial with a
+    /// preemption bound, and most bugs need no more than two preemptions (Musuvathi and Qadeer,
     /// PLDI 2007).
     #[must_use]
     pub const fn preemptions(mut self, limit: u32) -> Self {
@@ -44,8 +44,7 @@ impl Bounds {
         self
     }
 
-    /// Only the first `limit` choices of a run are explored; the rest are those of
-    /// [`Fifo`](super::Fifo).
+    /// Explores only the first `limit` choices of a run; the rest follow [`Fifo`](super::Fifo).
     #[must_use]
     pub const fn depth(mut self, limit: u64) -> Self {
         self.depth = limit;
@@ -73,12 +72,12 @@ impl Default for Bounds {
 
 /// Enumerates the schedules of a program depth first, each exactly once.
 ///
-/// The first run goes without preemption; preemptions, and the greater values of
+/// The first run has no preemption. Preemptions, and greater values of
 /// [`choose_value`](Strategy::choose_value), come later, the last choices of a run first. All
-/// values below a bound are explored, so let programs ask for small ones.
+/// values below a bound are explored, so programs should ask for small ones.
 ///
 /// A run that does not offer the same after the same choices is reported by
-/// [`end_run`](Strategy::end_run), and ends the search.
+/// [`end_run`](Strategy::end_run) and ends the search.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -97,7 +96,7 @@ impl Default for Bounds {
 pub struct Dfs {
     bounds: Bounds,
     path: Vec<Branch>,
-    /// Choices made in this run; up to the end of `path` they repeat it.
+    /// The choices made in this run; up to the end of `path` they repeat it.
     at: usize,
     preemptions: u32,
     phase: Phase,
@@ -116,11 +115,11 @@ enum Phase {
     Running,
     /// No schedule is left.
     Exhausted,
-    /// The program is not deterministic, so the path means nothing any more.
+    /// The program is not deterministic, so the path is meaningless.
     Diverged,
 }
 
-/// One choice of the path: option `taken` of `width`.
+/// One choice of the path: option `taken` out of `width`.
 #[derive(Clone, Debug)]
 struct Branch {
     offer: Offer,
@@ -129,7 +128,7 @@ struct Branch {
 }
 
 impl Dfs {
-    /// The search within `bounds`.
+    /// Creates a search within `bounds`.
     #[must_use]
     pub const fn new(bounds: Bounds) -> Self {
         Dfs {
@@ -144,8 +143,8 @@ impl Dfs {
         }
     }
 
-    /// The number of options at a choice of tasks: leaving `current` is one only while the bound
-    /// on preemptions allows it.
+    /// The number of options at a choice of tasks: leaving `current` is an option only while the
+    /// bound on preemptions allows it.
     fn width(&self, runnable: &[TaskId], current: Option<TaskId>) -> u64 {
         let exhausted = self.bounds.preemptions == Some(self.preemptions);
         match current {
@@ -154,10 +153,11 @@ impl Dfs {
         }
     }
 
-    /// The option taken at the next choice of the path, or `None` if the path has no say there.
+    /// Returns the option taken at the next choice of the path, or `None` if the path decides
+    /// nothing there.
     ///
-    /// `repeats` tells whether an earlier run's offer is that of this run, which is otherwise
-    /// built by `offer` and has `width` options.
+    /// `repeats` tells whether an earlier run's offer equals this run's, which otherwise is built
+    /// by `offer` and has `width` options.
     fn follow(
         &mut self,
         width: u64,
@@ -191,7 +191,7 @@ impl Dfs {
         }
     }
 
-    /// Turns the path to the next schedule. `false` if it was the last.
+    /// Moves the path to the next schedule. Returns `false` if there is none.
     fn backtrack(&mut self) -> bool {
         while let Some(branch) = self.path.last_mut() {
             branch.taken += 1;

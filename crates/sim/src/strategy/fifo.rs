@@ -1,15 +1,14 @@
-//! No preemption, first come first served.
+//! First come, first served, without preemption.
 
 use std::collections::BTreeMap;
 
 use super::Strategy;
 use crate::TaskId;
 
-/// One run in which a task goes on until it gives up its turn, and the one that has been runnable
-/// longest follows. Values are zero.
+/// Makes one run in which a task goes on until it yields, followed by the one that has been
+/// runnable longest. Values are zero.
 ///
-/// The plainest of all schedules, and a fair one: with it a failure is no question of
-/// interleaving.
+/// The simplest schedule, and a fair one: a failure under it does not depend on interleaving.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -18,7 +17,7 @@ use crate::TaskId;
 /// let mut fifo = Fifo::new();
 /// assert!(fifo.begin_run());
 /// assert_eq!(fifo.choose_task(&[TaskId(0), TaskId(2)], None), TaskId(0));
-/// // Task 1 came after task 2, so task 2 is before it.
+/// Task 1 came after task 2, so task 2 goes first.
 /// assert_eq!(fifo.choose_task(&[TaskId(1), TaskId(2)], None), TaskId(2));
 /// assert!(!fifo.begin_run());
 /// ```
@@ -29,7 +28,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// The plain run.
+    /// Creates the strategy.
     #[must_use]
     pub const fn new() -> Self {
         Fifo { queue: Queue::new(), begun: false }
@@ -51,10 +50,10 @@ impl Strategy for Fifo {
     }
 }
 
-/// The order of [`Fifo`], which also finishes the runs that other strategies have no opinion on.
+/// The order of [`Fifo`], which also completes the runs that other strategies no longer direct.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    /// Since which turn a task has been runnable without being chosen.
+    /// The turn since which each task has been runnable without being chosen.
     since: BTreeMap<TaskId, u64>,
     turn: u64,
 }
@@ -71,7 +70,7 @@ impl Queue {
             self.since.entry(task).or_insert(self.turn);
         }
         let next = current.unwrap_or_else(|| self.oldest());
-        // Whoever was chosen and gives up its turn starts to wait anew, behind the others.
+        // A chosen task that yields starts waiting anew, behind the others.
         self.since.remove(&next);
         next
     }

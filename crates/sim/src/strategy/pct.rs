@@ -1,8 +1,8 @@
 //! Probabilistic concurrency testing: random priorities that change at random points.
 //!
 //! The algorithm of Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
-//! Probabilistic Guarantees of Finding Bugs", ASPLOS 2010. Their priorities are numbers, and so are
-//! ours:
+//! The algorithm of Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
+//! Probabilistic Guarantees of Finding Bugs", ASPLOS 2010. As in the paper, priorities are numbers:
 //!
 //! ```text
 //!   2^62 and up     every task, at random, when it is first seen
@@ -10,8 +10,8 @@
 //!   below 0         a task that gave up its turn, lower each time
 //! ```
 //!
-//! The last line is an addition. The paper runs a task of high priority until it blocks, and one
-//! that spins for another task to act would then spin for ever.
+//! The last line is an addition. The paper runs a task of high priority until it blocks, so one
+//! that spins until another task acts would spin forever.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use super::Strategy;
 use crate::prng::Prng;
 use crate::{Seed, TaskId};
 
-/// Runs the task of highest priority, and lowers a priority at `depth - 1` random points.
+/// Runs the task with the highest priority, and lowers a priority at `depth - 1` random points.
 ///
 /// A bug's *depth* is the number of ordering constraints it needs: "the handle is used before it is
 /// set" is one, "the lock is taken between those two steps" is two, and most bugs found in
@@ -29,7 +29,7 @@ use crate::{Seed, TaskId};
 /// the schedule under a uniform pick.
 ///
 /// The length `k` is learnt: it is that of the longest run so far, so the first run has no change
-/// points. Has no last run.
+/// points. There is no last run.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -51,10 +51,10 @@ pub struct Pct {
     priorities: BTreeMap<TaskId, i64>,
     /// Element `i` is the step before which the task that would go on gets priority `i + 1`.
     change_points: Vec<u64>,
-    /// Choices of tasks in this run, and in the longest run before it.
+    /// The number of task choices in this run, and in the longest run before it.
     step: u64,
     longest: u64,
-    /// The task chosen last, and how often a task gave up its turn.
+    /// The task chosen last, and how often tasks have yielded.
     last: Option<TaskId>,
     yields: i64,
 }
@@ -62,11 +62,11 @@ pub struct Pct {
 const INITIAL: i64 = 1 << 62;
 
 impl Pct {
-    /// The schedules of `seed` that look for bugs of this depth.
+    /// Creates a strategy that looks for bugs of this depth, with the schedules of `seed`.
     ///
     /// # Panics
     ///
-    /// If `depth` is zero: no bug needs less than some order of its steps.
+    /// Panics if `depth` is zero: every bug has at least depth 1.
     #[must_use]
     pub fn new(seed: Seed, depth: u32) -> Self {
         assert!(depth > 0, "the depth of a bug is at least 1");
@@ -85,7 +85,7 @@ impl Pct {
 
     fn draw_change_points(&mut self) {
         for point in &mut self.change_points {
-            // Step 0 is never reached: steps are counted from 1.
+            // Step 0 never occurs: steps are counted from 1.
             *point = match self.longest {
                 0 => 0,
                 longest => 1 + self.prng.below(longest),
@@ -93,7 +93,7 @@ impl Pct {
         }
     }
 
-    /// Gives each task that is new a priority above all change points', at random.
+    /// Gives each new task a random priority above those of all change points.
     fn admit(&mut self, runnable: &[TaskId]) {
         for &task in runnable {
             let prng = &mut self.prng;
@@ -101,7 +101,7 @@ impl Pct {
         }
     }
 
-    /// Puts the task chosen last behind all others, unless it did not yield but block or end.
+    /// Puts the task chosen last behind all others if it yielded rather than blocked or ended.
     fn demote_yielder(&mut self, runnable: &[TaskId]) {
         if let Some(last) = self.last.filter(|last| runnable.contains(last)) {
             self.yields += 1;

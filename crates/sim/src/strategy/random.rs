@@ -4,12 +4,12 @@ use super::Strategy;
 use crate::prng::Prng;
 use crate::{Seed, TaskId};
 
-/// Picks each runnable task with equal probability, at every scheduling point anew.
+/// Picks each runnable task with equal probability, anew at every scheduling point.
 ///
-/// Every schedule has some probability, so none is out of reach; but one in which a given task is
-/// held back for long is rare, and [`Pct`](super::Pct) is better at those. Has no last run.
+/// Every schedule has some probability, so none is out of reach; but a schedule that holds a given
+/// task back for long is rare, and [`Pct`](super::Pct) is better at those. There is no last run.
 ///
-/// A run's choices depend on the seed, the number of the run and the program only.
+/// A run's choices depend only on the seed, the number of the run and the program.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -32,7 +32,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The random schedules of `seed`.
+    /// Creates the strategy with the random schedules of `seed`.
     #[must_use]
     pub fn new(seed: Seed) -> Self {
         Random { seed, runs: 0, prng: Prng::new(seed) }

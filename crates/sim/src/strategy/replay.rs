@@ -1,15 +1,15 @@
-//! The choices of a recorded schedule, once more.
+//! Repeats the choices of a recorded schedule.
 
 use super::Strategy;
 use super::fifo::Queue;
 use crate::schedule::Cursor;
 use crate::{Choice, Divergence, Offer, Schedule, TaskId};
 
-/// One run that makes the choices of a [`Schedule`].
+/// Makes one run, with the choices of a [`Schedule`].
 ///
 /// A schedule may end before the program does: a failing run is recorded up to its failure, and a
-/// program in which that was mended goes on from there, under [`Fifo`](super::Fifo). A program
-/// that does not offer what the schedule says, or that ends before it, has diverged;
+/// program in which that is fixed goes on from there, under [`Fifo`](super::Fifo). A program that
+/// does not offer what the schedule says, or that ends before the schedule, has diverged;
 /// [`end_run`](Strategy::end_run) says where.
 ///
 /// ```
@@ -21,7 +21,7 @@ use crate::{Choice, Divergence, Offer, Schedule, TaskId};
 /// let mut replay = Replay::new(schedule);
 /// assert!(replay.begin_run());
 /// assert_eq!(replay.choose_task(&[TaskId(0), TaskId(1)], None), TaskId(1));
-/// // This program has no task 0 any more.
+/// This program no longer has a task 0.
 /// replay.choose_task(&[TaskId(1)], Some(TaskId(1)));
 /// let divergence = replay.end_run().unwrap_err();
 /// assert!(matches!(divergence, Divergence::Unavailable { at: 1, .. }));
@@ -30,7 +30,7 @@ use crate::{Choice, Divergence, Offer, Schedule, TaskId};
 pub struct Replay {
     schedule: Schedule,
     next: Cursor,
-    /// Choices made.
+    /// The number of choices made.
     at: u64,
     phase: Phase,
     divergence: Option<Divergence>,
@@ -46,7 +46,7 @@ enum Phase {
 }
 
 impl Replay {
-    /// The run of `schedule`.
+    /// Creates the strategy that replays `schedule`.
     #[must_use]
     pub fn new(schedule: Schedule) -> Self {
         Replay {
@@ -59,7 +59,8 @@ impl Replay {
         }
     }
 
-    /// The next recorded choice as `usable` has it, or `None` if the schedule has no say here.
+    /// Returns the next recorded choice as mapped by `usable`, or `None` if the schedule decides
+    /// nothing here.
     fn follow<T>(
         &mut self,
         usable: impl FnOnce(Choice) -> Option<T>,

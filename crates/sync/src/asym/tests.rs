@@ -27,7 +27,7 @@ mod models {
         });
     }
 
-    /// The model above would be worthless if loom did not find the failure without the fences.
+    /// The model above is worth something only if loom finds the failure without the fences.
     #[test]
     #[should_panic = "both missed"]
     fn without_fences_both_may_miss() {
@@ -128,15 +128,15 @@ mod threads {
         assert_eq!(status, 0, "the child aborted in heavy()");
     }
 
-    /// A filter that comes later and refuses the call must end neither the process nor the pattern.
+    /// A filter that later refuses the call must break neither the process nor the pattern.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn the_call_may_be_taken_away() {
         if !init() {
             return;
         }
-        // SAFETY: the child makes system calls, uses atomics, sleeps, and ends by `_exit`: all allowed after a
-        // fork of a threaded process.
+        // SAFETY: the child makes system calls, uses atomics, sleeps, and ends by `_exit`: all
+        // allowed after a fork of a threaded process.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let refused = refuse_membarrier();
@@ -158,13 +158,13 @@ mod threads {
         }
     }
 
-    /// Has the kernel refuse the call from now on; returns whether it does.
+    /// Makes the kernel refuse the call from now on; returns whether it does.
     #[cfg(all(target_os = "linux", not(miri)))]
     fn refuse_membarrier() -> bool {
         let instruction =
             |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
         let mut filter = [
-            // The number of the call is at the beginning of what the filter looks at.
+            // The number of the call is at the start of what the filter sees.
             instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
             instruction(
                 libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,

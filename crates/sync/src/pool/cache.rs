@@ -1,9 +1,9 @@
-//! Magazines: each thread's own free blocks, and the fast path.
+//! Magazines: each thread's own free blocks, and the fast path of the pool.
 //!
-//! The table is thread-local, starts as zeroes and has no destructor, so that in an executable it
-//! is reached by one instruction relative to the thread pointer. Everything that must happen once a
-//! thread (asking for the flush at its end) hangs on the slow path, which the zeroes lead to: a
-//! magazine begins with no block to take and no room to add one.
+//! The table is thread-local, starts as zeroes and has no destructor, so an executable reaches it
+//! with one instruction relative to the thread pointer. What must happen once per thread
+//! (registering the flush at its end) is done on the slow path, which a zeroed table always takes:
+//! such a magazine has no block to take and no room to add one.
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -17,11 +17,11 @@ use super::slab::Block;
 use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicIsize, Ordering};
 
-/// Blocks that were passed on to the program's allocator, by threads that have ended or flushed.
+/// Blocks passed on to the program's allocator, counted by threads that have ended or flushed.
 static PASSED_ON: Passed<AtomicIsize> =
     Passed { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
 
-/// The room of an empty magazine that may keep blocks.
+/// The room of an empty magazine in a thread that keeps blocks.
 const FULL_ROOM: isize = BATCH as isize;
 
 thread_local! {
@@ -36,7 +36,7 @@ struct Cache {
     passed_on: Passed<isize>,
 }
 
-/// Two magazines of one class. `previous` is full or empty, `loaded` anything.
+/// Two magazines of one class. `previous` is either full or empty.
 struct Rack {
     loaded: Magazine,
     previous: Magazine,
@@ -45,25 +45,27 @@ struct Rack {
 /// A list of free blocks.
 struct Magazine {
     head: Option<NonNull<Block>>,
-    /// How many more fit. Zero in a thread that has not begun (or has ended) to keep blocks. Less than that only until
-    /// whoever has found no room has said so to [`Magazine::refuse`].
+    /// The number of blocks that still fit. Zero in a thread that has not yet begun to keep blocks,
+    /// or no longer does. Negative only between a [`push`](Magazine::push) that finds no room and
+    /// [`Magazine::refuse`].
     room: isize,
 }
 
-/// What has been passed on and not come back: differences, since another thread may free.
+/// Blocks passed on and not returned: differences, which may be negative, since another thread may
+/// free.
 struct Passed<T> {
     blocks: T,
     bytes: T,
 }
 
-/// Where a thread stands.
+/// A thread's state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Life {
-    /// Not used the pool yet: no magazine has room.
+    /// Has not used the pool yet: no magazine has room.
     Fresh,
-    /// The flush at the end is arranged for, so blocks may be kept.
+    /// The flush at the end is registered, so blocks may be kept.
     Active,
-    /// Flushed for good: no magazine has room, each block goes to the depot.
+    /// Flushed for good: no magazine has room, and each block goes to the depot.
     Ended,
 }
 
@@ -94,29 +96,29 @@ pub(super) fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
 
 /// # Safety
 ///
-/// As [`super::dealloc`].
+/// See [`super::dealloc`].
 #[inline]
 pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     let Some(class) = SizeClass::of(layout) else {
-        // SAFETY: the layout has no class, so `alloc` passed it on as well; the rest is the
-        // caller's promise.
+        // SAFETY: a layout without a class makes `alloc` use `pass_on`, and the caller gives back a
+        // block from there, with an equal layout, once.
         return unsafe { take_back(block, layout) };
     };
     let block = block.cast();
     // SAFETY: the caller gives up a block of this class: at least 8 bytes, aligned to 8.
     let kept = with_cache(|cache| unsafe { cache.rack(class).loaded.push(block) });
     if !kept {
-        // SAFETY: as above; it has not been pushed.
+        // SAFETY: the caller gives the block up, and `push` has not kept it.
         unsafe { make_room(class, block) };
     }
 }
 
-/// Takes the block back if there is room for it at hand, and says whether it has. If not, the next thing is
-/// [`dealloc_refused`].
+/// Takes the block back if the magazine has room, and returns whether it has. If not,
+/// [`dealloc_refused`] must follow.
 ///
 /// # Safety
 ///
-/// As [`super::dealloc`].
+/// See [`super::dealloc`].
 #[inline(always)]
 pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
     let Some(class) = SizeClass::of(layout) else { return false };
@@ -124,16 +126,17 @@ pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
     with_cache(|cache| unsafe { cache.rack(class).loaded.push(block.cast()) })
 }
 
-/// Takes a block back that [`try_dealloc`] has not taken.
+/// Takes back a block that [`try_dealloc`] has refused.
 ///
 /// # Safety
 ///
-/// As [`super::dealloc`].
+/// See [`super::dealloc`].
 pub(super) unsafe fn dealloc_refused(block: NonNull<u8>, layout: Layout) {
     match SizeClass::of(layout) {
         // SAFETY: the caller gives up a block of this class.
         Some(class) => unsafe { make_room(class, block.cast()) },
-        // SAFETY: a layout without a class was passed on by `alloc`.
+        // SAFETY: a layout without a class makes `alloc` use `pass_on`, and the caller gives the
+        // block back once.
         None => unsafe { take_back(block, layout) },
     }
 }
@@ -173,17 +176,17 @@ pub(super) fn stats() -> PoolStats {
 
 /// Runs `f` on this thread's cache.
 ///
-/// `f` must not come back here, or there would be two exclusive borrows. All callers are in this
-/// file, and each `f` only moves blocks within the cache: it calls neither a depot nor an
-/// allocator, which might be one that uses this pool.
+/// `f` must not re-enter this function, or there would be two exclusive borrows. All callers are in
+/// this file, and each `f` only moves blocks within the cache: it calls neither a depot nor an
+/// allocator, which might itself use this pool.
 #[inline(always)]
 fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
-    // SAFETY: the cache is this thread's alone, `f` does not come back (see above), and the table
-    // has no destructor, so it is there as long as the thread runs code.
+    // SAFETY: only this thread reaches the cache, `f` does not re-enter (see above), and the table
+    // has no destructor, so it is valid as long as the thread runs code.
     CACHE.with(|cache| f(unsafe { &mut *cache.get() }))
 }
 
-/// The loaded magazine is empty: loads another and takes a block from it.
+/// Loads another magazine in place of the empty one, and takes a block from it.
 #[cold]
 #[inline(never)]
 fn refill(class: SizeClass) -> NonNull<Block> {
@@ -203,11 +206,12 @@ fn refill(class: SizeClass) -> NonNull<Block> {
     first
 }
 
-/// The loaded magazine has just found no room for `block`: puts an empty one in its place and `block` into that.
+/// Replaces the loaded magazine, which has just refused `block`, with an empty one, and puts
+/// `block` into that.
 ///
 /// # Safety
 ///
-/// As [`Magazine::push`].
+/// See [`Magazine::push`].
 #[cold]
 #[inline(never)]
 unsafe fn make_room(class: SizeClass, block: NonNull<Block>) {
@@ -217,15 +221,15 @@ unsafe fn make_room(class: SizeClass, block: NonNull<Block>) {
         // SAFETY: the caller gives the block up.
         return depot.put(class, unsafe { Batch::of_one(block) });
     }
-    // SAFETY: passed on from the caller; one of the two calls keeps the block, the first one if
-    // the thread has only now become active.
+    // SAFETY: the caller gives the block up. One of the two calls keeps it; the first one only if
+    // the thread has just become active.
     let full = with_cache(|cache| unsafe { cache.rack(class).push_to_empty(block) });
     if let Some(batch) = full {
         depot.put(class, batch);
     }
 }
 
-/// Whether this thread may keep blocks. The first call arranges for the flush at its end.
+/// Returns whether this thread may keep blocks. The first call registers the flush at its end.
 fn is_active() -> bool {
     if with_cache(|cache| cache.life) == Life::Fresh {
         begin();
@@ -235,17 +239,17 @@ fn is_active() -> bool {
 
 #[cold]
 fn begin() {
-    // Registers the destructor, unless the thread is so far gone that there will be none.
+    // Registers the destructor, unless the thread is too far gone to run one.
     let registered = FLUSH_AT_EXIT.try_with(|_| ()).is_ok();
     with_cache(|cache| match (cache.life, registered) {
         (Life::Fresh, true) => cache.begin(),
         (Life::Fresh, false) => cache.life = Life::Ended,
-        // The registration allocated, and the program's allocator came here.
+        // The registration has allocated and re-entered the pool through the program's allocator.
         _ => {}
     });
 }
 
-/// The last flush: from here on no block is kept.
+/// The last flush: from here on this thread keeps no block.
 fn end() {
     with_cache(|cache| cache.life = Life::Ended);
     flush(0);
@@ -262,23 +266,23 @@ fn flush(room: isize) {
     with_cache(|cache| cache.passed_on.publish());
 }
 
-/// A block for a layout that the pool does not serve.
+/// Allocates a block for a layout that the pool does not serve.
 #[inline(never)]
 fn pass_on(layout: Layout) -> NonNull<u8> {
     count_passed_on(1, layout.size() as isize);
-    // SAFETY: a layout of size zero has a class unless it is aligned to more than the pool serves,
-    // and `nonzero` sees to that one.
+    // SAFETY: `nonzero` makes the size nonzero; a layout of size zero gets here only if its
+    // alignment exceeds what the pool serves.
     let block = unsafe { raw::alloc(nonzero(layout)) };
     NonNull::new(block).unwrap_or_else(|| raw::handle_alloc_error(layout))
 }
 
 /// # Safety
 ///
-/// The block came from [`pass_on`] with the same layout and is not used any more.
+/// `block` came from [`pass_on`] with an equal layout and is not used any more.
 #[inline(never)]
 unsafe fn take_back(block: NonNull<u8>, layout: Layout) {
     count_passed_on(-1, -(layout.size() as isize));
-    // SAFETY: per the caller `pass_on` got it from the same allocator, with the same layout.
+    // SAFETY: `pass_on` allocated it with the same allocator and layout, as this function requires.
     unsafe { raw::dealloc(block.as_ptr(), nonzero(layout)) }
 }
 
@@ -293,7 +297,7 @@ fn count_passed_on(blocks: isize, bytes: isize) {
     });
 }
 
-/// The allocator must not be asked for nothing.
+/// The layout with a size of at least 1: the allocator must not be asked for zero bytes.
 fn nonzero(layout: Layout) -> Layout {
     Layout::from_size_align(layout.size().max(1), layout.align()).unwrap_or(layout)
 }
@@ -312,7 +316,7 @@ impl Cache {
         &mut self.racks[class.index()]
     }
 
-    /// Gives the magazines their room.
+    /// Gives the magazines room.
     fn begin(&mut self) {
         self.life = Life::Active;
         for rack in &mut self.racks {
@@ -332,29 +336,28 @@ impl Rack {
         self.loaded.pop()
     }
 
-    /// Loads a batch; gives back what was loaded before: nothing, unless the program's allocator
-    /// came here meanwhile.
+    /// Loads a batch and returns the blocks loaded before: none, unless the program's allocator has
+    /// re-entered the pool meanwhile.
     fn load(&mut self, batch: Batch) -> Option<Batch> {
         let before = self.loaded.empty();
         self.loaded = Magazine::holding(batch);
         before
     }
 
-    /// Adds a block; if that takes an empty magazine and there is none, makes one and gives back
-    /// what it held.
+    /// Adds a block. If there is no room and no empty magazine, empties one and returns its blocks.
     ///
     /// # Safety
     ///
-    /// As [`Magazine::push`].
+    /// See [`Magazine::push`].
     unsafe fn push_to_empty(&mut self, block: NonNull<Block>) -> Option<Batch> {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller gives the block up.
         if unsafe { self.loaded.push(block) } {
             return None;
         }
         self.loaded.refuse();
         mem::swap(&mut self.loaded, &mut self.previous);
         let full = self.loaded.empty();
-        // SAFETY: passed on from the caller; the first call did not keep the block.
+        // SAFETY: the caller gives the block up; the first call has not kept it.
         let kept = unsafe { self.loaded.push(block) };
         debug_assert!(kept, "an emptied magazine has room");
         full
@@ -371,7 +374,7 @@ impl Magazine {
         Self { head: None, room }
     }
 
-    /// A batch becomes a magazine.
+    /// Turns a batch into a magazine.
     fn holding(batch: Batch) -> Self {
         Self { head: Some(batch.head), room: FULL_ROOM - batch.count as isize }
     }
@@ -379,14 +382,16 @@ impl Magazine {
     #[inline(always)]
     fn pop(&mut self) -> Option<NonNull<Block>> {
         let block = self.head?;
-        // SAFETY: a block in the list is free and ours, and was written when it was linked.
+        // SAFETY: a block in the list is free and owned by this magazine; its link was written when
+        // it was added.
         self.head = unsafe { block.as_ref().next };
         self.room += 1;
         Some(block)
     }
 
-    /// Adds a block; `false` if there is no room: then [`refuse`](Self::refuse) must follow. Counting first, and looking at
-    /// the result, is one instruction where a look before it would take three.
+    /// Adds a block. Returns `false` if there is no room; then [`refuse`](Self::refuse) must
+    /// follow. Counting first and testing the result is one instruction, where a check beforehand
+    /// would take three.
     ///
     /// # Safety
     ///
@@ -397,43 +402,44 @@ impl Magazine {
         if self.room < 0 {
             return false;
         }
-        // SAFETY: per the caller the memory is ours, and every class is large enough for a link.
+        // SAFETY: the caller gives up the memory, and every class is large enough for a link.
         unsafe { block.write(Block { next: self.head }) };
         self.head = Some(block);
         true
     }
 
-    /// Puts the count right after a block that there was no room for.
+    /// Corrects the count after a block that was refused.
     fn refuse(&mut self) {
         self.room += 1;
         debug_assert_eq!(self.room, 0, "a magazine that refuses a block is full");
     }
 
     fn count(&self) -> usize {
-        // A magazine without blocks may also be one without room: of a thread that keeps none.
+        // A magazine without blocks may also lack room, in a thread that keeps none.
         if self.head.is_none() { 0 } else { (FULL_ROOM - self.room) as usize }
     }
 
-    /// A magazine becomes a batch, if it holds anything.
+    /// Turns a magazine into a batch, unless it is empty.
     fn into_batch(self) -> Option<Batch> {
         let count = self.count();
         self.head.map(|head| Batch { head, count })
     }
 
-    /// Takes everything out of a magazine of an active thread.
+    /// Takes all blocks out of a magazine of an active thread.
     fn empty(&mut self) -> Option<Batch> {
         mem::replace(self, Self::with_room(FULL_ROOM)).into_batch()
     }
 }
 
 impl Passed<isize> {
-    /// Adds this thread's differences to the process's and returns those.
+    /// Adds this thread's differences to those of the process and returns the sums.
     fn publish(&mut self) -> (usize, usize) {
         let add = |total: &AtomicIsize, difference: &mut isize| {
             let difference = mem::take(difference);
-            // Relaxed: a sum, read at quiescence, where joining a thread orders its part.
+            // Relaxed: a sum that is read at quiescence, where joining a thread orders its part.
             let sum = total.fetch_add(difference, Ordering::Relaxed) + difference;
-            // Another thread may have counted the frees of blocks whose allocation is not counted.
+            // Another thread may have counted the frees of blocks whose allocations are not counted
+            // yet.
             sum.max(0) as usize
         };
         (add(&PASSED_ON.blocks, &mut self.blocks), add(&PASSED_ON.bytes, &mut self.bytes))

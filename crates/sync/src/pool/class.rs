@@ -1,4 +1,4 @@
-//! Size classes: which layouts the pool serves, and with blocks of what size.
+//! Size classes: which layouts the pool serves, and with which block size.
 
 use std::alloc::Layout;
 
@@ -8,10 +8,10 @@ const STEP: usize = 8;
 /// The largest block.
 const LARGEST: usize = 256;
 
-/// The strictest alignment: blocks of a class that is a multiple of it stand on multiples of it.
+/// The strictest alignment: a class that is a multiple of it has blocks at multiples of it.
 pub(super) const MAX_ALIGN: usize = 16;
 
-/// How many classes there are.
+/// The number of classes.
 pub(super) const CLASSES: usize = LARGEST / STEP;
 
 /// One size of blocks, a multiple of [`STEP`].
@@ -19,11 +19,11 @@ pub(super) const CLASSES: usize = LARGEST / STEP;
 pub(super) struct SizeClass(u8);
 
 impl SizeClass {
-    /// The class that serves `layout`; none if the program's allocator has to.
+    /// Returns the class that serves `layout`, or `None` if the program's allocator has to.
     #[inline(always)]
     pub(super) const fn of(layout: Layout) -> Option<Self> {
-        // A class is a multiple of the alignment, so that each block of a slab is aligned when the
-        // first one is. An alignment of 8 or less comes for free.
+        // A class is a multiple of the alignment, so each block of a slab is aligned if the first
+        // one is. An alignment of 8 or less comes for free.
         let step = if layout.align() > STEP { MAX_ALIGN } else { STEP };
         let size = layout.size();
         if size > LARGEST || layout.align() > MAX_ALIGN {
@@ -38,7 +38,7 @@ impl SizeClass {
         (0..CLASSES as u8).map(Self)
     }
 
-    /// The place of this class in a table of [`CLASSES`].
+    /// The index of this class in a table of [`CLASSES`].
     #[inline(always)]
     pub(super) const fn index(self) -> usize {
         self.0 as usize

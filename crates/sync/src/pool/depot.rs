@@ -1,4 +1,4 @@
-//! Depots: where threads exchange batches of free blocks, one depot a class.
+//! Depots: where threads exchange batches of free blocks. There is one depot per size class.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -12,10 +12,10 @@ use crate::shim::process::Mutex;
 /// The number of blocks in a full magazine.
 pub(super) const BATCH: usize = 64;
 
-/// A depot below this is not worth a walk when the runtime goes idle.
+/// A depot smaller than this is not worth a walk when the runtime goes idle.
 const SURPLUS_BYTES: usize = 256 * 1024;
 
-/// A depot below this is not trimmed unless somebody asks.
+/// A depot smaller than this is trimmed only on request.
 const AUTOMATIC_BYTES: usize = 32 * 1024 * 1024;
 
 static DEPOTS: [CachePadded<Depot>; CLASSES] = [const { CachePadded::new(Depot::new()) }; CLASSES];
@@ -27,35 +27,35 @@ pub(super) struct Batch {
     pub(super) count: usize,
 }
 
-// SAFETY: a batch owns its blocks, nobody else knows them; they are plain memory.
+// SAFETY: a batch owns its blocks: they are plain memory to which no other pointer is in use.
 unsafe impl Send for Batch {}
 
 impl Batch {
-    /// A batch of a single block.
+    /// Creates a batch of a single block.
     ///
     /// # Safety
     ///
     /// The caller gives up the memory at `block`, which has the size and alignment of the class.
     pub(super) unsafe fn of_one(block: NonNull<Block>) -> Self {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller gives up the block, as this function requires.
         unsafe { Self::prepend(block, None) }
     }
 
-    /// `rest` with `block` in front of it.
+    /// Returns `rest` with `block` in front of it.
     ///
     /// # Safety
     ///
     /// As [`of_one`](Self::of_one).
     pub(super) unsafe fn prepend(block: NonNull<Block>, rest: Option<Self>) -> Self {
         let (next, count) = rest.map_or((None, 0), |rest| (Some(rest.head), rest.count));
-        // SAFETY: per the caller the memory is ours, and every class is large enough for a link.
+        // SAFETY: the caller has given up the memory, and every class is large enough for a link.
         unsafe { block.write(Block { next }) };
         Self { head: block, count: count + 1 }
     }
 
-    /// The first block, and the others if there are any.
+    /// Returns the first block, and the others if there are any.
     pub(super) fn split_first(self) -> (NonNull<Block>, Option<Self>) {
-        // SAFETY: the batch owns its blocks, and each was written when it was linked.
+        // SAFETY: the batch owns its blocks, and each one's link was written when it was added.
         let next = unsafe { self.head.read().next };
         (self.head, next.map(|head| Self { head, count: self.count - 1 }))
     }
@@ -64,14 +64,15 @@ impl Batch {
 /// The exchange of one class.
 pub(super) struct Depot {
     stock: Mutex<Stock>,
-    /// Held while blocks are counted by slab, one occupancy at a time. Taken before `stock`.
+    /// Held while blocks are counted per slab, so there is one occupancy at a time. Taken before
+    /// `stock`.
     trimmer: Mutex<()>,
 }
 
-/// What a depot holds, and how much there is of everything.
+/// The contents of a depot, with their counts.
 struct Stock {
     batches: Vec<Batch>,
-    /// Slabs that are not carved up yet: one, unless two threads opened one at the same time.
+    /// Slabs that are not fully carved yet: one, unless two threads opened one at the same time.
     open: Vec<Cursor>,
     /// Blocks in `batches`.
     blocks: usize,
@@ -79,14 +80,14 @@ struct Stock {
     carved: usize,
     /// Slabs of this class.
     slabs: usize,
-    /// The smallest number of batches since the last look: what nobody needed (Bonwick's working
-    /// set estimate).
+    /// The smallest number of batches since the last look: those that no thread has needed
+    /// (Bonwick's working set estimate).
     low: usize,
-    /// The number of batches that makes the thread that adds the last one trim.
+    /// The thread that adds the batch which reaches this number trims.
     trim_at: usize,
 }
 
-/// Where blocks came from.
+/// The origin of blocks that a thread takes.
 enum Supply {
     Batch(Batch),
     Span(Span),
@@ -111,15 +112,15 @@ impl Depot {
         &DEPOTS[class.index()]
     }
 
-    /// A batch, recycled or fresh.
+    /// Returns a batch, recycled or fresh.
     pub(super) fn take(&self, class: SizeClass) -> Batch {
         self.take_up_to(class, BATCH)
     }
 
-    /// One block, for a thread without magazines.
+    /// Returns one block, for a thread without magazines.
     pub(super) fn take_one(&self, class: SizeClass) -> NonNull<Block> {
         let mut batch = self.take_up_to(class, 1);
-        // SAFETY: the batch is ours, so its head may be read.
+        // SAFETY: this thread owns the batch, so it may read the link of the head.
         if let Some(rest) = unsafe { batch.head.read().next } {
             self.put(class, Batch { head: rest, count: batch.count - 1 });
             batch.count = 1;
@@ -127,7 +128,7 @@ impl Depot {
         batch.head
     }
 
-    /// A recycled batch of any length, or a fresh one of at most `most` blocks.
+    /// Returns a recycled batch of any length, or a fresh one of at most `most` blocks.
     fn take_up_to(&self, class: SizeClass, most: usize) -> Batch {
         loop {
             // The lock is released before the blocks are linked and before a slab is allocated:
@@ -146,20 +147,20 @@ impl Depot {
         }
     }
 
-    /// Adds a batch; gives slabs back if there are twice as many as when that was last tried.
+    /// Adds a batch. Gives slabs back if the batches have doubled since that was last tried.
     pub(super) fn put(&self, class: SizeClass, batch: Batch) {
         let trim = {
             let mut stock = self.stock.lock();
             stock.put(batch);
             stock.is_trim_due(class)
         };
-        // If another thread is at it already, this one has nothing to wait for.
+        // If another thread is already trimming, there is no need to wait for it.
         if trim && let Some(_trimmer) = self.trimmer.try_lock() {
             self.trim_locked(class);
         }
     }
 
-    /// Gives back all slabs whose blocks are all here; returns their number of bytes.
+    /// Gives back all slabs whose blocks are all in this depot; returns the number of bytes.
     pub(super) fn trim(&self, class: SizeClass) -> usize {
         let _trimmer = self.trimmer.lock();
         let bytes = self.trim_locked(class);
@@ -175,15 +176,15 @@ impl Depot {
         self.trim(class)
     }
 
-    /// The figures; waits for a trimmer, whose blocks would be missing.
+    /// Returns the figures; waits for a trimmer, whose blocks would be missing.
     pub(super) fn count(&self) -> Count {
         let _trimmer = self.trimmer.lock();
         let stock = self.stock.lock();
         Count { slab_bytes: stock.slabs * SLAB_BYTES, carved: stock.carved, stocked: stock.blocks }
     }
 
-    /// The caller holds `trimmer`. Other threads find the depot empty while this walks, and help
-    /// themselves to a new slab if they must: nobody waits for the walk.
+    /// The caller holds `trimmer`. Other threads find the depot empty during the walk and open a
+    /// new slab if they must, so no thread waits for the walk.
     fn trim_locked(&self, class: SizeClass) -> usize {
         let (mut batches, mut open) = self.stock.lock().take_all();
         let occupancy = Occupancy::take(class, &batches, &open);
@@ -203,8 +204,9 @@ impl Depot {
         }
         self.stock.lock().give_back(batches, open, slabs, carved);
         for slab in occupancy.free_slabs() {
-            // SAFETY: all blocks ever carved from it were in the depot, so nobody uses one;
-            // `without_free` has dropped them, and its cursor, if it had one, was dropped as well.
+            // SAFETY: all blocks ever carved from the slab were in the depot, so none is in use;
+            // `without_free` has dropped them, and the slab's cursor, if it had one, was dropped as
+            // well.
             unsafe { slab.release() };
         }
         slabs * SLAB_BYTES
@@ -251,8 +253,8 @@ impl Stock {
         self.batches.push(batch);
     }
 
-    /// Whether the number of batches has reached the mark; moves the mark to its double, so that
-    /// one thread is told so and the walks cost no more than a constant for each block freed.
+    /// Returns whether the number of batches has reached the mark, and if so doubles the mark. So
+    /// exactly one thread sees `true`, and the walks add a constant cost per freed block.
     fn is_trim_due(&mut self, class: SizeClass) -> bool {
         let floor = AUTOMATIC_BYTES / (BATCH * class.block_size());
         let due = self.batches.len() >= self.trim_at.max(floor);
@@ -262,14 +264,14 @@ impl Stock {
         due
     }
 
-    /// The bytes that nobody has taken since the last call.
+    /// Returns the bytes that no thread has taken since the last call.
     fn take_low(&mut self, class: SizeClass) -> usize {
         let low = mem::replace(&mut self.low, self.batches.len());
         low * BATCH * class.block_size()
     }
 
-    /// For the trimmer: all batches and all cursors. Until `give_back`, no other thread carves from
-    /// a slab that has a block among them.
+    /// Takes all batches and all cursors, for the trimmer. Until `give_back`, no other thread
+    /// carves from a slab that has a block among them.
     fn take_all(&mut self) -> (Vec<Batch>, Vec<Cursor>) {
         self.blocks = 0;
         self.low = 0;
@@ -278,7 +280,7 @@ impl Stock {
 
     fn give_back(&mut self, batches: Vec<Batch>, open: Vec<Cursor>, slabs: usize, carved: usize) {
         self.blocks += batches.iter().map(|batch| batch.count).sum::<usize>();
-        // What was added meanwhile is the warmer part, so it stays on top.
+        // Batches added meanwhile are warmer, so they stay on top.
         let added = mem::replace(&mut self.batches, batches);
         self.batches.extend(added);
         self.open.extend(open);

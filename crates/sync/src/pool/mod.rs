@@ -1,37 +1,37 @@
-//! Recycles small blocks, so that the runtime's figures hold with any allocator.
+//! A pool of small blocks that makes the runtime's speed independent of the program's allocator.
 //!
 //! A library does not choose its user's allocator, yet a runtime that allocates a block for each
-//! message lives or dies by it, most of all when one thread allocates and another frees. This pool
-//! is made for that flow. Nothing but the runtime's own nodes and blocks goes through it.
+//! message lives or dies by it, above all when one thread allocates and another frees. This pool is
+//! built for that flow. Only the runtime's own nodes and blocks go through it.
 //!
 //! # How it works
 //!
-//! * **Size classes** (`class.rs`): every 8 bytes up to 256. Anything larger, or aligned to more
-//!   than 16, is passed on to the program's allocator.
-//! * **Magazines** (`cache.rs`): each thread has two lists of up to 64 free blocks a class. The
+//! * **Size classes** (`class.rs`): every 8 bytes up to 256. Larger layouts, and those aligned to
+//!   more than 16, are passed on to the program's allocator.
+//! * **Magazines** (`cache.rs`): each thread has two lists of up to 64 free blocks per class. The
 //!   fast path takes from, or adds to, one of them: plain instructions on thread-local memory.
-//! * **Depot** (`depot.rs`): a magazine that is full beside a full one goes to the depot of its
-//!   class, and a thread whose magazines are both empty takes one from there. A thread that only
-//!   allocates and one that only frees thus exchange batches of 64, at one lock in 64 operations.
-//!   (Two magazines, not one, so that a thread that wavers around the edge does not go to the depot
-//!   each time: Bonwick and Adams, *Magazines and Vmem*, 2001.)
-//! * **Slabs** (`slab.rs`): fresh blocks are carved from pieces of 64 KiB, aligned to 64 KiB, so that
-//!   a block's address leads to its slab.
+//! * **Depots** (`depot.rs`): when both magazines are full, one of them goes to the depot of its
+//!   class; when both are empty, the thread takes a full one from there. A thread that only
+//!   allocates and one that only frees thus exchange batches of 64, at one lock per 64 operations.
+//!   (With two magazines instead of one, a thread whose count wavers around the edge does not go to
+//!   the depot each time: Bonwick and Adams, *Magazines and Vmem*, 2001.)
+//! * **Slabs** (`slab.rs`): fresh blocks are carved from pieces of 64 KiB, aligned to 64 KiB, so a
+//!   block's address identifies its slab.
 //!
 //! # Giving memory back
 //!
-//! A slab goes back when all its blocks lie in the depot. Finding out takes a walk over the depot,
-//! so it is done rarely: [`trim`] does it at once, [`trim_surplus`] for what has not been needed
-//! since the last time, and a thread that fills a depot beyond 32 MiB does it whenever the
+//! A slab goes back when all its blocks are in the depot. Finding out takes a walk over the depot,
+//! so it is done rarely: [`trim`] does it at once, [`trim_surplus`] does it for what has not been
+//! needed since the last call, and a thread that fills a depot beyond 32 MiB does it whenever the
 //! depot has doubled.
 //!
 //! # Threads that end
 //!
-//! A thread's magazines are flushed to the depot by a thread-local destructor. The magazines
-//! themselves have none, so that reaching them is one load; other destructors of the same thread
-//! may therefore use the pool after the flush, and then go to the depot block by block.
-//! The destructors run before [`JoinHandle::join`](std::thread::JoinHandle::join) returns, but
-//! perhaps after [`std::thread::scope`] does; call [`flush_thread`] where that matters.
+//! A thread-local destructor flushes a thread's magazines to the depot. The magazines themselves
+//! have no destructor, so that reaching them is one load. Other destructors of the same thread may
+//! therefore use the pool after the flush, and then go to the depot block by block. The destructors
+//! run before [`JoinHandle::join`](std::thread::JoinHandle::join) returns, but possibly after
+//! [`std::thread::scope`] does; call [`flush_thread`] where that matters.
 //!
 //! # Checkers
 //!
@@ -60,7 +60,7 @@ use std::ptr::NonNull;
 mod cache;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod occupancy;
-// The twin only rounds sizes.
+// The checkers' twin only uses it to round sizes.
 #[cfg_attr(any(loom, miri, coact_no_pool), allow(dead_code))]
 mod class;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
@@ -75,7 +75,7 @@ use cache as backend;
 #[cfg(any(loom, miri, coact_no_pool))]
 use system as backend;
 
-/// A block for `layout`, uninitialised. Ends the process as `Box` does when there is no memory.
+/// Allocates an uninitialised block for `layout`. Aborts like `Box` when memory runs out.
 ///
 /// ```
 /// use coact_sync::pool;
@@ -96,8 +96,8 @@ pub fn alloc(layout: Layout) -> NonNull<u8> {
     backend::alloc(layout)
 }
 
-/// A block for `layout` that this thread has at hand, if it has one: [`alloc`] without the way to others, which takes
-/// a call and the registers that go with it.
+/// Allocates a block for `layout` if this thread has one at hand. The fast half of [`alloc`]: never
+/// calls out, so the caller need not save registers for a call.
 ///
 /// ```
 /// use coact_sync::pool;
@@ -113,20 +113,20 @@ pub fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
     backend::try_alloc(layout)
 }
 
-/// Takes a block back, on whichever thread.
+/// Takes a block back, on any thread.
 ///
 /// # Safety
 ///
-/// `block` came from [`alloc`] or [`try_alloc`] with an equal `layout`, has not been given back since, and nobody
-/// uses it any more.
+/// `block` came from [`alloc`] or [`try_alloc`] with an equal `layout`, has not been given back
+/// since, and is not used any more.
 #[inline]
 pub unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
-    // SAFETY: the caller's promise is the backend's condition, word for word.
+    // SAFETY: the backend requires exactly what this function requires of its caller.
     unsafe { backend::dealloc(block, layout) }
 }
 
-/// [`dealloc`] as the last thing before something is returned: the rare way, to other threads, is a call in the tail, which
-/// needs no registers to be saved.
+/// Takes a block back like [`dealloc`], and returns `result`. The rare path, to the depot, is a
+/// tail call, so the common one saves no registers.
 ///
 /// ```
 /// use coact_sync::pool;
@@ -140,38 +140,38 @@ pub unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
 ///
 /// # Safety
 ///
-/// As [`dealloc`].
+/// See [`dealloc`].
 #[inline(always)]
 pub unsafe fn dealloc_and_return<R>(block: NonNull<u8>, layout: Layout, result: R) -> R {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller gives back a block from `alloc` or `try_alloc` with this layout, once.
     if unsafe { backend::try_dealloc(block, layout) } {
         return result;
     }
-    // SAFETY: as above; it was not taken.
+    // SAFETY: the caller gives the block up, and `try_dealloc` has not taken it.
     unsafe { dealloc_elsewhere(block, layout, result) }
 }
 
-/// Takes a block back that was refused just now.
+/// Takes back a block that [`try_dealloc`](backend::try_dealloc) has refused.
 ///
 /// # Safety
 ///
-/// As [`dealloc`].
+/// See [`dealloc`].
 #[cold]
 #[inline(never)]
 unsafe fn dealloc_elsewhere<R>(block: NonNull<u8>, layout: Layout, result: R) -> R {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller gives back a block from `alloc` or `try_alloc` with this layout, once.
     unsafe { backend::dealloc_refused(block, layout) };
     result
 }
 
-/// Hands this thread's free blocks to the depots, where other threads find them.
+/// Hands this thread's free blocks to the depots, where other threads can take them.
 ///
-/// For a thread that sleeps for long, and before [`stats`] or [`trim`] in a test.
+/// Call it before a long sleep, and before [`stats`] or [`trim`] in a test.
 pub fn flush_thread() {
     backend::flush_thread();
 }
 
-/// Gives back every slab whose blocks all lie in the depots; returns the number of bytes.
+/// Gives back every slab whose blocks are all in the depots; returns the number of bytes.
 ///
 /// Visits every block in the depots, at a few nanoseconds each. Blocks in the magazines of other
 /// threads keep their slabs alive; those of the calling thread are flushed first.
@@ -179,10 +179,10 @@ pub fn trim() -> usize {
     backend::trim()
 }
 
-/// Gives back what the depots have not needed since the last call; returns the number of bytes.
+/// Gives back what has stayed in the depots since the last call; returns the number of bytes.
 ///
-/// For a runtime that goes idle: where fewer than 256 KiB of a class have lain untouched it
-/// costs one look, and a working set that swings up and down between two calls is left alone.
+/// For a runtime that goes idle. Where fewer than 256 KiB of a class have stayed untouched it costs
+/// one look, and a working set that swings up and down between two calls is left alone.
 pub fn trim_surplus() -> usize {
     backend::trim_surplus()
 }
@@ -194,10 +194,10 @@ pub fn stats() -> PoolStats {
 
 /// A snapshot of the pool, for leak tests and reports.
 ///
-/// The fast path counts nothing. `outstanding` is what has been carved less what lies in the
-/// depots and in the calling thread's magazines; free blocks in the magazines of *other* threads
-/// look as if they were in use. The figures are exact when all other threads that used the pool
-/// have ended or called [`flush_thread`].
+/// The fast path counts nothing. `outstanding` is what has been carved minus what is in the depots
+/// and in the calling thread's magazines; free blocks in the magazines of *other* threads count as
+/// in use. The figures are exact when all other threads that used the pool have ended or called
+/// [`flush_thread`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
@@ -209,7 +209,7 @@ pub struct PoolStats {
     pub outstanding_bytes: usize,
     /// Free blocks that lie in the depots.
     pub depot_blocks: usize,
-    /// Of the outstanding blocks, those that were passed on to the program's allocator.
+    /// The outstanding blocks that were passed on to the program's allocator.
     pub passed_on_blocks: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Which slabs are free: a count, slab by slab, of the blocks that lie in a depot.
+//! Finds free slabs: counts, per slab, the blocks that are in a depot.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,18 +8,18 @@ use super::class::SizeClass;
 use super::depot::{BATCH, Batch};
 use super::slab::{Block, Cursor, Slab};
 
-/// What is missing from each slab, and where the batches come from.
+/// The blocks missing from each slab, and the slab of each batch.
 pub(super) struct Occupancy {
-    /// Blocks in use. In a slab that is begun, of those carved.
+    /// Blocks in use. For a partly carved slab, of those carved.
     missing: HashMap<Slab, usize, BuildHasherDefault<AddressHasher>>,
-    /// For each batch, the slab of all its blocks; none if they come from several. Most batches
-    /// have one, and are then kept or dropped without another walk.
+    /// For each batch, the slab of all its blocks, or `None` if they come from several. Most
+    /// batches have one, and are then kept or dropped without another walk.
     homes: Vec<Option<Slab>>,
 }
 
 impl Occupancy {
-    /// Counts the blocks of `batches`. `open` are the cursors of all slabs that are not carved up
-    /// and have a block among them.
+    /// Counts the blocks of `batches`. `open` holds the cursors of all partly carved slabs with a
+    /// block among them.
     pub(super) fn take(class: SizeClass, batches: &[Batch], open: &[Cursor]) -> Self {
         let carved = open.iter().map(|cursor| (cursor.slab(), cursor.carved()));
         let mut occupancy =
@@ -52,7 +52,7 @@ impl Occupancy {
         *missing.or_insert(Slab::capacity(class)) -= count;
     }
 
-    /// The slabs of which every block that was ever carved has been counted.
+    /// The slabs whose every carved block has been counted.
     pub(super) fn free_slabs(&self) -> impl Iterator<Item = Slab> {
         let free = self.missing.iter().filter(|(_, missing)| **missing == 0);
         free.map(|(slab, _)| *slab)
@@ -62,7 +62,7 @@ impl Occupancy {
         self.missing.get(&slab) == Some(&0)
     }
 
-    /// The batches (those that were counted) without the blocks of free slabs.
+    /// Returns `batches` (those that were counted) without the blocks of free slabs.
     pub(super) fn without_free(&self, batches: Vec<Batch>) -> Vec<Batch> {
         let mut kept = Vec::new();
         let mut current = None;
@@ -77,13 +77,14 @@ impl Occupancy {
         kept
     }
 
-    /// Moves the blocks that stay to `current`, and that to `kept` whenever it is full.
+    /// Moves the blocks that stay to `current`, and `current` to `kept` whenever it is full.
     fn repack(&self, batch: &Batch, current: &mut Option<Batch>, kept: &mut Vec<Batch>) {
         for block in blocks(batch) {
             if self.is_free(Slab::of(block)) {
                 continue;
             }
-            // SAFETY: the block belongs to the batches we own, and `blocks` has read its link.
+            // SAFETY: the block belongs to a batch that this trim owns, and `blocks` has already
+            // read its link.
             let longer = unsafe { Batch::prepend(block, current.take()) };
             if longer.count == BATCH {
                 kept.push(longer);
@@ -94,19 +95,19 @@ impl Occupancy {
     }
 }
 
-/// The blocks of a batch. Each link is read before its block is handed out.
+/// The blocks of a batch. Reads each link before it yields the block.
 fn blocks(batch: &Batch) -> impl Iterator<Item = NonNull<Block>> + use<> {
     let mut next = Some(batch.head);
     std::iter::from_fn(move || {
         let block = next?;
         // SAFETY: the blocks of a batch are linked from its head to an empty link, and belong to
-        // whoever has the batch.
+        // the owner of the batch.
         next = unsafe { block.read().next };
         Some(block)
     })
 }
 
-/// Spreads addresses; nobody outside chooses them, so there is nothing to defend against.
+/// Hashes addresses. No outsider chooses them, so there is nothing to defend against.
 #[derive(Default)]
 pub(super) struct AddressHasher(u64);
 
@@ -122,7 +123,7 @@ impl Hasher for AddressHasher {
     }
 
     fn write_usize(&mut self, address: usize) {
-        // Fibonacci hashing; the table looks at the upper and the lower bits, so both are mixed.
+        // Fibonacci hashing; the table uses the upper and the lower bits, so both are mixed.
         let product = (self.0 ^ address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.0 = product ^ (product >> 32);
     }

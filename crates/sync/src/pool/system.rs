@@ -1,4 +1,4 @@
-//! The pool's twin for checkers: every block from the program's allocator, and a counter.
+//! The pool's twin for checkers: takes every block from the program's allocator, and counts them.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -11,12 +11,12 @@ use crate::shim::process::{AtomicUsize, Ordering};
 static BLOCKS: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// What the counters and the allocator are told: the size that the pool proper would use.
+/// The size that the real pool would use, for the counters.
 fn rounded(layout: Layout) -> usize {
     SizeClass::of(layout).map_or(layout.size(), SizeClass::block_size)
 }
 
-/// The allocator must not be asked for nothing.
+/// The layout with a nonzero size: the allocator must not be asked for zero bytes.
 fn nonzero(layout: Layout) -> Layout {
     if layout.size() == 0 {
         Layout::new::<usize>().align_to(layout.align()).unwrap_or(layout)
@@ -31,20 +31,20 @@ pub(super) fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
 
 /// # Safety
 ///
-/// As [`super::dealloc`].
+/// See [`super::dealloc`].
 pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller gives back a block from `alloc` with this layout, once.
     unsafe { dealloc(block, layout) };
     true
 }
 
-/// Takes a block back that [`try_dealloc`] has not taken: there is none.
+/// Takes back a block that [`try_dealloc`] has refused, which never happens here.
 ///
 /// # Safety
 ///
-/// As [`super::dealloc`].
+/// See [`super::dealloc`].
 pub(super) unsafe fn dealloc_refused(block: NonNull<u8>, layout: Layout) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller gives back a block from `alloc` with this layout, once.
     unsafe { dealloc(block, layout) };
 }
 
@@ -60,16 +60,17 @@ pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
 
 /// # Safety
 ///
-/// As [`super::dealloc`].
+/// See [`super::dealloc`].
 pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     BLOCKS.fetch_sub(1, Ordering::Relaxed);
     BYTES.fetch_sub(rounded(layout), Ordering::Relaxed);
     if cfg!(loom) {
-        // loom does not watch plain memory: so let a use after this find no object of loom's.
-        // SAFETY: the block is the caller's to give up.
+        // loom does not watch plain memory. Overwriting it makes a use after free find no loom
+        // object.
+        // SAFETY: the caller gives up the block, which has `layout.size()` bytes.
         unsafe { block.write_bytes(0xDB, layout.size()) };
     }
-    // SAFETY: `alloc` asked the same allocator for it with the same layout, and the caller gives it
+    // SAFETY: `alloc` got it from the same allocator with the same layout, and the caller gives it
     // back once.
     unsafe { raw::dealloc(block.as_ptr(), nonzero(layout)) }
 }
@@ -104,7 +105,7 @@ mod models {
             let block = alloc(Layout::new::<u64>()).as_ptr().expose_provenance();
             let other = loom::thread::spawn(move || {
                 let block = std::ptr::with_exposed_provenance_mut(block);
-                // SAFETY: the block was sent here, with its layout, by the only one who had it.
+                // SAFETY: the only owner sent the block here, with its layout.
                 unsafe { dealloc(NonNull::new(block).unwrap(), Layout::new::<u64>()) }
             });
             other.join().unwrap();

@@ -1,4 +1,4 @@
-//! The pool from outside: what it hands out, what flows through it, what it gives back.
+//! Tests of the pool through its public functions: layouts, flows between threads, memory returned.
 //!
 //! The pool belongs to the process and the test harness runs tests in parallel, so a test that
 //! looks at the figures takes [`alone`] first; all tests here do, for their own figures to be exact.
@@ -31,7 +31,7 @@ impl Drop for Alone {
     }
 }
 
-/// A block on its way to another thread, full of bytes that tell whether somebody else wrote there.
+/// A block on its way to another thread, filled with a mark that detects foreign writes.
 struct Parcel {
     block: NonNull<u8>,
     layout: Layout,
@@ -62,7 +62,7 @@ impl Parcel {
         };
         assert!(
             bytes.iter().all(|&byte| byte == self.mark),
-            "somebody else wrote into a block in use"
+            "a block in use was written to by another owner"
         );
     }
 }
@@ -257,7 +257,7 @@ fn surplus_is_what_was_not_needed_since_the_last_look() {
     flood();
     flush_thread();
     assert_eq!(trim_surplus(), 0, "the second flood needed it all");
-    assert!(trim_surplus() >= 20_000 * 120, "nobody needed it any more");
+    assert!(trim_surplus() >= 20_000 * 120, "it was not needed any more");
     assert_eq!(trim_surplus(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Locks and conditions of the standard library, without poisoning.
+//! The standard library's mutex and condition variable, without poisoning.
 
 use std::sync::{self, PoisonError, TryLockError};
 use std::time::Duration;
@@ -15,20 +15,20 @@ impl<T> Mutex<T> {
         Self(sync::Mutex::new(value))
     }
 
-    /// Takes the value out again.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock.
+    /// Acquires the lock, blocking the thread until it is free.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock if it is free.
+    /// Acquires the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
@@ -38,7 +38,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// The value, without locking: the borrow shows that nobody else holds the lock.
+    /// Returns the value without locking: the exclusive borrow shows that the lock is free.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,17 +49,17 @@ impl<T: ?Sized> Mutex<T> {
 pub struct Condvar(sync::Condvar);
 
 impl Condvar {
-    /// A condition that nobody waits for yet.
+    /// Creates a condition variable.
     pub const fn new() -> Self {
         Self(sync::Condvar::new())
     }
 
-    /// Gives the lock up, sleeps until notified (or for no reason), takes the lock again.
+    /// Releases the lock, sleeps until notified (or spuriously woken), and acquires the lock again.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
+    /// Like [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,

@@ -1,6 +1,6 @@
-//! The twin of `lock.rs` for the thread sanitizer, which does not see what the locks of the standard
-//! library do, since that is not instrumented: a lock and a condition of atomics that it does see.
-//! They wait by yielding.
+//! The twin of `lock.rs` for the thread sanitizer, which cannot see into the standard library's
+//! locks since those are not instrumented: a mutex and a condition variable made of atomics, which
+//! it does see. They wait by yielding.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
-/// A lock.
+/// A mutex.
 #[derive(Debug, Default)]
 pub struct Mutex<T: ?Sized> {
     locked: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value goes with the lock from thread to thread.
+// SAFETY: the value moves with the mutex from thread to thread.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
-// SAFETY: the lock lets one thread at a time to the value.
+// SAFETY: the lock gives one thread at a time access to the value.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
-/// The lock is held until this is dropped.
+/// Holds the lock until dropped.
 #[derive(Debug)]
 pub struct MutexGuard<'a, T: ?Sized>(&'a Mutex<T>);
 
@@ -30,14 +30,14 @@ impl<T> Mutex<T> {
         Self { locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Takes the value out again.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock.
+    /// Acquires the lock, yielding until it is free.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         loop {
             match self.try_lock() {
@@ -47,14 +47,14 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Takes the lock if it is free.
+    /// Acquires the lock if it is free.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        // ORDERING: Acquire pairs with the release of the guard's end.
+        // ORDERING: Acquire pairs with the Release in the guard's `drop`.
         let was_free = !self.locked.swap(true, Ordering::Acquire);
         was_free.then(|| MutexGuard(self))
     }
 
-    /// The value, without locking: the borrow shows that nobody else holds the lock.
+    /// Returns the value without locking: the exclusive borrow shows that the lock is free.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -63,49 +63,50 @@ impl<T: ?Sized> Mutex<T> {
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held.
+        // SAFETY: the guard holds the lock, so no other thread has access.
         unsafe { &*self.0.value.get() }
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the lock is held.
+        // SAFETY: the guard holds the lock, so no other thread has access.
         unsafe { &mut *self.0.value.get() }
     }
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // ORDERING: Release pairs with the acquire in `try_lock`.
+        // ORDERING: Release pairs with the Acquire in `try_lock`.
         self.0.locked.store(false, Ordering::Release);
     }
 }
 
-/// A condition.
+/// A condition variable: a count of notifications.
 #[derive(Debug, Default)]
 pub struct Condvar(AtomicU64);
 
 impl Condvar {
-    /// A condition that nobody waits for yet.
+    /// Creates a condition variable.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Gives the lock up, waits until notified (or for no reason), takes the lock again.
+    /// Releases the lock, waits until notified (or spuriously woken), and acquires the lock again.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.wait_timeout(guard, Duration::MAX).0
     }
 
-    /// [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
+    /// Like [`wait`](Self::wait), for at most `limit`; the flag tells whether that time ran out.
     #[allow(clippy::disallowed_methods, reason = "this is how it waits")]
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
         limit: Duration,
     ) -> (MutexGuard<'a, T>, bool) {
-        // ORDERING: Acquire, here and below, pairs with the release in `notify_all`. It is read under
-        // the lock, so a notification that comes after the waiter's look at its condition changes it.
+        // ORDERING: Acquire, here and below, pairs with the release in `notify_all`. The count is
+        // read under the lock, so a notification that comes after the waiter has tested its
+        // condition changes it.
         let (start, lock, before) = (Instant::now(), guard.0, self.0.load(Ordering::Acquire));
         drop(guard);
         let mut late = false;
@@ -116,14 +117,14 @@ impl Condvar {
         (lock.lock(), late)
     }
 
-    /// Wakes one waiter, or more.
+    /// Wakes at least one waiter.
     pub fn notify_one(&self) {
         self.notify_all();
     }
 
     /// Wakes all waiters.
     pub fn notify_all(&self) {
-        // ORDERING: Release pairs with the acquires in `wait_timeout`; Acquire orders notifiers.
+        // ORDERING: Release pairs with the Acquires in `wait_timeout`; Acquire orders notifiers.
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 }

@@ -7,13 +7,13 @@ pub mod atomic {
         AtomicUsize, Ordering, fence,
     };
 
-    /// Between a `SeqCst` store and a `SeqCst` load which must not pass it: a fence, since loom takes
-    /// such accesses for `AcqRel` ones.
+    /// Separates a `SeqCst` store from a `SeqCst` load that must not pass it: a fence, since loom
+    /// treats such accesses as `AcqRel`.
     pub fn seq_cst_accesses() {
         fence(Ordering::SeqCst);
     }
 
-    /// The end of an atomic whose memory is given back without a destructor.
+    /// The end of an atomic whose memory is freed without a destructor.
     pub trait End {
         /// loom checks that every access comes before this.
         fn end(&mut self);
@@ -69,7 +69,7 @@ pub mod hint {
 pub mod thread {
     pub use loom::thread::yield_now;
 
-    /// A model has no clock: sleeping is letting the others go first.
+    /// A model has no clock: sleeping lets the other threads run first.
     pub fn sleep(_: std::time::Duration) {
         yield_now();
     }
@@ -98,22 +98,22 @@ pub mod sync {
             Self(loom::sync::Mutex::new(value))
         }
 
-        /// Takes the value out again.
+        /// Returns the value.
         pub fn into_inner(self) -> T {
             self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Waits for the lock.
+        /// Acquires the lock, blocking the thread until it is free.
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Takes the lock if it is free.
+        /// Acquires the lock if it is free.
         pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
             self.0.try_lock().ok()
         }
 
-        /// The value, without locking: the borrow shows that nobody else holds the lock.
+        /// Returns the value without locking: the exclusive borrow shows that the lock is free.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
         }
@@ -130,17 +130,17 @@ pub mod sync {
     pub struct Condvar(loom::sync::Condvar);
 
     impl Condvar {
-        /// A condition that nobody waits for yet.
+        /// Creates a condition variable.
         pub fn new() -> Self {
             Self(loom::sync::Condvar::new())
         }
 
-        /// Gives the lock up, sleeps until notified, takes the lock again.
+        /// Releases the lock, sleeps until notified, and acquires the lock again.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// A model has no clock: the time never runs out.
+        /// Waits without a limit: a model has no clock, so the time never runs out.
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,

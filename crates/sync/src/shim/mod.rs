@@ -1,18 +1,18 @@
-//! One face for `std` and for loom, chosen by `--cfg loom`.
+//! One interface to `std` and to loom, selected by `--cfg loom`.
 //!
-//! Lock-free code takes its atomics, cells, locks and waits from here, so that the very code that
-//! ships is the code that the model checker explores. The differences that the two backends force
-//! on everybody are settled once:
+//! Lock-free code takes its atomics, cells, locks and waits from here, so that the model checker
+//! explores the very code that ships. The two backends differ in a few points, which are settled
+//! here once:
 //!
-//! * [`cell::UnsafeCell`] gives its pointer to a closure ([`with`](cell::UnsafeCell::with),
+//! * [`cell::UnsafeCell`] passes its pointer to a closure ([`with`](cell::UnsafeCell::with),
 //!   [`with_mut`](cell::UnsafeCell::with_mut)), because loom has to know how long an access lasts.
 //!   The `std` version compiles to nothing.
-//! * [`sync::Mutex`] and [`sync::Condvar`] ignore poisoning: no code of the user runs under a lock
-//!   of ours, so a lock cannot be left behind in a broken state by somebody's panic.
-//! * [`atomic::End`] tells a model of an atomic's end where no destructor does.
+//! * [`sync::Mutex`] and [`sync::Condvar`] ignore poisoning: no user code runs under one of these
+//!   locks, so a panic in user code cannot leave the protected state broken.
+//! * [`atomic::End`] tells a model that an atomic ends where no destructor does.
 //! * [`alloc`] goes through loom's leak tracking in a model.
-//! * [`process`] always is `std`: for state that belongs to the process and not to a model, above
-//!   all for statics, which loom's types (no `const fn new`) cannot be.
+//! * [`process`] is always `std`: for state that belongs to the process rather than to a model,
+//!   above all for statics, which loom's types cannot be (they have no `const fn new`).
 
 pub mod process;
 

@@ -1,4 +1,4 @@
-//! State of the process: always `std`, in a model too.
+//! Process-wide state: always `std`, in a model too.
 //!
 //! For statics, and for what a model must not see (the pool, the choice of a fence). A structure
 //! that a model checks takes its atomics from [`shim::atomic`](super::atomic) instead.

@@ -7,14 +7,14 @@ pub mod atomic {
         AtomicUsize, Ordering, fence,
     };
 
-    /// Between a `SeqCst` store and a `SeqCst` load which must not pass it: nothing, since the accesses
-    /// themselves see to that. (loom takes them for `AcqRel` ones.)
+    /// Separates a `SeqCst` store from a `SeqCst` load that must not pass it: does nothing, since
+    /// the accesses themselves are ordered. (loom treats them as `AcqRel`.)
     #[inline(always)]
     pub fn seq_cst_accesses() {}
 
-    /// The end of an atomic whose memory is given back without a destructor.
+    /// The end of an atomic whose memory is freed without a destructor.
     pub trait End {
-        /// Nothing; in a model it is checked that every access comes before this.
+        /// Does nothing; a model checks that every access comes before this.
         #[inline(always)]
         fn end(&mut self) {}
     }
@@ -26,9 +26,9 @@ pub mod atomic {
     impl End for AtomicU64 {}
 }
 
-/// Interior mutability whose accesses have a beginning and an end.
+/// Interior mutability whose accesses have an explicit extent.
 pub mod cell {
-    /// [`std::cell::UnsafeCell`], with its pointer given to a closure.
+    /// [`std::cell::UnsafeCell`] that passes its pointer to a closure.
     #[derive(Debug, Default)]
     #[repr(transparent)]
     pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
@@ -40,7 +40,7 @@ pub mod cell {
             Self(std::cell::UnsafeCell::new(value))
         }
 
-        /// Takes the value out again.
+        /// Returns the value.
         #[inline(always)]
         pub fn into_inner(self) -> T {
             self.0.into_inner()
@@ -48,13 +48,13 @@ pub mod cell {
     }
 
     impl<T: ?Sized> UnsafeCell<T> {
-        /// Runs `f` on the pointer, for reading. Nobody may write while `f` runs.
+        /// Runs `f` on the pointer, for reading. There must be no write while `f` runs.
         #[inline(always)]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
-        /// Runs `f` on the pointer, for writing. Nobody else may have access while `f` runs.
+        /// Runs `f` on the pointer, for writing. There must be no other access while `f` runs.
         #[inline(always)]
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
@@ -62,7 +62,7 @@ pub mod cell {
     }
 }
 
-/// What a waiting loop tells the processor.
+/// Hints to the processor in a waiting loop.
 pub mod hint {
     pub use std::hint::spin_loop;
 }
@@ -72,7 +72,7 @@ pub mod thread {
     pub use std::thread::{sleep, yield_now};
 }
 
-/// Raw memory from the allocator of the program.
+/// Raw memory from the program's allocator.
 pub mod alloc {
     pub use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 }
