@@ -158,11 +158,8 @@ fn what_can_never_be_had_is_refused() {
     assert!(panic_of(|| Credits::new(0)).contains("limit of 0"));
     let credits = Credits::new(2);
     assert!(credits.try_acquire(3).is_none());
-    assert_eq!(panic_of(|| credits.acquire(3)), "3 credits can never be had: the limit is 2");
-    assert_eq!(
-        panic_of(|| credits.acquire_blocking(3)),
-        "3 credits can never be had: the limit is 2"
-    );
+    assert_eq!(panic_of(|| credits.acquire(3)), "3 credits exceed the limit of 2");
+    assert_eq!(panic_of(|| credits.acquire_blocking(3)), "3 credits exceed the limit of 2");
 }
 
 /// In a behaviour there may be a free credit, but no waiting for one.

@@ -1,4 +1,4 @@
-//! The user's part of a behaviour, and what becomes of its result.
+//! The closure of a behaviour: calling it, catching its panic, delivering its result.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,24 +12,24 @@ use crate::sched::runtime_handle::count_abandoned;
 use crate::simulated::Spawned;
 use crate::task::{Mode, RunContext};
 
-/// What happens to a behaviour's result once its cowns are released.
+/// What happens with a behaviour's result after its cowns are released.
 pub(crate) trait Completion: Send {
     type Value;
     /// Whether [`done`](Self::done) does nothing.
     const FORGETS: bool = false;
-    /// The closure is about to be called; the cowns are held.
+    /// Called just before the closure; the cowns are held.
     #[inline(always)]
     fn begins(&mut self) {}
     fn done(self, value: Self::Value);
     fn failed(self, why: Broken);
-    /// The promise of the result, as the simulation knows it.
+    /// The promise of the result, as identified in a simulation.
     #[inline(always)]
     fn promise(&self) -> Option<usize> {
         None
     }
 }
 
-/// The completion of a behaviour without a result: nothing, and it costs nothing.
+/// The completion of a behaviour without a result: does nothing and costs nothing.
 pub(crate) struct Forget;
 
 impl Completion for Forget {
@@ -40,24 +40,24 @@ impl Completion for Forget {
     fn failed(self, _: Broken) {}
 }
 
-/// A behaviour's closure with all that is needed to call it.
+/// A behaviour's closure with everything needed to call it.
 pub(crate) struct Body<S: CownSet, F, C> {
     pub(crate) shape: S::Shape,
     pub(crate) closure: F,
     pub(crate) completion: C,
-    /// What a report of the simulation tells of it.
+    /// The behaviour in reports of the simulation.
     pub(crate) spawned: Spawned,
 }
 
-/// A body that has ended, in one way or another, and is yet to say so.
+/// A body that has ended and has yet to deliver its outcome.
 pub(crate) enum Ended<C: Completion> {
     Done(C, C::Value),
     Failed(C, Broken),
 }
 
 impl<C: Completion> Ended<C> {
-    /// Delivers the result. Foreign code (wakers, destructors) runs in here, so no cown may be held
-    /// and nothing may depend on its return: a panic is caught and reported.
+    /// Delivers the outcome. This runs foreign code (wakers, destructors), so no cown may be held
+    /// and nothing may depend on the return: a panic is caught and reported.
     #[inline]
     pub(crate) fn deliver(self) {
         match self {
@@ -73,22 +73,23 @@ impl<C: Completion> Ended<C> {
     }
 }
 
-/// A body that has panicked; its panic is not reported yet.
+/// A body that has panicked; the panic is not reported yet.
 pub(crate) struct Panicked<C> {
     completion: C,
     payload: Payload,
 }
 
 impl<C: Completion> Panicked<C> {
-    /// Reports the panic as that of closure `F`, and poisons the cowns that the behaviour holds exclusively.
+    /// Reports the panic as that of closure `F`, and poisons the cowns that the behaviour holds
+    /// exclusively.
     ///
     /// # Safety
-    /// They are held still, by the behaviour that the members are of.
+    /// The behaviour of `members` still holds them.
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn tell<F>(self, members: &Cursor<'_>, home: RuntimeId) -> Ended<C> {
         let why = panic::caught(self.payload, type_name::<F>(), home);
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour still holds the members, as this function requires.
         unsafe { members.fail(&why) };
         Ended::Failed(self.completion, why)
     }
@@ -107,15 +108,15 @@ where
     }
 
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
-    /// its deadline. (What comes [unchecked](CownSet::UNCHECKED) comes to a state that has ended then.) Catches a
-    /// panic, and poisons what was held exclusively.
+    /// its deadline. ([Unchecked](CownSet::UNCHECKED) closures see an ended state in that case.)
+    /// Catches a panic, and poisons the cowns held exclusively.
     ///
     /// # Safety
-    /// The behaviour holds the cowns that `members` runs over, and they match the shape.
+    /// The behaviour holds the cowns that `members` iterates over, and these match `self.shape`.
     #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
         let Body { shape, closure, completion, spawned } = self;
-        // SAFETY: the members are held.
+        // SAFETY: the behaviour holds the members.
         let refused = unsafe {
             match context.mode() {
                 Mode::Cancel if S::UNCHECKED => refuse_late(members.clone(), context.home),
@@ -124,23 +125,23 @@ where
             }
         };
         if let Some(why) = refused {
-            // SAFETY: the members match the shape, and their access is not built.
+            // SAFETY: the members match the shape, and no access to them has been created.
             drop_quietly(|| unsafe { S::abandon(shape, &mut members.clone()) });
             return refuse(closure, completion, why, context);
         }
         let body = Body { shape, closure, completion, spawned };
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds the members, and these match the shape.
         match unsafe { body.call(&mut members.clone()) } {
             Ok((completion, value)) => Ended::Done(completion, value),
-            // SAFETY: as above.
+            // SAFETY: the behaviour still holds the members: they are released after this function.
             Err(panicked) => unsafe { panicked.tell::<F>(&members, context.home) },
         }
     }
 
-    /// Calls the closure with its cowns, of which none is poisoned or closed. Catches a panic.
+    /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic.
     ///
     /// # Safety
-    /// As [`execute`](Self::execute).
+    /// See [`execute`](Self::execute).
     #[inline(always)]
     pub(crate) unsafe fn call(
         self,
@@ -149,8 +150,8 @@ where
         let Body { shape, closure, mut completion, spawned } = self;
         completion.begins();
         spawned.begins();
-        // SAFETY: held, by the caller's word, and for the time of the call only: the closure takes
-        // the access for every lifetime.
+        // SAFETY: the behaviour holds the members, which match the shape. The access lives only for
+        // the call: the closure accepts it for every lifetime, so it cannot keep it.
         let call = || closure(unsafe { S::access(shape, members) });
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(value) => Ok((completion, value)),
@@ -158,38 +159,38 @@ where
         }
     }
 
-    /// As [`execute`](Self::execute), where a call more does not matter.
+    /// Like [`execute`](Self::execute), where an additional call does not matter.
     ///
     /// # Safety
-    /// As [`execute`](Self::execute).
+    /// See [`execute`](Self::execute).
     #[inline(never)]
     pub(crate) unsafe fn execute_outlined(
         self,
         members: Cursor<'_>,
         context: &RunContext,
     ) -> Ended<C> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller satisfies the conditions of `execute`.
         unsafe { self.execute(members, context) }
     }
 }
 
-/// Refuses a body that comes unchecked, of a runtime that is past its deadline, unless the state has ended.
+/// Ends the states for an unchecked body whose runtime is past its deadline, or refuses the body.
 ///
 /// # Safety
 /// The behaviour holds the members exclusively.
 #[cold]
 #[inline(never)]
 unsafe fn refuse_late(members: Cursor<'_>, home: RuntimeId) -> Option<Broken> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the behaviour holds the members exclusively.
     if !unsafe { members.end_states() } {
         return Some(Broken::Cancelled);
     }
-    // It comes too late for what it was to do, and only says so.
+    // The state has ended, so the body can only report that.
     count_abandoned(home);
     None
 }
 
-/// Drops a closure that is not to run.
+/// Drops a closure that is not going to run.
 #[cold]
 fn refuse<F, C: Completion>(
     closure: F,

@@ -1,4 +1,4 @@
-//! What a runtime is made with: the user's wishes, as its builder has collected them.
+//! The configuration of a runtime, as collected by its builder.
 
 mod extensions;
 
@@ -18,7 +18,7 @@ type ThreadWrapper = Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>;
 /// The most workers that a runtime can have.
 pub(crate) const MAX_WORKERS: usize = 4096;
 
-/// What the workers know of the user's wishes.
+/// The part of the configuration that the workers read.
 #[derive(Clone)]
 pub(crate) struct Config {
     pub(crate) workers: usize,
@@ -29,22 +29,22 @@ pub(crate) struct Config {
     pub(crate) pin: bool,
     pub(crate) max_blocking: usize,
     pub(crate) blocking_keep_alive: Duration,
-    /// How long a behaviour may keep its worker before it is reported.
+    /// How long a behaviour may occupy its worker before it is reported.
     pub(crate) watchdog: Option<Duration>,
     pub(crate) spare_workers: Option<usize>,
     pub(crate) panic_hook: Option<PanicHook>,
     pub(crate) on_start: Option<ThreadHook>,
     pub(crate) on_stop: Option<ThreadHook>,
-    /// What is put around the life of each thread that runs what users wrote.
+    /// Wraps the body of each thread that runs user code.
     pub(crate) around_threads: Option<ThreadWrapper>,
-    /// What is told of work that arrives while nobody pumps.
+    /// Called when work arrives while no thread pumps.
     pub(crate) on_ready: Option<ThreadHook>,
     pub(crate) host: Host,
     /// Whether threads that have entered no runtime use this one.
     pub(crate) as_default: bool,
-    /// Whether it is told of threads that have entered no runtime.
+    /// Whether to report threads that have entered no runtime.
     pub(crate) expects_entered: bool,
-    /// Whether its tasks are run by a simulation instead of workers.
+    /// Whether a simulation runs its tasks instead of workers.
     pub(crate) simulated: bool,
     pub(crate) extensions: Extensions,
 }
@@ -77,7 +77,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether the runtime's behaviours run on workers, which must not be blocked.
+    /// Returns whether the runtime's behaviours run on workers, which must not be blocked.
     pub(crate) fn has_workers(&self) -> bool {
         matches!(self.host, Host::Workers | Host::Executor) && !self.simulated
     }
@@ -85,22 +85,23 @@ impl Config {
 
 static CONFIGS: Registry<Config> = Registry::new();
 
-/// Makes it known what a runtime was made with.
+/// Registers the configuration of a runtime.
 pub(crate) fn register(id: RuntimeId, config: &'static Config) {
     CONFIGS.register(id, config);
 }
 
-/// What a runtime was made with; `None` of one of a model, which does not exist.
+/// Returns the configuration of a runtime; `None` in a model, which has no runtime.
 pub(crate) fn of(id: RuntimeId) -> Option<&'static Config> {
     CONFIGS.find(id)
 }
 
-/// Which threads run the behaviours of a runtime.
+/// The kind of threads that run the behaviours of a runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Host {
     /// Workers, which must not be blocked.
     Workers,
-    /// Workers whose threads an [executor](crate::runtime::Builder::on_executor) lends, which must not be blocked.
+    /// Workers on threads lent by an [executor](crate::runtime::Builder::on_executor), which must
+    /// not be blocked.
     Executor,
     /// The one thread that calls the [pump](crate::runtime::Pump).
     Pump,

@@ -1,4 +1,4 @@
-//! Credits: a limit on the work in flight, for producers that are faster than the work.
+//! Credits: flow control for producers that are faster than the work they spawn.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,13 +16,14 @@ use crate::sched::context::prepare_to_block;
 use crate::simulated;
 use crate::simulated::What;
 
-/// A limit on the work that is in flight, for producers that are faster than the work.
+/// A limit on the work in flight, for producers that are faster than the work.
 ///
-/// A producer acquires a [`Permit`] for each piece of work and moves it into the behaviour; the
-/// permit's end gives the credit back. Producers that find no credit wait: a thread outside of the
-/// runtime in [`acquire_blocking`](Self::acquire_blocking), a future in [`acquire`](Self::acquire).
-/// A behaviour never waits, since it holds cowns that the work in flight may need: inside one there
-/// is only [`try_acquire`](Self::try_acquire). Credits are given in the order of asking.
+/// A producer acquires a [`Permit`] for each piece of work and moves it into the behaviour;
+/// dropping the permit returns the credits. A producer that finds too few credits waits: a thread
+/// outside of the runtime in [`acquire_blocking`](Self::acquire_blocking), a future in
+/// [`acquire`](Self::acquire). A behaviour must not wait, since it holds cowns that the work in
+/// flight may need; it can only use [`try_acquire`](Self::try_acquire). Credits are granted in the
+/// order of the requests.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -52,7 +53,7 @@ pub struct Credits(Arc<Shared>);
 struct Shared {
     limit: usize,
     available: AtomicUsize,
-    /// How many stand in `queue`; read without the lock.
+    /// The length of `queue`; read without the lock.
     waiting: AtomicUsize,
     queue: Mutex<Queue>,
 }
@@ -60,13 +61,13 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiters: VecDeque<Waiter>,
-    /// How many of them, at the most, have given up since the queue was last searched for such.
+    /// An upper bound on the waiters in `queue` that have given up since it was last compacted.
     given_up: usize,
 }
 
 impl Queue {
-    /// Takes the first waiter out, if `take` gets the credits for it. Those before it that have given up
-    /// are removed.
+    /// Removes and returns the first waiter, if `take` obtains credits for it. Also removes the
+    /// waiters before it that have given up.
     fn pop_if(&mut self, take: impl Fn(usize) -> bool) -> Option<Waiter> {
         while self.waiters.front()?.resolver.is_abandoned() {
             self.waiters.pop_front();
@@ -74,8 +75,8 @@ impl Queue {
         self.waiters.pop_front_if(|first| take(first.amount))
     }
 
-    /// Counts one that has given up. The queue is searched for such when they may be the half of it: so
-    /// each pays for two steps, however long the queue is.
+    /// Counts a waiter that has given up. Compacts the queue when those may be half of it, so each
+    /// costs two steps, however long the queue is.
     fn give_up(&mut self) {
         self.given_up += 1;
         if self.given_up * 2 > self.waiters.len() {
@@ -90,33 +91,33 @@ struct Waiter {
     resolver: Resolver<Permit>,
 }
 
-/// Credits that were acquired. They are given back when the permit is dropped.
-#[must_use = "a permit that is dropped at once admits nothing"]
+/// Acquired credits. Dropping the permit returns them.
+#[must_use = "dropping a permit at once returns its credits"]
 pub struct Permit {
     credits: Credits,
     amount: usize,
 }
 
-/// A permit that is yet to come; see [`Credits::acquire`].
+/// A future [`Permit`]; see [`Credits::acquire`].
 #[derive(Debug)]
-#[must_use = "dropping it gives up the place in the queue"]
+#[must_use = "dropping it leaves the queue"]
 pub struct Acquire {
     credits: Credits,
-    /// `None` once it is used up.
+    /// `None` once it is consumed.
     promise: Option<Promise<Permit>>,
 }
 
-/// Far below where credits that come back to those of [`Credits::lift`] would wrap.
+/// Small enough that credits returned on top of those of [`Credits::lift`] cannot overflow.
 const MAX_LIMIT: usize = usize::MAX / 4;
 
 impl Credits {
-    /// So many credits; `usize::MAX / 4` at the most, and if it is more, then that.
+    /// Creates a number of credits, capped at `usize::MAX / 4`.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if `limit` is zero.
     #[track_caller]
     pub fn new(limit: usize) -> Self {
-        assert!(limit > 0, "with a limit of 0 nothing could ever be admitted");
+        assert!(limit > 0, "a limit of 0 would never admit anything");
         let limit = limit.min(MAX_LIMIT);
         Self(Arc::new(Shared {
             limit,
@@ -126,59 +127,60 @@ impl Credits {
         }))
     }
 
-    /// How many credits there are in all.
+    /// Returns the total number of credits.
     pub fn limit(&self) -> usize {
         self.0.limit
     }
 
-    /// How many credits are free at this moment.
+    /// Returns the number of credits that are free at this moment.
     pub fn available(&self) -> usize {
-        // ORDERING: Relaxed. Out of date as soon as it is read.
+        // ORDERING: Relaxed. The figure is out of date as soon as it is read.
         self.0.available.load(Ordering::Relaxed)
     }
 
-    /// Takes credits, if so many are free and nobody waits.
+    /// Acquires credits if enough are free and nothing waits for credits.
     pub fn try_acquire(&self, amount: usize) -> Option<Permit> {
-        // ORDERING: Relaxed. Only fairness: who does not see a waiter comes before it.
+        // ORDERING: Relaxed. Affects only fairness: a caller that misses a waiter overtakes it.
         if self.0.waiting.load(Ordering::Relaxed) > 0 {
             return None;
         }
         self.take(amount).then(|| Permit { credits: self.clone(), amount })
     }
 
-    /// Takes credits; the future waits for them if need be. Its place in the queue is taken now;
-    /// dropping the future gives it up.
+    /// Acquires credits; the future waits for them if necessary. It enters the queue in this call;
+    /// dropping the future leaves the queue.
     ///
     /// # Panics
-    /// If the amount is above the [`limit`](Self::limit): it could never be had.
+    /// Panics if `amount` exceeds the [`limit`](Self::limit): it could never be granted.
     #[track_caller]
     pub fn acquire(&self, amount: usize) -> Acquire {
         let limit = self.0.limit;
-        assert!(amount <= limit, "{amount} credits can never be had: the limit is {limit}");
+        assert!(amount <= limit, "{amount} credits exceed the limit of {limit}");
         if let Some(permit) = self.try_acquire(amount) {
             return Acquire { credits: self.clone(), promise: Some(Promise::ready(permit)) };
         }
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("credits that others have"));
+        promise.owed_by(|f| f.write_str("credits held by other permits"));
         {
             let mut queue = self.0.queue.lock();
             queue.waiters.push_back(Waiter { amount, resolver });
-            // ORDERING: SeqCst, as `take` and both accesses in `give_back`: a credit that comes back
-            // and a waiter that queues must not miss each other (`waiting` and `available` are each
-            // written by one and then read by the other).
+            // ORDERING: SeqCst, as are `take` and both accesses in `give_back`: a credit that is
+            // returned and a waiter that enters the queue must not miss each other (`waiting` and
+            // `available` are each written by one side and then read by the other).
             self.0.waiting.store(queue.waiters.len(), Ordering::SeqCst);
         }
         simulated::point();
         seq_cst_accesses();
-        // Credits may have come back before we stood in the queue.
+        // Credits may have been returned before the waiter entered the queue.
         self.serve();
         Acquire { credits: self.clone(), promise: Some(promise) }
     }
 
-    /// Takes credits; blocks the calling thread until they are there.
+    /// Acquires credits, blocking the calling thread until they are granted.
     ///
     /// # Panics
-    /// As [`acquire`](Self::acquire), and if it would have to wait in a behaviour or a future.
+    /// Panics if `amount` exceeds the [`limit`](Self::limit), or if it would have to wait in a
+    /// behaviour or a future.
     #[track_caller]
     pub fn acquire_blocking(&self, amount: usize) -> Permit {
         if let Some(permit) = self.try_acquire(amount) {
@@ -193,8 +195,8 @@ impl Credits {
         self.acquire(amount).wait_for(Some(&what))
     }
 
-    /// One credit, as [`acquire_blocking`](Self::acquire_blocking) gets it, for a call that has names of its own for
-    /// itself, for what to do instead where it may not wait, and for what it waits for.
+    /// Acquires one credit like [`acquire_blocking`](Self::acquire_blocking), for a caller that
+    /// names in a panic its own call, what to use instead, and what the thread waits for.
     #[doc(hidden)]
     #[track_caller]
     pub fn acquire_one_for(&self, call: &str, instead: &str, what: &dyn fmt::Display) -> Permit {
@@ -205,8 +207,8 @@ impl Credits {
         self.acquire(1).wait_for(Some(what))
     }
 
-    /// Lifts the limit for good: whoever waits is served at once, and nobody waits any more. For
-    /// what the work was meant for has ended, and its producers are to see that.
+    /// Lifts the limit permanently: grants all waiting requests and every later one. For use when
+    /// the work has ended and its producers must find out.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -218,17 +220,17 @@ impl Credits {
     /// assert_eq!(second.wait().amount(), 1);
     /// ```
     pub fn lift(&self) {
-        // Far above what is ever asked for.
+        // Far above any amount requested.
         let unlimited = 2 * MAX_LIMIT;
-        // ORDERING: SeqCst, as in `give_back`, of which this is one.
+        // ORDERING: SeqCst: acts as a `give_back`; see `acquire`.
         self.0.available.fetch_max(unlimited, Ordering::SeqCst);
         self.look_after_waiting();
     }
 
     fn take(&self, amount: usize) -> bool {
         let enough = |free: usize| free.checked_sub(amount);
-        // ORDERING: SeqCst, see `acquire`. Its acquire also pairs with the release in `give_back`:
-        // what was done under a permit comes before what is done under the next.
+        // ORDERING: SeqCst, see `acquire`. Its Acquire also pairs with the Release in `give_back`:
+        // what was done under one permit comes before what is done under the next.
         self.0.available.fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough).is_ok()
     }
 
@@ -238,7 +240,7 @@ impl Credits {
         self.look_after_waiting();
     }
 
-    /// After credits have come back.
+    /// Serves waiters after credits have been returned.
     fn look_after_waiting(&self) {
         simulated::point();
         seq_cst_accesses();
@@ -248,7 +250,7 @@ impl Credits {
         }
     }
 
-    /// Serves those who wait, in their order, as far as the credits go.
+    /// Grants waiting requests in order, as far as the credits suffice.
     fn serve(&self) {
         let mut served = Vec::new();
         {
@@ -256,19 +258,20 @@ impl Credits {
             while let Some(first) = queue.pop_if(|amount| self.take(amount)) {
                 served.push(first);
             }
-            // ORDERING: Relaxed. The lock orders it among its like, and who queues later stores again.
+            // ORDERING: Relaxed. The lock orders it among these stores, and a later waiter stores
+            // again.
             self.0.waiting.store(queue.waiters.len(), Ordering::Relaxed);
         }
         for Waiter { amount, resolver } in served {
-            // Should nobody wait any more, the permit is dropped, and gives the credits back. What waits
-            // for it may be foreign code, which must not keep the others from theirs.
+            // If the waiter has gone, the permit is dropped and returns its credits. A waker is
+            // foreign code, whose panic must not keep credits from the other waiters.
             drop_quietly(|| resolver.resolve(Permit { credits: self.clone(), amount }));
         }
     }
 }
 
 impl Acquire {
-    /// Tells the deterministic mode what is waited for.
+    /// Tells the deterministic mode what the future depends on.
     #[doc(hidden)]
     #[inline]
     pub fn owed_by(&self, what: What) {
@@ -277,10 +280,10 @@ impl Acquire {
         }
     }
 
-    /// Blocks the calling thread until the credits are there.
+    /// Blocks the calling thread until the credits are granted.
     ///
     /// # Panics
-    /// As [`Promise::wait`].
+    /// See [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Permit {
         self.wait_for(None)
@@ -292,10 +295,10 @@ impl Acquire {
         promise.wait_for(what).expect(KEPT)
     }
 
-    /// The permit, if it is there.
+    /// Returns the permit if it is granted.
     ///
     /// # Errors
-    /// Gives the future back, in its place in the queue, if the credits are yet to come.
+    /// Returns the future, still in the queue, if it is not granted yet.
     pub fn try_wait(mut self) -> Result<Permit, Self> {
         let promise = self.promise.take().expect("a future is not used after it was ready");
         match promise.try_wait() {
@@ -308,15 +311,14 @@ impl Acquire {
     }
 }
 
-/// Those who wait are served as long as there is anybody to wait: each of them keeps the credits
-/// alive.
-const KEPT: &str = "who waits for credits is served";
+/// A waiting future keeps the credits alive, so its request is granted eventually.
+const KEPT: &str = "a waiting request is granted";
 
 impl Future for Acquire {
     type Output = Permit;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit> {
         let promise = self.promise.as_mut().expect("a future is not used after it was ready");
         let permit = std::task::ready!(Pin::new(promise).poll(context));
@@ -329,19 +331,19 @@ impl Drop for Acquire {
     fn drop(&mut self) {
         if self.promise.take().is_some() {
             self.credits.0.queue.lock().give_up();
-            // Those behind may be content with less.
+            // Waiters behind this one may need fewer credits.
             self.credits.serve();
         }
     }
 }
 
 impl Permit {
-    /// How many credits it stands for.
+    /// Returns the number of credits.
     pub fn amount(&self) -> usize {
         self.amount
     }
 
-    /// Splits credits off into a permit of their own, for producers that acquire many at once.
+    /// Splits credits off into a separate permit, for producers that acquire many at once. Returns
     /// `None` if the permit has fewer.
     pub fn split(&mut self, amount: usize) -> Option<Permit> {
         self.amount = self.amount.checked_sub(amount)?;

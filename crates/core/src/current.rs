@@ -1,4 +1,5 @@
-//! What the current thread is to the runtimes: what it has entered, what it runs, and for whom.
+//! The current thread's relation to the runtimes: what it has entered, what it runs, on whose
+//! behalf.
 
 pub(crate) mod default_runtime;
 mod thread_extensions;
@@ -28,12 +29,12 @@ thread_local! {
     static SCOPED: Cell<Option<Scoped>> = const { Cell::new(None) };
 }
 
-/// What [`with_scoped`] was given, as long as that runs.
+/// The argument of [`with_scoped`], while that runs.
 type Scoped = NonNull<dyn Any>;
 
-/// Does something, for the time of which [`scoped`] shows this value on this thread: for layers above, in the place of a
-/// thread-local variable, which simulated threads would share. One within another hides that. No cost but that of two
-/// stores, and none of it fails in the destructor of a thread-local variable.
+/// Runs `work`, during which [`scoped`] returns `value` on this thread. For the layers above, in
+/// place of a thread-local variable, which simulated threads would share. A nested call hides the
+/// outer value. Costs two stores, and works in the destructor of a thread-local variable.
 pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> R {
     struct Leave(Option<Scoped>);
     impl Drop for Leave {
@@ -45,20 +46,20 @@ pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> 
     work()
 }
 
-/// Looks at the value of the innermost [`with_scoped`] that runs on this thread, if there is one.
+/// Passes `look` the value of the innermost [`with_scoped`] that is running on this thread, if any.
 pub fn scoped<R>(look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
-    // SAFETY: its `with_scoped`, which borrows the value, is still running: on this very stack, below this call.
+    // SAFETY: the `with_scoped` that set it borrows the value and is still running, below this call on
+    // this very stack.
     look(SCOPED.get().map(|value| unsafe { value.as_ref() }))
 }
 
-/// On whose behalf something runs; known to a layer above.
+/// On whose behalf code runs; the layer above defines what it is.
 pub type Principal = Arc<dyn Any + Send + Sync>;
 
-/// Does something on behalf of somebody, whom [`principal`] then tells: for layers above, in the
+/// Runs `work` on behalf of `principal`, which [`principal`] then returns. For the layers above, in
 /// place of a thread-local variable, which simulated threads would share.
 ///
-/// In the destructor of a thread-local variable there is nobody any more: the work is done all the same, and
-/// [`principal`] tells none.
+/// In the destructor of a thread-local variable `work` still runs, but without a principal.
 pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
     struct Leave(Option<Principal>);
     impl Drop for Leave {
@@ -70,35 +71,35 @@ pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Sets the principal, and returns the one before. On a thread that is about to end neither has a place.
+/// Sets the principal and returns the previous one. Does nothing on a thread that is about to end.
 fn swap_principal(principal: Option<Principal>) -> Option<Principal> {
     let mut place = Some(principal);
     PRINCIPAL.try_with(|kept| kept.replace(place.take().flatten())).ok().flatten()
 }
 
-/// On whose behalf the caller runs: see [`on_behalf_of`].
+/// Returns on whose behalf the caller runs; see [`on_behalf_of`].
 #[inline]
 pub fn principal() -> Option<Principal> {
     PRINCIPAL.try_with(|kept| kept.borrow().clone()).ok().flatten()
 }
 
-/// A number for the current thread that no other one ever has. It can be had in destructors of
-/// thread-locals, too.
+/// Returns a number for the current thread that no other thread ever has. Works in destructors of
+/// thread-locals as well.
 pub(crate) fn number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     if THREAD.get() == 0 {
-        // ORDERING: Relaxed. Only distinct.
+        // ORDERING: Relaxed. The numbers only have to be distinct.
         THREAD.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
     }
     THREAD.get()
 }
 
-/// What the layers below the scheduler know of the worker that a thread is.
+/// The part of a worker that the layers below the scheduler know.
 pub(crate) trait AnyWorker {
-    /// Its runtime.
+    /// The worker's runtime.
     fn home(&self) -> RuntimeId;
 
-    /// A number that is another one with each task it takes.
+    /// A number that changes with each task the worker takes.
     fn ticks(&self) -> u32;
 }
 
@@ -114,27 +115,27 @@ impl AnyWorker for NoWorker {
     }
 }
 
-/// The worker that this thread is, or null. Who has made it that knows its type.
+/// The worker that this thread is, or null. The code that set it knows the concrete type.
 #[inline]
 pub(crate) fn worker_ptr() -> *const dyn AnyWorker {
     WORKER.get()
 }
 
-/// The same for those who need not know more.
+/// The same as a reference, for callers that need no more than the trait.
 pub(crate) fn worker<'a>() -> Option<&'a dyn AnyWorker> {
-    // SAFETY: set by `AsWorker` for the time that the worker lives, on its own thread; the references that are made from it
-    // do not outlive the task in which they are made.
+    // SAFETY: `AsWorker` sets the pointer while the worker lives, on the worker's own thread;
+    // references made from it do not outlive the task that makes them.
     unsafe { WORKER.get().as_ref() }
 }
 
-/// The time for which the thread is a worker, or none, for another runtime than that whose worker it is.
+/// Makes the thread a worker until dropped; or none, for a runtime other than that of its worker.
 pub(crate) struct AsWorker(*const dyn AnyWorker);
 
 impl AsWorker {
-    /// Makes the thread the worker.
+    /// Makes the thread this worker.
     ///
     /// # Safety
-    /// The worker lives until this is dropped, and is a `sched::worker::Worker`.
+    /// The worker outlives the returned guard, and is a `sched::worker::Worker`.
     #[inline]
     pub(crate) unsafe fn new(worker: *const (impl AnyWorker + 'static)) -> Self {
         Self(WORKER.replace(worker))
@@ -154,27 +155,28 @@ impl Drop for AsWorker {
     }
 }
 
-/// The runtime that this thread has entered, without being a worker.
+/// Returns the runtime that this thread has entered, without being a worker.
 pub(crate) fn entered() -> RuntimeId {
     ENTERED.get()
 }
 
-/// Enters a runtime; returns the one that was entered before.
+/// Enters a runtime; returns the one entered before.
 pub(crate) fn enter(runtime: RuntimeId) -> RuntimeId {
     ENTERED.replace(runtime)
 }
 
-/// The runtime whose blocking work this thread does: it may wait, but not for the end of that work.
+/// Returns the runtime whose blocking work this thread does. Such a thread may block, but must not
+/// wait for the end of that work.
 pub(crate) fn serves() -> RuntimeId {
     SERVES.get()
 }
 
-/// Whether the thread may wait until a runtime has ended.
+/// Returns whether the thread may wait until a runtime has ended.
 pub(crate) fn may_wait_for(runtime: RuntimeId) -> bool {
     !is_inside() && serves() != runtime
 }
 
-/// The time for which a thread does blocking work of a runtime, which it has entered.
+/// Marks the thread as doing blocking work of a runtime, which it enters, until dropped.
 pub(crate) struct Serving {
     before: RuntimeId,
     _entered: Entered,
@@ -192,7 +194,7 @@ impl Drop for Serving {
     }
 }
 
-/// The time for which a thread that serves a runtime has entered it.
+/// Enters a runtime on a thread that serves it, until dropped.
 pub(crate) struct Entered(RuntimeId);
 
 impl Entered {
@@ -207,12 +209,12 @@ impl Drop for Entered {
     }
 }
 
-/// Whether the thread may not be blocked: it runs a behaviour, a future, or is a worker.
+/// Returns whether the thread must not be blocked: it runs a behaviour or a future, or is a worker.
 pub(crate) fn is_inside() -> bool {
     !WORKER.get().is_null() || BODIES.get() > 0 || simulated::is_inside()
 }
 
-/// The thread drops work of a runtime that is past its deadline, until this is dropped.
+/// Marks the thread as dropping work of a runtime past its deadline, until this is dropped.
 pub(crate) struct Cancelling(bool);
 
 impl Cancelling {
@@ -227,12 +229,13 @@ impl Drop for Cancelling {
     }
 }
 
-/// Whether the thread drops work of a runtime that is past its deadline.
+/// Returns whether the thread is dropping work of a runtime past its deadline.
 pub(crate) fn is_cancelling() -> bool {
     CANCELLING.get()
 }
 
-/// The runtime that what the thread makes now belongs to, unless that would have to be started first.
+/// Returns the runtime that objects created by this thread belong to, unless it would first have to
+/// be started.
 pub(crate) fn running() -> Option<RuntimeId> {
     match (worker(), entered()) {
         (Some(worker), _) => Some(worker.home()),
@@ -241,18 +244,18 @@ pub(crate) fn running() -> Option<RuntimeId> {
     }
 }
 
-/// Whether the calling thread may be blocked: whether it runs no behaviour, no handler and no
+/// Returns whether the calling thread may be blocked: it runs no behaviour, no handler and no
 /// future, and is no worker.
 pub fn may_block() -> bool {
     !is_inside()
 }
 
-/// How many bodies run on this thread's stack through `when_here`.
+/// Returns the number of bodies nested on this thread's stack through `when_here`.
 pub(crate) fn nested_bodies() -> u32 {
     BODIES.get()
 }
 
-/// Counts one more body on this thread's stack until it is dropped.
+/// Counts one more body on this thread's stack, until dropped.
 pub(crate) struct Nested(());
 
 impl Nested {
@@ -270,7 +273,7 @@ impl Drop for Nested {
     }
 }
 
-/// Does something as if no body ran on this thread's stack.
+/// Runs `work` as if no body were running on this thread's stack.
 pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
     let nested = BODIES.replace(0);
     let result = work();
@@ -278,8 +281,8 @@ pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Does something as if nothing else ran on this thread's stack: what that is done for, and on whose behalf, is no
-/// concern of it.
+/// Runs `work` as if nothing else were running on this thread's stack: it sees neither the nested
+/// bodies nor the scoped value and principal.
 pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
     let scoped = SCOPED.replace(None);
     let (serves, cancelling) = (SERVES.replace(RuntimeId::NONE), CANCELLING.replace(false));
@@ -292,7 +295,7 @@ pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// What this module knows of a thread that is simulated by a fiber; by default, of one that has done nothing yet.
+/// The state of this module for a thread that a fiber simulates; by default, that of a new thread.
 #[cfg(feature = "sim")]
 #[derive(Default)]
 pub(crate) struct Snapshot {
@@ -308,7 +311,7 @@ pub(crate) struct Snapshot {
 
 #[cfg(feature = "sim")]
 impl Snapshot {
-    /// Makes this what the current thread is, and returns what it was.
+    /// Installs this state on the current thread, and returns the previous one.
     pub(crate) fn swap_in(self) -> Self {
         Self {
             entered: ENTERED.replace(self.entered),
@@ -323,7 +326,7 @@ impl Snapshot {
     }
 }
 
-/// Makes a simulated thread take the part of another one.
+/// Makes a simulated thread take another one's number.
 #[cfg(feature = "sim")]
 pub(crate) fn act_as(thread: u64) {
     THREAD.set(thread);

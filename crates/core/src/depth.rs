@@ -1,9 +1,10 @@
-//! How deep destructors lie on one stack: a cown's state may own the last handle of another cown, and
-//! that of the next, a hundred thousand times over; so may the shared state of an interruptible cown, the
-//! value of a promise, and the closure that a resolver calls.
+//! Limits the nesting of destructors on one stack. A cown's state may own the last handle of
+//! another cown, and so on, a hundred thousand times over; the same goes for the shared state of an
+//! interruptible cown, the value of a promise, and the closure that a resolver calls.
 //!
-//! Up to [`MAX_NESTED`] of these are dropped inside of each other, as with `Box`. What lies deeper is
-//! put aside, and dropped by the outermost of them in a loop; or before the thread blocks, which may be for just that.
+//! Up to [`MAX_NESTED`] of these are dropped inside each other, as with `Box`. Deeper ones are
+//! deferred: the outermost drops them in a loop, or the thread does before it blocks, possibly for
+//! one of them.
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -20,21 +21,21 @@ use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
 
-/// How many destructors may lie on top of each other on one stack.
+/// The most destructors nested on one stack.
 const MAX_NESTED: u32 = 32;
 
 thread_local! {
-    // Without destructors of their own, so that the states of other thread-locals can use them.
+    // These have no destructors, so that the destructors of other thread-locals can use them.
     static NESTED: Cell<u32> = const { Cell::new(0) };
-    /// The newest task that was put aside; each links to the one before it.
+    /// The newest deferred task; each one links to the one before it.
     static ASIDE: Cell<*mut ()> = const { Cell::new(null_mut()) };
 }
 
-/// One destructor of foreign code that runs on this stack.
+/// A destructor of foreign code that is running on this stack.
 pub(crate) struct Depth(());
 
 impl Depth {
-    /// `None` if the stack is deep enough: the caller has to [`put_aside`] what it wanted to do.
+    /// Returns `None` at the limit: then the caller must defer its work with [`put_aside`].
     #[inline]
     pub(crate) fn enter() -> Option<Self> {
         let nested = NESTED.get();
@@ -45,10 +46,10 @@ impl Depth {
     }
 }
 
-/// Runs the destructors that were put aside on this thread.
+/// Runs the destructors deferred on this thread.
 pub(crate) fn catch_up() {
     if !ASIDE.get().is_null() {
-        // On top of what is on the stack, as if that were the outermost one.
+        // On top of the current stack, as if that were the outermost destructor.
         let nested = NESTED.replace(1);
         finish();
         NESTED.set(nested);
@@ -65,7 +66,7 @@ impl Drop for Depth {
     }
 }
 
-/// The destructors that run on the stack of a simulated thread, and what was put aside for them.
+/// The nesting and the deferred tasks of a simulated thread.
 #[cfg(feature = "sim")]
 pub(crate) struct Destructors {
     nested: u32,
@@ -81,44 +82,46 @@ impl Default for Destructors {
 
 #[cfg(feature = "sim")]
 impl Destructors {
-    /// Makes these the current thread's, and returns those it had.
+    /// Installs these on the current thread, and returns the previous ones.
     pub(crate) fn swap_in(self) -> Self {
         Self { nested: NESTED.replace(self.nested), aside: ASIDE.replace(self.aside) }
     }
 }
 
-/// Leaves a task that drops a state to the outermost destructor on this stack.
+/// Defers a task that drops a state to the outermost destructor on this stack.
 ///
 /// # Safety
-/// The task is ready and the caller's to give away, and [`Depth::enter`] has just refused.
+/// The task is ready and the caller owns it, and [`Depth::enter`] has just returned `None`.
 #[cold]
 pub(crate) unsafe fn put_aside(task: TaskPtr) {
-    // SAFETY: a ready task is live, and its link is ours until it runs.
+    // SAFETY: a ready task is live, and its owner may use the link until it runs.
     let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
     // ORDERING: Relaxed, here and in `finish`: the list never leaves the thread.
     link.store(ASIDE.replace(task.as_ptr().cast()), Ordering::Relaxed);
 }
 
-/// Runs a destructor: now, or, if the stack is deep enough, by the outermost of those on it. Then a panic
-/// in it goes no further.
+/// Runs a destructor: now, or at the limit of nesting later, by the outermost destructor on this
+/// stack. In the second case a panic in it does not propagate.
 ///
 /// # Safety
-/// What it captures lives until then: it is `'static`. (As a bound that would have to be one of the types
-/// whose destructor this is, which takes their `Send` from some futures.)
+/// The captures stay valid until the destructor runs: they are `'static`. (As a bound, this would
+/// have to hold for the types whose destructor this is, which would cost some futures their
+/// `Send`.)
 #[inline]
 pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
     match Depth::enter() {
         Some(_depth) => destructor(),
-        // SAFETY: the task is ours, and was refused just now; what it captures lives, by the caller's word.
+        // SAFETY: the task was just allocated and is owned here, and `enter` has just returned
+        // `None`; its captures stay valid, as the caller promises.
         None => unsafe { put_aside(Aside::allocate(destructor)) },
     }
 }
 
-/// A value that may own another such value, and that one another, as often as there is memory: dropping the outermost
-/// does not fill the stack. For layers above this one; cowns, promises and what is spawned need none.
+/// A value that may own another such value, nested to any depth, without its drop overflowing the
+/// stack. For the layers above; cowns, promises and spawned closures do not need it.
 ///
-/// Up to a few dozen are dropped inside of each other, as ever. What lies deeper is dropped after that, by the outermost;
-/// then a panic in a destructor goes no further.
+/// Up to a few dozen are dropped inside each other, as usual. The outermost drops deeper ones
+/// afterwards, and a panic in their destructors does not propagate.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -143,9 +146,9 @@ impl<T: 'static> Deep<T> {
 
 impl<T: 'static> Drop for Deep<T> {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: the value is taken once, here, and not used afterwards.
         let value = unsafe { ManuallyDrop::take(&mut self.0) };
-        // SAFETY: it is `'static`.
+        // SAFETY: the closure captures a `T`, which is `'static`.
         unsafe { run_destructor(move || drop(value)) };
     }
 }
@@ -178,7 +181,7 @@ impl<T: fmt::Debug + 'static> fmt::Debug for Deep<T> {
     }
 }
 
-/// A destructor that was put aside.
+/// A deferred destructor.
 #[repr(C)]
 struct Aside<F> {
     task: Task,
@@ -194,16 +197,17 @@ impl<F: FnOnce()> Aside<F> {
         let block = pool::alloc(Layout::new::<Self>()).cast::<Self>();
         let task = Task { vtable: &Self::VTABLE };
         let link = AtomicPtr::new(null_mut());
-        // SAFETY: the block is fresh and has the layout.
+        // SAFETY: the block was just allocated with the layout of `Self`.
         unsafe { block.write(Self { task, link, destructor: ManuallyDrop::new(destructor) }) };
         block.cast()
     }
 
     /// # Safety
-    /// As for every [`TaskVTable::run`]; the task is one of `allocate`'s with this type.
+    /// See [`TaskVTable::run`]; the task comes from `allocate` with this type.
     unsafe fn run(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
         let mut block = task.cast::<Self>();
-        // SAFETY: the block is ours alone; the destructor is taken out once, and the block freed.
+        // SAFETY: the block is owned by this call, since the task runs once; the destructor is
+        // moved out once, and the block freed with its own layout.
         let destructor = unsafe {
             block.as_mut().link.end();
             let destructor = ManuallyDrop::take(&mut block.as_mut().destructor);
@@ -215,21 +219,22 @@ impl<F: FnOnce()> Aside<F> {
     }
 
     /// # Safety
-    /// As for every [`TaskVTable::link`]; the task is one of `allocate`'s with this type.
+    /// See [`TaskVTable::link`]; the task comes from `allocate` with this type.
     unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the task is ready, so its block is live, and it begins as `Self`.
         NonNull::from(unsafe { &task.cast::<Self>().as_ref().link })
     }
 }
 
-/// Runs what was put aside, and what is put aside meanwhile. The caller counts as nested, so that
-/// none of it does the same.
+/// Runs the deferred destructors, including those deferred meanwhile. The caller counts as nested,
+/// so none of them does the same.
 #[cold]
 fn finish() {
     let context = RunContext::new(RuntimeId::NONE, Mode::Run);
     while let Some(task) = NonNull::new(ASIDE.get()) {
         let task: TaskPtr = task.cast();
-        // SAFETY: on the list, so ready and ours, with its link; it is taken off before it runs.
+        // SAFETY: a task on the list is ready, owned by this thread and has a valid link; it leaves
+        // the list before it runs, so it runs once.
         unsafe {
             let link = (task.as_ref().vtable.link)(task).as_ref();
             ASIDE.set(link.load(Ordering::Relaxed));

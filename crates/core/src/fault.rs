@@ -1,10 +1,11 @@
-//! What can go wrong in user code, as values: for those who wait ([`Broken`]), and for a runtime's hook ([`Fault`]).
+//! Failures of user code as values: for the waiter of a promise ([`Broken`]), and for a runtime's
+//! hook ([`Fault`]).
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why a promise has no value.
+/// The reason why a promise has no value.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -21,27 +22,27 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Broken {
-    /// The behaviour panicked; its message, if it was a string.
+    /// The behaviour panicked, with this message if it was a string.
     Panicked(Arc<str>),
-    /// The behaviour was skipped since a cown of its set was poisoned by an earlier panic. Name it
-    /// with [`checked`](crate::Cown::checked) to run all the same.
+    /// The behaviour was skipped because an earlier panic has poisoned a cown of its set. To run
+    /// anyway, wrap the cown in [`checked`](crate::Cown::checked).
     Poisoned {
-        /// Which member of the set, counted from 0.
+        /// The index of the member in the set.
         position: usize,
     },
-    /// The behaviour was skipped since a cown of its set is closed: its state has ended, as that of
-    /// an actor that has stopped.
+    /// The behaviour was skipped because a cown of its set is closed: its state has ended, like
+    /// that of a stopped actor.
     Closed {
-        /// Which member of the set, counted from 0.
+        /// The index of the member in the set.
         position: usize,
     },
-    /// The behaviour, which was to be spawned later, was refused then: a cown of its set took no more
-    /// ([`Refusal::Full`](crate::behaviour::Refusal::Full)).
+    /// The behaviour was to be spawned later, and was then refused because a cown of its set was
+    /// full ([`Refusal::Full`](crate::behaviour::Refusal::Full)).
     Full {
-        /// Which member of the set, counted from 0.
+        /// The index of the member in the set.
         position: usize,
     },
-    /// The runtime was shut down, and its deadline passed before the behaviour could run.
+    /// The runtime was shut down, and its deadline passed before the behaviour ran.
     Cancelled,
     /// The [`Resolver`](crate::promise::Resolver) was dropped without a value.
     Dropped,
@@ -62,10 +63,7 @@ impl fmt::Display for Broken {
                  ended"
             ),
             Broken::Full { position } => {
-                write!(
-                    f,
-                    "the behaviour was refused: member {position} of its set takes no more for now"
-                )
+                write!(f, "the behaviour was refused: member {position} of its set is full")
             }
             Broken::Cancelled => f.write_str("the runtime was shut down before the behaviour ran"),
             Broken::Dropped => f.write_str("the resolver was dropped without a value"),
@@ -75,52 +73,54 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Something that went wrong in user code, as the runtime's hook is told.
+/// A failure of user code, as reported to the runtime's hook.
 ///
 /// The default hook emits a [`tracing`] event; set another with
 /// [`Builder::panic_hook`](crate::runtime::Builder::panic_hook).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// A behaviour, future or blocking job panicked. What it held exclusively is poisoned.
+    /// A behaviour, future or blocking job panicked. The cowns that it held exclusively are
+    /// poisoned.
     #[non_exhaustive]
     Panicked {
-        /// The name of its type. That of a closure names the function that it stands in.
+        /// The name of its type; for a closure it includes the enclosing function.
         behaviour: &'static str,
-        /// The panic's message, or a note that it had none.
+        /// The panic's message, or a note that it has none.
         message: Arc<str>,
     },
-    /// A behaviour was skipped, since a member of its set is poisoned. Its spawner is told too if it has
-    /// used [`ask`](crate::ask) or [`when_or_else`](crate::when_or_else).
+    /// A behaviour was skipped because a member of its set is poisoned. Its spawner is notified as
+    /// well if it used [`ask`](crate::ask) or [`when_or_else`](crate::when_or_else).
     #[non_exhaustive]
     Skipped {
-        /// The name of its type. That of a closure names the function that it stands in.
+        /// The name of its type; for a closure it includes the enclosing function.
         behaviour: &'static str,
-        /// Which member of the set, counted from 0.
+        /// The index of the member in the set.
         position: usize,
     },
-    /// A behaviour was skipped, since a member of its set is closed.
+    /// A behaviour was skipped because a member of its set is closed.
     #[non_exhaustive]
     Closed {
-        /// The name of its type. That of a closure names the function that it stands in.
+        /// The name of its type; for a closure it includes the enclosing function.
         behaviour: &'static str,
-        /// Which member of the set, counted from 0.
+        /// The index of the member in the set.
         position: usize,
     },
-    /// A behaviour has kept its worker for longer than the [watchdog](crate::runtime::Builder::watchdog)
-    /// allows, and still does.
+    /// A behaviour has occupied its worker for longer than the
+    /// [watchdog](crate::runtime::Builder::watchdog) allows, and is still running.
     #[non_exhaustive]
     Stalled {
-        /// The type of the behaviour's closure, which tells where it was written; or what else it is.
+        /// The type of the behaviour's closure, which includes the enclosing function, or another
+        /// description of the work.
         behaviour: &'static str,
         /// The name of the thread.
         thread: String,
-        /// For how long it was seen to run.
+        /// How long it has been seen running.
         running_for: Duration,
     },
-    /// A thread that has entered no runtime has used the global one for the first time, by making a cown
-    /// or an actor, setting a timer, or asking for events or names there, although this runtime
-    /// [expects](crate::runtime::Builder::expect_entered) that threads enter it.
+    /// A thread that has entered no runtime used the global one for the first time (by creating a
+    /// cown or an actor, setting a timer, or asking for events or names), although this runtime
+    /// [expects](crate::runtime::Builder::expect_entered) threads to enter it.
     #[non_exhaustive]
     NotEntered {
         /// The name of the thread.
@@ -131,7 +131,7 @@ pub enum Fault {
     /// A destructor, waker or hook panicked outside of a behaviour's body. Nothing is poisoned.
     #[non_exhaustive]
     InCleanup {
-        /// The panic's message, or a note that it had none.
+        /// The panic's message, or a note that it has none.
         message: Arc<str>,
     },
 }
@@ -152,14 +152,14 @@ impl fmt::Display for Fault {
             ),
             Fault::Stalled { behaviour, thread, running_for } => write!(
                 f,
-                "a behaviour has kept the thread `{thread}` for {running_for:.0?}, and still does: \
-                 `{behaviour}` (run what computes or waits for long through `blocking`)"
+                "a behaviour has occupied the thread `{thread}` for {running_for:.0?} and still runs: \
+                 `{behaviour}` (use `blocking` for long computations and waits)"
             ),
             Fault::NotEntered { thread, runtime } => write!(
                 f,
-                "the thread `{thread}` has used the global runtime, since it has not entered `{runtime}`: \
-                 enter it (`System::enter`, `RuntimeHandle::enter_thread`, `RuntimeHandle::within`), or make it the default \
-                 (`Builder::as_default`)"
+                "the thread `{thread}` uses the global runtime because it has not entered \
+                 `{runtime}`: enter that (`System::enter`, `RuntimeHandle::enter_thread`, \
+                 `RuntimeHandle::within`), or make it the default (`Builder::as_default`)"
             ),
             Fault::InCleanup { message } => write!(f, "a destructor or waker panicked: {message}"),
         }

@@ -1,35 +1,35 @@
-//! What runtimes are known by.
+//! Runtime ids, and tables indexed by them.
 
 use std::fmt;
 use std::num::NonZeroU16;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// Which runtime a cown, a task or a thread belongs to. 0 is none. 16 bits, in a word that is as long as the one of a cown
-/// which they are compared with: so that takes no instruction to extend them.
+/// Identifies the runtime of a cown, a task or a thread. 0 means none. 16 bits in a word as long as
+/// that of a cown, with which it is compared, so the comparison needs no extension.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct RuntimeId(u32);
 
 impl RuntimeId {
     pub(crate) const NONE: Self = Self(0);
-    /// Above the largest id.
+    /// One more than the largest id.
     pub(crate) const LIMIT: usize = 1 << 16;
 
     pub(crate) fn new(id: NonZeroU16) -> Self {
         Self::from_raw(id.get())
     }
 
-    /// One that no runtime has had, unless all are used up.
+    /// Returns an id that no runtime has had, or `None` if all are used up.
     pub(crate) fn next() -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let free = |id: u32| (id < Self::LIMIT as u32).then_some(id + 1);
-        // ORDERING: Relaxed. Only distinct.
+        // ORDERING: Relaxed. The ids only have to be distinct.
         let id = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, free).ok()?;
         u16::try_from(id).ok().and_then(NonZeroU16::new).map(Self::new)
     }
 
-    /// The id that [`get`](Self::get) gave.
+    /// Converts back the result of [`get`](Self::get).
     #[inline]
     pub(crate) fn from_raw(id: u16) -> Self {
         Self(id as u32)
@@ -40,7 +40,7 @@ impl RuntimeId {
         self.0 as u16
     }
 
-    /// The same, extended with zeros.
+    /// The id, zero-extended.
     #[inline]
     pub(crate) fn extended(self) -> u32 {
         self.0
@@ -53,12 +53,13 @@ impl fmt::Debug for RuntimeId {
     }
 }
 
-/// What the word of a fresh cown says, by the place where it is made: the home, and whether the cown is pinned there.
+/// The initial state word of a cown created by this thread: its home, and whether it is pinned
+/// there.
 #[derive(Clone, Copy)]
 pub(crate) struct Birthplace(u32);
 
 impl Birthplace {
-    /// The bit that says that it is pinned. The flags are held to this where they are defined.
+    /// The bit for a pinned cown. The flags are checked against this where they are defined.
     pub(crate) const PINNED: u32 = 1 << 22;
 
     pub(crate) fn new(home: RuntimeId, is_pumped: bool) -> Self {
@@ -71,7 +72,7 @@ impl Birthplace {
     }
 }
 
-/// What a layer has of each runtime, by its id. None of it is ever freed.
+/// Maps runtime ids to a layer's data for each runtime, which is never freed.
 pub(crate) struct Registry<T: 'static>([AtomicPtr<T>; RuntimeId::LIMIT]);
 
 impl<T> Registry<T> {
@@ -79,19 +80,19 @@ impl<T> Registry<T> {
         Self([const { AtomicPtr::new(null_mut()) }; RuntimeId::LIMIT])
     }
 
-    /// Makes it known under the runtime's id.
+    /// Registers the data of a runtime.
     pub(crate) fn register(&self, id: RuntimeId, of_runtime: &'static T) {
         let of_runtime = std::ptr::from_ref(of_runtime).cast_mut();
-        // ORDERING: Release pairs with the acquire in `find`.
+        // ORDERING: Release pairs with the Acquire in `find`: the data is initialised.
         self.0[usize::from(id.get())].store(of_runtime, Ordering::Release);
     }
 
-    /// That of a runtime, if it has registered any.
+    /// Returns the data of a runtime, if registered.
     #[inline]
     pub(crate) fn find(&self, id: RuntimeId) -> Option<&'static T> {
-        // ORDERING: Acquire pairs with the release in `register`.
+        // ORDERING: Acquire pairs with the Release in `register`.
         let of_runtime = self.0[usize::from(id.get())].load(Ordering::Acquire);
-        // SAFETY: only references for ever are registered.
+        // SAFETY: the pointer is null or comes from a `&'static T` passed to `register`.
         unsafe { of_runtime.as_ref() }
     }
 }

@@ -1,11 +1,12 @@
-//! The core of Coact: cowns, behaviours on them, and the scheduler that runs these.
+//! The core of Coact: cowns, behaviours on them, and the scheduler that runs behaviours.
 //!
-//! Users take the crate `coact`, which has the same modules.
+//! Users depend on the crate `coact`, which re-exports these modules.
 //!
-//! Reading order: `cown` (state and handles), `behaviour` (what is queued on cowns; its README has
-//! the protocol), `interrupt` (what happens between two behaviours), `group` (cowns with one queue), `sched` (who runs it; README), `promise`, `runtime`, `time`.
+//! Reading order: `cown` (state and handles), `behaviour` (requests queued on cowns; the protocol
+//! is in `queue/README.md`), `interrupt` (what runs between two behaviours), `group` (cowns that
+//! share one queue), `sched` (the scheduler; see its README), `promise`, `runtime`, `time`.
 
-// In a model there are no workers.
+// Models have no workers.
 #![cfg_attr(all(test, loom), allow(dead_code))]
 
 pub mod behaviour;
@@ -43,7 +44,8 @@ pub use group::Group;
 pub use promise::Promise;
 pub use runtime::Runtime;
 
-/// What the crates above need and programs do not: no part of the interface, and it may change at any time.
+/// What the crates above need and programs do not: not part of the public interface, and may change
+/// at any time.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::cown::last_handle::LastHandleCheck;

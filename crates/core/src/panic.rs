@@ -1,4 +1,4 @@
-//! Panics of user code: caught where they happen, reported, and told to whoever waits.
+//! Catches panics of user code, reports them, and passes them on to waiters.
 
 pub(crate) mod unwinding;
 
@@ -11,23 +11,24 @@ use crate::current;
 use crate::fault::{Broken, Fault, trace_fault};
 use crate::ids::RuntimeId;
 
-/// The message of a panic that says nothing.
+/// The message of a panic without a string payload.
 const NO_MESSAGE: &str = "(no message)";
 
-/// The message of a panic's payload.
+/// Extracts the message from a panic's payload.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> Arc<str> {
     let text = payload.downcast_ref::<&'static str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or(NO_MESSAGE).into()
 }
 
-/// Reports a caught panic of a body of a type of that name, and says how it shows to those who wait.
+/// Reports a caught panic of a body whose type has this name, and returns it as a value for
+/// waiters.
 #[cold]
 pub(crate) fn caught(payload: Payload, behaviour: &'static str, home: RuntimeId) -> Broken {
     caught_in(payload, behaviour, Some(home), true)
 }
 
-/// The same of a body, or of something else.
+/// The same, for a body or other foreign code.
 fn caught_in(
     payload: Payload,
     behaviour: &'static str,
@@ -35,7 +36,7 @@ fn caught_in(
     is_body: bool,
 ) -> Broken {
     let message = message(&*payload);
-    // Before foreign code runs, which may panic for its part.
+    // Before foreign code runs, which may itself panic.
     let waiting = unwinding::end(is_body);
     drop_quietly(move || drop(payload));
     report_in(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
@@ -43,18 +44,16 @@ fn caught_in(
     Broken::Panicked(message)
 }
 
-/// Runs foreign code for a layer above. A panic is reported as that of a behaviour is, and shows as
-/// [`Broken::Panicked`].
+/// Runs foreign code for a layer above. A panic is reported like that of a behaviour.
 ///
 /// # Errors
-/// The panic.
+/// Returns a panic as [`Broken::Panicked`].
 pub fn catch<R, F: FnOnce() -> R>(foreign: F) -> Result<R, Broken> {
     catch_unwind(AssertUnwindSafe(foreign))
         .map_err(|payload| caught_in(payload, type_name::<F>(), current::running(), false))
 }
 
-/// Runs foreign code that is not a behaviour's body. A panic in it is reported, and goes no
-/// further.
+/// Runs foreign code other than a behaviour's body. A panic in it is reported and not propagated.
 pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign)) {
         end_quietly(payload);
@@ -66,22 +65,22 @@ pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
 fn end_quietly(payload: Payload) {
     let message = message(&*payload);
     let waiting = unwinding::end(false);
-    // A payload whose own destructor panics is not worth a second report.
+    // A payload whose destructor panics in turn is not worth a second report.
     discard(payload);
     let fault = Fault::InCleanup { message: Arc::clone(&message) };
-    // It is no reason to start one.
+    // Reporting must not start a runtime.
     report_in(&fault, current::running());
     waiting.tell(&message);
 }
 
-/// What a panic carries.
+/// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// How many payloads are dropped of which each was thrown by the destructor of the one before.
+/// The number of payloads dropped in a row, each thrown by the destructor of the one before.
 const PAYLOADS_IN_A_ROW: u32 = 100;
 
-/// Drops the payload of a panic that was caught. Its destructor is foreign code, which may panic with
-/// another payload of that kind, and so on. If there is no end to it, the last one is leaked.
+/// Drops the payload of a caught panic. Its destructor is foreign code, which may panic with
+/// another such payload, and so on. If this does not end, the last one is leaked.
 #[cold]
 pub(crate) fn discard(mut payload: Payload) {
     for _ in 0..PAYLOADS_IN_A_ROW {
@@ -93,18 +92,18 @@ pub(crate) fn discard(mut payload: Payload) {
     std::mem::forget(payload);
 }
 
-/// Tells a runtime's hook.
+/// Passes a fault to a runtime's hook.
 pub(crate) fn report(fault: &Fault, home: RuntimeId) {
     report_in(fault, Some(home));
 }
 
-/// The same where there may be no runtime: then the default hook is told.
+/// The same, where there may be no runtime: then the default hook is called.
 fn report_in(fault: &Fault, home: Option<RuntimeId>) {
     let hook = home.and_then(config::of).and_then(|config| config.panic_hook.as_deref());
     let told = catch_unwind(AssertUnwindSafe(|| hook.unwrap_or(&trace_fault)(fault)));
     if let Err(payload) = told {
         discard(payload);
-        // What listens to events is foreign code, too.
+        // A subscriber to events is foreign code as well.
         let told = catch_unwind(|| {
             tracing::error!("the panic hook of the runtime panicked itself");
         });

@@ -1,42 +1,43 @@
-//! Which of several ways to the same end were taken. A short way that no test takes would be one that nobody has
-//! tested: so the property tests, which run on real workers, ask for these counts and want to have been on all of them.
+//! Counts which fast paths were taken. A fast path that no test takes would be untested, so the
+//! property tests, which run on real workers, check these counts and require every path to have
+//! been taken.
 //!
-//! Counted with the feature `sim` only; without it this compiles to nothing.
+//! Counts only with the feature `sim`; without it this compiles to nothing.
 
-/// A way that is taken where there is little to do, beside one that always leads there.
+/// A fast path beside a general one that always works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Path {
-    /// A worker has spawned a behaviour on one free cown.
+    /// A worker spawned a behaviour on one free cown.
     SingleFree,
-    /// A behaviour on one cown has passed it on to the next such one.
+    /// A behaviour on one cown passed it on to the next such behaviour.
     SinglePassedOn,
-    /// A behaviour on two free cowns has taken both.
+    /// A behaviour on two free cowns took both.
     PairFree,
-    /// Or was queued.
+    /// A behaviour on two cowns was queued.
     PairQueued,
-    /// A behaviour on one cown has run on the spot.
+    /// A behaviour on one cown ran inline.
     HereOne,
-    /// A behaviour on two.
+    /// A behaviour on two cowns ran inline.
     HereTwo,
-    /// A thread has found cowns taken, and has got them on a later attempt.
+    /// A thread found cowns taken, and acquired them on a later attempt.
     HereAfterAll,
-    /// The only handle of a cown was dropped, and nothing was queued on it.
+    /// The only handle of a cown was dropped while nothing was queued on it.
     SoleHandle,
-    /// A behaviour on one cown, the last request of a cown without handles, has dropped the state.
+    /// A behaviour on one cown, the last request of a cown without handles, dropped the state.
     EndedAtOnce,
-    /// A worker has taken the task that was to run next, without a look at the others.
+    /// A worker took the task to run next without looking at the others.
     Next,
-    /// A worker has put the task that was to run next beside another one, where there was room.
+    /// A worker moved the task to run next to another slot, which was free.
     PutAside,
-    /// A worker has taken the newest of those that were put aside.
+    /// A worker took the newest of the tasks moved there.
     Fresh,
-    /// What followed a behaviour that had sent to an overloaded cown has given way.
+    /// The task after a behaviour that had sent to an overloaded cown yielded.
     GaveWay,
 }
 
 impl Path {
-    /// All of them.
+    /// All paths.
     pub const ALL: [Path; 13] = [
         Path::SingleFree,
         Path::SinglePassedOn,
@@ -53,7 +54,7 @@ impl Path {
         Path::GaveWay,
     ];
 
-    /// How often it was taken in this process.
+    /// Returns how often this path was taken in this process.
     #[cfg(feature = "sim")]
     pub fn count(self) -> u64 {
         counted::COUNTS[self as usize].load(std::sync::atomic::Ordering::Relaxed)

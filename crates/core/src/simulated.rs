@@ -1,8 +1,8 @@
-//! What a simulation takes over: the one place by which all layers know the deterministic mode.
+//! The interface through which all layers reach a simulation, if one is running.
 //!
-//! A simulation of this thread ([`Simulation`]) is made by the module `sim`, which stands above all others. Where there is
-//! none each function does nothing, or what it would do on real threads; without the feature `sim` there never is one, and
-//! they compile to nothing.
+//! A simulation of this thread ([`Simulation`]) is implemented by the module `sim`, which is above
+//! all others. Without one, each function does nothing, or what it does on real threads. Without
+//! the feature `sim` there never is one, and they compile to nothing.
 
 use std::fmt::{self, Display};
 use std::num::NonZeroU64;
@@ -14,21 +14,21 @@ use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::task::TaskPtr;
 
-/// Writes what something is, for reports.
+/// Writes a description, for reports.
 pub type What = fn(&mut fmt::Formatter<'_>) -> fmt::Result;
 
-/// What a simulation knows behaviours and futures by. Never used again, so that what is left of one run is not taken for
-/// something of another.
+/// Identifies behaviours and futures in a simulation. Never reused, so that leftovers of one run
+/// are not mistaken for objects of another.
 pub(crate) type Id = NonZeroU64;
 
-/// A place in the program.
+/// A location in the program.
 pub(crate) type Site = &'static Location<'static>;
 
-/// A condition that only looks.
+/// A condition without side effects.
 pub(crate) type Condition<'a> = dyn Fn() -> bool + 'a;
 
-/// The run of a program under a scheduler of its own. Promises are known by the addresses of their cells, cowns by those
-/// of their headers.
+/// A run of a program under the simulation's own scheduler. Promises are identified by the
+/// addresses of their cells, cowns by those of their headers.
 #[cfg_attr(not(feature = "sim"), allow(dead_code))]
 pub(crate) trait Simulation {
     /// See [`point`].
@@ -99,7 +99,7 @@ pub(crate) trait Simulation {
     fn handled(&self, cell: usize);
     /// See [`polled`].
     fn polled(&self, cell: usize);
-    /// Writes what is known of a promise.
+    /// Writes a description of a promise.
     fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     /// See [`spawns`].
     fn spawns(&self, at: Site);
@@ -113,9 +113,9 @@ pub(crate) trait Simulation {
     fn ended(&self, behaviour: Id);
     /// See [`Polled`].
     fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id;
-    /// A future is about to be polled: returns the promise that was polled last, before its time.
+    /// Called before a future is polled: returns the promise that was polled last before this.
     fn begin_poll(&self) -> Option<usize>;
-    /// It was polled, and takes what `begin_poll` has returned back.
+    /// Called after the poll, with the result of `begin_poll`.
     fn end_poll(&self, future: Id, before: Option<usize>);
     /// The future has ended.
     fn future_ended(&self, future: Id);
@@ -127,7 +127,7 @@ thread_local! {
         const { std::cell::Cell::new(None) };
 }
 
-/// Has a simulation take over what this thread does from here on, or none.
+/// Installs a simulation for what this thread does from here on, or removes it.
 #[cfg(feature = "sim")]
 pub(crate) fn set(simulation: Option<&'static dyn Simulation>) {
     SIMULATION.set(simulation);
@@ -140,46 +140,46 @@ fn with<R>(ask: impl FnOnce(&'static dyn Simulation) -> R) -> Option<R> {
     SIMULATION.get().map(ask)
 }
 
-/// The same where nothing is ever simulated.
+/// The same without the feature: there is never a simulation.
 #[cfg(not(feature = "sim"))]
 #[inline(always)]
 fn with<R>(_: impl FnOnce(&'static dyn Simulation) -> R) -> Option<R> {
     None
 }
 
-/// What only a simulated runtime does.
+/// For operations that only a simulated runtime has.
 #[track_caller]
 fn expect<R>(ask: impl FnOnce(&'static dyn Simulation) -> R) -> R {
-    with(ask).expect("this is for simulated programs: call it inside of `sim::check`")
+    with(ask).expect("only simulated programs can do this: call it inside `sim::check`")
 }
 
-/// Whether this thread simulates a program.
+/// Returns whether this thread simulates a program.
 #[inline(always)]
 pub(crate) fn is_active() -> bool {
     with(|_| ()).is_some()
 }
 
-/// Whether the thread simulates a behaviour right now, which must not wait.
+/// Returns whether the thread is simulating a behaviour, which must not block.
 #[inline(always)]
 pub(crate) fn is_inside() -> bool {
     with(|simulation| simulation.is_inside()).unwrap_or(false)
 }
 
-/// Whether the thread simulates a behaviour right now, one that may wait included.
+/// Returns whether the thread is simulating a behaviour, including one that may block.
 #[inline(always)]
 pub(crate) fn runs_body() -> bool {
     with(|simulation| simulation.runs_body()).unwrap_or(false)
 }
 
-/// A scheduling point: lets the strategy decide who goes on. There is one between any two steps that another thread could
-/// tell apart.
+/// A scheduling point: lets the strategy decide which thread goes on. There is one between any two
+/// steps that another thread can distinguish.
 #[inline(always)]
 pub(crate) fn point() {
     with(|simulation| simulation.point());
 }
 
-/// Waits until a simulated thread that was left between two steps of a protocol has gone on so far that the condition
-/// holds. Returns false, at once, outside of a simulation.
+/// Waits until a simulated thread that was suspended between two steps of a protocol has progressed
+/// so far that the condition holds. Returns `false` immediately outside of a simulation.
 #[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn give_way(condition: &Condition<'_>) -> bool {
@@ -187,8 +187,8 @@ pub(crate) fn give_way(condition: &Condition<'_>) -> bool {
     with(|simulation| simulation.give_way(at, condition)).is_some()
 }
 
-/// Waits until the condition holds. Returns false, at once, outside of a simulation. The report on a deadlock says what is
-/// waited for, and where.
+/// Waits until the condition holds. Returns `false` immediately outside of a simulation. A deadlock
+/// report says what the thread waits for, and where.
 #[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn block_until(what: &dyn Display, condition: &Condition<'_>) -> bool {
@@ -196,7 +196,8 @@ pub(crate) fn block_until(what: &dyn Display, condition: &Condition<'_>) -> bool
     with(|simulation| simulation.block_until(what, at, condition)).is_some()
 }
 
-/// Waits until the condition holds, or for so long of virtual time; returns whether it holds. In a simulation only.
+/// Waits until the condition holds or this much virtual time has passed; returns whether it holds.
+/// Only in a simulation.
 #[track_caller]
 pub(crate) fn block_for(
     what: &dyn Display,
@@ -207,26 +208,27 @@ pub(crate) fn block_for(
     expect(|simulation| simulation.block_for(what, at, time, condition))
 }
 
-/// The virtual time, in a simulation.
+/// Returns the virtual time, in a simulation.
 #[inline(always)]
 pub(crate) fn now() -> Option<u64> {
     with(|simulation| simulation.now())
 }
 
-/// A cown, or the leader of a group, is made at this address.
+/// Registers a cown, or the leader of a group, created at this address.
 #[inline(always)]
 pub(crate) fn made_cown(at: usize) {
     with(|simulation| simulation.made_cown(at));
 }
 
-/// The place of the cown at this address among all: by address, unless no run may depend on that.
+/// Returns the rank of the cown at this address among all cowns: its address, unless runs must not
+/// depend on addresses.
 #[cfg_attr(loom, allow(dead_code))]
 #[inline(always)]
 pub(crate) fn rank(cown: usize) -> usize {
     with(|simulation| simulation.rank(cown)).unwrap_or(cown)
 }
 
-/// An id of a runtime of an earlier run.
+/// Returns an id of a runtime of an earlier run.
 pub(crate) fn free_id() -> Option<RuntimeId> {
     with(|simulation| simulation.free_id()).flatten()
 }
@@ -236,12 +238,12 @@ pub(crate) fn adopt(runtime: RuntimeId) {
     expect(|simulation| simulation.adopt(runtime));
 }
 
-/// Tells of a fault, which fails the run unless faults are allowed.
+/// Reports a fault, which fails the run unless faults are allowed.
 pub(crate) fn tell(fault: &Fault) {
     with(|simulation| simulation.tell(fault));
 }
 
-/// Gives a ready task to the simulation. Returns false if there is none.
+/// Passes a ready task to the simulation. Returns `false` if there is none.
 pub(crate) fn ready(task: TaskPtr, home: RuntimeId) -> bool {
     with(|simulation| simulation.ready(task, home)).is_some()
 }
@@ -249,37 +251,37 @@ pub(crate) fn ready(task: TaskPtr, home: RuntimeId) -> bool {
 /// A blocking job.
 #[cfg_attr(not(feature = "sim"), allow(dead_code))]
 pub(crate) struct BlockingJob {
-    /// Of which runtime.
+    /// Its runtime.
     pub(crate) home: RuntimeId,
-    /// Its type.
+    /// The name of its type.
     pub(crate) name: &'static str,
-    /// The promise that is kept at its end.
+    /// The promise that it completes at its end.
     pub(crate) promise: usize,
 }
 
-/// Begins a thread that runs a blocking job.
+/// Starts a simulated thread that runs a blocking job.
 pub(crate) fn spawn_blocking(job: BlockingJob, run: Box<dyn FnOnce()>) {
     expect(|simulation| simulation.spawn_blocking(job, run));
 }
 
-/// Whether tasks of the runtime are ready, or run.
+/// Returns whether tasks of the runtime are ready or running.
 pub(crate) fn has_tasks(home: RuntimeId) -> bool {
     with(|simulation| simulation.has_tasks(home)).unwrap_or(false)
 }
 
-/// How many bodies of the runtime have begun and not ended.
+/// Returns the number of bodies of the runtime that have begun and not ended.
 pub(crate) fn bodies_of(home: RuntimeId) -> usize {
     with(|simulation| simulation.bodies_of(home)).unwrap_or(0)
 }
 
-/// Runs those tasks of a pump that are ready; returns how many they were.
+/// Runs the ready tasks of a pump; returns their number.
 #[track_caller]
 pub(crate) fn pump_pending(home: RuntimeId) -> usize {
     let at = Location::caller();
     expect(|simulation| simulation.pump_pending(home, at))
 }
 
-/// Pumps until it is to stop, or for so long; returns whether it was to.
+/// Pumps until it should stop or the time has passed; returns whether it should stop.
 #[track_caller]
 pub(crate) fn pump_until(
     home: RuntimeId,
@@ -290,7 +292,7 @@ pub(crate) fn pump_until(
     expect(|simulation| simulation.pump_until(home, at, time, stop))
 }
 
-/// Pumps until no work is left, or for so long; returns whether none is left.
+/// Pumps until no work is left or the time has passed; returns whether none is left.
 #[track_caller]
 pub(crate) fn pump_until_idle(
     home: RuntimeId,
@@ -301,7 +303,7 @@ pub(crate) fn pump_until_idle(
     expect(|simulation| simulation.pump_until_idle(home, at, time, are_idle))
 }
 
-/// A promise is made.
+/// Registers a new promise.
 #[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn made(cell: usize) {
@@ -309,31 +311,31 @@ pub(crate) fn made(cell: usize) {
     with(|simulation| simulation.made(cell, at));
 }
 
-/// Who is to keep a promise.
+/// Says what completes a promise.
 #[inline(always)]
 pub(crate) fn owed_by(cell: usize, what: What) {
     with(|simulation| simulation.owed_by(cell, what));
 }
 
-/// A promise takes its value from another one.
+/// Says that a promise takes its value from another one.
 #[inline(always)]
 pub(crate) fn follows(cell: usize, of: usize) {
     with(|simulation| simulation.follows(cell, of));
 }
 
-/// What was asked has been handled, and the answer may come later.
+/// Says that a request has been handled, and its reply may come later.
 #[inline(always)]
 pub(crate) fn handled(cell: usize) {
     with(|simulation| simulation.handled(cell));
 }
 
-/// A promise was polled before it was kept.
+/// Says that a promise was polled before it was complete.
 #[inline(always)]
 pub(crate) fn polled(cell: usize) {
     with(|simulation| simulation.polled(cell));
 }
 
-/// What a thread waits for: a promise, unless there is more to say.
+/// Describes what a thread waits for: a promise, unless `what` says more.
 pub(crate) fn awaited(cell: usize, what: Option<&dyn Display>) -> impl Display {
     fmt::from_fn(move |f| match what {
         Some(what) => what.fmt(f),
@@ -341,7 +343,7 @@ pub(crate) fn awaited(cell: usize, what: Option<&dyn Display>) -> impl Display {
     })
 }
 
-/// A behaviour is about to be spawned from here.
+/// Says that a behaviour is about to be spawned from here.
 #[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawns() {
@@ -349,7 +351,7 @@ pub(crate) fn spawns() {
     with(|simulation| simulation.spawns(at));
 }
 
-/// Something that a simulation knows, if there was one when it began.
+/// An object that a simulation knows, if there was a simulation when it was created.
 #[derive(Debug)]
 struct Noted {
     #[cfg(feature = "sim")]
@@ -380,7 +382,7 @@ impl Noted {
     }
 }
 
-/// A behaviour from its spawning to its end.
+/// A behaviour in a simulation, from spawn to end.
 pub(crate) struct Spawned(Noted);
 
 impl Spawned {
@@ -389,13 +391,13 @@ impl Spawned {
         Self(Noted::new(|simulation| simulation.spawned(name, promise)))
     }
 
-    /// It is in a task, and stands in these queues.
+    /// Says that the behaviour is this task, and waits in these queues.
     #[inline(always)]
     pub(crate) fn stands_in(&self, task: usize, mut queues: impl Iterator<Item = usize>) {
         self.0.with(|simulation, id| simulation.stands_in(id, task, &mut queues));
     }
 
-    /// It holds what it needs, and runs.
+    /// Says that the behaviour has acquired its cowns and runs.
     #[inline(always)]
     pub(crate) fn begins(&self) {
         self.0.with(|simulation, id| simulation.begins(id));
@@ -409,22 +411,22 @@ impl Drop for Spawned {
     }
 }
 
-/// A future that is polled by the runtime, or by a layer above.
+/// A future in a simulation, polled by the runtime or by a layer above.
 #[derive(Debug)]
 pub struct Polled(Noted);
 
 impl Polled {
-    /// `what` names it in reports.
+    /// Registers a future; `what` describes it in reports.
     pub fn new(what: What) -> Self {
         Self::note(what, None, false)
     }
 
-    /// That of a future that a thread polls, which waits for a promise to be woken.
+    /// Registers a future that a thread polls and that waits for a wake-up through a promise.
     pub(crate) fn in_thread(what: What, woken: usize) -> Self {
         Self::note(what, Some(woken), true)
     }
 
-    /// That of a future with whose output a promise is kept.
+    /// Registers a future whose output completes a promise.
     pub(crate) fn keeping(what: What, promise: usize) -> Self {
         Self::note(what, Some(promise), false)
     }
@@ -434,7 +436,7 @@ impl Polled {
         Self(Noted::new(|simulation| simulation.future(what, promise, in_thread)))
     }
 
-    /// Polls it. What it polls in turn is what it waits for.
+    /// Polls the future. The promises it polls are what it waits for.
     #[inline(always)]
     pub fn polls<R>(&self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
         let before = self.0.with(|simulation, _| simulation.begin_poll());

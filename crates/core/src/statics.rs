@@ -1,4 +1,4 @@
-//! What those statics are made of that some model has anew in each of its runs: types of the standard
+//! The types of statics that some model recreates in each of its runs: those of the standard
 //! library, and in models those of loom.
 
 #[cfg(not(all(test, loom)))]

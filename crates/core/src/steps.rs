@@ -1,10 +1,10 @@
-//! Waiting for a thread that is between two steps of a protocol, and waits for nobody there.
+//! Waiting for a thread that is between two steps of a protocol and does not itself wait there.
 
 use coact_sync::backoff::Backoff;
 
 use crate::simulated;
 
-/// Looks until there is something to be seen. The look has no effects.
+/// Polls until `look` returns something. `look` must not have side effects.
 #[cold]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
@@ -13,7 +13,7 @@ pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
         if let Some(seen) = look() {
             return seen;
         }
-        // A simulated thread is between two steps only if it was left there.
+        // A simulated thread is between two steps only if it was suspended there.
         if !simulated::give_way(&|| look().is_some()) {
             backoff.snooze();
         }

@@ -1,4 +1,4 @@
-//! What the scheduler runs: a type-erased piece of work with a one-word header.
+//! Tasks: type-erased units of work with a one-word header, which the scheduler runs.
 
 use std::ptr::NonNull;
 
@@ -13,20 +13,20 @@ pub(crate) struct Task {
     pub(crate) vtable: &'static TaskVTable,
 }
 
-/// A pointer to a task that is ready to run: whoever has it runs it exactly once.
+/// A pointer to a task that is ready to run. Its owner runs it exactly once.
 pub(crate) type TaskPtr = NonNull<Task>;
 
-/// How the tasks of a runtime are to be treated.
+/// How a runtime treats its tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// Run the bodies.
     Run,
-    /// The runtime is past its shutdown deadline: drop the bodies, but let their cowns go, so that
-    /// whatever stands behind them is dropped as well.
+    /// The runtime is past its shutdown deadline: drop the bodies, but release their cowns, so that
+    /// the requests behind them are dropped as well.
     Cancel,
 }
 
-/// Where and how a task runs. There is one for each runtime, which says how its tasks run now.
+/// The context of a running task. There is one per runtime, which says how its tasks currently run.
 pub(crate) struct RunContext {
     pub(crate) home: RuntimeId,
     /// [`REFUSAL`](Self::REFUSAL), or all bits.
@@ -44,32 +44,31 @@ impl RunContext {
         if self.refusal() == Self::ANY { Mode::Cancel } else { Mode::Run }
     }
 
-    /// All bits, some of which are in the word of any queue: its home's.
+    /// All bits; at least one of them is set in the word of any queue: that of its home.
     const ANY: u32 = u32::MAX;
 
-    /// The bits in the word of a queue that refuse a task of it while bodies run: that its state is poisoned, or gone. The
-    /// queues' own flags are held to this where they are defined.
+    /// The bits in a queue's word that refuse a task on it while bodies run: its state is poisoned,
+    /// or gone. The queues' own flags are checked against this where they are defined.
     pub(crate) const REFUSAL: u32 = 0b11 << 16;
 
-    /// Which bits in the word of a queue refuse a task of it: any if bodies are dropped.
+    /// Returns the bits in a queue's word that refuse a task on it: any bit, if bodies are dropped.
     #[inline]
     pub(crate) fn refusal(&self) -> u32 {
-        // ORDERING: Relaxed. Whoever must be exact asks for the runtime's phase.
+        // ORDERING: Relaxed. A caller that needs an exact answer asks for the runtime's phase.
         self.refusal.load(Ordering::Relaxed)
     }
 
-    /// From here on bodies are dropped, for good.
+    /// Makes the runtime drop bodies from here on, permanently.
     pub(crate) fn cancel(&self) {
-        // ORDERING: Relaxed, as in `refusal`.
+        // ORDERING: Relaxed, see `refusal`.
         self.refusal.store(Self::ANY, Ordering::Relaxed);
     }
 }
 
 /// The functions of a task's concrete type.
 pub(crate) struct TaskVTable {
-    /// Runs the task to its end and frees it. Returns a task that this has made ready, that
-    /// belongs to the same runtime, and that would best run next on this thread since it works on
-    /// a cown that is in the cache now.
+    /// Runs the task to its end and frees it. Returns a task that this has made ready, belongs to
+    /// the same runtime, and is best run next on this thread because its cown is in the cache.
     ///
     /// # Safety
     /// The task is ready, and is run once.
@@ -77,21 +76,21 @@ pub(crate) struct TaskVTable {
     /// The word that links the task into a list of the scheduler.
     ///
     /// # Safety
-    /// The task is ready, and the word is used before the task runs only.
+    /// The task is ready, and the word is used only before the task runs.
     pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
-    /// For a task behind which others wait in a queue of its own: how the scheduler looks at these.
+    /// For a task with others behind it in a queue of its own: how the scheduler inspects these.
     pub(crate) backlog: Option<&'static Backlog>,
-    /// For a task that holds a group, and nothing else.
+    /// For a task that holds a group and nothing else.
     pub(crate) in_group: Option<InGroup>,
-    /// What the task is, for people: the type of its closure, state or future. Called on cold paths
-    /// only.
+    /// The task's name in reports: the type of its closure, state or future. Called only on cold
+    /// paths.
     pub(crate) name: fn() -> &'static str,
-    /// What the layer that made the task knows of its type.
+    /// What the layer that created the task knows of its type.
     pub(crate) kind: Option<Kind>,
 }
 
 impl TaskVTable {
-    /// The functions of a task of which there is nothing else to be known.
+    /// Creates the functions of a task without further properties.
     pub(crate) const fn new(
         run: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr>,
         link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
@@ -100,43 +99,43 @@ impl TaskVTable {
         Self { run, link, backlog: None, in_group: None, name, kind: None }
     }
 
-    /// The same of a task behind which others wait in a queue of its own.
+    /// Adds the backlog of a task with others behind it in a queue of its own.
     pub(crate) const fn with_backlog(self, backlog: &'static Backlog) -> Self {
         Self { backlog: Some(backlog), ..self }
     }
 
-    /// The same of a task that holds a group, and nothing else.
+    /// Adds the halves of a task that holds a group and nothing else.
     pub(crate) const fn in_group(self, halves: InGroup) -> Self {
         Self { in_group: Some(halves), ..self }
     }
 
-    /// The same with what its layer knows of its type.
+    /// Adds what the task's layer knows of its type.
     pub(crate) const fn of_kind(self, kind: Kind) -> Self {
         Self { kind: Some(kind), ..self }
     }
 }
 
-/// What waits behind a task, as far as the scheduler looks at it.
+/// The requests behind a task, as far as the scheduler inspects them.
 pub(crate) struct Backlog {
-    /// Whose queue it is: the same for all tasks that stand in it. Only compared.
+    /// Identifies the queue: equal for all tasks in it. Only compared.
     ///
     /// # Safety
     /// The task is ready, and has not run.
     pub(crate) queue: unsafe fn(TaskPtr) -> *const (),
-    /// Looks how many wait behind the task, and notes whether they are many.
+    /// Counts the requests behind the task, and records whether there are at least `many`.
     ///
     /// # Safety
-    /// As of `queue`; and the task is the caller's.
+    /// As for `queue`; and the caller owns the task.
     pub(crate) look: unsafe fn(TaskPtr, many: u32),
 }
 
-/// Something constant of a type that only the layer knows which made it.
+/// A constant of a type known only to the layer that created the task.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind(*const ());
 
-// SAFETY: made of a reference to what is `Sync`.
+// SAFETY: it holds a reference to a `Sync` value, as `new` requires.
 unsafe impl Send for Kind {}
-// SAFETY: as above.
+// SAFETY: it holds a reference to a `Sync` value, as `new` requires.
 unsafe impl Sync for Kind {}
 
 impl Kind {
@@ -145,23 +144,24 @@ impl Kind {
     }
 
     /// # Safety
-    /// It was made of a `K`.
+    /// This was created from a `K`.
     #[inline]
     pub(crate) unsafe fn get<K: Sync>(self) -> &'static K {
-        // SAFETY: by the caller's word; made of a reference for ever.
+        // SAFETY: `new` created it from a `&'static K`, as the caller promises.
         unsafe { &*self.0.cast() }
     }
 }
 
-/// The two halves of a task that holds a group: what its holder runs, and what is left of it.
+/// The two halves of a task that holds a group: what the holder runs, and the disposal of its
+/// block.
 #[derive(Clone, Copy)]
 pub(crate) struct InGroup {
-    /// Runs the body, and delivers its result. The request stays in the queue.
+    /// Runs the body and delivers its result. The request stays in the queue.
     ///
     /// # Safety
     /// The group is held, and the task is run once.
     pub(crate) body: unsafe fn(TaskPtr, &RunContext),
-    /// Gives the block back.
+    /// Frees the task's block.
     ///
     /// # Safety
     /// The body has run, and the request has left the queue.
@@ -176,6 +176,6 @@ pub(crate) struct InGroup {
 pub(crate) unsafe fn run_task(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     // SAFETY: a ready task is live, and begins with its header.
     let vtable = unsafe { task.as_ref() }.vtable;
-    // SAFETY: by the caller's word.
+    // SAFETY: the task is ready and the caller runs it once, as `run` requires.
     unsafe { (vtable.run)(task, context) }
 }

@@ -135,7 +135,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///         context.stop();
 ///     }
 ///
-/// Not marked: an ordinary method.
+///     /// Not marked: an ordinary method.
 ///     fn is_empty(&self) -> bool {
 ///         self.balance == 0
 ///     }
@@ -213,7 +213,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// #[handlers]
 /// impl Cache {
-/// Runs concurrently with the actor.
+///     /// Runs concurrently with the actor.
 ///     #[message]
 ///     fn fetch(&self, address: String) -> impl Future<Output = String> {
 ///         let cached = self.page.clone();
@@ -225,7 +225,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///         }
 ///     }
 ///
-/// Holds the actor: no other message sees it half filled.
+///     /// Holds the actor: no other message sees it half filled.
 ///     #[message(held)]
 ///     async fn fill(&mut self, address: String) {
 ///         let page = download(address).await;

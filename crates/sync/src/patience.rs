@@ -27,7 +27,7 @@ const TRIES: u32 = 16;
 ///         (left == 0).then_some("here")
 ///     })
 /// });
-/// With a single processor nothing arrives meanwhile.
+/// // With a single processor nothing arrives meanwhile.
 /// assert!(found == Some("here") || left == 3);
 /// ```
 #[derive(Debug)]

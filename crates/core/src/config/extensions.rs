@@ -1,4 +1,4 @@
-//! What the layers above keep for a runtime.
+//! Runtime extensions: what the layers above store per runtime group.
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use coact_sync::shim::process::Mutex;
 
 use crate::ids::RuntimeId;
 
-/// What the layers above keep for a runtime and the others of its group, by type.
+/// The values that the layers above store for a group of runtimes, by type.
 #[derive(Clone, Default)]
 pub(crate) struct Extensions(Arc<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    /// `None` while no runtime of the group exists.
+    /// The runtime that is the root of the group; `None` while no runtime of the group exists.
     root: Option<RuntimeId>,
     kept: Mutex<Vec<(TypeId, &'static Extension)>>,
 }
@@ -21,7 +21,7 @@ struct Kept {
 type Extension = dyn Any + Send + Sync;
 
 impl Extensions {
-    /// Those of a runtime that is the root of a group.
+    /// Creates the extensions of the group of `root`.
     pub(crate) fn of(root: RuntimeId) -> Self {
         Self(Arc::new(Kept { root: Some(root), kept: Mutex::default() }))
     }
@@ -30,7 +30,7 @@ impl Extensions {
         self.0.root
     }
 
-    /// Begins anew, in the next run of a simulation.
+    /// Drops everything, for the next run of a simulation.
     #[cfg(feature = "sim")]
     pub(crate) fn forget(&self) {
         self.0.kept.lock().clear();
@@ -40,8 +40,8 @@ impl Extensions {
         if let Some(found) = self.find() {
             return found;
         }
-        // Made without the lock, and dropped without it should another thread have made one
-        // meanwhile: both are foreign code.
+        // Created, and dropped if another thread was faster, without holding the lock: both run
+        // foreign code.
         let made = Box::<T>::default();
         let mut all = self.0.kept.lock();
         if let Some((_, first)) = all.iter().find(|(of, _)| *of == TypeId::of::<T>()) {

@@ -1,15 +1,16 @@
-//! Threads that have entered no runtime: which one they use.
+//! Selects the runtime for threads that have entered none.
 //!
-//! It is the [default](crate::runtime::Builder::as_default) one, if the program has named one, and else the global
-//! one, which starts with that. What such a thread makes there is easily lost where the program has a
-//! runtime of its own, so that one can have itself [told](crate::runtime::Builder::expect_entered).
+//! This is the [default](crate::runtime::Builder::as_default) one if the program has named one, and
+//! otherwise the global one, which starts when first used. What such a thread creates there is
+//! easily lost in a program with a runtime of its own, so a runtime can ask to be
+//! [notified](crate::runtime::Builder::expect_entered).
 
 use coact_sync::shim::process::{AtomicU16, Mutex, Ordering};
 
 use crate::ids::RuntimeId;
 
-/// The id of the runtime that is used; 0 where that is to be looked up, and where somebody is to be told. A copy of what
-/// follows from `STATE`, to be had without its lock.
+/// The id of the runtime to use; 0 if it must be looked up, or if a runtime must be notified first.
+/// A copy of what follows from `STATE`, readable without its lock.
 static USED: AtomicU16 = AtomicU16::new(0);
 
 static STATE: Mutex<State> =
@@ -17,46 +18,46 @@ static STATE: Mutex<State> =
 
 struct State {
     default: Option<RuntimeId>,
-    /// Those that want to be told of the first use of the global runtime.
+    /// The runtimes to notify of the first use of the global runtime.
     expecting: Vec<RuntimeId>,
-    /// The global runtime, once it was used.
+    /// The global runtime, once it has been used.
     global: Option<RuntimeId>,
 }
 
 impl State {
-    /// Publishes what follows: nothing, if somebody is to be told of the next use.
+    /// Updates `USED`: to 0 if a runtime must be notified of the next use.
     fn publish(&self) {
         let used = self.default.or(self.global.filter(|_| self.expecting.is_empty()));
-        // ORDERING: Release pairs with the acquire in `used`: the runtime is registered.
+        // ORDERING: Release pairs with the Acquire in `used`: the runtime is registered.
         USED.store(used.map_or(0, RuntimeId::get), Ordering::Release);
     }
 }
 
-/// The runtime that a thread uses which has entered none, if there is nothing to be done about that first.
+/// Returns the runtime of a thread that has entered none, if nothing must be done first.
 #[inline]
 pub(crate) fn used() -> Option<RuntimeId> {
-    // ORDERING: Acquire pairs with the release in `publish`.
+    // ORDERING: Acquire pairs with the Release in `publish`.
     let id = RuntimeId::from_raw(USED.load(Ordering::Acquire));
     (id != RuntimeId::NONE).then_some(id)
 }
 
-/// The default runtime.
+/// Returns the default runtime.
 pub(crate) fn default() -> Option<RuntimeId> {
     STATE.lock().default
 }
 
-/// The runtime that such a thread uses, if it need not be started for that.
+/// Returns the runtime of such a thread, if it need not be started first.
 pub(super) fn running() -> Option<RuntimeId> {
     let state = STATE.lock();
     state.default.or(state.global)
 }
 
-/// The same, or one that expects to be entered: for what anybody may do.
+/// The same, or a runtime that expects to be entered: for operations that need any runtime.
 pub(crate) fn running_or_expecting() -> Option<RuntimeId> {
     running().or_else(|| STATE.lock().expecting.last().copied())
 }
 
-/// Says that such a thread uses the global runtime. Returns those that are to be told.
+/// Records that such a thread uses the global runtime. Returns the runtimes to notify.
 pub(crate) fn use_global(global: RuntimeId) -> Vec<RuntimeId> {
     let mut state = STATE.lock();
     state.global = Some(global);
@@ -65,14 +66,14 @@ pub(crate) fn use_global(global: RuntimeId) -> Vec<RuntimeId> {
     expecting
 }
 
-/// What a runtime is to threads that have entered none, until this is dropped.
+/// A runtime's claim on threads that have entered none; released when dropped.
 pub(crate) struct Claim(RuntimeId);
 
 impl Claim {
-    /// That of the default runtime.
+    /// Claims the role of the default runtime.
     ///
     /// # Errors
-    /// Another one is the default already.
+    /// Returns the current default runtime if there is one.
     pub(crate) fn default(id: RuntimeId) -> Result<Self, RuntimeId> {
         let mut state = STATE.lock();
         if let Some(other) = state.default {
@@ -83,7 +84,7 @@ impl Claim {
         Ok(Self(id))
     }
 
-    /// That of a runtime which wants to be told.
+    /// Registers a runtime to be notified.
     pub(crate) fn expecting(id: RuntimeId) -> Self {
         let mut state = STATE.lock();
         state.expecting.push(id);

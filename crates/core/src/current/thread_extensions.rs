@@ -1,27 +1,27 @@
-//! What the layers above keep for a thread.
+//! Thread extensions: what the layers above store per thread.
 
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Everything that is kept for one thread, by type.
+/// The values stored for one thread, by type.
 pub(crate) type ThreadExtensions = Vec<(TypeId, Rc<dyn Any>)>;
 
 thread_local! {
     static THREAD_EXTENSIONS: RefCell<ThreadExtensions> = const { RefCell::new(Vec::new()) };
 }
 
-/// The one `T` of the calling thread: made by `T::default()` when it is first asked for, and dropped
-/// when the thread ends. For the layers above, which keep here what they have to keep for a thread.
+/// Returns the one `T` of the calling thread: created by `T::default()` on first use, and dropped
+/// when the thread ends. For per-thread state of the layers above.
 ///
-/// A simulated thread counts as one. On a thread that is ending already, whose
-/// extensions are gone, each call makes a new `T`.
+/// A simulated thread counts as a thread. On a thread that is ending and has already dropped its
+/// extensions, each call creates a new `T`.
 pub fn thread_extension<T: Default + 'static>() -> Rc<T> {
     if let Some(found) = find_extension() {
         return found;
     }
-    // Made without the list being borrowed: it is foreign code, which may come here again. Should it
-    // have made one, that one counts.
+    // The list is not borrowed while `default` runs: that is foreign code, which may re-enter this
+    // function. If it does, the inner value is kept.
     let made = Rc::<T>::default();
     if let Some(first) = find_extension() {
         return first;
@@ -31,7 +31,7 @@ pub fn thread_extension<T: Default + 'static>() -> Rc<T> {
     made
 }
 
-/// The one `T` of the calling thread, if it was ever asked for.
+/// Returns the one `T` of the calling thread, if it exists.
 pub(crate) fn find_extension<T: 'static>() -> Option<Rc<T>> {
     let found = THREAD_EXTENSIONS.try_with(|all| {
         let all = all.borrow();
@@ -41,7 +41,7 @@ pub(crate) fn find_extension<T: 'static>() -> Option<Rc<T>> {
     found.ok().flatten()?.downcast().ok()
 }
 
-/// Makes these the extensions of the thread, and returns those that it had.
+/// Installs these extensions on the thread, and returns the previous ones.
 #[cfg(feature = "sim")]
 pub(crate) fn swap(extensions: ThreadExtensions) -> ThreadExtensions {
     THREAD_EXTENSIONS.replace(extensions)

@@ -1,11 +1,12 @@
-//! What is to be told once a panic has been caught: to those who wait for what it drops on its way.
+//! Callbacks that receive a panic's message once the panic has been caught, for waiters on whatever
+//! the panic drops while it unwinds.
 //!
-//! While a panic unwinds a thread, nobody can ask it for its message: whoever catches it gets that. So what is
-//! to be told with the message is put aside for the thread ([`once_caught`]), and told where the runtime catches the
-//! panic ([`end`]). That may never happen: the program itself may have caught it. Then it is told
-//! without the message, by a timer, at the latest.
+//! While a panic unwinds a thread, its message is not accessible: only the code that catches it
+//! gets that. So callbacks are stored per thread ([`once_caught`]) and called where the runtime
+//! catches the panic ([`end`]). That may never happen, since the program itself may catch it. Then
+//! a timer eventually calls them without the message.
 //!
-//! All of this is done by a panic only: nobody looks for it elsewhere.
+//! Only a panic pays for this: no other path looks at the callbacks.
 
 use crate::current;
 use std::cell::RefCell;
@@ -19,14 +20,15 @@ use crate::current::{find_extension, thread_extension};
 use crate::ids::RuntimeId;
 use crate::simulated;
 
-/// What is told.
+/// A callback that receives the message.
 pub(crate) type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
-/// Takes a limit back.
+/// Cancels a time limit.
 pub(crate) type Revoke = Box<dyn Fn()>;
 
-/// Has `tell` called with the message of the panic that unwinds the calling thread: see
-/// [`once_caught`](crate::internals::once_caught). `limit` is called if it is the first of that panic: it sees to it that what it is
-/// given is dropped in some time, and returns what takes that back.
+/// Registers `tell`, to be called with the message of the panic that unwinds the calling thread;
+/// see [`once_caught`](crate::internals::once_caught). For the first callback of a panic, calls
+/// `limit`, which must arrange for its argument to be dropped after some time, and returns what
+/// cancels that.
 #[cold]
 pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>) {
     if !thread::panicking() || !is_caught() {
@@ -37,12 +39,13 @@ pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>
     }
 }
 
-/// Whether a runtime catches what the thread throws.
+/// Returns whether a runtime catches the panics of this thread.
 fn is_caught() -> bool {
     current::is_inside() || current::serves() != RuntimeId::NONE || simulated::runs_body()
 }
 
-/// A panic was caught: of a body, or of something else, which another panic may have run. Returns who is to be told.
+/// Called when a panic has been caught: that of a body, or of other foreign code, which another
+/// panic may have run. Returns the callbacks that are due.
 pub(super) fn end(of_body: bool) -> Caught {
     let here = Spot::here();
     let is_within = !of_body && thread::panicking();
@@ -53,25 +56,25 @@ pub(super) fn end(of_body: bool) -> Caught {
     Caught(here, unwinding.map(|unwinding| unwinding.take(is_over)).unwrap_or_default())
 }
 
-/// Those who wait for the message of a panic that was caught, and where.
+/// The callbacks for a caught panic, and where it was caught.
 pub(super) struct Caught(Spot, Vec<Panic>);
 
 impl Caught {
     pub(super) fn tell(self, message: &Arc<str>) {
         let Self(here, panics) = self;
-        // What an earlier task has left was caught by the program itself.
+        // If an earlier task has left callbacks, the program itself has caught that panic.
         for panic in panics.iter().filter(|panic| panic.at.task == here.task) {
             panic.listeners.tell(message);
         }
     }
 }
 
-/// The panics of a thread that were not caught yet, as far as is known, and of whose messages something depends.
+/// The panics of a thread that have callbacks and, as far as is known, are not caught yet.
 #[derive(Default)]
 struct Unwinding(RefCell<Vec<Panic>>);
 
 impl Unwinding {
-    /// Those who wait for the message of the panic that unwinds the thread now.
+    /// Returns the callbacks of the panic that unwinds the thread now.
     fn listeners(&self, limit: impl FnOnce(Over) -> Option<Revoke>) -> Arc<Listeners> {
         let here = Spot::here();
         drop(self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here));
@@ -84,7 +87,7 @@ impl Unwinding {
         })
     }
 
-    /// Takes out what is over, for something to be done that calls foreign code.
+    /// Removes and returns the panics that are over; the caller may then run foreign code.
     fn take(&self, is_over: impl Fn(&Panic) -> bool) -> Vec<Panic> {
         let mut panics = self.0.borrow_mut();
         let (over, rest) = std::mem::take(&mut *panics).into_iter().partition(is_over);
@@ -93,7 +96,7 @@ impl Unwinding {
     }
 }
 
-/// Where a panic was seen: how many bodies lay on the stack, and in which task of the worker.
+/// Where a panic was seen: the number of bodies on the stack, and the worker's task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Spot {
     bodies: u32,
@@ -134,7 +137,8 @@ impl Drop for Panic {
     }
 }
 
-/// Tells those who are left that there is no message: the time is over, or there is no timer.
+/// Calls the remaining callbacks without a message when dropped: the time is over, or there is no
+/// timer.
 pub(crate) struct Over(Arc<Listeners>);
 
 impl Drop for Over {
@@ -143,7 +147,7 @@ impl Drop for Over {
     }
 }
 
-/// Those who wait for one message; `None` once they were told.
+/// The callbacks for one message; `None` once they have been called.
 struct Listeners(Mutex<Option<Vec<Tell>>>);
 
 impl Default for Listeners {
@@ -153,7 +157,7 @@ impl Default for Listeners {
 }
 
 impl Listeners {
-    /// Gives it back if it has come too late.
+    /// Adds a callback, or returns it if it is too late.
     fn add(&self, tell: Tell) -> Result<(), Tell> {
         match &mut *self.0.lock() {
             Some(tells) => tells.push(tell),

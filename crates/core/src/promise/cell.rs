@@ -2,16 +2,16 @@
 //!
 //! | state | set by | meaning |
 //! | --- | --- | --- |
-//! | `EMPTY` | start; the consumer, when it takes its waiter back | the value is yet to come |
-//! | `WAITING` | the consumer | `waiter` is filled in, and belongs to the producer if it comes |
-//! | `TAKING` | the producer | it takes the waiter out; `READY` follows at once |
-//! | `READY` | the producer, at its end | `value` is filled in, and belongs to the consumer |
-//! | `CALLS` | start | there is no consumer: the producer calls a closure with the value |
-//! | `GONE` | the consumer, at its end | the producer has the cell alone |
-//! | `LATE` | the consumer, when it gives up | as `GONE`, and the producer is to know |
+//! | `EMPTY` | creation; the consumer, when it withdraws its waiter | no value yet |
+//! | `WAITING` | the consumer | `waiter` is initialised; the producer owns it when it arrives |
+//! | `TAKING` | the producer | the producer takes the waiter out; `READY` follows at once |
+//! | `READY` | the producer, as its last step | `value` is initialised, and the consumer owns it |
+//! | `CALLS` | creation | there is no consumer: the producer calls a closure with the value |
+//! | `GONE` | the consumer, as its last step | the producer owns the cell alone |
+//! | `LATE` | the consumer, when it gives up | like `GONE`, and the producer reports it |
 //!
 //! The producer leaves with its exchange to `READY`, the consumer with its exchange to `GONE` or
-//! `LATE`; whoever comes second frees the cell.
+//! `LATE`; the second of them frees the cell.
 
 use std::alloc::Layout;
 use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
@@ -38,10 +38,10 @@ const LATE: u8 = 6;
 
 type Value<R> = Result<R, Broken>;
 
-/// Who is to be told of the value.
+/// What the consumer leaves for the producer to notify.
 enum Waiter<R> {
     Task(Waker),
-    /// What is to be done with the value, by the producer.
+    /// A closure that the producer calls with the value.
     Then(Box<dyn FnOnce(Value<R>) + Send>),
 }
 
@@ -52,19 +52,19 @@ struct Shared<R> {
     waiter: UnsafeCell<MaybeUninit<Waiter<R>>>,
 }
 
-/// What a producer without a consumer has in the place of a [`Shared`]; the closure lies behind it.
+/// What a producer without a consumer points to in place of a [`Shared`]; the closure follows it.
 #[repr(C)]
 struct Call<R> {
-    /// `CALLS`, for good.
+    /// Always `CALLS`.
     state: AtomicU8,
-    /// Calls the closure, and frees the block.
+    /// Calls the closure and frees the block.
     ///
     /// # Safety
-    /// The block is the caller's alone, and gone after this.
+    /// The caller owns the block exclusively and must not use it afterwards.
     call: unsafe fn(NonNull<Call<R>>, Value<R>),
 }
 
-/// A block with its closure.
+/// The block of a `calling` producer, with its closure.
 #[repr(C)]
 struct Calling<R, F> {
     head: Call<R>,
@@ -74,14 +74,16 @@ struct Calling<R, F> {
 /// The resolver's end.
 pub(super) struct Producer<R>(NonNull<Shared<R>>);
 
-/// The promise's end. `None` once the value is taken, or the cell handed over.
+/// The promise's end. `None` once the value is taken or the cell is left to the producer.
 pub(super) struct Consumer<R>(Option<NonNull<Shared<R>>>);
 
-// SAFETY: the value moves from one thread to another, once; no shared reference to it exists.
+// SAFETY: the value moves from one thread to another, once; there is never a shared reference to
+// it.
 unsafe impl<R: Send> Send for Producer<R> {}
 // SAFETY: `&Producer` only reads the state word.
 unsafe impl<R: Send> Sync for Producer<R> {}
-// SAFETY: as for `Producer`.
+// SAFETY: the value moves from one thread to another, once; there is never a shared reference to
+// it.
 unsafe impl<R: Send> Send for Consumer<R> {}
 // SAFETY: `&Consumer` only reads the state word.
 unsafe impl<R: Send> Sync for Consumer<R> {}
@@ -94,29 +96,31 @@ pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
         value: UnsafeCell::new(MaybeUninit::uninit()),
         waiter: UnsafeCell::new(MaybeUninit::uninit()),
     };
-    // SAFETY: the block is fresh and has the layout.
+    // SAFETY: the block was just allocated with the layout of `Shared<R>`.
     unsafe { shared.write(empty) };
     simulated::made(shared.addr().get());
     (Producer(shared), Consumer(Some(shared)))
 }
 
-/// A producer that calls a closure with the value.
+/// Creates a producer that calls a closure with the value.
 pub(super) fn calling<R, F>(closure: F) -> Producer<R>
 where
     F: FnOnce(Value<R>) + Send + 'static,
 {
     let block = pool::alloc(Layout::new::<Calling<R, F>>()).cast::<Calling<R, F>>();
     let head = Call { state: AtomicU8::new(CALLS), call: Calling::<R, F>::call };
-    // SAFETY: the block is fresh and has the layout.
+    // SAFETY: the block was just allocated with the layout of `Calling`.
     unsafe { block.write(Calling { head, closure }) };
     Producer(block.cast())
 }
 
 impl<R, F: FnOnce(Value<R>)> Calling<R, F> {
     /// # Safety
-    /// The block is one of `calling`'s with this type, the caller's alone, and gone after this.
+    /// The block comes from `calling` with these types. The caller owns it exclusively and must not
+    /// use it afterwards.
     unsafe fn call(head: NonNull<Call<R>>, value: Value<R>) {
-        // SAFETY: by the caller's word; the closure is taken out once.
+        // SAFETY: the caller owns the block, which `calling` made with these types; the closure is
+        // moved out once, and the block freed with its own layout.
         let closure = unsafe {
             let mut block = head.cast::<Self>();
             block.as_mut().head.state.end();
@@ -129,12 +133,13 @@ impl<R, F: FnOnce(Value<R>)> Calling<R, F> {
 }
 
 impl<R> Shared<R> {
-    /// Takes the value, and frees the cell.
+    /// Takes the value and frees the cell.
     ///
     /// # Safety
-    /// The value is filled in, and the other end is gone, or has been given up to the caller.
+    /// The value is initialised, and the other end has left or has been handed to the caller.
     unsafe fn take_over(mut this: NonNull<Self>) -> Value<R> {
-        // SAFETY: by the caller's word; the block was made with this layout.
+        // SAFETY: the value is initialised and the caller owns both ends, so no access can follow;
+        // `pair` allocated the block with this layout.
         unsafe {
             this.as_mut().state.end();
             let value = this.as_ref().value.with(|value| (*value).assume_init_read());
@@ -144,99 +149,102 @@ impl<R> Shared<R> {
     }
 
     /// # Safety
-    /// The waiter is filled in, and the caller's; it is taken once.
+    /// The waiter is initialised, the caller owns it, and it is taken once.
     unsafe fn take_waiter(&self) -> Waiter<R> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller owns the initialised waiter and takes it once.
         self.waiter.with(|waiter| unsafe { (*waiter).assume_init_read() })
     }
 }
 
 impl<R> Producer<R> {
-    /// Gives the value, and tells the waiter. Returns false if it had given up.
+    /// Provides the value and notifies the waiter. Returns `false` if the consumer had given up.
     #[inline]
     pub(super) fn complete(self, value: Value<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
-        // SAFETY: whatever this points to begins with its state, and is alive by this end.
+        // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*this.as_ptr()).state };
-        // ORDERING: Relaxed. `CALLS` is there from the start, or never comes.
+        // ORDERING: Relaxed. `CALLS` is set at creation and never changes.
         if state.load(Ordering::Relaxed) == CALLS {
             let head = this.cast::<Call<R>>();
-            // SAFETY: the state says that it is one, and there is no other end.
+            // SAFETY: `CALLS` says that this is a `Call`; such a block has no other end, so this
+            // end owns it.
             unsafe { ((*head.as_ptr()).call)(head, value) };
             return true;
         }
-        // SAFETY: there is another end.
+        // SAFETY: the state is not `CALLS`, so this is a `Shared`; this end keeps it alive and is
+        // given up.
         unsafe { Self::complete_shared(this, value) }
     }
 
-    /// The same where there is a consumer, or was.
+    /// The same for a cell with a consumer.
     ///
     /// # Safety
-    /// The cell is alive by this end, which is given up.
+    /// This end keeps the cell alive, and the caller gives it up.
     #[inline(never)]
     unsafe fn complete_shared(this: NonNull<Shared<R>>, value: Value<R>) -> bool {
         // SAFETY: this end keeps the cell alive up to the exchange to `READY`.
         let shared = unsafe { this.as_ref() };
-        // SAFETY: the value is the producer's until `READY`.
+        // SAFETY: the producer owns the value's slot until `READY`.
         shared.value.with_mut(|place| unsafe {
             (*place).write(value);
         });
         let mut waker = None;
-        // ORDERING: Relaxed. What is read is confirmed by the exchange that follows.
+        // ORDERING: Relaxed. The exchange below confirms the state.
         let mut state = shared.state.load(Ordering::Relaxed);
         while state < GONE {
             let next = if state == WAITING { TAKING } else { READY };
-            // ORDERING: AcqRel. Release publishes the value with `READY` (acquire in `is_ready` and
-            // `Consumer::drop`). Acquire pairs with the release in `offer`: the waiter is read.
-            // Relaxed on failure: the fence below is for a `GONE`.
+            // ORDERING: AcqRel. Release publishes the value with `READY` (Acquire in `is_ready` and
+            // `leave`). Acquire pairs with the Release in `offer`, since the waiter is read.
+            // Relaxed on failure: the load of `GONE` below is an Acquire.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             match shared.state.compare_exchange(state, next, ok, failed) {
                 Err(now) => state = now,
                 Ok(WAITING) => {
                     state = TAKING;
                     simulated::point();
-                    // SAFETY: in `TAKING` the waiter is the producer's.
+                    // SAFETY: in `TAKING` the producer owns the waiter.
                     match unsafe { shared.take_waiter() } {
                         Waiter::Task(task) => waker = Some(task),
                         Waiter::Then(then) => {
-                            // SAFETY: this consumer has given its end up to us.
+                            // SAFETY: a consumer that leaves a `Then` gives its end to the
+                            // producer, and the value was written above.
                             then(unsafe { Shared::take_over(this) });
                             return true;
                         }
                     }
                 }
-                // The consumer may free the cell now: it is not touched any more.
+                // The consumer may free the cell from here on: do not touch it again.
                 Ok(_) => {
                     waker.into_iter().for_each(wake);
                     return true;
                 }
             }
         }
-        // ORDERING: Acquire pairs with the release of `GONE` or `LATE`, which was seen above: the free
-        // below comes after the consumer's uses.
+        // ORDERING: Acquire pairs with the Release of `GONE` or `LATE`, which the loop has seen:
+        // the free below comes after the consumer's accesses.
         let in_time = shared.state.load(Ordering::Acquire) != LATE;
-        // SAFETY: the consumer has left.
+        // SAFETY: the consumer has left, and the value was written above.
         let value = unsafe { Shared::take_over(this) };
-        // Whoever had the value to give has done what there was to do: a panic of its destructor is not his.
+        // The producer has done its work: a panic in the value's destructor must not reach it.
         drop_quietly(|| drop_value(value));
         in_time
     }
 
-    /// The address of the cell, by which the simulation knows it.
+    /// The cell's address, its identity in a simulation.
     #[inline]
     pub(super) fn addr(&self) -> usize {
         self.0.addr().get()
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
-        // SAFETY: whatever this points to begins with its state, and is alive by this end.
+        // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*self.0.as_ptr()).state };
-        // ORDERING: Relaxed. A hint.
+        // ORDERING: Relaxed. The result is a hint.
         state.load(Ordering::Relaxed) >= GONE
     }
 }
 
-/// Wakes the one who waits. His waker is foreign code, of which whoever has the value knows nothing.
+/// Wakes the consumer's task. A waker is foreign code, so its panics must not reach the producer.
 #[inline(never)]
 fn wake(waker: Waker) {
     drop_quietly(|| waker.wake());
@@ -245,9 +253,9 @@ fn wake(waker: Waker) {
 impl<R> Drop for Producer<R> {
     fn drop(&mut self) {
         let this = Producer(self.0);
-        // What is called with the end may own the next producer, and so forth. And the owner may be
-        // unwinding: it must not panic.
-        // SAFETY: it captures this end alone; a resolver's value is `'static`.
+        // The destructor of what is called may own the next producer, and so on. And the owner may
+        // be unwinding, so this must not panic.
+        // SAFETY: the closure captures only this end; the value of a resolver is `'static`.
         unsafe {
             depth::run_destructor(move || {
                 drop_quietly(|| _ = this.complete(Err(Broken::Dropped)));
@@ -263,25 +271,25 @@ impl<R> Consumer<R> {
         unsafe { &*shared.as_ptr() }
     }
 
-    /// As [`Producer::addr`]; 0 once the value is taken.
+    /// See [`Producer::addr`]; 0 once the value is taken.
     #[inline]
     pub(super) fn addr(&self) -> usize {
         self.0.map_or(0, |shared| shared.addr().get())
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        // ORDERING: Acquire pairs with the release of `READY`: the value may be taken then.
+        // ORDERING: Acquire pairs with the Release of `READY`: the value may be taken afterwards.
         self.0.is_none() || self.shared().state.load(Ordering::Acquire) == READY
     }
 
-    /// Takes the value, if it is there.
+    /// Takes the value if it is available.
     #[inline]
     pub(super) fn try_take(&mut self) -> Option<Value<R>> {
         if !self.is_ready() {
             return None;
         }
         let this = self.0.take().expect("a promise is not used after it was ready");
-        // SAFETY: the producer has left with `READY`.
+        // SAFETY: `READY` says that the producer has left and the value is initialised.
         Some(unsafe { Shared::take_over(this) })
     }
 
@@ -298,7 +306,7 @@ impl<R> Consumer<R> {
         }
     }
 
-    /// Leaves the value to `then`: it is called now, or by the producer.
+    /// Passes the value to `then`: now, or on the producer's thread.
     pub(super) fn on_ready(mut self, then: impl FnOnce(Value<R>) + Send + 'static)
     where
         R: 'static,
@@ -307,54 +315,55 @@ impl<R> Consumer<R> {
             return then(value);
         }
         match self.offer(Waiter::Then(Box::new(then))) {
-            // This end belongs to the producer now.
+            // From here on this end belongs to the producer.
             Ok(()) => self.0 = None,
             Err(Waiter::Then(then)) => then(self.take_soon()),
             Err(Waiter::Task(_)) => unreachable!("the waiter comes back as it was given"),
         }
     }
 
-    /// Takes a value that is there, or is about to be: the producer is at `TAKING` for a few
-    /// instructions only.
+    /// Takes a value that is available or about to be: the producer stays in `TAKING` for only a
+    /// few instructions.
     fn take_soon(&mut self) -> Value<R> {
         steps::wait_for(|| self.is_ready().then_some(()));
         self.try_take().expect("it is ready")
     }
 
-    /// Offers a waiter, in the place of one that was offered before. Gives it back if the value has
-    /// come meanwhile, or is about to.
+    /// Registers a waiter in place of an earlier one. Returns it if the value is available or about
+    /// to be.
     fn offer(&self, waiter: Waiter<R>) -> Result<(), Waiter<R>> {
         match self.withdraw() {
             Ok(before) => before.into_iter().for_each(drop_waiter),
             Err(ProducerCame) => return Err(waiter),
         }
         let shared = self.shared();
-        // SAFETY: the state is `EMPTY`, or has become `READY` from there: the producer does not look
-        // at the waiter's place.
+        // SAFETY: the state is `EMPTY`, or has gone from there to `READY`: the producer reads the
+        // waiter only in `WAITING`, which only this thread sets.
         shared.waiter.with_mut(|place| unsafe {
             (*place).write(waiter);
         });
         simulated::point();
-        // ORDERING: Release publishes the waiter to the producer (acquire in `complete`). Relaxed on
-        // failure: `try_take` looks at the state again before the value is read.
+        // ORDERING: Release publishes the waiter to the producer (Acquire in `complete_shared`).
+        // Relaxed on failure: `try_take` loads the state again before it reads the value.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         match shared.state.compare_exchange(EMPTY, WAITING, ok, failed) {
             Ok(_) => Ok(()),
-            // SAFETY: the producer did not see it: it is ours still.
+            // SAFETY: the exchange failed, so the producer did not see the waiter and this thread
+            // still owns it.
             Err(_) => Err(unsafe { shared.take_waiter() }),
         }
     }
 
-    /// Takes a waiter back that was offered before, if there is one. Then its place is the
-    /// consumer's again; after an error the producer may be taking the waiter out of it.
+    /// Takes back the waiter registered before, if there is one. On success the consumer owns the
+    /// slot again; after an error the producer may be reading it.
     fn withdraw(&self) -> Result<Option<Waiter<R>>, ProducerCame> {
         let shared = self.shared();
-        // ORDERING: Relaxed. The waiter is our own; if the producer was first, `READY` is looked at
-        // again with acquire before anything is read. An `EMPTY` may be out of date, but was never
-        // `WAITING` since: only this thread sets that.
+        // ORDERING: Relaxed. The waiter is this thread's own. If the producer was first, the state
+        // is loaded again with Acquire before anything is read. An `EMPTY` may be stale, but has
+        // not been `WAITING` since: only this thread sets that.
         let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
         match shared.state.compare_exchange(WAITING, EMPTY, ok, failed) {
-            // SAFETY: taken back before the producer could see it.
+            // SAFETY: the exchange took the waiter back before the producer could see it.
             Ok(_) => Ok(Some(unsafe { shared.take_waiter() })),
             Err(EMPTY) => Ok(None),
             Err(_) => Err(ProducerCame),
@@ -362,20 +371,21 @@ impl<R> Consumer<R> {
     }
 }
 
-/// The state is beyond what a consumer can change.
+/// The producer has arrived: the consumer can no longer change the state.
 struct ProducerCame;
 
 impl<R> Consumer<R> {
-    /// Leaves, and tells the producer so with `state`. Returns the value if it has come.
+    /// Leaves the cell, with `state` as the notice to the producer. Returns the value if it is
+    /// available.
     fn leave(&mut self, state: u8) -> Option<Value<R>> {
         let this = self.0?;
         let waiter = self.withdraw();
         simulated::point();
-        // ORDERING: AcqRel. Release: our uses come before the producer's free. Acquire pairs with
-        // the release of `READY`: the value is taken below.
+        // ORDERING: AcqRel. Release: this thread's accesses come before the producer's free.
+        // Acquire pairs with the Release of `READY`, since the value is taken below.
         let before = self.shared().state.swap(state, Ordering::AcqRel);
         self.0 = None;
-        // SAFETY: the producer has left.
+        // SAFETY: `READY` says that the producer has left and the value is initialised.
         let value = (before == READY).then(|| unsafe { Shared::take_over(this) });
         if let Ok(Some(waiter)) = waiter {
             drop_waiter(waiter);
@@ -383,7 +393,7 @@ impl<R> Consumer<R> {
         value
     }
 
-    /// Leaves since it has waited long enough. Returns the value if it has come.
+    /// Leaves because the caller gives up. Returns the value if it is available.
     pub(super) fn give_up(&mut self) -> Option<Value<R>> {
         self.leave(LATE)
     }
@@ -397,17 +407,19 @@ impl<R> Drop for Consumer<R> {
     }
 }
 
-/// Drops a waiter that is told no more. Its task may own the next promise, and that one a waiter.
+/// Drops a waiter that is not going to be notified. Its task may own the next promise, which may
+/// have a waiter, and so on.
 #[inline(never)]
 fn drop_waiter<R>(waiter: Waiter<R>) {
-    // SAFETY: a waker is `'static`, and so is a closure.
+    // SAFETY: wakers and closures are `'static`.
     unsafe { depth::run_destructor(move || drop(waiter)) };
 }
 
-/// Drops a value that nobody wants. It may own the next promise, whose value nobody wants then.
+/// Drops a value that is not going to be read. It may own the next promise, with such a value, and
+/// so on.
 fn drop_value<R>(value: Value<R>) {
     if needs_drop::<R>() {
-        // SAFETY: the value of a promise and its resolver is `'static`.
+        // SAFETY: the value of a promise is `'static`.
         unsafe { depth::run_destructor(move || drop(value)) };
     }
 }

@@ -1,4 +1,5 @@
-//! Promises: values that behaviours, futures and blocking jobs leave for others, or the reason why there is none.
+//! Promises: the future values of behaviours, futures and blocking jobs, or the reason why there is
+//! none. The shared state and its protocol are in `cell.rs`.
 
 mod cell;
 mod wait;
@@ -16,25 +17,25 @@ use crate::sched::context::prepare_to_block;
 use crate::sched::pump;
 use crate::simulated::{self, Polled, What};
 
-/// A value that is yet to come: what [`ask`](crate::ask) and its like return.
+/// A value that is available later: what [`ask`](crate::ask) and similar functions return.
 ///
-/// It can be
+/// A promise can be
 /// * awaited, on any executor: `promise.await`;
-/// * waited for on a plain thread: [`wait`](Self::wait), [`wait_timeout`](Self::wait_timeout);
-/// * chained to cowns: [`then`](Self::then) spawns a behaviour with the value once it is there;
-///   this is what to use inside behaviours, which must not block;
-/// * dropped: the work is done all the same.
+/// * waited for by a plain thread: [`wait`](Self::wait), [`wait_timeout`](Self::wait_timeout);
+/// * chained to cowns: [`then`](Self::then) spawns a behaviour with the value once it is available;
+///   use this inside behaviours, which must not block;
+/// * dropped: the work is done anyway.
 ///
-/// Every promise comes to an end: with the value, or with a [`Broken`] that says why there is none.
+/// Every promise completes: with the value, or with a [`Broken`] that says why there is none.
 #[must_use = "a promise may be dropped, but then its error goes unseen too; use `when` if there is no result"]
 pub struct Promise<R: Send + 'static>(Consumer<R>);
 
-/// The other end of a [`Promise`]: gives the value. Dropping it breaks the promise
+/// The other end of a [`Promise`]: completes it with a value. Dropping it breaks the promise
 /// ([`Broken::Dropped`]).
 pub struct Resolver<R: Send + 'static>(Producer<R>);
 
 impl<R: Send + 'static> Promise<R> {
-    /// A promise that the caller keeps himself.
+    /// Creates a connected resolver and promise.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -48,7 +49,7 @@ impl<R: Send + 'static> Promise<R> {
         (Resolver(producer), Self(consumer))
     }
 
-    /// A promise that is kept already.
+    /// Creates a promise that already has its value.
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn ready(value: R) -> Self {
         let (resolver, promise) = Self::channel();
@@ -56,23 +57,25 @@ impl<R: Send + 'static> Promise<R> {
         promise
     }
 
-    /// Blocks the calling thread until the value is there. It looks for the value for some microseconds before it is
-    /// parked, unless it has done so in vain.
+    /// Blocks the calling thread until the value is available. Polls for some microseconds before
+    /// parking, unless recent polling was in vain.
     ///
     /// # Errors
-    /// [`Broken`] says why there is no value.
+    /// Returns the [`Broken`] that says why there is no value.
     ///
     /// # Panics
-    /// In a behaviour, a future or elsewhere on a worker: the work that is waited for may stand
-    /// behind the caller. Use [`then`](Self::then), or `await` it in a
-    /// [`spawn_future`](crate::runtime::spawn_future). And on a thread whose [`Pump`](crate::runtime::Pump) has work, which
-    /// might be what is waited for: use [`Pump::run_future`](crate::runtime::Pump::run_future).
+    /// Panics in a behaviour, a future or elsewhere on a worker, since the awaited work may be
+    /// queued behind the caller. Use [`then`](Self::then), or `await` the promise in a
+    /// [`spawn_future`](crate::runtime::spawn_future). Also panics on a thread whose
+    /// [`Pump`](crate::runtime::Pump) has work, which may be the awaited work: use
+    /// [`Pump::run_future`](crate::runtime::Pump::run_future).
     #[track_caller]
     pub fn wait(self) -> Result<R, Broken> {
         self.wait_for(None)
     }
 
-    /// As [`wait`](Self::wait); the deterministic mode says what is waited for.
+    /// Like [`wait`](Self::wait), with a description of what the thread waits for, for the reports
+    /// of the deterministic mode.
     #[doc(hidden)]
     #[track_caller]
     pub fn wait_for(self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
@@ -80,8 +83,9 @@ impl<R: Send + 'static> Promise<R> {
         self.wait_as("`Promise::wait`", instead, what)
     }
 
-    /// As [`wait`](Self::wait), for the call that the panic names where it may not wait, with what to do
-    /// instead. The deterministic mode says what is waited for.
+    /// Like [`wait`](Self::wait), for a caller with a name of its own: a panic names the call and
+    /// what to use instead. `what` describes what the thread waits for, for the reports of the
+    /// deterministic mode.
     #[doc(hidden)]
     #[track_caller]
     pub fn wait_as(
@@ -104,13 +108,13 @@ impl<R: Send + 'static> Promise<R> {
         }
     }
 
-    /// Like [`wait`](Self::wait), for so long at the most.
+    /// Like [`wait`](Self::wait), but gives up after `timeout`.
     ///
     /// # Errors
-    /// Gives the promise back if the time is over.
+    /// Returns the promise if the timeout has expired.
     ///
     /// # Panics
-    /// As [`wait`](Self::wait).
+    /// See [`wait`](Self::wait).
     #[track_caller]
     pub fn wait_timeout(mut self, timeout: Duration) -> Result<Result<R, Broken>, Self> {
         if let Some(result) = self.0.try_take() {
@@ -132,54 +136,55 @@ impl<R: Send + 'static> Promise<R> {
         found.or_else(|| wait::block_on_timeout(&mut self, timeout)).ok_or(self)
     }
 
-    /// The value, if it is there; the promise, if not.
+    /// Returns the value if it is available.
     ///
     /// # Errors
-    /// Gives the promise back if the value is yet to come.
+    /// Returns the promise if the value is not available yet.
     pub fn try_wait(mut self) -> Result<Result<R, Broken>, Self> {
         self.0.try_take().ok_or(self)
     }
 
-    /// Tells the deterministic mode who is to keep the promise.
+    /// Tells the deterministic mode what the promise depends on.
     #[doc(hidden)]
     #[inline]
     pub fn owed_by(&self, what: What) {
         simulated::owed_by(self.cell(), what);
     }
 
-    /// A future that a thread polls, which waits for this promise to be woken.
+    /// Registers with the deterministic mode a future that a thread polls and that waits for a
+    /// wake-up through this promise.
     #[doc(hidden)]
     pub fn wakes(&self, what: What) -> Polled {
         Polled::in_thread(what, self.cell())
     }
 
-    /// Calls the closure with the value, by the thread that gives it, or now if it is there.
+    /// Calls the closure with the value: on the thread that provides it, or now if it is available.
     pub(crate) fn on_ready(self, closure: impl FnOnce(Result<R, Broken>) + Send + 'static) {
         self.0.on_ready(closure);
     }
 
-    /// By which the simulation knows the promise.
+    /// The promise's identity in a simulation.
     #[inline]
     pub(crate) fn cell(&self) -> usize {
         self.0.addr()
     }
 
-    /// Stops waiting because it takes too long: as dropping the promise, but whoever gives the value
-    /// [is told](Resolver::resolve_in_time). Returns the value if it has just come. The promise is
-    /// not to be used afterwards.
+    /// Stops waiting, like dropping the promise, except that the resolver [learns of
+    /// it](Resolver::resolve_in_time). Returns the value if it has just arrived. The promise must
+    /// not be used afterwards.
     pub fn give_up(&mut self) -> Option<Result<R, Broken>> {
         self.0.give_up()
     }
 }
 
 impl<R: Send + 'static> Resolver<R> {
-    /// A resolver without a promise: it calls a closure with what it is given, there and then. The
-    /// least that there is between whoever has the value and what is to be done with it.
+    /// Creates a resolver without a promise, which calls a closure with the value immediately. This
+    /// is the cheapest way to pass on a result.
     ///
-    /// The closure is called once, in any case: with [`Broken::Dropped`] if the resolver is dropped.
-    /// It must not block. A panic in it goes to whoever resolves.
+    /// The closure is called exactly once, with [`Broken::Dropped`] if the resolver is dropped. It
+    /// must not block. A panic in it propagates to the caller of `resolve`.
     ///
-    /// **Cost.** One block from a pool, and no atomic operation.
+    /// **Cost.** One block from the pool, and no atomic operation.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -199,14 +204,15 @@ impl<R: Send + 'static> Resolver<R> {
         Self(cell::calling(closure))
     }
 
-    /// Gives the value.
+    /// Completes the promise with the value.
     #[inline]
     pub fn resolve(self, value: R) {
         simulated::point();
         self.0.complete(Ok(value));
     }
 
-    /// Gives the value; returns false if it was waited for, but not [so long](Promise::give_up).
+    /// Completes the promise with the value. Returns `false` if the waiter has [given
+    /// up](Promise::give_up).
     ///
     /// ```
     /// # use coact_core as coact;
@@ -220,24 +226,24 @@ impl<R: Send + 'static> Resolver<R> {
         self.0.complete(Ok(value))
     }
 
-    /// Says that there will be no value, and why.
+    /// Breaks the promise with this reason.
     pub fn fail(self, why: Broken) {
         self.0.complete(Err(why));
     }
 
-    /// Tells the deterministic mode that what was asked has been handled, and the value is to come later.
+    /// Tells the deterministic mode that the request has been handled and its reply follows later.
     #[doc(hidden)]
     #[inline]
     pub fn is_kept_back(&self) {
         simulated::handled(self.0.addr());
     }
 
-    /// Whether nobody waits for the value any more.
+    /// Returns whether the promise has been dropped, so that nothing waits for the value.
     pub fn is_abandoned(&self) -> bool {
         self.0.is_abandoned()
     }
 
-    /// By which the simulation knows the promise.
+    /// The promise's identity in a simulation.
     #[inline]
     pub(crate) fn cell(&self) -> usize {
         self.0.addr()
@@ -248,7 +254,7 @@ impl<R: Send + 'static> Future for Promise<R> {
     type Output = Result<R, Broken>;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.poll(context.waker())
     }

@@ -1,4 +1,4 @@
-//! Waiting for a promise on a plain thread.
+//! Blocking waits for a promise on a plain thread.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ thread_local! {
     static PATIENCE: Patience = const { Patience::new() };
 }
 
-/// Looks for a value that may come any moment.
+/// Polls briefly for a value that may arrive at any moment.
 pub(super) fn look_for<R>(take: impl FnMut() -> Option<R>) -> Option<R> {
     PATIENCE.with(|patience| patience.look_for(take))
 }
@@ -31,7 +31,7 @@ impl Wake for Unpark {
 }
 
 thread_local! {
-    /// One waker serves all waits of a thread: a wake-up too many only costs one more look.
+    /// One waker serves all waits of a thread: a spurious wake-up costs one more poll.
     static WAKER: Waker = Arc::new(Unpark(thread::current())).into();
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn block_on<F: Future + Unpin>(mut future: F) -> F::Output {
     }
 }
 
-/// Blocks until the future is ready, or the time is over.
+/// Blocks until the future is ready or the time has passed.
 pub(super) fn block_on_timeout<F: Future + Unpin>(
     future: &mut F,
     timeout: Duration,

@@ -1,4 +1,4 @@
-//! Timers: behaviours that are spawned later, once or again and again, and a future that sleeps.
+//! Timers: behaviours that are spawned later, once or periodically, and a future that sleeps.
 
 pub(crate) mod once_caught;
 mod sleep;
@@ -24,13 +24,13 @@ use crate::panic::drop_quietly;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
-/// Spawns a behaviour on `set` when `delay` has passed; never earlier, and usually within 2 ms of
-/// it. It takes its place in the order of its cowns at that moment.
+/// Spawns a behaviour on `set` after `delay`: never earlier, and usually within 2 ms. The behaviour
+/// takes its place in the order of its cowns when the timer fires.
 ///
-/// The timer belongs to the runtime that the behaviour would run on now: that of the set's first cown, or
-/// the current one if there is none ([`RuntimeHandle::after`] chooses another). It is not idle before the timer has
-/// fired or is cancelled. Timers of one runtime that are due at the same time fire in the order in which
-/// they were set.
+/// The timer belongs to the runtime that the behaviour would run on now: that of the set's first
+/// cown, or the current one if the set is empty ([`RuntimeHandle::after`] selects another). That
+/// runtime is not idle until the timer has fired or is cancelled. Timers of one runtime with the
+/// same deadline fire in the order in which they were set.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -50,7 +50,7 @@ use crate::sched::shared;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps.
+/// Panics if the set names a cown twice, or cowns of different pumps.
 #[track_caller]
 pub fn after<S, F>(delay: Duration, set: S, closure: F) -> Timer
 where
@@ -61,11 +61,11 @@ where
     RuntimeHandle(placing::home_of(&set)).after(delay, set, closure)
 }
 
-/// Spawns a behaviour on `set` each time `period` has passed, until the timer is cancelled.
+/// Spawns a behaviour on `set` once per `period`, until the timer is cancelled.
 ///
-/// The ticks keep their rate: one that comes late does not delay the next. A tick that finds the
-/// behaviour of the one before still waiting for its cowns is skipped, so a slow cown is not
-/// flooded; [`every_with_fixed_delay`] waits for the end of each run instead. The timer belongs to the same
+/// Ticks keep their rate: a late one does not delay the next. A tick is skipped if the behaviour of
+/// the previous one is still waiting for its cowns, so a slow cown is not flooded;
+/// [`every_with_fixed_delay`] waits for the end of each run instead. The timer belongs to the same
 /// runtime as that of [`after`].
 ///
 /// ```
@@ -82,7 +82,7 @@ where
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps, or if the period is zero.
+/// Panics if the set names a cown twice, or cowns of different pumps, or if the period is zero.
 #[track_caller]
 pub fn every<S, F>(period: Duration, set: S, closure: F) -> Timer
 where
@@ -95,7 +95,7 @@ where
 }
 
 impl RuntimeHandle {
-    /// [`after`](crate::time::after) with a timer of this runtime.
+    /// Like [`after`](crate::time::after), with a timer of this runtime.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -112,7 +112,7 @@ impl RuntimeHandle {
     /// ```
     ///
     /// # Panics
-    /// As there.
+    /// See [`after`](crate::time::after).
     #[track_caller]
     pub fn after<S, F>(self, delay: Duration, set: S, closure: F) -> Timer
     where
@@ -125,10 +125,10 @@ impl RuntimeHandle {
         self.timers().set(delay, TimerEntry::Once(Box::new(fire)))
     }
 
-    /// [`every`](crate::time::every) with a timer of this runtime.
+    /// Like [`every`](crate::time::every), with a timer of this runtime.
     ///
     /// # Panics
-    /// As there.
+    /// See [`every`](crate::time::every).
     #[track_caller]
     pub fn every<S, F>(self, period: Duration, set: S, closure: F) -> Timer
     where
@@ -136,7 +136,7 @@ impl RuntimeHandle {
         S::Owned: Sync,
         F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
     {
-        assert!(!period.is_zero(), "a timer with a period of zero would never stop firing");
+        assert!(!period.is_zero(), "the period of a timer must not be zero");
         assert_spawnable(&set);
         let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
         let waiting = Arc::new(AtomicBool::new(false));
@@ -152,10 +152,11 @@ impl RuntimeHandle {
         self.timers().set(period, TimerEntry::Every { period: nanos(period), fire: Box::new(fire) })
     }
 
-    /// [`every_with_fixed_delay`](crate::time::every_with_fixed_delay) with a timer of this runtime.
+    /// Like [`every_with_fixed_delay`](crate::time::every_with_fixed_delay), with a timer of this
+    /// runtime.
     ///
     /// # Panics
-    /// As there.
+    /// See [`every_with_fixed_delay`](crate::time::every_with_fixed_delay).
     #[track_caller]
     pub fn every_with_fixed_delay<S, F>(self, delay: Duration, set: S, closure: F) -> Timer
     where
@@ -171,15 +172,15 @@ impl RuntimeHandle {
         })
     }
 
-    /// Calls a closure when `delay` has passed, and again each time `delay` has passed since what it was
-    /// given was dropped, until the timer is cancelled. It is called by the thread that serves the timers.
+    /// Calls a closure after `delay`, and again `delay` after the previous call's [`Run`] is
+    /// dropped, until the timer is cancelled. The thread that serves the timers makes the calls.
     ///
     /// # Panics
-    /// If the delay is zero.
+    /// Panics if the delay is zero.
     #[doc(hidden)]
     #[track_caller]
     pub fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
-        assert!(!delay.is_zero(), "a timer with a delay of zero would never stop firing");
+        assert!(!delay.is_zero(), "the delay of a periodic timer must not be zero");
         self.timers().set(delay, TimerEntry::Spaced { delay: nanos(delay), run: Arc::new(run) })
     }
 
@@ -188,8 +189,8 @@ impl RuntimeHandle {
     }
 }
 
-/// Spawns a behaviour on `set` when `delay` has passed, and again each time `delay` has passed since it
-/// ended, until the timer is cancelled. So a slow run delays the next, and there is a pause after each.
+/// Spawns a behaviour on `set` after `delay`, and again `delay` after each run has ended, until the
+/// timer is cancelled. A slow run thus delays the next, and a pause follows each run.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -204,7 +205,7 @@ impl RuntimeHandle {
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps, or if the delay is zero.
+/// Panics if the set names a cown twice, or cowns of different pumps, or if the delay is zero.
 #[track_caller]
 pub fn every_with_fixed_delay<S, F>(delay: Duration, set: S, closure: F) -> Timer
 where
@@ -216,12 +217,12 @@ where
     RuntimeHandle(placing::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }
 
-/// One run of a timer that waits for the end of each: the next follows after its delay when this is dropped.
+/// One run of a timer with a fixed delay: the next follows `delay` after this is dropped.
 #[doc(hidden)]
 pub struct Run {
     runtime: RuntimeId,
     number: u64,
-    /// The timer; there until this is dropped.
+    /// The timer's entry; `Some` until this is dropped.
     entry: Option<TimerEntry>,
 }
 
@@ -250,8 +251,8 @@ impl fmt::Debug for Run {
     }
 }
 
-/// One tick's behaviour. When this is dropped it has run, or was skipped, or could not be spawned since a
-/// handle panicked.
+/// The completion of one tick's behaviour. It is dropped when the behaviour has run or was skipped,
+/// or when spawning it failed because a handle panicked.
 struct Tick(Arc<AtomicBool>);
 
 impl Drop for Tick {
@@ -268,7 +269,8 @@ impl Completion for Tick {
     fn failed(self, _: Broken) {}
 }
 
-/// A timer that was set by [`after`] or [`every`]. Dropping it leaves the timer running.
+/// A timer created by [`after`], [`every`] or [`every_with_fixed_delay`]. Dropping it leaves the
+/// timer running.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -289,8 +291,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Cancels the timer. Returns whether that came in time: whether it would have fired (again).
-    /// A behaviour that a timer has spawned already is not called back.
+    /// Cancels the timer. Returns `true` if this prevents it from firing (again). A behaviour that
+    /// the timer has already spawned is not affected.
     pub fn cancel(&self) -> bool {
         shared::get(self.runtime)
             .find_service()

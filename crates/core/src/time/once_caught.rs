@@ -1,4 +1,4 @@
-//! What is to be told once a panic has been caught, for layers above.
+//! Defers a callback until the panic that unwinds the thread is caught, for the layers above.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,19 +7,22 @@ use crate::panic::drop_quietly;
 use crate::panic::unwinding::{self, Revoke};
 use crate::sched::runtime_handle::RuntimeHandle;
 
-/// How long a message is waited for. Destructors that run longer are as likely as a program that catches its
-/// own panics, and neither is worse off than without a message.
+/// How long to wait for a message. Long-running destructors are as likely as a program that catches
+/// its own panics, and in both cases a callback without a message does no harm.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Calls `tell` with the message of the panic that unwinds the calling thread, once that was caught: for
-/// destructors, which cannot know it.
+/// Calls `tell` with the message of the panic that unwinds the calling thread, once it has been
+/// caught. For destructors, which cannot know that message.
 ///
-/// The message is `(no message)` if the panic has none, as with [`Broken::Panicked`](crate::fault::Broken::Panicked); if
-/// nothing of a runtime's catches the panics of this thread, or no panic unwinds it (then `tell` is called at
-/// once); and if the program itself has caught the panic: then it comes with the next panic of the thread, or
-/// after a second.
+/// The message is `(no message)` in these cases:
+/// * the panic has none, as with [`Broken::Panicked`](crate::fault::Broken::Panicked);
+/// * no runtime catches the panics of this thread, or no panic unwinds it: `tell` is called at
+///   once;
+/// * the program itself has caught the panic: `tell` is called with the next panic of the thread,
+///   or after a second.
 ///
-/// Of a panic in a destructor that another panic runs, the message is that of the outer one, which is caught last.
+/// For a panic in a destructor that another panic runs, the message is that of the outer one, which
+/// is caught last.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -44,12 +47,12 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// # Ok::<(), mpsc::RecvError>(())
 /// ```
 ///
-/// **Cost.** A block and a lock for each call, and a timer for each panic.
+/// **Cost.** One block and one lock per call, and one timer per panic.
 #[cold]
 pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
     unwinding::once_caught(Box::new(tell), |over| {
         let mut timer = None;
-        // The thread that serves timers may have to be started.
+        // Serving timers may require starting a thread.
         drop_quietly(|| {
             timer = Some(RuntimeHandle::current().after(LIMIT, (), move |()| drop(over)))
         });

@@ -1,4 +1,4 @@
-//! Waiting for a time.
+//! The future [`Sleep`], which completes after a delay.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::promise::{Promise, Resolver};
 use crate::sched::runtime_handle::RuntimeHandle;
 
 impl RuntimeHandle {
-    /// [`sleep`](crate::time::sleep) with a timer of this runtime.
+    /// Like [`sleep`](crate::time::sleep), with a timer of this runtime.
     pub fn sleep(self, delay: Duration) -> Sleep {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a timer"));
@@ -23,8 +23,8 @@ impl RuntimeHandle {
     }
 }
 
-/// A future that is ready when `delay` has passed, counted from now: to await, or to chain cowns to.
-/// Dropping it cancels the timer, which belongs to the current runtime.
+/// Returns a future that completes after `delay`, counted from this call: await it, or chain cowns
+/// to it. Dropping it cancels the timer, which belongs to the current runtime.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -40,7 +40,7 @@ pub fn sleep(delay: Duration) -> Sleep {
     RuntimeHandle::current().sleep(delay)
 }
 
-/// Ends a [`Sleep`]: when its time has come, or with the runtime before that.
+/// Completes a [`Sleep`]: at its deadline, or earlier when the runtime shuts down.
 struct Due(Option<Resolver<()>>);
 
 impl Due {
@@ -53,40 +53,40 @@ impl Due {
 
 impl Drop for Due {
     fn drop(&mut self) {
-        // If it was the `Sleep` that has cancelled the timer, nobody waits for this any more.
+        // If the `Sleep` itself cancelled the timer, nothing waits for this.
         if let Some(resolver) = self.0.take() {
             resolver.fail(Broken::Cancelled);
         }
     }
 }
 
-/// What [`sleep`] returns.
+/// The future returned by [`sleep`].
 #[derive(Debug)]
 #[must_use = "dropping it cancels the timer"]
 pub struct Sleep {
-    /// `None` once it was passed on.
+    /// `None` once it is passed on.
     promise: Option<Promise<()>>,
     timer: Timer,
 }
 
 impl Sleep {
-    /// Blocks the calling thread until the time has come.
+    /// Blocks the calling thread until the delay has passed.
     ///
     /// # Errors
-    /// The runtime was shut down first.
+    /// Returns an error if the runtime is shut down first.
     ///
     /// # Panics
-    /// As [`Promise::wait`].
+    /// See [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<(), Broken> {
         let instead = "chain the rest with `Sleep::then`, or await it in `spawn_future`";
         self.into_promise().wait_as("`Sleep::wait`", instead, None)
     }
 
-    /// Spawns a behaviour on `set` once the time has come: see [`Promise::then`].
+    /// Spawns a behaviour on `set` after the delay; see [`Promise::then`].
     ///
     /// # Panics
-    /// If the set names a cown twice.
+    /// Panics if the set names a cown twice.
     #[track_caller]
     pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
     where
@@ -97,7 +97,7 @@ impl Sleep {
         self.into_promise().then(set, closure)
     }
 
-    /// The same as a promise, whose end does not cancel the timer.
+    /// Converts this into a promise. Dropping the promise does not cancel the timer.
     pub fn into_promise(mut self) -> Promise<()> {
         self.promise.take().expect("passed on once")
     }
@@ -107,7 +107,7 @@ impl Future for Sleep {
     type Output = Result<(), Broken>;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let promise = self.promise.as_mut().expect("passed on by value only");
         Pin::new(promise).poll(context)

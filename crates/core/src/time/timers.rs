@@ -1,4 +1,4 @@
-//! The timers of a runtime, and the thread that serves them.
+//! The timers of one runtime, and the thread that serves them.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,35 +19,35 @@ use crate::sched::services::Service;
 use crate::sched::shared::{self, Shared};
 use crate::sched::thread::Thread;
 
-/// What a timer does.
+/// What happens when a timer fires.
 pub(super) enum TimerEntry {
     Once(Box<dyn FnOnce() + Send>),
     Every {
         period: u64,
         fire: Box<dyn FnMut() + Send>,
     },
-    /// Again when each run has ended.
+    /// Fires again `delay` after each run has ended.
     Spaced {
         delay: u64,
         run: Arc<dyn Fn(Run) + Send + Sync>,
     },
 }
 
-/// The resolution of the wheel: timers within one tick are told apart, but are looked at together.
+/// The resolution of the wheel. Timers within one tick keep their order, but are examined together.
 const TICK: Duration = Duration::from_millis(1);
 
-/// All timers of one runtime. A thread of its own serves them, since workers may be deep in long
-/// behaviours; it starts with the first timer.
+/// All timers of one runtime. A thread of their own serves them, since workers may be busy with
+/// long behaviours; it starts with the first timer.
 pub(crate) struct Timers {
     runtime: RuntimeId,
-    /// Whether a simulation serves the timers, in virtual time.
+    /// The timers, and the state of the thread that serves them.
     state: Mutex<State>,
     changed: Condvar,
 }
 
 struct State {
     wheel: Wheel<(u64, u64, TimerEntry)>,
-    /// The timers that have not had their end.
+    /// The timers that have not ended.
     places: HashMap<u64, TimerPosition>,
     next_number: u64,
     driver: Driver,
@@ -58,12 +58,13 @@ struct State {
 enum TimerPosition {
     /// In the wheel.
     Waiting(Key),
-    /// It fires right now, or its run goes on, and is to be set again: it may be cancelled before it is.
+    /// It is firing, or its run is in progress, and it is to be set again; it may be cancelled
+    /// before that.
     Firing,
 }
 
 impl State {
-    /// Takes out the timers that are due, in their order.
+    /// Removes the due timers and returns them in order.
     fn take_due(&mut self, now: u64) -> Vec<(u64, u64, TimerEntry)> {
         let mut due = Vec::new();
         self.wheel.advance(now, &mut |entry| due.push(entry));
@@ -82,7 +83,7 @@ impl State {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Driver {
     NotStarted,
-    /// Looks again at this time (in ns), or when it is told to.
+    /// The thread wakes at this time (in ns), or when notified.
     Until(u64),
     Stopped,
 }
@@ -106,7 +107,7 @@ impl Service for Timers {
             state.driver = Driver::Stopped;
             state.places.keys().copied().collect()
         };
-        // As they were set, each time that a simulation comes here.
+        // In the order of creation, so that a simulation always does this in the same order.
         numbers.sort_unstable();
         self.changed.notify_all();
         for number in numbers {
@@ -123,7 +124,7 @@ impl Timers {
         shared::get(self.runtime)
     }
 
-    /// The time since the runtime was made.
+    /// The time since the runtime was created.
     fn now(&self) -> u64 {
         nanos(self.shared().elapsed())
     }
@@ -170,12 +171,12 @@ impl Timers {
             let mut state = self.state.lock();
             match state.places.remove(&number) {
                 None => return false,
-                // It ends where it would be set again.
+                // It ends instead of being set again.
                 Some(TimerPosition::Firing) => return true,
                 Some(TimerPosition::Waiting(key)) => state.wheel.cancel(key),
             }
         };
-        // What it was to do may own the guard of the next timer.
+        // The timer's closure may own the guard of the next timer, and so on.
         // SAFETY: an entry is `'static`.
         unsafe { depth::run_destructor(move || drop_quietly(move || drop(entry))) };
         self.shared().end_outstanding();
@@ -186,18 +187,18 @@ impl Timers {
         self.state.lock().places.is_empty()
     }
 
-    /// Whether the thread that served the timers, which have been cancelled, has ended.
+    /// Returns whether the thread that served the timers, which are cancelled, has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.state.lock().thread.as_ref().is_none_or(Thread::is_over)
     }
 
-    /// Waits for that thread no longer: it ends by itself.
+    /// Stops waiting for that thread, which ends by itself.
     pub(crate) fn detach(&self) {
         let thread = self.state.lock().thread.take();
         thread.into_iter().for_each(Thread::join_if_over);
     }
 
-    /// Gives back the memory of a stopped runtime's timers.
+    /// Frees the memory of a stopped runtime's timers.
     fn give_back(&self) {
         let mut state = self.state.lock();
         if state.driver == Driver::Stopped && state.places.is_empty() {
@@ -206,7 +207,7 @@ impl Timers {
         }
     }
 
-    /// When a simulation must look for due timers next.
+    /// Returns when a simulation must next look for due timers.
     #[cfg(feature = "sim")]
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         self.state.lock().wheel.next_deadline()
@@ -219,7 +220,7 @@ impl Timers {
         due.into_iter().for_each(|entry| self.fire(entry));
     }
 
-    /// The thread that serves the timers.
+    /// The main loop of the thread that serves the timers.
     fn drive(&self) {
         let mut state = self.state.lock();
         while state.driver != Driver::Stopped {
@@ -245,11 +246,12 @@ impl Timers {
         self.give_back();
     }
 
-    /// Fires one timer, without the lock: what it does is foreign code.
+    /// Fires one timer, without holding the lock: the closure is foreign code.
     fn fire(&self, timer: (u64, u64, TimerEntry)) {
-        // A behaviour without cowns belongs to the timer's runtime, whoever serves the timers.
+        // A behaviour without cowns belongs to the timer's runtime, whichever thread serves the
+        // timers.
         let _entered = current::Entered::new(self.runtime);
-        // What waits here keeps all other timers, and might wait for one of them.
+        // Blocking here would delay all other timers, and might wait for one of them.
         let _inside = current::Nested::enter();
         self.fire_inside(timer);
     }
@@ -260,7 +262,7 @@ impl Timers {
             TimerEntry::Spaced { delay, run } => {
                 let entry = Some(TimerEntry::Spaced { delay, run: Arc::clone(&run) });
                 let this = Run { runtime: self.runtime, number, entry };
-                // The end of the run, and of the timer, is the end of this.
+                // Dropping `this` ends the run; without an entry in it, the timer ends too.
                 return drop_quietly(move || run(this));
             }
             TimerEntry::Every { period, mut fire } => {
@@ -275,7 +277,8 @@ impl Timers {
         self.shared().end_outstanding();
     }
 
-    /// Sets a timer again whose run has ended: as `renew`, but by any thread, and counted from now.
+    /// Sets a timer again after its run has ended: like `renew`, but on any thread, and counted
+    /// from now.
     pub(super) fn set_again(&self, number: u64, entry: TimerEntry) -> Result<(), TimerEntry> {
         let TimerEntry::Spaced { delay, .. } = &entry else { return Err(entry) };
         let deadline = self.now().saturating_add(*delay);
@@ -287,8 +290,8 @@ impl Timers {
         Ok(())
     }
 
-    /// Sets a periodic timer again, unless it was cancelled, or the runtime stopped, meanwhile: then
-    /// the timer comes back, to be dropped without the lock.
+    /// Sets a periodic timer again. If it was cancelled or the runtime stopped meanwhile, returns
+    /// the entry, to be dropped without holding the lock.
     fn renew(&self, number: u64, deadline: u64, entry: TimerEntry) -> Result<(), TimerEntry> {
         let mut state = self.state.lock();
         if state.driver == Driver::Stopped || !state.places.contains_key(&number) {

@@ -1,59 +1,61 @@
-//! A hierarchical timing wheel: timers in constant time, however many there are.
+//! A hierarchical timing wheel: timers in constant time, whatever their number.
 //!
 //! # The structure
 //!
-//! Time is cut into *ticks*. Six levels of 64 buckets cover 2^36 ticks (two years of milliseconds): a
-//! bucket of level 0 is one tick wide, a bucket of level 1 is 64, and so on. A timer stands at the level
-//! of the highest 6-bit digit in which its tick differs from the wheel's current tick, in the bucket
-//! that this digit names; one that is too far away waits in a list beside the levels. When the
-//! current tick enters a bucket of a higher level, the timers in it move down (at most once a level).
-//! See Varghese and Lauck, *Hashed and hierarchical timing wheels*, 1987.
+//! Time is divided into *ticks*. Six levels of 64 buckets cover 2^36 ticks (two years of
+//! milliseconds): a bucket of level 0 is one tick wide, a bucket of level 1 is 64, and so on. A
+//! timer is kept at the level of the highest 6-bit digit in which its tick differs from the wheel's
+//! current tick, in the bucket named by this digit; a timer that is too far away waits in a list
+//! beside the levels. When the current tick enters a bucket of a higher level, the timers in it
+//! move down (at most once per level). See Varghese and Lauck, *Hashed and hierarchical timing
+//! wheels*, 1987.
 //!
-//! What that order buys: all timers of one level come before all timers of the next, and within a
-//! level the buckets come in order. The earliest timer is in the first occupied bucket of the lowest
-//! occupied level, which six bit maps tell. An empty stretch of time costs nothing, so a virtual
-//! clock may jump as far as it likes.
+//! As a result, all timers of one level come before all timers of the next, and within a level the
+//! buckets are in order. The earliest timer is in the first occupied bucket of the lowest occupied
+//! level, found with six bit maps. An empty stretch of time costs nothing, so a virtual clock may
+//! jump arbitrarily far.
 //!
-//! # What a tick is not
+//! # Precision
 //!
-//! Ticks only say where a timer is kept. Its deadline stays exact: nothing fires early, a timer
-//! whose tick has begun but whose deadline has not come stays in its bucket, and what is due fires in
-//! the order of deadlines and, for equal ones, of insertion.
+//! Ticks only determine where a timer is kept. Its deadline stays exact: nothing fires early, a
+//! timer whose tick has begun but whose deadline has not passed stays in its bucket, and due timers
+//! fire in the order of their deadlines and, for equal ones, of insertion.
 
 use std::fmt;
 
-/// A bucket that holds no timer, the end of a list, a timer in none.
+/// The end of a list, or the bucket of a timer that is in none.
 const NIL: u32 = u32::MAX;
 
 const LEVELS: usize = 6;
 const BUCKET_BITS: u32 = 6;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 
-/// Where timers beyond the last level wait: a bucket behind all others.
+/// Holds the timers beyond the last level: a bucket behind all others.
 const FAR: usize = LEVELS * BUCKETS;
 
-/// Timers with values of type `T`. Times are nanoseconds from any origin that the caller keeps to.
+/// Timers with values of type `T`. Times are nanoseconds since an origin of the caller's choice.
 pub struct Wheel<T> {
     /// The length of a tick in nanoseconds.
     tick: u64,
-    /// The current tick. No timer stands before it, except that its own bucket takes the overdue.
+    /// The current tick. No timer is in a bucket before it; its own bucket also takes overdue
+    /// timers.
     current: u64,
     /// Bit s of word l: whether bucket s of level l is occupied.
     occupied: [u64; LEVELS],
-    /// The buckets of all levels, lowest first, and then the far one. None before the first timer.
+    /// The buckets of all levels, lowest first, then the far one. Empty before the first timer.
     buckets: Box<[Bucket]>,
     entries: Vec<WheelEntry<T>>,
-    /// The first entry of the list of unused ones.
+    /// The first entry in the list of unused entries.
     unused: u32,
     len: usize,
     /// The number of insertions so far, which orders timers with equal deadlines.
     insertions: u64,
-    /// Taken out of their bucket to be fired, latest first. Empty except while `advance` runs and
-    /// after a callback has panicked.
+    /// Timers taken out of their bucket to fire, latest first. Empty except while `advance` runs
+    /// and after a callback has panicked.
     due: Vec<Due>,
 }
 
-/// Names a timer of one wheel. Keys of timers that have fired or were cancelled name nothing.
+/// Identifies a timer of one wheel. The key of a timer that has fired or was cancelled is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     index: u32,
@@ -64,23 +66,24 @@ pub struct Key {
 #[derive(Clone, Copy)]
 struct Bucket {
     head: u32,
-    /// No timer of the bucket has an earlier deadline. One that was cancelled may have had it.
+    /// A lower bound of the bucket's deadlines. It is too low if the timer that had it was
+    /// cancelled.
     earliest: u64,
 }
 
 struct WheelEntry<T> {
-    /// None in an unused entry.
+    /// `None` in an unused entry.
     value: Option<T>,
     deadline: u64,
     insertion: u64,
-    /// The bucket it stands in, [`NIL`] while it is due.
+    /// The bucket that contains it, or [`NIL`] while it is due.
     bucket: u32,
     previous: u32,
     next: u32,
     generation: u32,
 }
 
-/// A timer to be fired; ordered as timers fire.
+/// A timer about to fire; ordered as timers fire.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     deadline: u64,
@@ -93,13 +96,13 @@ impl<T> Wheel<T> {
     /// The tick of [`Wheel::default`]: a millisecond.
     pub const DEFAULT_TICK: u64 = 1_000_000;
 
-    /// An empty wheel, at time 0, whose ticks last `tick` nanoseconds.
+    /// Creates an empty wheel at time 0, with ticks of `tick` nanoseconds.
     ///
     /// # Panics
     ///
-    /// If `tick` is zero.
+    /// Panics if `tick` is zero.
     pub fn new(tick: u64) -> Self {
-        assert!(tick > 0, "a tick of a timer wheel must last some time");
+        assert!(tick > 0, "the tick of a timer wheel must not be zero");
         Self {
             tick,
             current: 0,
@@ -129,7 +132,7 @@ impl<T> Wheel<T> {
     ///
     /// # Panics
     ///
-    /// If there are 2^32 - 1 timers already.
+    /// Panics if there are already 2^32 - 1 timers.
     pub fn insert(&mut self, deadline: u64, value: T) -> Key {
         let index = self.allocate(deadline, value);
         self.len += 1;
@@ -149,22 +152,22 @@ impl<T> Wheel<T> {
         self.release(key.index)
     }
 
-    /// When [`advance`](Self::advance) has to be called next; none if there is no timer.
+    /// Returns when [`advance`](Self::advance) must be called next, or `None` if there is no timer.
     ///
-    /// That is the earliest deadline. It may be earlier than that if the timer which had it was
-    /// cancelled: then `advance` fires nothing, and gets closer.
+    /// This is the earliest deadline, or an earlier time if the timer that had it was cancelled:
+    /// then `advance` fires nothing, and the next result is closer.
     pub fn next_deadline(&self) -> Option<u64> {
-        // What a panic interrupted is long due.
+        // A timer left over from a panic is long due.
         let interrupted = self.due.last().map(|due| due.deadline);
         let waiting = self.first_slot().map(|bucket| self.buckets[bucket].earliest);
         interrupted.into_iter().chain(waiting).min()
     }
 
     /// Fires every timer whose deadline is `now` or earlier, in the order of deadlines and, for
-    /// equal ones, of insertion. A `now` before that of an earlier call is allowed, and fires
-    /// what is due by then.
+    /// equal ones, of insertion. `now` may be earlier than in a previous call; then this fires what
+    /// is due by then.
     ///
-    /// If `fire` panics, its timer is gone, and the remaining ones fire with the next call.
+    /// If `fire` panics, its timer is gone, and the remaining ones fire in the next call.
     pub fn advance(&mut self, now: u64, fire: &mut impl FnMut(T)) {
         self.fire_due(fire);
         let target = (now / self.tick).max(self.current);
@@ -184,11 +187,12 @@ impl<T> Wheel<T> {
                 break;
             }
         }
-        // No bucket of a higher level has begun by then, so all timers stand where they would be put.
+        // No bucket of a higher level has begun by `target`, so every timer is already where it
+        // belongs.
         self.current = target;
     }
 
-    /// Takes what is due out of a bucket of level 0.
+    /// Takes the due timers out of a bucket of level 0.
     fn collect(&mut self, bucket: usize, now: u64) {
         let mut index = self.buckets[bucket].head;
         let mut earliest = u64::MAX;
@@ -214,7 +218,7 @@ impl<T> Wheel<T> {
 
     fn fire_due(&mut self, fire: &mut impl FnMut(T)) {
         while let Some(due) = self.due.pop() {
-            // One that was interrupted by a panic may have been cancelled since.
+            // A timer left over from a panic may have been cancelled since.
             if self.entry(due.index).generation != due.generation {
                 continue;
             }
@@ -235,7 +239,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// The occupied bucket that comes first.
+    /// Returns the first occupied bucket.
     fn first_slot(&self) -> Option<usize> {
         for (level, occupied) in self.occupied.iter().enumerate() {
             if *occupied != 0 {
@@ -246,10 +250,10 @@ impl<T> Wheel<T> {
         (far.head != NIL).then_some(FAR)
     }
 
-    /// The first tick of an occupied bucket.
+    /// Returns the first tick of an occupied bucket.
     fn start_of(&self, bucket: usize) -> u64 {
         if bucket == FAR {
-            // The first tick of the first of its timers' rounds, when there is nothing before it.
+            // The first tick of the earliest round of its timers; there is nothing before it.
             let round = BUCKET_BITS * LEVELS as u32;
             return (self.buckets[FAR].earliest / self.tick) >> round << round;
         }
@@ -258,7 +262,7 @@ impl<T> Wheel<T> {
         (above | (bucket % BUCKETS) as u64) << shift
     }
 
-    /// The bucket for a tick that is not before the current one.
+    /// Returns the bucket for a tick that is not before the current one.
     fn slot_for(&self, tick: u64) -> usize {
         let differing = tick ^ self.current;
         let level = (63 - (differing | 1).leading_zeros()) / BUCKET_BITS;
@@ -269,7 +273,7 @@ impl<T> Wheel<T> {
         level as usize * BUCKETS + digit
     }
 
-    /// Puts an entry, which stands in no bucket, into its own.
+    /// Puts an entry that is in no bucket into the right one.
     fn link(&mut self, index: u32) {
         let deadline = self.entry(index).deadline;
         let bucket = self.slot_for((deadline / self.tick).max(self.current));
@@ -314,7 +318,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// An entry for a timer that stands in no bucket yet.
+    /// Allocates an entry for a timer that is in no bucket yet.
     fn allocate(&mut self, deadline: u64, value: T) -> u32 {
         let insertion = self.insertions;
         self.insertions += 1;
@@ -345,8 +349,8 @@ impl<T> Wheel<T> {
         index
     }
 
-    /// Ends a timer that stands in no bucket. Its key, and every earlier key of the entry, is stale
-    /// from here on: an entry whose generations are used up is not used again.
+    /// Ends a timer that is in no bucket. This makes its key, and every earlier key of the entry,
+    /// stale; an entry that has used up its generations is not reused.
     fn release(&mut self, index: u32) -> Option<T> {
         let unused = self.unused;
         let entry = self.entry_mut(index);

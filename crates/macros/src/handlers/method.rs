@@ -42,7 +42,7 @@ pub enum Form {
     Held,
 }
 
-/// Attributes that its message gets as well: documentation and conditions.
+/// A marked method.
 pub struct Method {
     /// Attributes that its message gets as well: documentation and conditions.
     pub attrs: Vec<Attribute>,

@@ -17,7 +17,7 @@ use crate::TaskId;
 /// let mut fifo = Fifo::new();
 /// assert!(fifo.begin_run());
 /// assert_eq!(fifo.choose_task(&[TaskId(0), TaskId(2)], None), TaskId(0));
-/// Task 1 came after task 2, so task 2 goes first.
+/// // Task 1 came after task 2, so task 2 goes first.
 /// assert_eq!(fifo.choose_task(&[TaskId(1), TaskId(2)], None), TaskId(2));
 /// assert!(!fifo.begin_run());
 /// ```

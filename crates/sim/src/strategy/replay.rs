@@ -21,7 +21,7 @@ use crate::{Choice, Divergence, Offer, Schedule, TaskId};
 /// let mut replay = Replay::new(schedule);
 /// assert!(replay.begin_run());
 /// assert_eq!(replay.choose_task(&[TaskId(0), TaskId(1)], None), TaskId(1));
-/// This program no longer has a task 0.
+/// // This program no longer has a task 0.
 /// replay.choose_task(&[TaskId(1)], Some(TaskId(1)));
 /// let divergence = replay.end_run().unwrap_err();
 /// assert!(matches!(divergence, Divergence::Unavailable { at: 1, .. }));
