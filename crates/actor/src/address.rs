@@ -57,6 +57,8 @@ pub use weak::WeakAddr;
 ///
 /// When the last address of an actor is dropped, the actor handles the messages that it has
 /// (suspended or not), and ends.
+#[doc(alias = "ActorRef")]
+#[doc(alias = "Pid")]
 pub struct Addr<A: Actor> {
     /// `None` only while it is dropped.
     cown: Option<Cown<Cell<A>>>,
@@ -122,6 +124,9 @@ impl<A: Actor> Addr<A> {
     /// The message is given back if the actor has ended, or if its mailbox is bounded and refuses
     /// it. A message that is on its way when the actor ends is dropped, and reported as a dead
     /// letter.
+    #[doc(alias = "tell")]
+    #[doc(alias = "cast")]
+    #[doc(alias = "do_send")]
     #[inline]
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
@@ -198,6 +203,7 @@ impl<A: Actor> Addr<A> {
     /// message.
     ///
     /// **Cost.** As [`send`](Self::send), and a promise.
+    #[doc(alias = "call")]
     #[inline]
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn ask<M>(&self, message: M) -> Ask<M::Reply>

@@ -28,6 +28,7 @@ use crate::{
 };
 
 /// An actor's view of itself: its address, and what it can ask of the runtime.
+#[doc(alias = "ActorContext")]
 pub struct Context<A: Actor> {
     this: WeakAddr<A>,
     /// `None` until the actor first needs one of these.
@@ -353,6 +354,8 @@ impl<A: Actor> Context<A> {
     /// Runs a future beside the actor, and brings its output back, as a message is: the closure gets
     /// the actor when it has its turn. If the future panics, the closure is dropped. If this actor ends or
     /// is restarted first, so are both.
+    #[doc(alias = "pipeToSelf")]
+    #[doc(alias = "pipe_to_self")]
     pub fn spawn<R, F, T>(&mut self, future: F, then: T)
     where
         R: Send + 'static,
@@ -444,6 +447,7 @@ impl<A: Actor> Context<A> {
 
     /// Delivers the ends of linked actors as [`Exited`] messages instead of ending with them, until
     /// [`untrap_exits`](Self::untrap_exits) or a restart.
+    #[doc(alias = "process_flag")]
     pub fn trap_exits(&mut self)
     where
         A: Receive<Exited>,
@@ -461,6 +465,7 @@ impl<A: Actor> Context<A> {
 
     /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The other one is given as to
     /// [`link`](Self::link). The monitor ends with this actor, at its restart, or by [`demonitor`](Self::demonitor).
+    #[doc(alias = "watch")]
     pub fn monitor(&mut self, other: impl Into<AnyAddr>) -> MonitorId
     where
         A: Receive<Down>,

@@ -26,6 +26,7 @@ use crate::ActorId;
 /// assert_eq!(reason.to_string(), "it failed: no port is free");
 /// # Ok::<(), coact::Broken>(())
 /// ```
+#[doc(alias = "ActorStopReason")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {

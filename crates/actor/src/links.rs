@@ -12,6 +12,8 @@ use crate::signal::{LinkChange, Signal};
 use crate::{ActorId, AnyAddr, ExitReason, Message};
 
 /// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
+#[doc(alias = "Terminated")]
+#[doc(alias = "DOWN")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Down {
@@ -29,6 +31,7 @@ impl Message for Down {
 
 /// Tells an actor that [traps exits](crate::Context::trap_exits) that one that it is linked to has
 /// ended.
+#[doc(alias = "EXIT")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exited {

@@ -52,6 +52,8 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 /// when(&waiter, |waiter| waiter.0.clear());
 /// assert_eq!(second.wait(), Err(AskError::NoReply));
 /// ```
+#[doc(alias = "RpcReplyPort")]
+#[doc(alias = "DelegatedReply")]
 #[must_use = "dropping a reply fails the ask that waits for it"]
 pub struct Reply<R: Send + 'static> {
     resolver: Option<Resolver<Answer<R>>>,

@@ -57,6 +57,7 @@ use crate::{Addr, SendActor, actor};
 /// [`dispatcher`] finds.
 ///
 /// Dropping the system shuts it down without waiting for queued work.
+#[doc(alias = "ActorSystem")]
 pub struct System {
     main: RuntimeHandle,
     /// The main one first.

@@ -38,6 +38,8 @@ impl<A: Actor> Addr<A> {
     /// echo.send_later(Duration::from_millis(5), Ring(this_thread::recipient()));
     /// let Rang = this_thread::receive();
     /// ```
+    #[doc(alias = "send_after")]
+    #[doc(alias = "notify_later")]
     pub fn send_later<M>(&self, delay: Duration, message: M) -> Timer
     where
         M: MessageTo<A>,

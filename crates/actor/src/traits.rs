@@ -33,6 +33,8 @@ use crate::{Context, ExitReason, Reply};
 /// assert_eq!(account.ask(Deposit(7)).wait()?, 12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "gen_server")]
+#[doc(alias = "process")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an actor",
     label = "an actor is needed here",

@@ -47,6 +47,7 @@ use crate::simulated::What;
 /// assert_eq!(credits.available(), 64);
 /// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
+#[doc(alias = "Semaphore")]
 #[derive(Clone)]
 pub struct Credits(Arc<Shared>);
 
@@ -92,6 +93,8 @@ struct Waiter {
 }
 
 /// Acquired credits. Dropping the permit returns them.
+#[doc(alias = "SemaphorePermit")]
+#[doc(alias = "OwnedSemaphorePermit")]
 #[must_use = "dropping a permit at once returns its credits"]
 pub struct Permit {
     credits: Credits,

@@ -14,6 +14,7 @@ use crate::signal::Signal;
 use crate::{Actor, ActorId, AnyAddr, MessageTo, SendError};
 
 /// An address that does not keep the actor alive.
+#[doc(alias = "WeakActorRef")]
 pub struct WeakAddr<A: Actor>(WeakCown<Cell<A>>);
 
 impl<A: Actor> WeakAddr<A> {

@@ -53,6 +53,7 @@ pub fn events() -> Events {
 /// **Cost.** An event that nobody has subscribed to costs a look at one word; where it is
 /// [counted](Self::counts), an addition more. Sending, asking and handling messages that arrive are
 /// no events.
+#[doc(alias = "EventStream")]
 #[derive(Clone, Copy)]
 pub struct Events(&'static Services);
 

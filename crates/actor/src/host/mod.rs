@@ -68,6 +68,8 @@ pub const CALLER_BATCH: u32 = 64;
 /// those of any other runtime are kept for later actors as long as the process lives. `Runtime::run`, `wait_idle`
 /// and `shutdown` concern that one runtime, and not the threads of such actors: use a system where these are
 /// to be waited for.
+#[doc(alias = "dispatcher")]
+#[doc(alias = "Arbiter")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Host(Kind);
 

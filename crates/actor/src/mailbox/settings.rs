@@ -51,6 +51,7 @@ pub struct Mailbox {
 }
 
 /// Settings of one lane of a mailbox: [`Mailbox::lane`].
+#[doc(alias = "priority")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
     pub(crate) capacity: Option<usize>,

@@ -98,6 +98,7 @@ impl<A: Actor> Context<A> {
     ///
     /// # Errors
     /// Gives the message and its reply back if there is no room.
+    #[doc(alias = "StashBuffer")]
     pub fn stash<M>(&mut self, message: M, reply: Reply<M::Reply>) -> Result<(), StashFull<M>>
     where
         M: MessageTo<A>,

@@ -72,6 +72,7 @@ pub fn registry() -> Registry {
 /// An actor may have several names; a name belongs to one actor, of any type. A name does not keep
 /// its actor alive, and is free again as soon as the actor [has ended](Addr::has_ended). A restart
 /// leaves it alone.
+#[doc(alias = "Receptionist")]
 #[derive(Clone, Copy)]
 pub struct Registry(pub(crate) &'static Services);
 

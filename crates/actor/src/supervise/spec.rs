@@ -124,6 +124,7 @@ pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 /// ```
 ///
 /// The closure runs where the child does. A panic in it counts as a failure of the child.
+#[doc(alias = "child spec")]
 #[must_use = "a child is nothing before it is given to a supervisor"]
 pub struct Child<A: Actor> {
     make: Box<dyn FnMut() -> A + Send>,

@@ -59,6 +59,8 @@ use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, NameTaken, Stopp
 /// ```
 ///
 /// When the last handle of a supervisor that is not a child itself is dropped, it ends.
+#[doc(alias = "supervision tree")]
+#[doc(alias = "SupervisorStrategy")]
 #[derive(Clone)]
 pub struct Supervisor(Arc<Handle>);
 
@@ -149,6 +151,8 @@ impl Supervisor {
     /// assert!(session.has_ended());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "simple_one_for_one")]
+    #[doc(alias = "DynamicSupervisor")]
     pub fn dynamic() -> Tree {
         Self::with(Strategy::Dynamic)
     }

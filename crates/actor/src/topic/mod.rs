@@ -67,6 +67,9 @@ pub use tree::TopicTree;
 /// first message after somebody has come or gone lists the subscribers anew. To come or go takes
 /// logarithmic time; an actor that subscribes is [monitored](crate::Addr::on_down), and leaves when it ends.
 /// For payloads that are large, publish something that is cheap to clone, like an `Arc`.
+#[doc(alias = "PubSub")]
+#[doc(alias = "broadcast")]
+#[doc(alias = "pg")]
 pub struct Topic<M: 'static>(Arc<Channel<M>>);
 
 struct Channel<M: 'static> {

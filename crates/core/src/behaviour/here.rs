@@ -62,6 +62,7 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// # Panics
 /// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
 /// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in `when`.
+#[doc(alias = "try_lock")]
 #[inline]
 #[track_caller]
 pub fn when_here<S, F>(set: S, closure: F) -> bool

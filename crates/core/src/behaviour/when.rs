@@ -47,6 +47,8 @@ use crate::simulated;
 /// # Panics
 /// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
 /// ([`Refusal::Full`]): nothing is spawned then.
+#[doc(alias = "lock")]
+#[doc(alias = "behaviour")]
 #[inline]
 #[track_caller]
 pub fn when<S, F>(set: S, closure: F)

@@ -14,6 +14,7 @@ use crate::queue::header::{CownHeader, Flags};
 ///
 /// The state may be half changed. Look at it or put it right through [`get_mut`](Self::get_mut),
 /// then [`clear`](Self::clear) the mark. A cown that is not cleared stays poisoned.
+#[doc(alias = "PoisonError")]
 pub struct Poisoned<'a, T> {
     header: &'a CownHeader,
     state: &'a mut T,

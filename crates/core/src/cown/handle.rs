@@ -44,12 +44,16 @@ use crate::simulated;
 /// let balance = coact::Cown::new(100_i64);
 /// *balance += 1;
 /// ```
+#[doc(alias = "Arc")]
+#[doc(alias = "Mutex")]
+#[doc(alias = "cown_ptr")]
 pub struct Cown<T: Send + 'static> {
     header: NonNull<CownHeader>,
     state: PhantomData<OfState<T>>,
 }
 
 /// A handle that does not keep the state alive; see [`Cown::downgrade`].
+#[doc(alias = "Weak")]
 pub struct WeakCown<T: Send + 'static> {
     header: NonNull<CownHeader>,
     state: PhantomData<OfState<T>>,

@@ -70,6 +70,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 /// let both = ask((&parser, &counter), |(line, counter)| (line.len(), *counter)); // One acquisition.
 /// assert_eq!(both.wait(), Ok((5, 3)));
 /// ```
+#[doc(alias = "LocalSet")]
 pub struct Group {
     pub(crate) leader: NonNull<Leader>,
 }

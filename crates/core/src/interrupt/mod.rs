@@ -76,6 +76,7 @@ pub use blocked_set::BlockedSet;
 pub(crate) use shutdown::{cut_off, end_in_order, moved};
 
 /// State that is called between two behaviours once its cown was [interrupted](Cown::interrupt).
+#[doc(alias = "signal")]
 pub trait Interruptible: Send + Sized + 'static {
     /// What handles reach at any time, without holding the cown: [`Cown::shared_state`].
     type SharedState: Send + Sync + 'static;

@@ -27,11 +27,15 @@ use crate::simulated::{self, Polled, What};
 /// * dropped: the work is done anyway.
 ///
 /// Every promise completes: with the value, or with a [`Broken`] that says why there is none.
+#[doc(alias = "future")]
+#[doc(alias = "oneshot")]
 #[must_use = "a promise may be dropped, but then its error goes unseen too; use `when` if there is no result"]
 pub struct Promise<R: Send + 'static>(Consumer<R>);
 
 /// The other end of a [`Promise`]: completes it with a value. Dropping it breaks the promise
 /// ([`Broken::Dropped`]).
+#[doc(alias = "oneshot")]
+#[doc(alias = "Sender")]
 pub struct Resolver<R: Send + 'static>(Producer<R>);
 
 impl<R: Send + 'static> Promise<R> {

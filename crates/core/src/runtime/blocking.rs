@@ -44,6 +44,7 @@ use crate::task::{TaskPtr, run_task};
 /// ```
 ///
 /// A panic of the job is caught and reported, and breaks the promise.
+#[doc(alias = "spawn_blocking")]
 #[cfg_attr(feature = "sim", track_caller)]
 pub fn blocking<R, J>(job: J) -> Promise<R>
 where

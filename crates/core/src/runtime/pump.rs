@@ -64,6 +64,8 @@ use crate::simulated;
 ///
 /// The methods that run behaviours panic if they are called from one: a pump does not run inside of
 /// itself.
+#[doc(alias = "LocalSet")]
+#[doc(alias = "event loop")]
 pub struct Pump {
     shared: &'static Shared,
     worker: Worker,

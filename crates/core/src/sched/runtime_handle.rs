@@ -16,6 +16,7 @@ use crate::task::{Mode, RunContext};
 
 /// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
 /// and compared, and that outlives its [`Runtime`](crate::Runtime).
+#[doc(alias = "dispatcher")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RuntimeHandle(pub(crate) RuntimeId);
 
