@@ -96,8 +96,9 @@
 //! # Going on
 //!
 //! The folder `examples` of the repository has a small program for each row of the table;
-//! `docs/semantics.md` has the contract, one sentence a point, and `ARCHITECTURE.md` the map of the
-//! code.
+//! `docs/from` has a page for each system that you may come from, `docs/patterns.md` what comes up in
+//! real programs, `docs/glossary.md` the words, `docs/semantics.md` the contract, one sentence a point,
+//! and `ARCHITECTURE.md` the map of the code.
 //!
 //! [`AskCycle`]: actor::AskCycle
 //! [`Builder`]: runtime::Builder
