@@ -74,7 +74,10 @@ fn the_message_says_what_to_do() {
     let (runtime, told) = watched(1, None);
     let hog = Hog::spawn(&runtime.run(|| Cown::new(0)));
     let message = told.recv_timeout(PATIENCE).unwrap().to_string();
-    assert!(message.starts_with("a behaviour has occupied the thread `watched-0` for "), "{message}");
+    assert!(
+        message.starts_with("a behaviour has occupied the thread `watched-0` for "),
+        "{message}"
+    );
     assert!(
         message.ends_with("(run what computes or waits for long through `blocking`)"),
         "{message}"
