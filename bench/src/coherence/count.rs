@@ -9,7 +9,7 @@ use coact_bench_workloads::program::Answer;
 
 use super::costs::NANOSECOND;
 use super::lines::Kind;
-use super::names::Names;
+use super::names::{Names, Source};
 use super::tally::Tally;
 use super::traced::Machine;
 use crate::instructions::Case;
@@ -48,19 +48,6 @@ pub struct Found {
 
 /// Transfers an operation by what they are.
 pub type Sources = HashMap<Source, f64>;
-
-/// What a transfer is.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct Source {
-    /// What lies there.
-    pub place: String,
-    /// What for.
-    pub kind: Kind,
-    /// The function that wants the line.
-    pub function: String,
-    /// The function that wrote it last.
-    pub written_by: String,
-}
 
 /// A machine to count on.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::count::{Source, Sources};
+use super::count::Sources;
 use super::lines::Kind;
+use super::names::Source;
 
 /// Functions that are named of each place.
 const FUNCTIONS: usize = 5;
@@ -52,8 +53,8 @@ fn words(source: &Source) -> String {
 #[cfg(test)]
 mod tests {
     use super::detail;
-    use crate::coherence::count::Source;
     use crate::coherence::lines::Kind::{self, Read, Write};
+    use crate::coherence::names::Source;
 
     fn source(place: &str, kind: Kind, function: &str, written_by: &str) -> Source {
         Source {

@@ -2,10 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::count::Source;
-use super::lines::LINE;
+use super::lines::{Kind, LINE};
 use super::tally::{Place, Tally};
 use super::traced::Files;
+
+/// What a transfer is.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Source {
+    /// What lies there.
+    pub place: String,
+    /// What for.
+    pub kind: Kind,
+    /// The function that wants the line.
+    pub function: String,
+    /// The function that wrote it last.
+    pub written_by: String,
+}
 
 /// The names of a program.
 pub struct Names<'a>(pub &'a Files);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, Strategy};
-use crate::{Explorer, Schedule, Seed};
+use crate::{Schedule, Seed};
 
 /// How runs are chosen: a [strategy](crate::strategy) and its settings.
 ///
@@ -44,7 +44,7 @@ pub enum Method {
 const USUAL_PCT_DEPTH: u32 = 3;
 
 impl Method {
-    fn strategy(&self, seed: Seed) -> Box<dyn Strategy + Send> {
+    pub(crate) fn strategy(&self, seed: Seed) -> Box<dyn Strategy + Send> {
         match self {
             Method::Random => Box::new(Random::new(seed)),
             Method::Pct { depth } => Box::new(Pct::new(seed, *depth)),
@@ -194,16 +194,6 @@ impl Config {
         assert!(limit > 0, "an exploration has at least one run");
         self.runs = Some(limit);
         self
-    }
-
-    /// Starts an exploration with these settings.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the method is [`Method::Pct`] with depth zero.
-    #[must_use]
-    pub fn explorer(&self) -> Explorer {
-        Explorer::new(self.clone(), self.method.strategy(self.seed))
     }
 
     pub(crate) fn run_limit(&self) -> u64 {

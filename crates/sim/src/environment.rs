@@ -6,12 +6,8 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
+use crate::variables::{RUNS, SCHEDULE, SEED, STRATEGY};
 use crate::{Config, Method};
-
-pub(crate) const SEED: &str = "COACT_SIM_SEED";
-pub(crate) const RUNS: &str = "COACT_SIM_RUNS";
-pub(crate) const STRATEGY: &str = "COACT_SIM_STRATEGY";
-pub(crate) const SCHEDULE: &str = "COACT_SIM_SCHEDULE";
 
 impl Config {
     /// Overrides these settings with those of the environment.

@@ -27,6 +27,18 @@ pub struct Explorer {
     runs: u64,
 }
 
+impl Config {
+    /// Starts an exploration with these settings.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the method is [`Method::Pct`] with depth zero.
+    #[must_use]
+    pub fn explorer(&self) -> Explorer {
+        Explorer::new(self.clone(), self.method.strategy(self.seed))
+    }
+}
+
 impl Explorer {
     pub(crate) fn new(config: Config, strategy: Box<dyn Strategy + Send>) -> Self {
         Explorer { config, recorder: Recorder::new(strategy), runs: 0 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::environment::{RUNS, SCHEDULE, SEED, STRATEGY};
+use crate::variables::{RUNS, SCHEDULE, SEED, STRATEGY};
 use crate::{Config, Divergence, Method, Schedule, Seed};
 
 /// A failed run.

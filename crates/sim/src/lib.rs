@@ -108,6 +108,7 @@ mod recorder;
 mod schedule;
 mod seed;
 pub mod strategy;
+mod variables;
 
 pub use choice::{Choice, Offer, TaskId};
 pub use clock::VirtualClock;

@@ -5,15 +5,7 @@
 //! own, the crate's printed seeds keep their schedules, whatever other crates do.
 
 use crate::Seed;
-
-/// One SplitMix64 step: advances `state` and returns the next output.
-pub(crate) fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
+use crate::seed::split_mix;
 
 /// A xoshiro256** generator.
 #[derive(Clone, Debug)]

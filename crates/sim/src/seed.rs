@@ -5,8 +5,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-use crate::prng::split_mix;
-
 /// The seed of an exploration: the same seed gives the same runs.
 ///
 /// Prints as hexadecimal; parses decimal, or hexadecimal after `0x`.
@@ -86,6 +84,15 @@ impl fmt::Display for SeedParseError {
 }
 
 impl std::error::Error for SeedParseError {}
+
+/// One SplitMix64 step: advances `state` and returns the next output.
+pub(crate) fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! Ping and pong, who know each other until the last pong.
 
-use coact::Context;
-use coact::prelude::*;
+use coact::{Context, prelude::*};
 use coact_bench_workloads::Finish;
 
 #[derive(Actor)]

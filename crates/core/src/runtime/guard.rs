@@ -1,12 +1,11 @@
 //! What keeps a thread in the runtime that it has entered.
 
-use crate::current;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
-use super::Runtime;
-use crate::current::thread_extension;
+use crate::current::{self, thread_extension};
 use crate::ids::RuntimeId;
+use crate::sched::shared::Shared;
 
 /// The guards of one thread.
 #[derive(Default)]
@@ -16,14 +15,14 @@ struct Guards {
     gone: RefCell<Vec<(usize, RuntimeId)>>,
 }
 
-/// Makes a runtime the current one of its thread; see [`Runtime::enter`].
+/// Makes a runtime the current one of its thread; see [`Runtime::enter`](crate::Runtime::enter).
 #[must_use = "the runtime is left when the guard is dropped"]
 #[derive(Debug)]
 pub struct EnterGuard<'a> {
     before: RuntimeId,
     /// Which one it is on its thread, from 1.
     number: usize,
-    runtime: PhantomData<&'a Runtime>,
+    runtime: PhantomData<&'a Shared>,
     /// Entering concerns one thread.
     not_send: PhantomData<*const ()>,
 }

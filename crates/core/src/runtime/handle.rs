@@ -14,7 +14,6 @@ use super::build_error::BuildError;
 use super::elsewhere::elsewhere;
 use super::executor::{self, SpawnWorker};
 use super::guard::EnterGuard;
-use super::shutdown::{self, ShutdownReport};
 use crate::config::Config;
 use crate::ids::RuntimeId;
 use crate::interrupt;
@@ -181,56 +180,6 @@ impl Runtime {
         quiescence::wait(&runtimes(homes), Some(timeout))
     }
 
-    /// Stops the runtime: waits up to `deadline` for its work to end, and then for the end of its
-    /// actors, which are told to stop when there is no work, or when half of the deadline is over. Then
-    /// it drops what is still queued without running it, cuts off the actors that have not ended, and ends
-    /// the workers.
-    ///
-    /// Behaviours that are spawned later on cowns of this runtime are dropped;
-    /// [`try_when`](crate::try_when) tells.
-    ///
-    /// After the deadline, behaviours and blocking jobs that are under way have some 100 ms to come to their
-    /// ends; what is queued is dropped, for up to a second. Those that go on are left alone: the
-    /// [report](ShutdownReport) names them, and their threads end after them.
-    ///
-    /// A guard of [`enter`](Self::enter) borrows the runtime: drop it before this.
-    ///
-    /// # Panics
-    /// As [`run`](Self::run), where it would wait for itself.
-    #[track_caller]
-    pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
-        context::prepare_to_block(
-            "`Runtime::shutdown`",
-            "shut it down from the thread that made it",
-        );
-        assert_may_wait_for(&[self.shared]);
-        self.stop(deadline)
-    }
-
-    /// Gives the runtime's work up: what is queued is dropped from now on, and not run, as after the
-    /// deadline of a [shutdown](Self::shutdown). To stop several runtimes that wait for each other: cancel
-    /// all, then shut down each.
-    ///
-    /// What another thread does on the spot at that moment ([`when_here`](crate::when_here)) may still run, on a cown
-    /// behind whose queue it would have come, had that not just been dropped.
-    ///
-    /// ```
-    /// # use coact_core as coact;
-    /// use coact::{Broken, Cown, Runtime, ask};
-    ///
-    /// let runtime = Runtime::builder().workers(1).build()?;
-    /// let cown = runtime.run(|| Cown::new(0));
-    /// runtime.cancel();
-    /// assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
-    /// # Ok::<(), coact::runtime::BuildError>(())
-    /// ```
-    pub fn cancel(&self) {
-        if self.shared.phase() == Phase::Running {
-            self.shared.set_phase(Phase::Cancelling);
-            shutdown::cancel_hidden(self.shared);
-        }
-    }
-
     /// Waits for the end of work, and of what is interruptible.
     pub(super) fn end_in_order(&self, deadline: Duration) -> bool {
         let shared = self.shared;
@@ -282,7 +231,7 @@ fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
 
 /// Refuses to wait for work to which the caller belongs, or which the calling thread alone can do.
 #[track_caller]
-fn assert_may_wait_for(runtimes: &[&'static Shared]) {
+pub(super) fn assert_may_wait_for(runtimes: &[&'static Shared]) {
     for runtime in runtimes {
         let name = &runtime.config.name;
         assert!(
@@ -301,17 +250,6 @@ fn assert_may_wait_for(runtimes: &[&'static Shared]) {
 
 fn runtimes(homes: &[RuntimeHandle]) -> Runtimes {
     homes.iter().map(|home| shared::get(home.0)).collect()
-}
-
-impl Drop for Runtime {
-    fn drop(&mut self) {
-        // A behaviour may own the last handle, or a job, but must not wait for itself.
-        if current::may_wait_for(self.id()) {
-            self.stop(Duration::ZERO);
-        } else {
-            self.abandon();
-        }
-    }
 }
 
 impl fmt::Debug for Runtime {

@@ -14,6 +14,7 @@ mod moving;
 mod on_cancel;
 pub(crate) mod pump;
 mod shutdown;
+mod shutdown_report;
 mod within;
 
 pub use crate::current::may_block;
@@ -35,5 +36,5 @@ pub use handle::Runtime;
 pub use moving::MoveError;
 pub use on_cancel::OnCancel;
 pub use pump::{Pump, PumpHandle};
-pub use shutdown::ShutdownReport;
+pub use shutdown_report::ShutdownReport;
 pub use within::Within;

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::elsewhere::elsewhere;
 use super::guard::EnterGuard;
-use super::shutdown::{self, STANDSTILL, ShutdownReport};
+use super::shutdown::{self, STANDSTILL};
+use super::shutdown_report::ShutdownReport;
 use crate::config::Config;
 use crate::current::Cancelling;
 use crate::ids::RuntimeId;

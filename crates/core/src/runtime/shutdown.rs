@@ -9,22 +9,23 @@
 //! Destructors and wakers are the user's, too, and may not come back. So what is dropped and woken here is so on a thread
 //! of its own (`apart`), and threads are joined when the destructors of their thread-locals have run (`Thread`).
 
-use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::stuck::Stuck;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Runtime;
 use super::blocking::BlockingPool;
 use super::future::Futures;
-use crate::current::{Cancelling, Entered};
+use super::handle::{Runtime, assert_may_wait_for};
+use super::shutdown_report::ShutdownReport;
+use crate::current::{self, Cancelling, Entered};
 use crate::interrupt;
+use crate::sched::context;
 use crate::sched::phase::Phase;
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::services::Service;
 use crate::sched::shared::Shared;
+use crate::sched::stuck::Stuck;
 use crate::sched::thread::Thread;
 use crate::simulated;
 use crate::time::Timers;
@@ -38,58 +39,57 @@ const CANCEL_GRACE: Duration = Duration::from_secs(1);
 /// How often somebody who waits for an end looks for himself.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What a shutdown left undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ShutdownReport {
-    /// How many behaviours, futures, jobs and timers were dropped without having run to their end; among them messages
-    /// that came to actors which the shutdown had told to stop, and handlers of theirs that were waiting. (What stands in
-    /// a queue behind a behaviour that is stuck is dropped when that ends, and not counted here. What an actor would have
-    /// done beside its messages, as obeying a directive, counts as a behaviour.)
-    pub abandoned: usize,
-    /// How many workers were still in the middle of a behaviour when the wait ended, and other threads in one
-    /// that runs [on the spot](crate::when_here). The workers' threads end after it.
-    pub stuck_workers: usize,
-    /// How many [blocking](crate::runtime::blocking) jobs were still under way. Their threads end after them.
-    pub stuck_jobs: usize,
-    /// How many guards of [`RuntimeHandle::hold_open`](crate::runtime::RuntimeHandle::hold_open) were still there: what they have announced may
-    /// come yet, and is refused. (Where workers are stuck it may be too few, since these may be in futures.)
-    pub held_open: usize,
-    /// What the workers and jobs are in: an entry for each that is stuck.
-    pub stuck: Vec<Stuck>,
-}
-
-impl ShutdownReport {
-    /// Whether all work was done.
-    pub fn is_complete(&self) -> bool {
-        let Self { abandoned, stuck_workers, stuck_jobs, held_open, stuck: _ } = *self;
-        [abandoned, stuck_workers, stuck_jobs, held_open] == [0; 4]
-    }
-}
-
-impl fmt::Display for ShutdownReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_complete() {
-            return f.write_str("all work was done");
-        }
-        let Self { abandoned, stuck_workers, stuck_jobs, held_open, stuck } = self;
-        let plural = |count: &usize| if *count == 1 { "" } else { "s" };
-        write!(f, "{abandoned} piece{} of work abandoned", plural(abandoned))?;
-        write!(f, ", {stuck_workers} worker{} still in a behaviour", plural(stuck_workers))?;
-        if *stuck_jobs > 0 {
-            write!(f, ", {stuck_jobs} blocking job{} still under way", plural(stuck_jobs))?;
-        }
-        if *held_open > 0 {
-            write!(f, ", held open by {held_open} guard{}", plural(held_open))?;
-        }
-        for (at, stuck) in stuck.iter().enumerate() {
-            write!(f, "{}{stuck}", if at == 0 { ": " } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
 impl Runtime {
+    /// Stops the runtime: waits up to `deadline` for its work to end, and then for the end of its
+    /// actors, which are told to stop when there is no work, or when half of the deadline is over. Then
+    /// it drops what is still queued without running it, cuts off the actors that have not ended, and ends
+    /// the workers.
+    ///
+    /// Behaviours that are spawned later on cowns of this runtime are dropped;
+    /// [`try_when`](crate::try_when) tells.
+    ///
+    /// After the deadline, behaviours and blocking jobs that are under way have some 100 ms to come to their
+    /// ends; what is queued is dropped, for up to a second. Those that go on are left alone: the
+    /// [report](ShutdownReport) names them, and their threads end after them.
+    ///
+    /// A guard of [`enter`](Self::enter) borrows the runtime: drop it before this.
+    ///
+    /// # Panics
+    /// As [`run`](Self::run), where it would wait for itself.
+    #[track_caller]
+    pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
+        context::prepare_to_block(
+            "`Runtime::shutdown`",
+            "shut it down from the thread that made it",
+        );
+        assert_may_wait_for(&[self.shared]);
+        self.stop(deadline)
+    }
+
+    /// Gives the runtime's work up: what is queued is dropped from now on, and not run, as after the
+    /// deadline of a [shutdown](Self::shutdown). To stop several runtimes that wait for each other: cancel
+    /// all, then shut down each.
+    ///
+    /// What another thread does on the spot at that moment ([`when_here`](crate::when_here)) may still run, on a cown
+    /// behind whose queue it would have come, had that not just been dropped.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::{Broken, Cown, Runtime, ask};
+    ///
+    /// let runtime = Runtime::builder().workers(1).build()?;
+    /// let cown = runtime.run(|| Cown::new(0));
+    /// runtime.cancel();
+    /// assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+    /// # Ok::<(), coact::runtime::BuildError>(())
+    /// ```
+    pub fn cancel(&self) {
+        if self.shared.phase() == Phase::Running {
+            self.shared.set_phase(Phase::Cancelling);
+            cancel_hidden(self.shared);
+        }
+    }
+
     /// Waits for the work up to a deadline, drops what is left, and ends the threads.
     pub(super) fn stop(&self, deadline: Duration) -> ShutdownReport {
         let shared = self.shared;
@@ -179,6 +179,17 @@ impl Runtime {
             hosted.join_until(soon);
         }
         join_helpers(shared);
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // A behaviour may own the last handle, or a job, but must not wait for itself.
+        if current::may_wait_for(self.id()) {
+            self.stop(Duration::ZERO);
+        } else {
+            self.abandon();
+        }
     }
 }
 

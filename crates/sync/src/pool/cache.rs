@@ -11,8 +11,9 @@ use std::mem;
 use std::ptr::NonNull;
 
 use super::PoolStats;
+use super::batch::{BATCH, Batch};
 use super::class::{CLASSES, SizeClass};
-use super::depot::{BATCH, Batch, Depot};
+use super::depot::Depot;
 use super::slab::Block;
 use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicIsize, Ordering};

@@ -3,14 +3,12 @@
 use std::mem;
 use std::ptr::NonNull;
 
+use super::batch::{BATCH, Batch};
 use super::class::{CLASSES, SizeClass};
 use super::occupancy::Occupancy;
 use super::slab::{Block, Cursor, SLAB_BYTES, Slab, Span};
 use crate::CachePadded;
 use crate::shim::process::Mutex;
-
-/// The number of blocks in a full magazine.
-pub(super) const BATCH: usize = 64;
 
 /// A depot smaller than this is not worth a walk when the runtime goes idle.
 const SURPLUS_BYTES: usize = 256 * 1024;
@@ -19,47 +17,6 @@ const SURPLUS_BYTES: usize = 256 * 1024;
 const AUTOMATIC_BYTES: usize = 32 * 1024 * 1024;
 
 static DEPOTS: [CachePadded<Depot>; CLASSES] = [const { CachePadded::new(Depot::new()) }; CLASSES];
-
-/// A list of 1 to [`BATCH`] free blocks of one class.
-#[derive(Debug)]
-pub(super) struct Batch {
-    pub(super) head: NonNull<Block>,
-    pub(super) count: usize,
-}
-
-// SAFETY: a batch owns its blocks: they are plain memory to which no other pointer is in use.
-unsafe impl Send for Batch {}
-
-impl Batch {
-    /// Creates a batch of a single block.
-    ///
-    /// # Safety
-    ///
-    /// The caller gives up the memory at `block`, which has the size and alignment of the class.
-    pub(super) unsafe fn of_one(block: NonNull<Block>) -> Self {
-        // SAFETY: the caller gives up the block, as this function requires.
-        unsafe { Self::prepend(block, None) }
-    }
-
-    /// Returns `rest` with `block` in front of it.
-    ///
-    /// # Safety
-    ///
-    /// As [`of_one`](Self::of_one).
-    pub(super) unsafe fn prepend(block: NonNull<Block>, rest: Option<Self>) -> Self {
-        let (next, count) = rest.map_or((None, 0), |rest| (Some(rest.head), rest.count));
-        // SAFETY: the caller has given up the memory, and every class is large enough for a link.
-        unsafe { block.write(Block { next }) };
-        Self { head: block, count: count + 1 }
-    }
-
-    /// Returns the first block, and the others if there are any.
-    pub(super) fn split_first(self) -> (NonNull<Block>, Option<Self>) {
-        // SAFETY: the batch owns its blocks, and each one's link was written when it was added.
-        let next = unsafe { self.head.read().next };
-        (self.head, next.map(|head| Self { head, count: self.count - 1 }))
-    }
-}
 
 /// The exchange of one class.
 pub(super) struct Depot {

@@ -57,6 +57,8 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 #[cfg(not(any(loom, miri, coact_no_pool)))]
+mod batch;
+#[cfg(not(any(loom, miri, coact_no_pool)))]
 mod cache;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod occupancy;

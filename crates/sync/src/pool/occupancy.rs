@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::NonNull;
 
+use super::batch::{BATCH, Batch};
 use super::class::SizeClass;
-use super::depot::{BATCH, Batch};
 use super::slab::{Block, Cursor, Slab};
 
 /// The blocks missing from each slab, and the slab of each batch.

@@ -2,19 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::{AsCown, CownRef};
+use super::handles::{AsCown, CownRef, Exactly, Read};
 use crate::cown::handle::Cown;
-
-/// What a form of a set knows of its handles' type: exactly that it is this one. Another that it could be coerced to may
-/// have another state behind the same view, for which the form could not have been made.
-pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
-
-/// A cown held for reading; see [`Cown::read`].
-///
-/// One exists only where the state is [`Sync`]: it is looked for where it is made, so that what is wrong is
-/// told there, and once.
-#[derive(Debug)]
-pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
 
 /// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
 #[derive(Debug)]

@@ -3,12 +3,22 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::Read;
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
 use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
+
+/// What a form of a set knows of its handles' type: exactly that it is this one. Another that it could be coerced to may
+/// have another state behind the same view, for which the form could not have been made.
+pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
+
+/// A cown held for reading; see [`Cown::read`].
+///
+/// One exists only where the state is [`Sync`]: it is looked for where it is made, so that what is wrong is
+/// told there, and once.
+#[derive(Debug)]
+pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
 
 /// A handle that stands for a cown, and shows some part of its state to behaviours: the cown itself,
 /// or the address of an actor.

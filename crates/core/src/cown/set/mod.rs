@@ -13,10 +13,10 @@ use super::cursor::Cursor;
 use crate::panic::drop_quietly;
 
 pub use forms::{
-    Checked, CheckedAll, CheckedRead, CheckedReadAll, Read, ReadAll, Unchecked, UncheckedHandle,
+    Checked, CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle,
     checked_all, read_all,
 };
-pub use handles::{AsCown, CownRef};
+pub use handles::{AsCown, CownRef, Read};
 pub(super) use handles::{view, view_mut};
 
 /// A set of cowns that a behaviour needs, and how it needs each of them.
