@@ -1,4 +1,4 @@
-//! Putting requests into the queues of their cowns: the *spawn* rule. See README.md, "Append".
+//! Appends requests to the queues of their cowns: the *spawn* rule. See README.md, "Append".
 
 use std::ptr::{NonNull, null_mut};
 
@@ -13,30 +13,32 @@ use crate::sched::{self, Deferring, schedule};
 use crate::simulated;
 use crate::steps;
 
-/// Puts a request of a one-cown behaviour into its cown's queue. Returns whether the queue was
-/// empty: the caller then has the token, and must [`grant`] the request.
+/// Appends the request of a single to its cown's queue. Returns whether the queue was empty: the
+/// caller then has the token, and must [`grant`] the request.
 ///
-/// Costs one atomic exchange. Where it lands behind another thread's step over several cowns it waits until that has
-/// its places. README.md, "Why each request waits for the one before", shows what would go wrong without.
+/// Costs one atomic exchange. Behind another thread's step over several cowns it waits until that
+/// is in all its queues; README.md, "Why each request waits for the one before", shows what would
+/// go wrong otherwise.
 ///
 /// # Safety
-/// `slot` is a live, unqueued request for `header`, its cown or its group's leader, and the cown is alive: a handle of
-/// it lives until this returns, or the request is the one that ends the cown ([`retire`](crate::cown::end_of_life)). The
-/// request lies in a one-cown behaviour.
+/// `slot` is a live, unqueued request of a single for `header`, its cown or its group's leader. The
+/// cown is alive: it has a handle until this returns, or the request is the one that ends the cown
+/// ([`retire`](crate::cown::end_of_life)).
 #[inline]
 pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
-    // SAFETY: not queued, so it is the caller's alone; the rest by the caller's word.
+    // SAFETY: the request is not queued, so the caller owns it; the remaining conditions are those
+    // of this function.
     unsafe {
         let member = (*slot.as_ptr()).begin();
         append_begun::<false>(header, slot, member)
     }
 }
 
-/// The same for a request that was [made](Slot::beginning) to be appended at once. Whether it is one that a worker
-/// spawns says whether the caller has anything that can give way.
+/// The same for a request [created](Slot::beginning) to be appended at once. `BY_WORKER` says
+/// whether a worker spawns it, so that the caller can give way.
 ///
 /// # Safety
-/// As [`append_single`]; the member is the request's.
+/// See [`append_single`]; `member` is the request's.
 #[inline(always)]
 pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     header: &CownHeader,
@@ -45,12 +47,12 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
 ) -> bool {
     let previous = swap_tail(header, slot);
     if previous.is_null() {
-        // SAFETY: it stands in its queue until it is granted, which is up to the caller.
+        // SAFETY: the request stays in its queue until it is granted, which is up to the caller.
         unsafe { slot.as_ref() }.end(member);
         return true;
     }
     simulated::point();
-    // SAFETY: `previous` is what our exchange took out of the tail.
+    // SAFETY: `previous` was taken out of the tail by this thread's exchange.
     unsafe {
         let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
         if !header.has(Flags::STEPPED | overload) {
@@ -64,37 +66,38 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     false
 }
 
-/// Links a request that has its place to the one before it. Last of all: from then on the behaviour may run on another
-/// thread, and end the cown (it may own the handle that it was spawned with, or be the one that drops the state).
+/// Links a placed request to its predecessor. This is the last access: from then on the behaviour
+/// may run on another thread and end the cown (it may own the handle that it was spawned with, or
+/// be the request that drops the state).
 ///
 /// # Safety
-/// As [`link`].
+/// See [`link`].
 #[inline(always)]
 unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
-    // SAFETY: it leaves its queue when it has found its successor, which it has not before it is linked.
+    // SAFETY: the request leaves its queue after it is linked, so it is live up to that point.
     unsafe {
         slot.as_ref().end(member);
         link(previous, slot);
     }
 }
 
-/// The same of one that may stand behind a step over several queues.
+/// The same for a request that may be behind a step over several queues.
 ///
 /// # Safety
-/// As [`link`].
+/// See [`link`].
 #[inline(never)]
 unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
-    // SAFETY: by the caller's word.
+    // SAFETY: `previous` stays alive until this request is linked, as `link` requires.
     unsafe {
         wait_for_place(previous);
         follow(slot, member, previous);
     }
 }
 
-/// The same where the cown is overloaded, and whoever sends to it is to give way.
+/// The same if the cown is overloaded and its senders must give way.
 ///
 /// # Safety
-/// As [`link`]; the queue is that of the header.
+/// See [`link`]; the queue is that of `header`.
 #[cold]
 #[inline(never)]
 unsafe fn follow_in_overload(
@@ -104,7 +107,8 @@ unsafe fn follow_in_overload(
     previous: *mut Slot,
 ) {
     sched::give_way(std::ptr::from_ref(header).cast());
-    // SAFETY: by the caller's word. Not linked yet, so the cown is alive.
+    // SAFETY: the conditions are those of `link`. The request is not linked yet, so the cown is
+    // alive.
     unsafe {
         if header.has(Flags::STEPPED) {
             wait_for_place(previous);
@@ -113,13 +117,15 @@ unsafe fn follow_in_overload(
     }
 }
 
-/// The same for the request of a behaviour on several cowns of one group, whose leader's queue this is.
+/// The same for the request of a behaviour on several cowns of one group, to whose leader `header`
+/// belongs.
 ///
 /// # Safety
-/// As [`append_single`], but for where the request lies.
+/// See [`append_single`]; the request may be in any kind of behaviour.
 pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> bool {
     let mut request = Request::new(slot, NonNull::from(header));
-    // SAFETY: by the caller's word; a successor waits for the end of the step.
+    // SAFETY: `slot` is a live, unqueued request for `header`, which is alive; a successor waits
+    // for the end of the step, so the request stays live up to that.
     unsafe {
         swap_in(std::slice::from_mut(&mut request));
         slot.as_ref().end_step();
@@ -134,7 +140,7 @@ pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> boo
 pub(crate) struct Request {
     pub(crate) header: NonNull<CownHeader>,
     pub(crate) slot: NonNull<Slot>,
-    /// What the exchange took out of the tail; valid in the first request of each cown.
+    /// The tail before the exchange; valid in the first request of each cown.
     previous: *mut Slot,
 }
 
@@ -144,7 +150,7 @@ impl Request {
         Self { header, slot, previous: null_mut() }
     }
 
-    /// What requests of one behaviour are sorted by.
+    /// The key by which the requests of one behaviour are sorted.
     #[inline]
     pub(crate) fn rank(&self) -> impl Ord + use<> {
         CownHeader::rank(self.header)
@@ -154,65 +160,68 @@ impl Request {
         a.header == b.header
     }
 
-    /// Ties the request to what stands before it, if anything does.
+    /// Links the request to its predecessor, if there is one.
     ///
     /// # Safety
-    /// As [`attach`].
+    /// See [`attach`].
     #[inline(always)]
     unsafe fn try_link(&self) -> bool {
         let is_behind = !self.previous.is_null();
         if is_behind {
-            // SAFETY: `previous` is what our exchange took out of the tail.
+            // SAFETY: `previous` was taken out of the tail by this thread's exchange.
             unsafe { link(self.previous, self.slot) };
         }
         is_behind
     }
 }
 
-/// Appends all requests in one atomic step, and grants those whose queue was empty. Tasks that
-/// become ready are passed to `ready`.
+/// Appends all requests in one atomic step, and grants those whose queue was empty. Passes the
+/// tasks that become ready to `ready`.
 ///
-/// `requests` must be sorted by cown and, within one cown, stand in the order in which they are to
+/// `requests` must be sorted by cown and, within one cown, be in the order in which they are to
 /// run.
 ///
 /// # Safety
-/// Every entry is a live, unqueued request that its behaviour misses, and the cowns are alive.
-/// Behaviours of which all requests are passed may run, and be gone, when this returns.
+/// Every entry is a live, unqueued request that its behaviour misses, and the cowns are alive. A
+/// behaviour whose requests are all in `requests` may have run and be gone when this returns.
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready) {
     debug_assert!(requests.is_sorted_by_key(Request::rank));
     for group in requests.chunk_by_mut(Request::same_cown) {
-        // SAFETY: the cown is alive, and the requests are still ours alone.
+        // SAFETY: the cown is alive, and the requests are not queued, so this thread owns them.
         unsafe { swap_in(group) };
     }
-    // No scheduling point between two cowns: their order is that of addresses, and no run must depend on these.
+    // No scheduling point between two cowns: they are visited in the order of addresses, on which
+    // no run may depend.
     simulated::point();
     let mut deferring = Deferring::new(ready);
     for group in requests.chunk_by(Request::same_cown) {
-        // SAFETY: alive: it stands in its queue, and is not granted yet.
+        // SAFETY: the request is in its queue and not granted yet, so it is live.
         unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
     }
     simulated::point();
     for group in requests.chunk_by(Request::same_cown) {
-        // SAFETY: as above for this group. Those before may be granted and gone: they are not
-        // looked at again.
+        // SAFETY: the requests of this group are in their queue and not granted yet. Those of
+        // earlier groups may be granted and gone, and are not accessed again.
         unsafe { attach(&group[0], &mut deferring) };
     }
     deferring.finish();
 }
 
-/// Appends the two requests of one behaviour in one atomic step, as [`append_all`] does, and schedules what becomes ready.
-/// Each comes with its cown's header. What is rare is called in the tail, so that no registers are saved.
+/// Appends the two requests of one behaviour in one atomic step, like [`append_all`], and schedules
+/// what becomes ready. Each comes with its cown's header. The rare cases are tail calls, so that no
+/// registers are saved.
 ///
 /// # Safety
-/// As there; the cowns are distinct, and in no group.
+/// See [`append_all`]; the cowns are distinct, and in no group.
 #[inline(always)]
 pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>); 2]) {
     let [mut low, mut high] = requests;
     if CownHeader::rank(low.1) > CownHeader::rank(high.1) {
         std::mem::swap(&mut low, &mut high);
     }
-    // SAFETY: step by step as in `append_all`.
+    // SAFETY: as in `append_all`, step by step: the requests are unqueued at first, and live until
+    // granted.
     unsafe {
         let before_low = swap_in_one(low);
         if !has_place(before_low) {
@@ -222,17 +231,18 @@ pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>);
     }
 }
 
-/// The second half of [`append_two`], when the first request has its place.
+/// The second half of [`append_two`], after the first request is placed.
 ///
 /// # Safety
-/// As there; `before_low` is what the first exchange took out of the tail.
+/// See [`append_two`]; `before_low` was taken out of the tail by the first exchange.
 #[inline(always)]
 unsafe fn append_high(
     low: NonNull<Slot>,
     high: (NonNull<Slot>, NonNull<CownHeader>),
     before_low: *mut Slot,
 ) {
-    // SAFETY: by the caller's word, as in `append_two`.
+    // SAFETY: the second request is not queued yet, and its cown is alive, as `append_two`
+    // requires.
     unsafe {
         let before_high = swap_in_one(high);
         if !has_place(before_high) {
@@ -242,10 +252,10 @@ unsafe fn append_high(
     }
 }
 
-/// The same where the first request is yet to find its place.
+/// The same if the first request is not placed yet.
 ///
 /// # Safety
-/// As there.
+/// See [`append_high`].
 #[cold]
 #[inline(never)]
 unsafe fn append_high_later(
@@ -254,17 +264,18 @@ unsafe fn append_high_later(
     header: NonNull<CownHeader>,
     before_low: *mut Slot,
 ) {
-    // SAFETY: by the caller's word; it is not null, or there were nothing to wait for.
+    // SAFETY: `before_low` was taken out of the tail by this thread; it is not null, or there would
+    // be nothing to wait for.
     unsafe {
         wait_for_place(before_low);
         append_high(low, (high, header), before_low);
     }
 }
 
-/// [`link_two`] where the second request is yet to find its place.
+/// [`link_two`] if the second request is not placed yet.
 ///
 /// # Safety
-/// As there.
+/// See [`link_two`].
 #[cold]
 #[inline(never)]
 unsafe fn link_two_later(
@@ -273,29 +284,32 @@ unsafe fn link_two_later(
     before_low: *mut Slot,
     before_high: *mut Slot,
 ) {
-    // SAFETY: by the caller's word; it is not null, or there were nothing to wait for.
+    // SAFETY: the predecessor was taken out of the tail by this thread; it is not null, or there
+    // would be nothing to wait for.
     unsafe {
         wait_for_place(before_high);
         link_two([low, high], [before_low, before_high]);
     }
 }
 
-/// Ends the step of two requests that have their places, ties them to what stands before them, and grants those whose
-/// queue was empty.
+/// Ends the step of two requests that are placed, links them to their predecessors, and grants
+/// those whose queue was empty.
 ///
 /// # Safety
-/// As [`append_two`]; these are what the exchanges took out of the tails.
+/// See [`append_two`]; `before` was taken out of the tails by the exchanges.
 #[inline(always)]
 unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [*mut Slot; 2]) {
     let [low, high] = requests;
     let [before_low, before_high] = before;
     simulated::point();
-    // SAFETY: by the caller's word. A request with nothing before it is ours until it is granted.
+    // SAFETY: both requests are in their queues, and live until linked or granted; the predecessors
+    // were taken out of the tails by this thread. A request without a predecessor belongs to this
+    // thread until it is granted.
     unsafe {
         low.as_ref().end_step();
         high.as_ref().end_step();
         simulated::point();
-        // The links first, so that there is rarely more to do.
+        // The common case first.
         if !before_low.is_null() {
             link(before_low, low);
         }
@@ -319,82 +333,86 @@ unsafe fn grant_free(requests: [NonNull<Slot>; 2], are_free: [bool; 2]) {
     let mut deferring = Deferring::new(&mut ready);
     for (slot, is_free) in requests.into_iter().zip(are_free) {
         if is_free {
-            // SAFETY: the token is ours; the request, which is not granted yet, keeps the cown alive.
+            // SAFETY: this thread has the token; the request, which is not granted yet, keeps the
+            // cown alive.
             unsafe { grant(slot.as_ref().member().header_ptr(), slot, &mut deferring) };
         }
     }
     deferring.finish();
 }
 
-/// Puts a request of a step into the queue of its cown; returns what stands before it.
+/// Puts a request of a step into the queue of its cown; returns its predecessor.
 ///
 /// # Safety
-/// The cown is alive, and the request the caller's.
+/// The cown is alive, the request unqueued, and the caller owns it.
 #[inline(always)]
 unsafe fn swap_in_one((slot, header): (NonNull<Slot>, NonNull<CownHeader>)) -> *mut Slot {
-    // SAFETY: by the caller's word; not yet queued.
+    // SAFETY: the cown is alive, as this function requires.
     let header = unsafe { header.as_ref() };
-    // SAFETY: as above.
+    // SAFETY: the request is unqueued and owned by the caller.
     unsafe { slot.as_ref() }.begin_step();
     header.note_step();
     swap_tail(header, slot)
 }
 
-/// Whether a request need not wait for what stands before it, if anything does.
+/// Returns whether a request need not wait for its predecessor, if there is one.
 ///
 /// # Safety
-/// As [`link`], unless it is null.
+/// See [`link`]; `previous` may be null.
 #[inline(always)]
 unsafe fn has_place(previous: *mut Slot) -> bool {
-    // SAFETY: by the caller's word.
+    // SAFETY: a predecessor stays alive until this thread links its successor.
     previous.is_null() || unsafe { &*previous }.is_placed()
 }
 
-/// Chains the requests for one cown, puts them into its queue, and waits until what stands before them has its place.
+/// Chains the requests for one cown, puts them into its queue, and waits until their predecessor is
+/// placed.
 ///
 /// # Safety
-/// The cown is alive, and the requests are the caller's.
+/// The cown is alive, the requests are unqueued, and the caller owns them.
 #[inline]
 unsafe fn swap_in(group: &mut [Request]) {
     for pair in group.windows(2) {
-        // SAFETY: the request is live and not yet queued.
+        // SAFETY: the request is live and unqueued, so only this thread writes its link.
         unsafe { link(pair[0].slot.as_ptr(), pair[1].slot) };
     }
     let last = group[group.len() - 1].slot;
-    // SAFETY: alive, by the caller's word, and not yet queued.
+    // SAFETY: the cown is alive, and the request unqueued.
     let (header, slot) = unsafe { (group[0].header.as_ref(), last.as_ref()) };
     slot.begin_step();
     header.note_step();
     let previous = swap_tail(header, last);
     group[0].previous = previous;
     if !previous.is_null() {
-        // SAFETY: it is what our exchange took out of the tail.
+        // SAFETY: `previous` was taken out of the tail by this thread's exchange.
         unsafe { wait_for_place(previous) };
     }
 }
 
-/// Waits until what stands before the caller's request has its place in all queues of its step, and so everything that
-/// stands before that.
+/// Waits until the predecessor of the caller's request is in all queues of its step, and thus also
+/// everything before that.
 ///
 /// # Safety
-/// As [`link`].
+/// See [`link`].
 #[inline]
 unsafe fn wait_for_place(previous: *mut Slot) {
-    // SAFETY: by the caller's word.
+    // SAFETY: a predecessor stays alive until this thread links its successor.
     let previous = unsafe { &*previous };
     if !previous.is_placed() {
         steps::wait_for(|| previous.is_placed().then_some(()));
     }
 }
 
-/// Ties a swapped-in segment to what stands before it. Only now can its requests be granted: all
-/// other cowns have theirs, so nothing that a granted one spawns can overtake them.
+/// Links a segment to its predecessor, or grants it. Only now can its requests be granted: the
+/// behaviours' requests are in all other queues, so nothing that a granted one spawns can overtake
+/// them.
 ///
 /// # Safety
 /// `first` is the first request of a segment that [`swap_in`] has put into its queue.
 #[inline]
 unsafe fn attach(first: &Request, ready: &mut impl Ready) {
-    // SAFETY: by the caller's word. If the queue was empty we have the token, and the segment keeps the cown alive.
+    // SAFETY: the segment is in its queue. If that was empty, this thread has the token, and the
+    // segment keeps the cown alive.
     unsafe {
         if !first.try_link() {
             grant(first.header, first.slot, ready);
@@ -405,8 +423,8 @@ unsafe fn attach(first: &Request, ready: &mut impl Ready) {
 #[inline]
 fn swap_tail(header: &CownHeader, slot: NonNull<Slot>) -> *mut Slot {
     // ORDERING: AcqRel. Release publishes the request to the successor that swaps it out again.
-    // Acquire pairs with the release of the predecessor's exchange (its slot is dereferenced by
-    // `link`), and, if the queue was empty, with the release in `leave` (the state that the last
+    // Acquire pairs with the Release of the predecessor's exchange (`link` dereferences its slot),
+    // and, if the queue was empty, with the Release in `try_leave_last` (the state that the last
     // holder wrote).
     header.tail.swap(slot.as_ptr(), Ordering::AcqRel)
 }
@@ -414,11 +432,11 @@ fn swap_tail(header: &CownHeader, slot: NonNull<Slot>) -> *mut Slot {
 /// Lets the holder of `previous` find its successor.
 ///
 /// # Safety
-/// `previous` is a queued request whose successor nobody else can set: the caller has swapped it
-/// out of the tail, or owns it still. It stays alive until its holder has found its successor.
+/// `previous` is a queued request whose successor only the caller can set: the caller has swapped
+/// it out of the tail, or still owns it. It stays alive until its holder has found its successor.
 #[inline]
 unsafe fn link(previous: *mut Slot, next: NonNull<Slot>) {
-    // SAFETY: alive, by the caller's word.
-    // ORDERING: Release publishes the request behind `next`; pairs with the acquires in `leave`.
+    // SAFETY: `previous` is alive until its holder has found this link.
+    // ORDERING: Release publishes the request behind `next`; pairs with the Acquires in `leave`.
     unsafe { (*previous).next.store(next.as_ptr(), Ordering::Release) };
 }

@@ -1,4 +1,4 @@
-//! The mark at the end of a queue behind which nothing will come.
+//! The mark at the end of a queue that nothing can follow.
 
 use std::ptr::NonNull;
 
@@ -8,18 +8,18 @@ use super::single::Single;
 use super::slot::Slot;
 use crate::task::TaskVTable;
 
-/// Drops the state of a cown that has no handles: one constant for each type of state. Its address with the
-/// [mark](Self::MARK) is the tail of a queue that ends.
+/// How to drop the state of a cown without handles: one constant per type of state. Its address
+/// with the [mark](Self::MARK) is the tail of a queue that ends.
 pub(crate) struct Last {
-    /// For the request that drops the state as a task of its own.
+    /// The functions of the request that drops the state as a task of its own.
     request: TaskVTable,
     /// # Safety
-    /// No handle and no behaviour can reach the state any more.
+    /// The state is unreachable: there is no handle and no behaviour for it.
     destroy: unsafe fn(NonNull<CownHeader>),
 }
 
 impl Last {
-    /// Tells a mark from the address of a request, which is aligned.
+    /// Distinguishes a mark from the address of a request, which is aligned.
     const MARK: usize = 1;
 
     pub(crate) const fn new(request: TaskVTable, destroy: unsafe fn(NonNull<CownHeader>)) -> Self {
@@ -31,18 +31,18 @@ impl Last {
         this.map_addr(|addr| addr | Self::MARK).cast()
     }
 
-    /// The mark, if the tail is one.
+    /// Returns the mark if the tail is one.
     #[inline]
     pub(crate) fn of_tail(tail: *mut Slot) -> Option<&'static Self> {
         let is_marked = tail.addr() & Self::MARK != 0;
-        // SAFETY: requests are aligned, so it is what `as_tail` has made.
+        // SAFETY: requests are aligned, so a marked tail comes from `as_tail`.
         is_marked.then(|| unsafe { &*tail.map_addr(|addr| addr & !Self::MARK).cast() })
     }
 
-    /// Makes the request that drops the state. It is in no queue: nothing comes behind it.
+    /// Creates the request that drops the state. It is in no queue: nothing follows it.
     ///
     /// # Safety
-    /// The cown is one of this type.
+    /// The cown is of this type.
     pub(crate) unsafe fn request(&'static self, cown: NonNull<CownHeader>) -> NonNull<Slot> {
         Single::slot(Single::allocate(Member::exclusive(cown), &self.request, ()))
     }
@@ -55,10 +55,11 @@ impl Last {
     /// Drops the state.
     ///
     /// # Safety
-    /// As [`request`](Self::request); the caller has the cown exclusively, and its request was the last in the queue. The
-    /// cown is gone after this.
+    /// See [`request`](Self::request). The caller has the cown exclusively, and its request was the
+    /// last in the queue. The cown must not be used afterwards.
     pub(crate) unsafe fn end(&self, cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the cown is of this type, the caller's request was the last, and no handle is
+        // left, so nothing can reach the state.
         unsafe { (self.destroy)(cown) };
     }
 }

@@ -1,8 +1,8 @@
-//! Passing a cown to the request at the head of its queue: the *run* rule. See README.md, "Grant".
+//! Passes a cown to the request at the head of its queue: the *run* rule. See README.md, "Grant".
 //!
-//! The **token** of a cown is the right to act on the head of its queue. It comes into being with
-//! the request that finds the queue empty, is passed on from request to request, and ends when the
-//! last one takes itself out of the tail. There is never more than one.
+//! The **token** of a cown is the right to act on the head of its queue. The request that finds the
+//! queue empty creates it, it moves from request to request, and it ends when the last one takes
+//! itself out of the tail. There is never more than one.
 
 use super::interrupt;
 use std::ptr::NonNull;
@@ -18,37 +18,36 @@ use crate::sched::Ready;
 use crate::simulated;
 use crate::task::{InGroup, TaskPtr};
 
-/// Grants the cown to `head` and, if that is a reader, to the readers that follow it directly.
-/// Behaviours that miss nothing more are passed to `ready`.
+/// Grants the cown to `head` and, if that is a reader, to the readers directly behind it. Passes
+/// behaviours that are then complete to `ready`.
 ///
 /// # Safety
-/// The caller has the token of the cown, and `head` is the head of its queue. The token is given
-/// away by this call.
+/// The caller has the token of the cown, and gives it away. `head` is the head of its queue.
 #[inline]
 pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
+    // SAFETY: the request keeps the cown alive, and with the token this thread may read it.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     if member.is_read() && !header.is_interrupted() && !header.is_grouped() {
-        // SAFETY: the token is passed on.
+        // SAFETY: the caller has the token and gives it away here.
         return unsafe { grant_readers(cown, head, ready) };
     }
     if !header.is_unread() && !claim_from_readers(header, head) {
         return;
     }
-    // SAFETY: no readers are left, and the token is passed on.
+    // SAFETY: there are no readers, and the caller gives the token away here.
     unsafe { grant_alone(cown, head, ready) };
 }
 
-/// Hands the token on while nobody reads: to the state itself, if it wants to be interrupted, else
-/// to the request at the head.
+/// Passes the token on when there are no readers: to the state if it has an interrupt, otherwise to
+/// the request at the head.
 ///
 /// # Safety
-/// As [`grant`], and no reader of the cown is left.
+/// See [`grant`]; the cown has no readers.
 #[inline(never)]
 unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
-    // SAFETY: alone with the token, which is passed on in each case.
+    // SAFETY: the caller has the token, with no readers, and each branch gives it away.
     unsafe {
         if header.is_interrupted() {
             interrupt::enter(cown, head, ready);
@@ -60,18 +59,19 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     }
 }
 
-/// Passes the token on for whoever has had the cown exclusively: so nobody reads it, since only the holder of the token
-/// could have let readers in. Not for a leader.
+/// Passes the token on after an exclusive hold: there are no readers, since only the token holder
+/// could have let them in. Not for a leader.
 ///
 /// # Safety
-/// As [`grant`].
+/// See [`grant`].
 #[inline(always)]
 pub(crate) unsafe fn pass_on(
     cown: NonNull<CownHeader>,
     head: NonNull<Slot>,
     ready: &mut impl Ready,
 ) {
-    // SAFETY: as in `grant_alone`.
+    // SAFETY: the request keeps the cown alive; the caller has the token, with no readers, and each
+    // branch gives it away.
     unsafe {
         let header = cown.as_ref();
         if !header.is_interrupted() && !head.as_ref().member().is_read() {
@@ -82,32 +82,32 @@ pub(crate) unsafe fn pass_on(
     }
 }
 
-/// Hands the token of the queue to an exclusive request. (A group is held as a whole, so those that
-/// read its members are exclusive.)
+/// Passes the token of the queue to an exclusive request. (A group is held as a whole, so requests
+/// that read its members are exclusive.)
 ///
 /// # Safety
-/// The caller has the token, `head` is the head, and no reader of the cown is left.
+/// The caller has the token, `head` is the head, and the cown has no readers.
 #[inline(always)]
 unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: a queued request is live.
     let member = unsafe { head.as_ref() }.member();
     if member.is_multi() {
-        // SAFETY: the member says that the slot lies in a `Multi`, which misses this grant.
+        // SAFETY: the member says that the slot is in a `Multi`, which misses this grant.
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
     } else {
         let home = header.home_of_queue();
-        // SAFETY: the member says that the slot lies in a one-cown behaviour: it is ready now.
+        // SAFETY: the member says that the slot is in a single, which is now ready.
         ready.ready(unsafe { single_task(head) }, home);
     }
 }
 
-/// The task that a request in a leader's queue belongs to, with its halves, if it holds the group and
+/// Returns the task of a request in a leader's queue, and its halves, if it holds the group and
 /// nothing else.
 ///
 /// # Safety
 /// The caller has the token, and the request is queued.
 pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGroup)> {
-    // SAFETY: a queued request is live, and the member says what it lies in.
+    // SAFETY: a queued request is live, and the member says what kind of behaviour contains it.
     unsafe {
         let task = match slot.as_ref().member().is_multi() {
             true => Multi::of(slot).cast(),
@@ -121,31 +121,31 @@ pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGr
 /// request behind it; what remains of a reader is its count in the header.
 ///
 /// # Safety
-/// As [`grant`], and `head` is a reader.
+/// See [`grant`]; `head` is a reader.
 #[cold]
 unsafe fn grant_readers(
     cown: NonNull<CownHeader>,
     mut head: NonNull<Slot>,
     ready: &mut impl Ready,
 ) {
-    // SAFETY: queued or counted requests keep the cown alive for as long as we use it: the last
+    // SAFETY: queued or counted requests keep the cown alive as long as it is used here: the last
     // use is `leave`, before the reader that it counts can end.
     let header = unsafe { cown.as_ref() };
     loop {
         header.add_reader();
         simulated::point();
-        // SAFETY: we have the token, and `head` is the head.
+        // SAFETY: this thread has the token, and `head` is the head.
         let next = unsafe { leave(header, head) };
-        // SAFETY: its behaviour misses this grant, and has not run.
+        // SAFETY: its behaviour misses this grant, so it has not run and is live.
         unsafe { head.as_ref() }.reads();
-        // SAFETY: the slot lies in a `Multi` (all readers do), which misses this grant. It may run
+        // SAFETY: the slot is in a `Multi` (all readers are), which misses this grant. It may run
         // and be freed from here on.
         unsafe { Multi::resolve_one(Multi::of(head), ready) };
         let Some(next) = next else { return };
         // SAFETY: the token is with `next`, which is live, and keeps the cown alive.
         if !unsafe { next.as_ref() }.member().is_read() || header.is_interrupted() {
             if claim_from_readers(header, next) {
-                // SAFETY: no readers are left, and we have the token.
+                // SAFETY: there are no readers, and this thread has the token.
                 unsafe { grant_alone(cown, next, ready) };
             }
             return;
@@ -154,43 +154,44 @@ unsafe fn grant_readers(
     }
 }
 
-/// Leaves the token, for the exclusive request `head`, with the last reader. Returns true if there
-/// is none left: the caller has the token still.
+/// Leaves the token, for the exclusive request `head`, to the last reader. Returns `true` if there
+/// are no readers: then the caller keeps the token.
 #[cold]
 fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
-    // ORDERING: Relaxed. Published by the addition below.
+    // ORDERING: Relaxed. The addition below publishes it.
     header.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
     simulated::point();
-    // ORDERING: AcqRel. Release publishes `waiter` to the last reader (acquire in `drop_reader`).
-    // Acquire pairs with the release there, for the case that the last one has just gone.
+    // ORDERING: AcqRel. Release publishes `waiter` to the last reader (Acquire in `drop_reader`).
+    // Acquire pairs with the Release there, in case the last one has just gone.
     if header.readers.fetch_add(WAITER, Ordering::AcqRel) != 0 {
         return false;
     }
-    // ORDERING: Relaxed. No reader is left, and only the token holder raises the count.
+    // ORDERING: Relaxed. There are no readers, and only the token holder raises the count.
     header.readers.store(0, Ordering::Relaxed);
     true
 }
 
-/// Ends a reader. The last one passes the token to the exclusive request that waits, if any.
+/// Ends a reader. The last one passes the token to the waiting exclusive request, if there is one.
 ///
 /// # Safety
-/// The caller is a granted reader of the cown that has not ended, and does not use the cown after
-/// this.
+/// The caller is a granted reader of the cown that has not ended, and does not use the cown
+/// afterwards.
 pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Ready) {
-    // SAFETY: our count keeps the cown alive up to the subtraction.
+    // SAFETY: this reader's count keeps the cown alive up to the subtraction.
     let header = unsafe { cown.as_ref() };
-    // ORDERING: AcqRel. Release orders our reads before the writes of the next exclusive holder
-    // (acquire in `grant`, `claim_from_readers` and `take_free` or, through the last reader, here).
-    // Acquire pairs with the release in `claim_from_readers`, for `waiter`, and with that of the
-    // readers that ended before, for the holder to whom the last one passes the token.
+    // ORDERING: AcqRel. Release orders this reader's reads before the writes of the next exclusive
+    // holder (Acquire in `is_unread` and `claim_from_readers` or, through the last reader, here).
+    // Acquire pairs with the Release in `claim_from_readers`, for `waiter`, and with that of the
+    // readers that ended before, for the holder to which the last one passes the token.
     if header.readers.fetch_sub(ONE_READER, Ordering::AcqRel) != ONE_READER | WAITER {
         return;
     }
-    // We were the last, and a request waits: the token is ours, and keeps the cown alive.
+    // This was the last reader, and a request waits: the token belongs to this thread, and keeps
+    // the cown alive.
     simulated::point();
-    // ORDERING: Relaxed, both. The token holder is alone with the two words.
+    // ORDERING: Relaxed, both. Only the token holder accesses the two words now.
     header.readers.store(0, Ordering::Relaxed);
     let waiter = header.waiter.load(Ordering::Relaxed).cast::<Slot>();
-    // SAFETY: the waiter is the head of the queue, and no reader is left.
+    // SAFETY: the waiter is the head of the queue, and there are no readers.
     unsafe { grant_alone(cown, NonNull::new_unchecked(waiter), ready) };
 }

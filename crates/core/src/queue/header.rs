@@ -1,5 +1,5 @@
-//! What every cown has in front of its state: the words that behaviours are queued, counted and
-//! marked with. The protocol on these words is in `queue/README.md`.
+//! The header of every cown, in front of its state: the words that queue, count and mark
+//! behaviours. The protocol on these words is in `queue/README.md`.
 
 use std::ptr::NonNull;
 
@@ -13,19 +13,19 @@ use crate::queue::slot::Slot;
 #[cfg(not(loom))]
 use crate::simulated;
 
-/// The untyped front of a cown: 32 bytes.
+/// The untyped header of a cown: 32 bytes.
 ///
-/// Who may touch what:
+/// Access to the fields:
 ///
-/// * `tail`: anyone with a handle swaps itself in; the holder of the cown takes itself out.
+/// * `tail`: any owner of a handle swaps itself in; the holder of the cown takes itself out.
 /// * `counts`: the handles, as in `Arc`.
-/// * `readers`: raised only by the *token holder* (the one who owns the queue's head), lowered by
-///   each reader at its end.
+/// * `readers`: raised only by the *token holder* (the owner of the queue's head), lowered by each
+///   reader at its end. In a member of a group it says instead whether the member is in the
+///   leader's list of interrupts.
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
-///   readers run, the exclusive request that waits for the last of them. A member of a group has its
-///   leader here, and leaves `tail` alone: it stands in the leader's queue. Whether it is in the
-///   leader's list of interrupts it has in `readers`.
-/// * `flags`: the cown's condition, and whose workers run the behaviours on it, see [`Flags`].
+///   readers run, the exclusive request that waits for the last of them. In a member of a group it
+///   points to the leader, whose queue the member uses instead of its own `tail`.
+/// * `flags`: the cown's flags and its home, see [`Flags`].
 #[repr(C)]
 pub(crate) struct CownHeader {
     pub(crate) tail: AtomicPtr<Slot>,
@@ -37,9 +37,9 @@ pub(crate) struct CownHeader {
     serial: usize,
 }
 
-/// One running or granted reader in [`CownHeader::readers`].
+/// One granted reader in [`CownHeader::readers`].
 pub(crate) const ONE_READER: u32 = 2;
-/// The bit of [`CownHeader::readers`] that says that an exclusive request waits in `waiter`.
+/// The bit of [`CownHeader::readers`] that says that an exclusive request is parked in `waiter`.
 pub(crate) const WAITER: u32 = 1;
 
 impl CownHeader {
@@ -47,13 +47,13 @@ impl CownHeader {
         Self::with_flags(Flags::new(runtime, 0))
     }
 
-    /// That of a fresh cown, in a block that is as long as most are.
+    /// The header of a new cown in a block of the usual length.
     #[inline]
     pub(crate) fn fresh(place: Birthplace) -> Self {
         Self::with_flags(Flags::of_fresh(place, 0))
     }
 
-    /// The same in a block that is no longer than it must be.
+    /// The same in a block of minimal length.
     pub(crate) fn packed(place: Birthplace) -> Self {
         Self::with_flags(Flags::of_fresh(place, Flags::PACKED))
     }
@@ -71,28 +71,28 @@ impl CownHeader {
         }
     }
 
-    /// The place of a cown, or leader, in the order in which steps go over several: that of the addresses, unless it is
-    /// simulated.
+    /// The rank of a cown or leader in the order in which a step visits queues: its address, unless
+    /// it is simulated.
     #[cfg(not(loom))]
     #[inline]
     pub(crate) fn rank(this: NonNull<Self>) -> usize {
         simulated::rank(this.addr().get())
     }
 
-    /// The same in a model, which must do the same each time that it runs, wherever its memory lies.
+    /// The same in a model, which must behave identically in each run, wherever its memory is.
     #[cfg(loom)]
     pub(crate) fn rank(this: NonNull<Self>) -> usize {
-        // SAFETY: steps go over cowns that are alive; and this never changes.
+        // SAFETY: steps go over cowns that are alive, and the number never changes.
         unsafe { (*this.as_ptr()).serial }
     }
 
-    /// That of a cown whose state is yet to come: nobody can have a strong handle.
+    /// The header of a cown whose state is created later: there are no strong handles yet.
     pub(crate) fn stillborn(runtime: RuntimeId, flags: u16) -> Self {
         let (counts, flags) = (Counts::stillborn(), Flags::new(runtime, flags));
         Self { counts, flags, ..Self::new(runtime) }
     }
 
-    /// Nobody reaches the cown any more; a model checks that.
+    /// The cown is unreachable from here on; a model checks that.
     #[inline]
     pub(crate) fn end(&mut self) {
         self.tail.end();
@@ -102,21 +102,21 @@ impl CownHeader {
         self.flags.end();
     }
 
-    /// Says that a step over several queues is about to come into this one.
+    /// Announces a step over several queues that is about to enter this one.
     #[inline]
     pub(crate) fn note_step(&self) {
         self.flags.note_step();
     }
 
-    /// Whether the cown is surely not free: a cheap look before an exchange is tried.
+    /// Returns whether the cown is certainly not free: a cheap check before trying an exchange.
     #[inline]
     pub(crate) fn is_in_use(&self, for_reading: bool) -> bool {
-        // ORDERING: Relaxed, both. A hint.
+        // ORDERING: Relaxed, both. The result is a hint.
         !self.tail.load(Ordering::Relaxed).is_null()
             || !for_reading && self.readers.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether one of these flags is set, at least.
+    /// Returns whether any of these flags is set.
     #[inline]
     pub(crate) fn has(&self, flags: u16) -> bool {
         self.flags.has(flags)
@@ -127,63 +127,64 @@ impl CownHeader {
         self.flags.set(flag, on);
     }
 
-    /// Whether a panic has poisoned the state.
+    /// Returns whether a panic has poisoned the state.
     #[inline]
     pub(crate) fn is_poisoned(&self) -> bool {
         self.has(Flags::POISONED)
     }
 
-    /// Whether the state is to be interrupted before the next behaviour. Whoever acts on it has
-    /// the token.
+    /// Returns whether the state must be interrupted before the next behaviour. Only the token
+    /// holder acts on it.
     #[inline]
     pub(crate) fn is_interrupted(&self) -> bool {
         self.has(Flags::INTERRUPT)
     }
 
-    /// Whether the token holder, that has found the queue empty, may run an exclusive behaviour on this runtime with
-    /// nothing more ado: no reader can be left, there is no interrupt, and no overload to be forgotten. Not for a leader.
+    /// For a token holder that has found the queue empty: returns whether an exclusive behaviour
+    /// may run on this runtime without further checks, since there can be no reader, no interrupt
+    /// and no overload to clear. Not for a leader.
     #[inline(always)]
     pub(crate) fn is_plainly_free(&self, home: RuntimeId) -> bool {
         self.flags.is_plain(home, Flags::READ | Flags::INTERRUPT | Flags::OVERLOADED)
     }
 
-    /// Whether the cown has no readers. Exact for the token holder.
+    /// Returns whether the cown has no readers. Exact for the token holder.
     #[inline(always)]
     pub(crate) fn is_unread(&self) -> bool {
-        // ORDERING: Acquire pairs with the release in `drop_reader`: what the readers read comes before what the caller
-        // writes.
+        // ORDERING: Acquire pairs with the Release in `drop_reader`: the readers' reads come before
+        // the caller's writes.
         !self.has(Flags::READ) || self.readers.load(Ordering::Acquire) == 0
     }
 
-    /// Counts one more reader. The token holder's.
+    /// Counts one more reader. Only for the token holder.
     pub(crate) fn add_reader(&self) {
         self.flags.note_reader();
-        // ORDERING: Relaxed. Only the token holder raises the count. The next token holder learns of it with the token
-        // (release and acquire of `tail` or `next`).
+        // ORDERING: Relaxed. Only the token holder raises the count; the next token holder learns
+        // of it with the token (Release and Acquire of `tail` or `next`).
         self.readers.fetch_add(ONE_READER, Ordering::Relaxed);
     }
 
-    /// Whose workers run the behaviours on the cown: a group has one home. Exact for whoever has the
-    /// token; for others a hint, once the cown has been moved.
+    /// The runtime that runs the behaviours on the cown; a group has one home. Exact for the token
+    /// holder; for other threads a hint, since the cown may move.
     #[inline]
     pub(crate) fn home(&self) -> RuntimeId {
         self.flags.home_of_its_own().unwrap_or_else(|| self.home_of_group())
     }
 
-    /// The same of a member.
+    /// The same for a member.
     #[cold]
     #[inline(never)]
     fn home_of_group(&self) -> RuntimeId {
         self.queue().home_of_queue()
     }
 
-    /// The same, of a header that has a queue.
+    /// The same for a header with a queue.
     #[inline]
     pub(crate) fn home_of_queue(&self) -> RuntimeId {
         self.flags.home()
     }
 
-    /// Makes another runtime the home, of the whole group if the cown is in one. For a holder.
+    /// Sets the home, for the whole group if the cown is in one. For a holder.
     pub(crate) fn set_home(&self, runtime: RuntimeId) {
         self.queue().flags.set_home(runtime);
     }
@@ -193,7 +194,7 @@ impl CownHeader {
         self.has(Flags::GROUPED)
     }
 
-    /// The leader's header, if the cown is a member of a group. Not for a leader.
+    /// Returns the leader's header if the cown is a member of a group. Not for a leader.
     #[inline]
     pub(crate) fn leader(&self) -> Option<NonNull<CownHeader>> {
         if !self.is_grouped() {
@@ -203,7 +204,7 @@ impl CownHeader {
         NonNull::new(self.waiter.load(Ordering::Relaxed).cast())
     }
 
-    /// The header that has the queue: the cown's own, or the leader's. Not for a leader.
+    /// Returns the header with the queue: the cown's own, or the leader's. Not for a leader.
     #[inline]
     pub(crate) fn queue(&self) -> &CownHeader {
         match self.leader() {
@@ -213,30 +214,31 @@ impl CownHeader {
         }
     }
 
-    /// Whether the member of a group stands in its leader's line. The token holder's.
+    /// Returns whether the member of a group is in its leader's line. Only for the token holder.
     pub(crate) fn is_in_line(&self) -> bool {
         self.has(Flags::IN_LINE)
     }
 
-    /// Says that it does, or does not any more.
+    /// Records whether it is in the line.
     pub(crate) fn set_in_line(&self, is_in_line: bool) {
         self.set(Flags::IN_LINE, is_in_line);
     }
 
-    /// Makes a fresh cown a member of a group.
+    /// Makes a new cown a member of a group.
     pub(crate) fn join(&mut self, leader: NonNull<CownHeader>) {
-        // ORDERING: Relaxed. Nobody else knows the cown.
+        // ORDERING: Relaxed. No other thread knows the cown.
         self.waiter.store(leader.as_ptr().cast(), Ordering::Relaxed);
         self.set(Flags::GROUPED, true);
     }
 }
 
-/// Later ones have higher numbers.
+/// Returns increasing numbers.
 #[cfg(loom)]
 fn serial() -> usize {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     static LAST: AtomicUsize = AtomicUsize::new(0);
-    // ORDERING: Relaxed. Only the order of one thread's cowns matters: models make them before they begin.
+    // ORDERING: Relaxed. Only the order of one thread's cowns matters: models create them before
+    // they spawn threads.
     LAST.fetch_add(1, Ordering::Relaxed)
 }

@@ -1,8 +1,10 @@
-//! Interruptible members: the two bits of [`on_interrupt`](crate::interrupt) in two places.
+//! Interrupts of members of a group: the two bits of [`on_interrupt`](crate::interrupt) are in two
+//! places.
 //!
-//! INTERRUPT of the leader says that there may be something in its list of interrupts; PARKED, that the token lies in the
-//! leader, since some member's gate is shut. PARKED of a member says that it is that one's. Whether a member is in the
-//! list says its [`Notice`], since to put it there takes two steps, and others must know when both are done.
+//! INTERRUPT of the leader says that its list of interrupts may contain members; PARKED of the
+//! leader says that it has the token, since the gate of some member is shut. PARKED of a member
+//! says that it is this member's gate. A member's [`Notice`] says whether it is in the list: adding
+//! it takes two steps, and other threads must know when both are done.
 //!
 //! ```text
 //!   interrupt of a member                       the token holder, before a behaviour
@@ -19,24 +21,27 @@
 //!     neither: append an empty request
 //! ```
 //!
-//! *No interrupt is lost.* The member is in the list before INTERRUPT of the leader is set, and that is cleared
-//! before the list is taken. The rest is as in `on_interrupt`, with the leader's bits.
+//! *No interrupt is lost.* The member is in the list before INTERRUPT of the leader is set, and
+//! that bit is cleared before the list is taken. The rest is as in `on_interrupt`, with the
+//! leader's bits.
 //!
-//! *No interrupt comes late.* When one returns, whoever holds the group sees INTERRUPT of the leader before it runs another
-//! behaviour, or interrupts the member afterwards, or has done so. That is plain of one that has placed the notice, or
-//! that comes when it is placed. But one that comes between (a handler, say, that is to be held from now on, while a
-//! thread resumes its actor) must not return before the other thread's steps are done: that thread waits for nobody
-//! there, so this is a wait as those in `queue/README.md`, "Why there is no deadlock".
+//! *No interrupt is late.* When an interrupt returns, the holder of the group sees INTERRUPT of the
+//! leader before it runs another behaviour, or interrupts the member afterwards, or has done so.
+//! This is obvious for an interrupt that has placed the notice, and for one that finds it placed.
+//! But one in between (a handler that is to be held from now on, say, while a thread resumes its
+//! actor) must not return before the other thread's steps are done. That thread does not wait
+//! there, so this wait is one of those in `queue/README.md`, "Why there is no deadlock".
 //!
-//! *Turns of their own.* Members whose gate is reserved stand in line (`OwnTurns`), which is the token holder's. When no
-//! gate is shut they take their turns, one after the other and before the next behaviour; before each the holder looks
-//! at INTERRUPT of the leader. If others are to have the worker in between it sets that bit itself, and so comes back here
-//! first. A move sets it, too: whoever finds it in another runtime than the group's home gives the group to that one,
-//! before it interrupts anybody.
+//! *Turns of their own.* Members with a reserved gate are in a line (`OwnTurns`), which belongs
+//! to the token holder. While no gate is shut they take their turns, one after the other and before
+//! the next behaviour; before each turn the holder checks INTERRUPT of the leader. To yield the
+//! worker in between, the holder sets that bit itself, and so returns here first. A move sets it as
+//! well: a holder that finds it on a runtime other than the group's home passes the group to that
+//! one before it interrupts any member.
 //!
-//! *A member in the list is alive.* The last handle does not drop the state of a member with a notice
-//! ([`is_idle`](crate::cown::end_of_life)): it appends the last request, which is granted after the list
-//! was taken.
+//! *A member in the list is alive.* The last handle does not drop the state of a member with a
+//! notice ([`is_idle`](crate::cown::end_of_life)): it appends the last request, which is granted
+//! after the list was taken.
 
 use std::ptr::NonNull;
 
@@ -51,17 +56,17 @@ use crate::simulated;
 use crate::steps;
 use crate::task::TaskPtr;
 
-/// Whether a member is in its leader's list of interrupts: in the word of its header with which cowns of their own count
-/// readers. Beside the state the word counts how often the member was taken off, so that a thread that comes late
-/// with its second step is not taken for the next one.
+/// Whether a member is in its leader's list of interrupts. Uses the header word in which other
+/// cowns count readers. Besides the state, the word counts how often the member was removed, so
+/// that a late second step of one thread is not mistaken for that of the next interrupt.
 pub(crate) struct Notice<'a>(&'a AtomicU32);
 
 impl<'a> Notice<'a> {
-    /// It is not in the list.
+    /// Not in the list.
     const NONE: u32 = 0;
-    /// Some thread puts it there.
+    /// A thread is adding it.
     const PLACING: u32 = 1;
-    /// It is there, and INTERRUPT of the leader is set.
+    /// In the list, and INTERRUPT of the leader is set.
     const PLACED: u32 = 2;
     const STATE: u32 = 3;
 
@@ -69,17 +74,17 @@ impl<'a> Notice<'a> {
         Self(&member.readers)
     }
 
-    /// Begins to place it; the guard's word is the caller's then. `None` if another interrupt has placed it, which has not
-    /// been interrupted.
+    /// Begins to place the notice; the caller then owns the guard's word. Returns `None` if an
+    /// earlier interrupt has placed it and has not been served yet.
     fn place(&self) -> Option<u32> {
-        // ORDERING: Relaxed. Confirmed by the exchange.
+        // ORDERING: Relaxed. The exchange confirms the value.
         let mut now = self.0.load(Ordering::Relaxed);
         loop {
             let next = match now & Self::STATE {
                 Self::NONE => now | Self::PLACING,
                 Self::PLACED => now,
                 _ => {
-                    // ORDERING: Relaxed. As above.
+                    // ORDERING: Relaxed. The exchange confirms the value.
                     now = steps::wait_for(|| {
                         let later = self.0.load(Ordering::Relaxed);
                         (later != now).then_some(later)
@@ -87,9 +92,10 @@ impl<'a> Notice<'a> {
                     continue;
                 }
             };
-            // ORDERING: AcqRel. Release publishes what the caller did to the one that takes the notice, also where
-            // the word stays as it is. Acquire pairs with the release there: the guard's word is ours until it is in
-            // the list; and with that in `placed`: INTERRUPT of the leader is set.
+            // ORDERING: AcqRel. Release publishes what the caller did to the thread that takes the
+            // notice, even if the word stays the same. Acquire pairs with the Release in `take`:
+            // this thread owns the guard's word until it is in the list; and with that in `placed`:
+            // INTERRUPT of the leader is set.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.0.compare_exchange_weak(now, next, ok, failed) {
                 Ok(_) => return (next != now).then_some(next),
@@ -98,48 +104,50 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// It stands in the list; unless it was taken off there already.
+    /// Records that it is in the list, unless it was removed already.
     fn placed(&self, number: u32) {
-        // ORDERING: Release pairs with the acquire in `place`.
+        // ORDERING: Release pairs with the Acquire in `place`.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         let placed = number - Self::PLACING + Self::PLACED;
         let _ = self.0.compare_exchange(number, placed, ok, failed);
     }
 
-    /// Takes it off, with what those did before who have placed it, or found it placed. The caller has the list.
+    /// Removes the notice, and acquires what the threads that placed it, or found it placed, did
+    /// before. The caller has the list.
     pub(crate) fn take(&self) {
         let next = |now: u32| Some((now | Self::STATE).wrapping_add(1));
-        // ORDERING: AcqRel. Acquire pairs with the release in `place`: what was done before the interrupt is seen by the
-        // call. Release gives the guard's word to the next interrupt.
+        // ORDERING: AcqRel. Acquire pairs with the Release in `place`: the call sees what was done
+        // before the interrupt. Release gives the guard's word to the next interrupt.
         let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, next);
     }
 }
 
-/// Whether a member is in its leader's list of interrupts, or about to be.
+/// Returns whether a member is in its leader's list of interrupts, or about to be.
 pub(crate) fn is_noticed(member: &CownHeader) -> bool {
     // ORDERING: Acquire pairs with the release in `take`: when the notice was taken, a request stands in the leader's
     // queue.
     Notice::of(member).0.load(Ordering::Acquire) & Notice::STATE != Notice::NONE
 }
 
-/// Interrupts a member. Returns true if the caller is to append an empty request.
+/// Interrupts a member. Returns `true` if the caller must append an empty request.
 ///
 /// # Safety
-/// The cown is a member of the leader's group, interruptible, and alive.
+/// The cown is alive, interruptible, and a member of the leader's group.
 pub(crate) unsafe fn interrupt_member(
     cown: NonNull<CownHeader>,
     leader: NonNull<CownHeader>,
 ) -> bool {
-    // SAFETY: by the caller's word; the member keeps the leader alive.
+    // SAFETY: the cown is alive, and keeps its leader alive.
     let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
     let Some(number) = Notice::of(header).place() else { return false };
     simulated::point();
-    // SAFETY: interruptible; and with the notice, which we place, the guard's word is ours.
+    // SAFETY: the cown is interruptible, and this thread has placed the notice, so it owns the
+    // guard's word.
     unsafe { push(leader.as_ref(), interruptible::of(cown)) };
     simulated::point();
-    // SAFETY: as above.
+    // SAFETY: the member is alive, and keeps the leader alive.
     let leading = unsafe { &leader.as_ref().header };
-    // Publishes the list to whoever clears the bit.
+    // Publishes the list to the thread that clears the bit.
     let before = leading.flags.interrupt();
     Notice::of(header).placed(number);
     simulated::point();
@@ -153,26 +161,26 @@ pub(crate) unsafe fn interrupt_member(
     true
 }
 
-/// Has whoever holds the group look after more than the next behaviour: it has another home, where it goes on, or
-/// members that are to take turns. If the group may be let go before, an empty request is to follow, as with every
-/// interrupt.
+/// Makes the group's holder check more than the next behaviour: the group has another home, where
+/// it must continue, or members that take turns. If the group may be released before, an empty
+/// request must follow, as with every interrupt.
 ///
 /// # Safety
 /// The caller holds the group.
 pub(crate) unsafe fn look_up(leader: NonNull<CownHeader>) {
-    // SAFETY: held, so alive.
+    // SAFETY: the group is held, so its leader is alive.
     unsafe { leader.as_ref() }.flags.remember_interrupt();
 }
 
 /// # Safety
-/// The guard is a member's, and its word is the caller's.
+/// The guard is a member's, and the caller owns its word.
 unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
-    // ORDERING: Relaxed. The list is only taken as a whole, so what the head leads to is not read.
+    // ORDERING: Relaxed. The list is only taken as a whole, so the first entry is not read here.
     let mut first = leader.interrupts.load(Ordering::Relaxed);
     loop {
-        // SAFETY: ours until the exchange.
+        // SAFETY: the caller owns the guard's word up to the exchange.
         unsafe { interruptible::set_next(guard, first) };
-        // ORDERING: Release publishes the guard's word; pairs with the acquire in `interrupt_all`.
+        // ORDERING: Release publishes the guard's word; pairs with the Acquire in `interrupt_all`.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         match leader.interrupts.compare_exchange_weak(first, guard.as_ptr(), ok, failed) {
             Ok(_) => return,
@@ -181,7 +189,7 @@ unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
     }
 }
 
-/// Lets the members be interrupted before `head` is granted the group.
+/// Interrupts the members before `head` is granted the group.
 ///
 /// # Safety
 /// The caller has the token of the leader, gives it away, and has seen an interrupt.
@@ -191,25 +199,26 @@ pub(crate) unsafe fn enter_group(
     ready: &mut impl Ready,
 ) {
     let leader = leader.cast::<Leader>();
-    // SAFETY: with the token we hold the group, which the request keeps alive.
+    // SAFETY: with the token this thread holds the group, and the request keeps it alive.
     unsafe {
         with(leader, |held| held.head = head.as_ptr());
         ready.ready(Leader::task(leader), leader.as_ref().header.home_of_queue());
     }
 }
 
-/// The task that interrupts the members.
+/// Returns the task that interrupts the members.
 pub(crate) fn task_of(leader: NonNull<CownHeader>) -> TaskPtr {
     Leader::task(leader.cast())
 }
 
-/// The first request in the queue of a group whose token was left at the gate, and whether it waits:
-/// it may be one that has run, and holds the group for those behind it.
+/// Returns the first request in the queue of a group whose token was left at the gate, and whether
+/// it waits: it may be one that has run, and holds the group for those behind it.
 ///
 /// # Safety
-/// The caller has the token, which came from there.
+/// The caller has taken the token from the gate.
 pub(crate) unsafe fn first_at_gate(leader: NonNull<CownHeader>) -> (NonNull<Slot>, bool) {
-    // SAFETY: by the caller's word; without a holding request the token was left with a head (`enter`).
+    // SAFETY: the caller has the token; without a holding request it was left with a head
+    // (`enter_group`).
     unsafe {
         with(leader.cast(), |held| match &held.holding {
             Some(holding) => (holding.slot(), false),
@@ -218,36 +227,38 @@ pub(crate) unsafe fn first_at_gate(leader: NonNull<CownHeader>) -> (NonNull<Slot
     }
 }
 
-/// Lets the state be interrupted before `head` is granted the cown.
+/// Interrupts the state before `head` is granted the cown.
 ///
 /// # Safety
-/// The caller has the token, gives it away, and has seen an interrupt; no reader of the cown is left.
+/// The caller has the token, gives it away, and has seen an interrupt; the cown has no readers.
 #[cold]
 pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the request keeps the cown alive.
     if unsafe { cown.as_ref() }.is_grouped() {
-        // SAFETY: by the caller's word.
+        // SAFETY: a grouped header with a queue is a leader; the caller has its token and has seen
+        // an interrupt.
         return unsafe { enter_group(cown, head, ready) };
     }
-    // SAFETY: only interruptible cowns are interrupted; and with the token we are alone.
+    // SAFETY: only interruptible cowns are interrupted; and with the token and no readers, this
+    // thread has exclusive access.
     unsafe {
         leave_token(cown, head);
         ready.ready(interruptible::task_of(cown), cown.as_ref().home_of_queue());
     }
 }
 
-/// Interrupts a cown whose last handle is gone: there will be nobody who could open its gate. What it leads to comes before
-/// the request that ends the cown, which the caller appends next.
+/// Interrupts a cown whose last handle is gone, since nothing is left that could open its gate. The
+/// effects come before the request that ends the cown, which the caller appends next.
 ///
 /// # Safety
-/// The cown is interruptible, and kept alive by the caller's weak count.
+/// The cown is interruptible, and the caller's weak count keeps it alive.
 #[cold]
 pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
     // SAFETY: by the caller's word; so the leader is alive, too.
     unsafe {
         let header = cown.as_ref();
         if let Some(leader) = header.leader() {
-            // An empty request is not needed: that of the end follows.
+            // No empty request is needed: the last request follows.
             interrupt_member(cown, leader);
             return;
         }

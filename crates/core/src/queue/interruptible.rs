@@ -1,4 +1,4 @@
-//! What lies in front of the header of an interruptible cown.
+//! The guard: the words in front of the header of an interruptible cown.
 
 use std::ptr::NonNull;
 
@@ -11,23 +11,23 @@ use crate::sched::ending::Ending;
 use crate::simulated;
 use crate::task::{Mode, Task, TaskPtr};
 
-/// How many times in a row the state is called before other tasks have their turn.
+/// The number of calls of the state in a row before other tasks get their turn.
 pub(crate) const CALLS_IN_A_ROW: u32 = 16;
 
-/// The untyped part, straight in front of the header: 24 bytes.
+/// The untyped guard, directly in front of the header: 24 bytes.
 ///
 /// It begins with a task, so that the cown itself can be scheduled.
 #[repr(C)]
 pub(crate) struct Guard {
     pub(crate) task: Task,
-    /// Where it stands among all interruptible cowns.
+    /// Its position in the table of interruptible cowns.
     pub(crate) listed: Listed,
     /// The request for which the token was left here; the token holder's alone. In a member of a group,
     /// for which the token is left with the leader, the next one in the leader's list of interrupts.
     pub(crate) head: *mut Slot,
 }
 
-/// A place in a table that a layer above has.
+/// A position in a table of a layer above.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed(pub(crate) *const ());
 
@@ -37,14 +37,14 @@ pub(crate) struct Kind {
     /// The caller holds the cown exclusively.
     pub(crate) failed: unsafe fn(NonNull<CownHeader>, &Broken),
     /// # Safety
-    /// The caller is alone with the state.
+    /// The caller has exclusive access to the state.
     pub(crate) on_interrupt: unsafe fn(NonNull<CownHeader>, Mode) -> Gate,
     /// See `Interruptible::take_turn`.
     ///
     /// # Safety
-    /// As of `on_interrupt`.
+    /// See `on_interrupt`.
     pub(crate) take_turn: unsafe fn(NonNull<CownHeader>) -> Gate,
-    /// Tells the state that its runtime ends, and has it interrupted.
+    /// Tells the state that its runtime ends, and interrupts it.
     ///
     /// # Safety
     /// The caller has a handle.
@@ -54,12 +54,12 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller has a handle.
     pub(crate) number: unsafe fn(NonNull<CownHeader>) -> u64,
-    /// Gives a handle up.
+    /// Gives up a handle.
     ///
     /// # Safety
-    /// The handle is the caller's.
+    /// The caller owns the handle.
     pub(crate) release: unsafe fn(NonNull<CownHeader>),
-    /// Takes a cown out of the table of the interruptible cowns: from here on nobody finds it any more.
+    /// Removes a cown from the table of interruptible cowns: from here on it cannot be found.
     ///
     /// # Safety
     /// Nothing else of the cown is left, and this is called once.
@@ -71,72 +71,72 @@ pub(crate) struct Kind {
     pub(crate) free: unsafe fn(NonNull<CownHeader>),
 }
 
-/// The guard of a cown.
+/// Returns the guard of a cown.
 ///
 /// # Safety
 /// The cown is interruptible.
 pub(crate) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<Guard> {
-    // SAFETY: it lies there, by the caller's word.
+    // SAFETY: the guard of an interruptible cown directly precedes its header.
     unsafe { cown.cast::<Guard>().sub(1) }
 }
 
-/// The task by which an interruptible cown is scheduled.
+/// Returns the task that schedules an interruptible cown.
 ///
 /// # Safety
 /// The cown is interruptible.
 pub(crate) unsafe fn task_of(cown: NonNull<CownHeader>) -> TaskPtr {
-    // SAFETY: a guard begins with its task.
+    // SAFETY: the cown is interruptible, and a guard begins with its task.
     unsafe { of(cown) }.cast()
 }
 
-/// The cown of a guard.
+/// Returns the cown of a guard.
 pub(crate) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
-    // SAFETY: every guard lies straight in front of a header.
+    // SAFETY: a header directly follows every guard.
     unsafe { guard.add(1) }.cast()
 }
 
 /// # Safety
 /// The cown is interruptible.
 pub(crate) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
-    // SAFETY: by the caller's word; constant.
+    // SAFETY: an interruptible cown has a guard, whose vtable is constant.
     let kind = unsafe { (*of(cown).as_ptr()).task.vtable.kind };
-    // SAFETY: the task of a guard has one, of this type.
+    // SAFETY: the task of a guard has a kind, of this type.
     unsafe { kind.unwrap_unchecked().get() }
 }
 
 /// Leaves the token of a cown in its guard, with the head of its queue.
 ///
 /// # Safety
-/// The cown is interruptible, in no group, and its token the caller's.
+/// The cown is interruptible and in no group, and the caller has its token.
 pub(crate) unsafe fn leave_token(cown: NonNull<CownHeader>, head: NonNull<Slot>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown has a guard, and `head` is for the token holder, which is the caller.
     unsafe { (*of(cown).as_ptr()).head = head.as_ptr() };
 }
 
-/// What comes behind a member in its leader's list of interrupts.
+/// Returns the next member in the leader's list of interrupts.
 ///
 /// # Safety
-/// The guard is that of a member which is in the list, and the caller has taken that.
+/// The guard is that of a member of a list that the caller has taken.
 pub(crate) unsafe fn next(guard: NonNull<Guard>) -> *mut Guard {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller has taken the list, so no other thread writes the word.
     unsafe { (*guard.as_ptr()).head.cast() }
 }
 
-/// Says what will come behind a member in that list.
+/// Sets the next member in that list.
 ///
 /// # Safety
-/// The guard is that of a member, and the caller has just set its INTERRUPT.
+/// The guard is that of a member, and the caller has just placed its notice.
 pub(crate) unsafe fn set_next(guard: NonNull<Guard>, next: *mut Guard) {
-    // SAFETY: by the caller's word.
+    // SAFETY: placing the notice gives the caller the guard's word.
     unsafe { (*guard.as_ptr()).head = next.cast() };
 }
 
-/// Takes a cown out of the table of the interruptible cowns: from here on nobody finds it any more.
+/// Removes a cown from the table of interruptible cowns: from here on it cannot be found.
 ///
 /// # Safety
 /// The cown is interruptible, nothing else of it is left, and this is called once.
 pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is interruptible, nothing else of it is left, and this is called once.
     unsafe { (kind(cown).unlist)(cown) };
 }
 
@@ -145,33 +145,37 @@ pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
 /// # Safety
 /// The cown is interruptible, nothing else of it is left, and it is not [listed](unlist).
 pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is interruptible, nothing else of it is left, and the table no longer lists
+    // it.
     unsafe { (kind(cown).free)(cown) };
 }
 
-/// The scheduler's link: the word of the cown that only its holder uses. The token has come with
-/// the task.
+/// The scheduler's link: the word of the cown that only its holder uses. The token comes with the
+/// task.
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: a guard's task, which has come with the token, so the cown is alive.
+    // SAFETY: the task is a guard's, and has come with the token, so the cown is alive.
     NonNull::from(unsafe { &header_of(task.cast()).as_ref().waiter })
 }
 
-/// Whether behaviours may come to an interruptible cown.
+/// Whether an interruptible cown admits behaviours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gate {
-    /// The next behaviour may come.
+    /// The next behaviour may run.
     Open,
-    /// Behaviours wait, and with them whatever else they hold or have been granted, until a later
-    /// [`Interruptible::on_interrupt`](crate::internals::Interruptible::on_interrupt) opens.
+    /// Behaviours wait, along with everything else they hold or have been granted, until a later
+    /// [`Interruptible::on_interrupt`](crate::internals::Interruptible::on_interrupt) returns
+    /// another gate.
     ///
-    /// The gate does not stay shut when nobody is left who could have it opened: when the last handle of the cown goes,
-    /// what waits runs. Nor does that of a cown that is closed.
+    /// The gate opens if nothing is left that could open it: when the last handle of the cown is
+    /// dropped, the waiting behaviours run. The gate of a closed cown is open as well.
     Shut,
-    /// The next turn is the state's own: [`Interruptible::take_turn`](crate::internals::Interruptible::take_turn).
+    /// The next turn is the state's own:
+    /// [`Interruptible::take_turn`](crate::internals::Interruptible::take_turn).
     Reserved,
 }
 
-/// Whether the state cannot have behaviours wait: it has ended, or nobody is left who could open the gate.
+/// Returns whether the state cannot make behaviours wait: it has ended, or nothing is left that
+/// could open the gate.
 pub(crate) fn is_ungated(header: &CownHeader) -> bool {
     // ORDERING: Relaxed, both. Who closes the cown does so in the word that is changed to shut the gate. Who drops
     // the last handle interrupts afterwards (`retire`): if that was before the bits were taken, then it is seen here, and
@@ -179,37 +183,37 @@ pub(crate) fn is_ungated(header: &CownHeader) -> bool {
     header.has(Flags::CLOSED) || !header.counts.have_handles()
 }
 
-/// Leaves the token at the gate. Returns false if there was an interrupt, or the cown was closed, and the token is kept.
-/// After `true` the cown may be gone.
+/// Leaves the token at the gate. Returns `false` if there was an interrupt, or the cown was closed:
+/// then the caller keeps the token. After `true` the cown may be gone.
 pub(crate) fn park(header: &CownHeader) -> bool {
     simulated::point();
     header.flags.park()
 }
 
-/// Tells an interruptible cown that a behaviour that holds it has panicked.
+/// Tells an interruptible cown that a behaviour holding it has panicked.
 ///
 /// # Safety
 /// The caller holds the cown exclusively, and it is interruptible.
 #[cold]
 pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is interruptible, and the caller holds it exclusively.
     unsafe { (kind(cown).failed)(cown, why) };
 }
 
-/// Cancels a state, unless that has happened. Returns whether it has ended; if not, then it is not interruptible, or out of
-/// this thread's reach.
+/// Cancels a state, unless that has happened. Returns whether it has ended; if not, it is not
+/// interruptible, or not accessible from this thread.
 ///
 /// # Safety
-/// The caller is alone with the state.
+/// The caller has exclusive access to the state.
 #[cold]
 pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
-    // SAFETY: the cown is held, so alive.
+    // SAFETY: the caller holds the cown, so it is alive.
     let header = unsafe { cown.as_ref() };
     if !header.has(Flags::INTERRUPTIBLE) || !header.is_within_reach() {
         return false;
     }
     if !header.has(Flags::CLOSED) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the cown is interruptible, and the caller has exclusive access to its state.
         unsafe { (kind(cown).on_interrupt)(cown, Mode::Cancel) };
     }
     header.has(Flags::CLOSED)

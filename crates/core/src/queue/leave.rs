@@ -1,4 +1,4 @@
-//! Leaving a queue: what the holder of the token does with the request at the head. See README.md, "Release".
+//! Leaving a queue: how the token holder removes the head. See README.md, "Release".
 
 use std::ptr::{NonNull, null_mut};
 
@@ -9,17 +9,17 @@ use super::header::CownHeader;
 use super::slot::Slot;
 use crate::steps;
 
-/// Takes the head out of its queue. Returns the new head, to which the token belongs; `None` ends
-/// the token.
+/// Takes the head out of its queue. Returns the new head, which gets the token; `None` ends the
+/// token.
 ///
 /// # Safety
 /// The caller has the token, and `head` is the head of the queue. After `None` the cown may be
-/// gone; after `Some` the old head is the caller's alone.
+/// gone; after `Some` the caller owns the old head exclusively.
 #[inline]
 pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<NonNull<Slot>> {
     // SAFETY: a queued request is live.
     let slot = unsafe { head.as_ref() };
-    // ORDERING: Acquire pairs with the release in `link`: the successor is dereferenced.
+    // ORDERING: Acquire pairs with the Release in `link`: the successor is dereferenced.
     if let Some(next) = NonNull::new(slot.next.load(Ordering::Acquire)) {
         return Some(next);
     }
@@ -28,37 +28,40 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
     Some(unsafe { wait_for_successor(header, slot, tail) })
 }
 
-/// Takes the head out of its queue, if nothing stands behind it. Returns false if something does, and nothing is done.
+/// Takes the head out of its queue if it has no successor. Returns `false`, without effect, if it
+/// has one.
 ///
 /// # Safety
-/// As [`leave`]; after `true` the cown may be gone.
+/// See [`leave`]; after `true` the cown may be gone.
 #[inline(always)]
 pub(crate) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bool {
-    // ORDERING: Relaxed. It only says that there is a successor.
+    // ORDERING: Relaxed. It only tells whether there is a successor.
     // SAFETY: a queued request is live.
     unsafe { head.as_ref() }.next.load(Ordering::Relaxed).is_null()
         && try_leave_last(header, head.as_ptr()).is_ok()
 }
 
-/// The same of a head that was looked at: nothing stood behind it.
+/// The same for a head whose `next` was null.
 ///
 /// # Safety
-/// As [`leave_alone`].
+/// See [`leave_alone`].
 #[inline(always)]
 pub(crate) unsafe fn leave_last(header: &CownHeader, head: NonNull<Slot>) -> bool {
     try_leave_last(header, head.as_ptr()).is_ok()
 }
 
-/// Empties the queue if the head is its last request and no mark has replaced the tail. Otherwise returns the tail.
+/// Empties the queue if the head is its last request and no mark has replaced the tail. Otherwise
+/// returns the tail.
 #[inline(always)]
 pub(super) fn try_leave_last(header: &CownHeader, head: *mut Slot) -> Result<(), *mut Slot> {
-    // ORDERING: Release publishes the state that this holder wrote to the next thread that finds the queue
-    // empty (acquire in `swap_tail`, `take_free`, `is_idle` and `leave_to_the_last`). Acquire on failure: see `next_or_end`.
+    // ORDERING: Release publishes the state that this holder wrote to the next thread that finds
+    // the queue empty (Acquire in `swap_tail`, `take_from`, `is_idle` and `leave_to_the_last`).
+    // Acquire on failure: see `next_or_end`.
     let (ok, failed) = (Ordering::Release, Ordering::Acquire);
     header.tail.compare_exchange(head, null_mut(), ok, failed).map(drop)
 }
 
-/// What stands behind a request that is not the last of its queue.
+/// Returns the successor of a request that is not the last of its queue.
 ///
 /// # Safety
 /// The caller has the token, and has taken all requests up to this one.
@@ -69,14 +72,14 @@ pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
     NonNull::new(slot.next.load(Ordering::Acquire)).unwrap_or_else(|| wait_for_link(slot))
 }
 
-/// A successor has swapped itself in, and is about to link itself.
+/// Waits for a successor that has swapped itself in and is about to link itself.
 #[cold]
 fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
     // ORDERING: Acquire, as in `leave`.
     steps::wait_for(|| NonNull::new(slot.next.load(Ordering::Acquire)))
 }
 
-/// The request behind the head, given a tail that is not the head.
+/// Returns the request behind the head, given a tail that is not the head.
 ///
 /// # Safety
 /// The caller has the token, and read the tail from this cown.
@@ -84,7 +87,7 @@ fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
 unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: *mut Slot) -> NonNull<Slot> {
     match next_or_end(head, tail) {
         Next::Request(next) => next,
-        // SAFETY: the mark is the cown's.
+        // SAFETY: the mark was read from this cown, so it is of the cown's type.
         Next::End(last) => unsafe { last.request(NonNull::from(header)) },
     }
 }
@@ -92,16 +95,17 @@ unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: *mut Slot) 
 /// What follows the head of a queue.
 pub(super) enum Next {
     Request(NonNull<Slot>),
-    /// No request: the state is dropped.
+    /// No request: the state must be dropped.
     End(&'static Last),
 }
 
-/// Finds what follows the head, given a tail (read with acquire) that is not the head. A tail that is a request means that
-/// the successor is about to link itself: this waits for it. A tail that is the mark means that all links are in place.
+/// Finds what follows the head, given a tail (read with Acquire) that is not the head. If the tail
+/// is a request, the successor is about to link itself, and this waits for it. If the tail is the
+/// mark, all links are in place.
 #[inline]
 pub(super) fn next_or_end(head: &Slot, tail: *mut Slot) -> Next {
     let Some(last) = Last::of_tail(tail) else { return Next::Request(wait_for_link(head)) };
-    // ORDERING: Acquire, as in `leave`. The tail's acquire pairs with the release in `leave_to_the_last`, which follows all
-    // links.
+    // ORDERING: Acquire, as in `leave`. The tail's Acquire pairs with the Release in
+    // `leave_to_the_last`, which follows all links.
     NonNull::new(head.next.load(Ordering::Acquire)).map_or(Next::End(last), Next::Request)
 }

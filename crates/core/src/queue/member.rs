@@ -1,10 +1,10 @@
-//! What a request is for: one cown, and how its behaviour wants it.
+//! What a request asks for: one cown, and the kind of access.
 
 use std::ptr::NonNull;
 
 use super::header::CownHeader;
 
-/// A pointer to a cown's header and, in its low bits, how a request wants the cown.
+/// A pointer to a cown's header with, in its low bits, the kind of access that a request wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Member(NonNull<CownHeader>);
@@ -32,14 +32,14 @@ impl Member {
         Self(header).tagged(Self::READ | Self::CHECKED)
     }
 
-    /// The same member in a behaviour that needs several cowns, or reads, or runs in its caller: in any whose request
-    /// does not lie in a one-cown behaviour.
+    /// The same member in a multi: a behaviour on several cowns, that reads, or that runs in its
+    /// caller.
     pub(crate) fn in_multi(self) -> Self {
         self.tagged(Self::MULTI)
     }
 
-    /// The same member in a request of a one-cown behaviour that has not found its place yet. Such a one never reads,
-    /// so the bit is free.
+    /// The same member in the request of a single that is not placed yet. A single never reads, so
+    /// the bit is free.
     #[cfg(not(loom))]
     #[inline]
     pub(crate) fn unplaced(self) -> Self {
@@ -60,15 +60,15 @@ impl Member {
     }
 
     /// # Safety
-    /// The pointer is that of a member.
+    /// `member` comes from [`as_ptr`](Self::as_ptr).
     #[cfg(not(loom))]
     #[inline]
     pub(crate) unsafe fn from_ptr(member: *mut CownHeader) -> Self {
-        // SAFETY: by the caller's word.
+        // SAFETY: the pointer comes from a member, so it is not null.
         Self(unsafe { NonNull::new_unchecked(member) })
     }
 
-    /// The pointer with its tags.
+    /// The tagged pointer.
     #[cfg(loom)]
     pub(crate) fn as_tagged(self) -> NonNull<()> {
         self.0.cast()
@@ -98,13 +98,13 @@ impl Member {
         self.has(Self::MULTI)
     }
 
-    /// Whether the request lies in no one-cown behaviour, and is not to read.
+    /// Returns whether the request is in a multi, and exclusive.
     #[inline]
     pub(crate) fn is_exclusive_in_multi(self) -> bool {
         self.0.addr().get() & (Self::READ | Self::MULTI) == Self::MULTI
     }
 
-    /// Whether the request is that of a one-cown behaviour, and has found its place.
+    /// Returns whether the request is that of a single, and placed.
     #[inline]
     pub(crate) fn is_single(self) -> bool {
         !self.has(Self::READ | Self::MULTI)
@@ -112,32 +112,34 @@ impl Member {
 
     #[inline]
     pub(crate) fn header_ptr(self) -> NonNull<CownHeader> {
-        // By the address alone, which is one instruction. `map_addr` moves the pointer by the difference, and LLVM keeps
-        // both in registers, to add them up again at each access.
+        // Computed from the address alone, which is one instruction. `map_addr` moves the pointer
+        // by the difference, and LLVM keeps both in registers, to add them up at each access.
         let untagged = self.0.as_ptr().expose_provenance() & !Self::TAGS;
         let untagged = std::ptr::with_exposed_provenance_mut(untagged);
-        // SAFETY: a header is aligned to 8 and not null, so clearing the three tag bits gives back
-        // the address that the member was made with.
+        // SAFETY: a header is aligned to 8 and not null, so clearing the three tag bits restores
+        // the address that the member was created with.
         unsafe { NonNull::new_unchecked(untagged) }
     }
 
-    /// The header in whose queue the request stands: the cown's own, or that of its group's leader.
+    /// Returns the header whose queue contains the request: the cown's own, or that of its group's
+    /// leader.
     ///
     /// # Safety
-    /// As [`header`](Self::header).
+    /// See [`header`](Self::header).
     #[inline]
     pub(crate) unsafe fn queue_ptr(self) -> NonNull<CownHeader> {
-        // SAFETY: alive, by the caller's word.
+        // SAFETY: the cown is alive, as this function requires.
         unsafe { self.header() }.leader().unwrap_or(self.header_ptr())
     }
 
-    /// The header.
+    /// Returns the cown's header.
     ///
     /// # Safety
-    /// The cown must be alive for `'a`: a handle of it exists, or a request stands in its queue.
+    /// The cown must be alive for `'a`: it has a handle, or a request in its queue.
     #[inline]
     pub(crate) unsafe fn header<'a>(self) -> &'a CownHeader {
-        // SAFETY: alive by the caller's word; `header_ptr` is aligned and points to a header.
+        // SAFETY: the cown is alive for `'a`, as the caller promises; `header_ptr` is aligned and
+        // points to a header.
         unsafe { self.header_ptr().as_ref() }
     }
 }

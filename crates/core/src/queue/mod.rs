@@ -1,4 +1,5 @@
-//! Queues of requests on headers: appending, granting, leaving. A protocol that never runs code of the user; README.md has it.
+//! The queues of requests on cowns: appending, granting, leaving. The protocol is in README.md. It
+//! never runs user code.
 
 pub(crate) mod append;
 pub(crate) mod claim;

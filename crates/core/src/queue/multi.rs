@@ -1,4 +1,4 @@
-//! What the requests of a behaviour on several cowns lie in.
+//! The block of a behaviour on several cowns: its requests and their count.
 
 use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
@@ -12,14 +12,14 @@ use crate::ids::RuntimeId;
 use crate::sched::Ready;
 use crate::task::{Task, TaskPtr, TaskVTable};
 
-/// The front of every such behaviour, whatever its body and the number of its cowns.
+/// The front of every multi, whatever its body and the number of its cowns.
 #[repr(C, align(8))]
 pub(crate) struct Multi {
     task: Task,
-    /// While the behaviour waits: the runtime that it is bound to, if there is one, see
+    /// While the behaviour waits: the runtime that it is bound to, if any, see
     /// [`home`](Self::home). Once it is ready: the scheduler's link.
     link: AtomicPtr<()>,
-    /// Grants that are outstanding.
+    /// The number of outstanding grants.
     missing: AtomicU32,
     len: u32,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Multi {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Multi>() == 24);
 
-/// A request with the way back to its behaviour.
+/// A request with a pointer to its behaviour.
 #[repr(C)]
 pub(crate) struct MultiSlot {
     slot: Slot,
@@ -35,7 +35,7 @@ pub(crate) struct MultiSlot {
 }
 
 impl MultiSlot {
-    /// A request of the behaviour, which is not queued yet.
+    /// Creates a request of the behaviour, not queued yet.
     #[inline]
     pub(crate) fn new(member: Member, owner: NonNull<Multi>) -> Self {
         Self { slot: Slot::new(member.in_multi()), owner }
@@ -43,7 +43,7 @@ impl MultiSlot {
 }
 
 impl Multi {
-    /// The front of a behaviour on so many cowns, which has none of them yet.
+    /// The front of a behaviour on `len` cowns, none of which is granted yet.
     #[inline]
     pub(crate) fn new(vtable: &'static TaskVTable, len: u32) -> Self {
         Self {
@@ -54,50 +54,53 @@ impl Multi {
         }
     }
 
-    /// The behaviour that a request belongs to.
+    /// Returns the behaviour that a request belongs to.
     ///
     /// # Safety
-    /// The slot is live and lies in a `Multi`.
+    /// The slot is live and in a `Multi`.
     pub(crate) unsafe fn of(slot: NonNull<Slot>) -> NonNull<Multi> {
-        // SAFETY: a multi slot begins with its slot (`repr(C)`).
+        // SAFETY: a slot of a `Multi` is the first field of a `MultiSlot` (`repr(C)`).
         unsafe { slot.cast::<MultiSlot>().as_ref() }.owner
     }
 
-    /// The runtime that it runs on: the one that it is bound to, or else that of its first cown. That may
-    /// be moved as long as the behaviour does not hold it; until then this is a hint.
+    /// The runtime that it runs on: the one that it is bound to, or else that of its first cown.
+    /// The first cown may move as long as the behaviour does not hold it; until then this is a
+    /// hint.
     ///
     /// # Safety
-    /// The behaviour is live and settled, and not ready: the scheduler has not got it yet. Its cowns are
-    /// alive.
+    /// The behaviour and its cowns are alive, its home is settled, and it has not been passed to
+    /// the scheduler yet.
     #[inline]
     pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {
-        // SAFETY: live, by the caller's word.
+        // SAFETY: the behaviour is live, as this function requires.
         let link = unsafe { &behaviour.as_ref().link };
-        // ORDERING: Relaxed. Written by `bind` before the behaviour was appended.
+        // ORDERING: Relaxed. `bind` wrote it before the behaviour was appended.
         match NonNull::new(link.load(Ordering::Relaxed)) {
             Some(bound) => RuntimeId::from_raw(bound.addr().get() as u16),
-            // SAFETY: alive, by the caller's word. What has no cowns is bound.
+            // SAFETY: the behaviour's cowns are alive, as this function requires. It has one: a
+            // behaviour without cowns is bound.
             None => unsafe { Self::first(behaviour).member().header() }.home(),
         }
     }
 
-    /// Says that it runs there, whatever becomes of its first cown.
+    /// Binds it to this runtime, whatever becomes of its first cown.
     pub(crate) fn bind(&mut self, home: RuntimeId) {
         let home = without_provenance_mut(usize::from(home.get()));
-        // ORDERING: Relaxed. Nobody else knows the behaviour.
+        // ORDERING: Relaxed. No other thread knows the behaviour.
         self.link.store(home, Ordering::Relaxed);
     }
 
-    /// So many of its requests have others to stand in the queue for them. Returns how many are left.
+    /// Records that `joined` of its requests have others in the queue for them. Returns how many
+    /// are left.
     pub(crate) fn stand_for(&mut self, joined: usize) -> u32 {
-        // As many as the behaviour has members, at most.
+        // At most the number of the behaviour's members.
         let queued = self.len - joined as u32;
         // ORDERING: Relaxed. Published when it is appended.
         self.missing.store(queued, Ordering::Relaxed);
         queued
     }
 
-    /// Makes it a task of another type, before it is queued.
+    /// Changes the type of its task, before it is queued.
     pub(crate) fn set_vtable(&mut self, vtable: &'static TaskVTable) {
         self.task.vtable = vtable;
     }
@@ -108,9 +111,9 @@ impl Multi {
     /// The behaviour misses this grant. It may be gone after this call.
     #[inline(always)]
     pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
-        // SAFETY: by the caller's word. If it was the last grant the behaviour is the caller's to pass on, and it has all
-        // its cowns now, so nobody moves the first one. (That it was moved by a behaviour before this one was known to
-        // whoever granted it, and is acquired with the count.)
+        // SAFETY: the behaviour misses this grant, so it is live. After the last grant the caller
+        // owns it, and it holds all its cowns, so the first one cannot move. (If an earlier
+        // behaviour has moved it, the thread that granted it knew that, and the count acquires it.)
         unsafe {
             if Self::count_grant(behaviour) {
                 ready.ready(behaviour.cast(), Self::home(behaviour));
@@ -118,55 +121,55 @@ impl Multi {
         }
     }
 
-    /// Counts one grant; says whether it was the last: then the behaviour is ready, and the caller's to pass on. If not it
-    /// may be gone.
+    /// Counts one grant and returns whether it was the last: then the behaviour is ready, and the
+    /// caller must pass it on. Otherwise it may be gone.
     ///
     /// # Safety
     /// The behaviour misses this grant.
     #[inline(always)]
     pub(crate) unsafe fn count_grant(behaviour: NonNull<Multi>) -> bool {
-        // SAFETY: it misses a grant, and so has not run.
+        // SAFETY: it misses a grant, so it has not run and is live.
         let multi = unsafe { behaviour.as_ref() };
         // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
         // (acquired with the token); the last one acquires that of all others, and runs. It need
-        // not write: nobody else looks at the count any more.
+        // not write: no other thread reads the count any more.
         multi.missing.load(Ordering::Acquire) == 1
             || multi.missing.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Whether it surely runs on this runtime. It may if not.
+    /// Returns whether it certainly runs on this runtime; `false` means that it may.
     ///
     /// # Safety
-    /// The behaviour is ready, has cowns, and the scheduler has not got it yet.
+    /// The behaviour is ready, has cowns, and has not been passed to the scheduler yet.
     #[inline(always)]
     pub(crate) unsafe fn is_plainly_at(behaviour: NonNull<Multi>, home: RuntimeId) -> bool {
-        // SAFETY: it is live, and holds its cowns.
+        // SAFETY: the behaviour is live, and holds its cowns, which are thus alive.
         let (link, first) = unsafe {
             let first = Self::first(behaviour);
             (&behaviour.as_ref().link, first.member().header())
         };
-        // ORDERING: Relaxed, as in `home`.
+        // ORDERING: Relaxed, see `home`.
         link.load(Ordering::Relaxed).is_null() && first.flags.is_plain(home, Flags::GROUPED)
     }
 
-    /// The first request.
+    /// Returns a pointer to the first request.
     #[inline]
     pub(crate) fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
-        // SAFETY: the slots lie straight behind the header, in the same block.
+        // SAFETY: the slots directly follow the header in the same block.
         unsafe { behaviour.add(1) }.cast()
     }
 
-    /// The same, to look at.
+    /// The first request's slot, by reference.
     ///
     /// # Safety
     /// The behaviour is live for `'a`, and has cowns.
     #[inline(always)]
     pub(crate) unsafe fn first<'a>(behaviour: NonNull<Multi>) -> &'a Slot {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour is live for `'a` and has a first request.
         unsafe { &(*Self::slots(behaviour).as_ptr()).slot }
     }
 
-    /// Its requests' slots.
+    /// Returns the slots of its requests.
     ///
     /// # Safety
     /// The behaviour is live for `'a`.
@@ -174,27 +177,27 @@ impl Multi {
         behaviour: NonNull<Multi>,
     ) -> impl Iterator<Item = &'a Slot> + Clone {
         let first = Self::slots(behaviour);
-        // SAFETY: so many slots lie behind the header.
+        // SAFETY: `len` slots follow the header in the block, which is live for `'a`.
         (0..Self::len(behaviour)).map(move |index| unsafe { &(*first.add(index).as_ptr()).slot })
     }
 
-    /// Asks for those that stand behind this behaviour: their counts are written at its end.
+    /// Prefetches the requests behind this behaviour, whose counts are written at its end.
     ///
     /// # Safety
     /// The behaviour is live.
     #[inline]
     pub(crate) unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour is live, as this function requires.
         for slot in unsafe { Self::requests(behaviour) } {
-            // ORDERING: Relaxed. Only a hint is made of it.
+            // ORDERING: Relaxed. It is only a hint.
             prefetch::for_writing(slot.next.load(Ordering::Relaxed));
         }
     }
 
-    /// How many requests it has.
+    /// Returns the number of its requests.
     #[inline]
     pub(crate) fn len(behaviour: NonNull<Multi>) -> usize {
-        // SAFETY: constant since the node was made.
+        // SAFETY: the behaviour is live, and the length constant since its creation.
         unsafe { (*behaviour.as_ptr()).len as usize }
     }
 }

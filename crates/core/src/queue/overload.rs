@@ -1,5 +1,5 @@
-//! Whether a cown keeps up with those who send to it, as far as the scheduler sees that by the cown's tasks.
-//! `sched/README.md`, "Giving way".
+//! Detects cowns that do not keep up with their senders, from the requests behind the tasks that
+//! the scheduler sees. See `sched/README.md`, "Giving way".
 
 use std::ptr::NonNull;
 
@@ -10,25 +10,26 @@ use crate::queue::header::Flags;
 use crate::queue::single::request;
 use crate::task::{Backlog, TaskPtr};
 
-/// Of a behaviour on one cown that is in no group.
+/// The backlog of a single whose cown is in no group.
 pub(crate) static BACKLOG: Backlog = Backlog { queue: cown_of, look };
 
 /// # Safety
-/// As of [`Backlog::queue`], for a behaviour on one cown that is in no group.
+/// See [`Backlog::queue`]; the task is that of a single whose cown is in no group.
 unsafe fn cown_of(task: TaskPtr) -> *const () {
-    // SAFETY: by the caller's word.
+    // SAFETY: the task is that of a single, and live since it has not run.
     unsafe { request(task).as_ref() }.member().header_ptr().as_ptr().cast()
 }
 
-/// Looks how many wait for the cown of a task, behind that: if they are `many` the cown is overloaded from here on, and
-/// if they are less than a quarter of that, not any more.
+/// Counts the requests behind a task: with at least `many` the cown becomes overloaded, and with
+/// less than a quarter of that it no longer is.
 ///
-/// Costs a look at each of so many requests, so it is done now and then only.
+/// Costs one load per counted request, so it is done only now and then.
 ///
 /// # Safety
-/// As [`cown_of`]; the task is the caller's, so all that stand behind it stay where they are.
+/// See [`cown_of`]; the caller owns the task, so all requests behind it stay in place.
 unsafe fn look(task: TaskPtr, many: u32) {
-    // SAFETY: by the caller's word; a request that stands in its queue keeps the cown alive.
+    // SAFETY: the task is that of a single, which has not run; its queued request keeps the cown
+    // alive.
     unsafe {
         let slot = request(task);
         let flags = &slot.as_ref().member().header().flags;
@@ -42,15 +43,17 @@ unsafe fn look(task: TaskPtr, many: u32) {
     }
 }
 
-/// How many stand behind a request, up to a limit.
+/// Counts the requests behind a request, up to a limit.
 ///
 /// # Safety
 /// The request is the head of its queue, and stays there.
 unsafe fn count(head: NonNull<Slot>, limit: u32) -> u32 {
     let next = |slot: &NonNull<Slot>| {
-        // ORDERING: Acquire pairs with the release in `link`: the request behind is seen as it was made, and as one whose
-        // step is over, since it is linked after that. So what it has in `next` is null or a request, and no mark.
-        // SAFETY: it stands in the queue, behind the head, and cannot be granted before that has left.
+        // ORDERING: Acquire pairs with the Release in `link`: the request behind is fully
+        // initialised, and its step is over, since it is linked after that. So its `next` is null
+        // or a request, and not a mark.
+        // SAFETY: the request is in the queue behind the head, and cannot be granted before that
+        // has left.
         NonNull::new(unsafe { slot.as_ref() }.next.load(Ordering::Acquire))
     };
     std::iter::successors(next(&head), next).take(limit as usize).count() as u32

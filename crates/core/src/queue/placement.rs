@@ -1,4 +1,5 @@
-//! What a request is for, and whether it has found its place.
+//! What a request asks for, and whether it is placed: no step in progress is before it in its
+//! queue.
 
 use std::ptr::null_mut;
 
@@ -13,50 +14,52 @@ impl Slot {
         Self { next: AtomicPtr::new(null_mut()), placement: Placement::placed(member) }
     }
 
-    /// A request of its own that is about to be put into its queue, as [`begin`](Self::begin) says.
+    /// Creates the request of a single that is about to be put into its queue; see
+    /// [`begin`](Self::begin).
     #[inline]
     pub(crate) fn beginning(member: Member) -> Self {
         Self { next: AtomicPtr::new(null_mut()), placement: Placement::beginning(member) }
     }
 
-    /// What the request is for. The caller has learnt of the request from its appender, after it was placed, or is
-    /// the appender.
+    /// Returns what the request asks for. The caller is the appender, or has learnt of the request
+    /// from the appender after it was placed.
     #[inline]
     pub(crate) fn member(&self) -> Member {
-        // SAFETY: nobody stores any more: the caller is the appender, or has learnt of the request by its link or by its
-        // grant, which come after `end`. (A successor that waits asks for `is_placed` only.)
+        // SAFETY: no thread stores any more: the caller is the appender, or has learnt of the
+        // request by its link or its grant, both of which come after `end`. (A waiting successor
+        // uses only `is_placed`.)
         unsafe { *self.member_ptr() }
     }
 
-    /// Where that can be read, while the behaviour holds the cown.
+    /// Where to read the member while the behaviour holds the cown.
     #[inline]
     pub(crate) fn member_ptr(&self) -> *const Member {
         self.placement.member_ptr()
     }
 
-    /// Says that a request of its own is about to be put into its queue. Returns what it is for.
+    /// Marks the request of a single as about to be put into its queue. Returns what it asks for.
     #[inline]
     pub(crate) fn begin(&mut self) -> Member {
         self.placement.begin()
     }
 
-    /// Says that such a request has its place: no step that is not through stands before it.
+    /// Removes that mark: no step in progress is before the request.
     #[inline]
     pub(crate) fn end(&self, member: Member) {
         self.placement.end(member);
     }
 
-    /// Whether whoever comes behind the request now comes behind it for good, and behind each step before it on all of
-    /// that one's queues.
+    /// Returns whether a request that is behind this one now stays behind it, and is also behind
+    /// every step before it in all queues of that step.
     #[inline]
     pub(crate) fn is_placed(&self) -> bool {
-        // ORDERING: Acquire pairs with the release in `end_step`: what the caller does next comes after all exchanges
-        // of that step.
+        // ORDERING: Acquire pairs with the Release in `end_step`: what the caller does next comes
+        // after all exchanges of that step.
         self.placement.is_placed() && self.next.load(Ordering::Acquire) != Self::STEPPING
     }
 }
 
-/// In one word: a [`Member`] in it can be read in place, and says itself whether it is placed.
+/// In one word: its [`Member`] can be read in place, and itself says whether it is placed.
 #[cfg(not(loom))]
 impl Placement {
     #[inline]
@@ -77,7 +80,7 @@ impl Placement {
     #[inline]
     fn begin(&mut self) -> Member {
         let word = self.0.get_mut();
-        // SAFETY: only members are stored.
+        // SAFETY: only members are stored in the word.
         let member = unsafe { Member::from_ptr(word.cast()) };
         *word = member.unplaced().as_ptr().cast();
         member
@@ -85,15 +88,15 @@ impl Placement {
 
     #[inline]
     fn end(&self, member: Member) {
-        // ORDERING: Release pairs with the acquire in `is_placed`: a step that the appender has waited for is
-        // through for its successor, too.
+        // ORDERING: Release pairs with the Acquire in `is_placed`: a step that the appender has
+        // waited for is complete for its successor as well.
         self.0.store(member.as_ptr().cast(), Ordering::Release);
     }
 
     #[inline]
     fn is_placed(&self) -> bool {
-        // ORDERING: Acquire pairs with the release in `end`.
-        // SAFETY: only members are stored.
+        // ORDERING: Acquire pairs with the Release in `end`.
+        // SAFETY: only members are stored in the word.
         !unsafe { Member::from_ptr(self.0.load(Ordering::Acquire).cast()) }.is_unplaced()
     }
 }
@@ -119,17 +122,17 @@ impl Placement {
 
     fn begin(&mut self) -> Member {
         self.is_placed = coact_sync::shim::atomic::AtomicBool::new(false);
-        // SAFETY: what lies there is a member.
+        // SAFETY: the pointer is that of the member in this request.
         unsafe { *self.member_ptr() }
     }
 
     fn end(&self, _: Member) {
-        // ORDERING: Release, as in one word.
+        // ORDERING: Release, as in the one-word version.
         self.is_placed.store(true, Ordering::Release);
     }
 
     fn is_placed(&self) -> bool {
-        // ORDERING: Acquire, as in one word.
+        // ORDERING: Acquire, as in the one-word version.
         self.is_placed.load(Ordering::Acquire)
     }
 }

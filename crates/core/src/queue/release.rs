@@ -1,4 +1,4 @@
-//! Letting go of a cown: the *end* rule. See README.md, "Release".
+//! Releases a cown: the *end* rule. See README.md, "Release".
 
 use std::ptr::NonNull;
 
@@ -15,37 +15,37 @@ use crate::sched::Ready;
 use crate::sched::Successor;
 use crate::task::TaskPtr;
 
-/// Ends a behaviour's hold on one cown, and grants it to what stands behind.
+/// Ends a behaviour's hold on one cown, and grants the cown to the next request.
 ///
 /// # Safety
-/// The behaviour holds the cown through `slot`, and does not use it after this. The slot is the
-/// caller's alone from then on.
+/// The behaviour holds the cown through `slot`, and does not use it afterwards. The caller then
+/// owns the slot exclusively.
 #[inline]
 pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: the slot is live, and the cown is held.
+    // SAFETY: the behaviour holds the cown, so the slot is live.
     let member = unsafe { slot.as_ref() }.member();
     let cown = member.header_ptr();
-    // SAFETY: held, so alive.
+    // SAFETY: the cown is held, so it is alive.
     if let Some(leader) = unsafe { cown.as_ref() }.leader() {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds the group's member through `slot`, as this function requires.
         return unsafe { release_grouped(leader, slot, ready) };
     }
     if member.is_read() {
-        // SAFETY: a granted reader, which ends here.
+        // SAFETY: the behaviour is a granted reader, and ends here.
         return unsafe { drop_reader(cown, ready) };
     }
-    // SAFETY: exclusive, and not a member of a group.
+    // SAFETY: the hold is exclusive, and the cown is not a member of a group.
     unsafe { release_exclusive(slot, ready) };
 }
 
-/// The same for a behaviour that holds a cown exclusively which is in no group.
+/// The same for an exclusive hold on a cown that is in no group.
 ///
 /// # Safety
-/// As [`release`].
+/// See [`release`].
 #[inline(always)]
 pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: an exclusive holder has the token, and its request is the head. The token belongs to the
-    // new head.
+    // SAFETY: an exclusive holder has the token, and its request is the head. After `leave` the
+    // token belongs to the new head.
     unsafe {
         let cown = slot.as_ref().member().header_ptr();
         if let Some(next) = leave(cown.as_ref(), slot) {
@@ -54,23 +54,26 @@ pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Rea
     }
 }
 
-/// The same for a one-cown behaviour; returns the task that is to follow it, of its own runtime. If the cown
-/// ends with this behaviour, its state is dropped here (`AT_END`) or by the task that is returned.
+/// The same for a single; returns the task that follows it on its own runtime. If the cown ends
+/// with this behaviour, its state is dropped here (`AT_END`) or by the task that is returned.
 ///
 /// # Safety
-/// As [`release_exclusive`], of this cown. If `AT_END`, nothing else is held, and foreign code may run.
+/// See [`release_exclusive`], for `cown`. With `AT_END`, nothing else is held, and foreign code may
+/// run.
 #[inline(always)]
 pub(crate) unsafe fn release_to_next<const AT_END: bool>(
     slot: NonNull<Slot>,
     cown: NonNull<CownHeader>,
     home: &RuntimeId,
 ) -> Option<TaskPtr> {
-    // SAFETY: as there.
+    // SAFETY: an exclusive holder has the token, and its request is the head; each branch gives the
+    // token away once.
     unsafe {
         let header = cown.as_ref();
         // ORDERING: Acquire, as in `leave`.
         let Some(next) = NonNull::new(slot.as_ref().next.load(Ordering::Acquire)) else {
-            // ORDERING: Acquire, as in `try_leave_last`, from which this saves an exchange in vain where the cown ends.
+            // ORDERING: Acquire, as in `try_leave_last`. The load saves a futile exchange where the
+            // cown ends.
             let mut tail = header.tail.load(Ordering::Acquire);
             if std::ptr::eq(tail, slot.as_ptr()) {
                 tail = try_leave_last(header, tail).err()?;
@@ -85,11 +88,11 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
     }
 }
 
-/// The same where the successor is about to link itself, or the cown ends. The tail is that of the queue, and not the
-/// request.
+/// The same if the successor is about to link itself, or the cown ends. `tail` is that of the
+/// queue, and not this request.
 ///
 /// # Safety
-/// As [`release_to_next`].
+/// See [`release_to_next`].
 #[inline(never)]
 unsafe fn release_last<const AT_END: bool>(
     slot: NonNull<Slot>,
@@ -97,7 +100,8 @@ unsafe fn release_last<const AT_END: bool>(
     cown: NonNull<CownHeader>,
     home: &RuntimeId,
 ) -> Option<TaskPtr> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller has the token, `slot` is the head, and `tail` comes from this cown. For
+    // `Next::End` the mark is that of the cown, and `slot` was the last request.
     unsafe {
         let next = match next_or_end(slot.as_ref(), tail) {
             Next::End(last) if AT_END => {
@@ -112,10 +116,10 @@ unsafe fn release_last<const AT_END: bool>(
     }
 }
 
-/// Passes the token on to whatever stands behind; returns what becomes ready on the runtime.
+/// Passes the token on to any kind of request; returns what becomes ready on the runtime.
 ///
 /// # Safety
-/// As [`pass_on`].
+/// See [`pass_on`].
 #[inline(never)]
 unsafe fn pass_on_to_any(
     cown: NonNull<CownHeader>,
@@ -123,23 +127,23 @@ unsafe fn pass_on_to_any(
     home: &RuntimeId,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(*home);
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller has the token after an exclusive hold, and `next` is the head.
     unsafe { pass_on(cown, next, &mut successor) };
     successor.take()
 }
 
-/// The same for a member of a group: the group is let go with the one request that stands for all
-/// of the behaviour's members.
+/// The same for a member of a group: releases the group with the one request that stands for all of
+/// the behaviour's members.
 ///
 /// # Safety
-/// As [`release`].
+/// See [`release`].
 #[cold]
 unsafe fn release_grouped(
     leader: NonNull<CownHeader>,
     slot: NonNull<Slot>,
     ready: &mut impl Ready,
 ) {
-    // SAFETY: the slot is live; if it stands in the queue it is the head, and has the token.
+    // SAFETY: the slot is live; if it is in the queue it is the head, and has the token.
     unsafe {
         if slot.as_ref().is_joined() {
             return;

@@ -1,7 +1,7 @@
-//! The ring: behaviours of a group that wait in plain memory.
+//! The ring: a group's behaviours that wait in plain memory.
 //!
-//! A power of two of entries of one cache line each, which doubles when it is full. A behaviour lies in
-//! its entry if it is small, so that it costs neither a block nor a count.
+//! A power of two of entries of one cache line each, doubling when full. A small behaviour is
+//! stored in its entry, so it costs neither a block nor a count.
 
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::NonNull;
@@ -11,11 +11,11 @@ use coact_sync::pool;
 use crate::queue::member::Member;
 use crate::task::RunContext;
 
-/// A behaviour that waits: a cache line. It may be moved from one place to another.
+/// A waiting behaviour: one cache line. It may be moved.
 #[repr(C, align(64))]
 pub(crate) struct RingEntry {
     run: RunRingEntry,
-    /// The member that it is about, for a behaviour on one cown.
+    /// The member of a behaviour on one cown.
     member: Member,
     payload: MaybeUninit<[usize; RingEntry::WORDS]>,
 }
@@ -23,36 +23,38 @@ pub(crate) struct RingEntry {
 /// Runs a behaviour to its end.
 ///
 /// # Safety
-/// The entry is the one that [`Ring::pop`] has just given, and the caller holds the group.
+/// The entry was just returned by [`Ring::pop`], and the caller holds the group.
 pub(crate) type RunRingEntry = unsafe fn(NonNull<RingEntry>, &RunContext);
 
 impl RingEntry {
     const WORDS: usize = 6;
-    /// How the payload is aligned: it lies this far into an entry.
+    /// The alignment of the payload, which is at this offset in an entry.
     const ALIGN: usize = std::mem::offset_of!(Self, payload);
 
-    /// Whether a `B` lies in the entry itself; if not, then in a block of its own.
+    /// Returns whether a `B` is stored in the entry itself; otherwise it has a block of its own.
     const fn fits<B>() -> bool {
         size_of::<B>() <= Self::WORDS * size_of::<usize>() && align_of::<B>() <= Self::ALIGN
     }
 
-    /// How to run it.
+    /// Returns the function that runs the entry.
     ///
     /// # Safety
-    /// The entry is written.
+    /// The entry is initialised.
     #[inline]
     pub(crate) unsafe fn run_of(entry: NonNull<Self>) -> RunRingEntry {
-        // SAFETY: by the caller's word.
+        // SAFETY: the entry is initialised, as this function requires.
         unsafe { (*entry.as_ptr()).run }
     }
 
-    /// Takes the behaviour out.
+    /// Moves the behaviour out.
     ///
     /// # Safety
-    /// It was pushed as a `B`, is taken once, and nothing was pushed since the entry was popped.
+    /// It was pushed as a `B`, is moved out once, and nothing was pushed since the entry was
+    /// popped.
     #[inline]
     pub(crate) unsafe fn take<B>(entry: NonNull<Self>) -> (Member, B) {
-        // SAFETY: by the caller's word. The payload is aligned to `ALIGN`, as `fits` asks for.
+        // SAFETY: the entry holds a `B` that has not been moved out or overwritten. The payload is
+        // aligned to `ALIGN`, as `fits` checks.
         unsafe {
             let payload = &raw const (*entry.as_ptr()).payload;
             let member = (*entry.as_ptr()).member;
@@ -67,18 +69,18 @@ impl RingEntry {
     }
 }
 
-/// Entries in the order of their pushing.
+/// A queue of entries.
 pub(crate) struct Ring {
     entries: Box<[MaybeUninit<RingEntry>]>,
-    /// How many were ever popped, and pushed.
+    /// The total numbers of entries popped and pushed.
     popped: usize,
     pushed: usize,
 }
 
 impl Ring {
-    /// How many entries a ring starts with.
+    /// The initial number of entries.
     const FIRST: usize = 8;
-    /// An empty ring keeps no more than so many: 16 KiB.
+    /// The most entries that an empty ring keeps: 16 KiB.
     const KEPT: usize = 256;
 
     pub(crate) fn new() -> Self {
@@ -90,14 +92,14 @@ impl Ring {
         self.popped == self.pushed
     }
 
-    /// Puts a behaviour behind all others.
+    /// Appends a behaviour.
     #[inline]
     pub(crate) fn push<B>(&mut self, member: Member, body: B, run: RunRingEntry) {
         if self.pushed.wrapping_sub(self.popped) == self.entries.len() {
             self.grow();
         }
         let at = self.place(self.pushed).as_ptr();
-        // SAFETY: a place of the ring that no entry is in.
+        // SAFETY: a slot of the ring that no entry occupies.
         unsafe {
             (&raw mut (*at).run).write(run);
             (&raw mut (*at).member).write(member);
@@ -113,8 +115,7 @@ impl Ring {
         self.pushed = self.pushed.wrapping_add(1);
     }
 
-    /// Takes the first entry off. Its place is overwritten when the next one is pushed at the
-    /// earliest.
+    /// Removes the first entry. Its slot is not overwritten before the next push.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<NonNull<RingEntry>> {
         if self.is_empty() {
@@ -125,7 +126,7 @@ impl Ring {
         Some(entry)
     }
 
-    /// Gives memory back that a flood has left. For an empty ring.
+    /// Frees the memory left by a burst. For an empty ring.
     #[inline]
     pub(crate) fn shrink(&mut self) {
         if self.entries.len() > Self::KEPT {
@@ -137,8 +138,8 @@ impl Ring {
     fn place(&mut self, number: usize) -> NonNull<RingEntry> {
         let index = number & self.entries.len().wrapping_sub(1);
         debug_assert!(index < self.entries.len());
-        // SAFETY: the number of places is a power of two, so the index is below it; and it is not 0:
-        // somebody has pushed, or is about to and has grown the ring.
+        // SAFETY: the number of slots is a power of two, so the index is below it. It is not zero,
+        // since an entry was pushed, or is about to be after the ring has grown.
         unsafe { NonNull::new_unchecked(self.entries.as_mut_ptr().add(index)).cast() }
     }
 
@@ -148,7 +149,7 @@ impl Ring {
         let mut entries = Box::new_uninit_slice((before * 2).max(Self::FIRST));
         for number in 0..len {
             let from = self.place(self.popped.wrapping_add(number));
-            // SAFETY: a written entry, which is moved: the old place is forgotten.
+            // SAFETY: an initialised entry is moved; the old slot is not read again.
             entries[number].write(unsafe { from.read() });
         }
         self.entries = entries;
@@ -158,7 +159,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        debug_assert!(self.is_empty(), "a group has ended with behaviours in its ring");
+        debug_assert!(self.is_empty(), "the ring of an ended group is not empty");
     }
 }
 

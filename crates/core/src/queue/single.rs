@@ -1,4 +1,4 @@
-//! What the request of a behaviour on one cown lies in: the block, and the scheduler's link of its task.
+//! The block of a behaviour on one cown: its request, and the scheduler's link of its task.
 
 use std::alloc::Layout;
 use std::mem::{ManuallyDrop, offset_of};
@@ -11,7 +11,7 @@ use super::member::Member;
 use super::slot::Slot;
 use crate::task::{Task, TaskPtr, TaskVTable};
 
-/// The front of every one-cown behaviour, whatever its body.
+/// The front of every single, whatever its body.
 #[repr(C)]
 struct SingleHead {
     task: Task,
@@ -24,29 +24,29 @@ pub(crate) struct Single<B> {
     pub(crate) body: ManuallyDrop<B>,
 }
 
-/// The task that a request belongs to.
+/// Returns the task that a request belongs to.
 ///
 /// # Safety
-/// The slot lies in a [`Single`].
+/// The slot is in a [`Single`].
 #[inline]
 pub(crate) unsafe fn single_task(slot: NonNull<Slot>) -> TaskPtr {
-    // SAFETY: the slot lies this far behind the start of a `SingleHead`, by the caller's word.
+    // SAFETY: the slot is in a `Single`, so it is this far behind the start of its `SingleHead`.
     unsafe { slot.byte_sub(offset_of!(SingleHead, slot)) }.cast()
 }
 
 impl<B> Single<B> {
     pub(crate) const LAYOUT: Layout = Layout::new::<Self>();
 
-    /// Puts a one-cown task into a block from the pool.
+    /// Puts a single into a block from the pool.
     #[inline]
     pub(crate) fn allocate(member: Member, vtable: &'static TaskVTable, body: B) -> NonNull<Self> {
         let block = pool::alloc(Self::LAYOUT);
-        // SAFETY: made for this layout, just now.
+        // SAFETY: the block was just allocated with this layout.
         unsafe { Self::fill(block, Slot::new(member), vtable, body) }
     }
 
     /// # Safety
-    /// The block is fresh, and has the layout of the node.
+    /// The block is unused, and has the layout of the node.
     #[inline(always)]
     pub(crate) unsafe fn fill(
         block: NonNull<u8>,
@@ -56,17 +56,18 @@ impl<B> Single<B> {
     ) -> NonNull<Self> {
         let node = block.cast::<Self>();
         let head = SingleHead { task: Task { vtable }, slot };
-        // SAFETY: by the caller's word.
+        // SAFETY: the block is unused and has the layout of the node.
         unsafe { node.write(Self { head, body: ManuallyDrop::new(body) }) };
         node
     }
 
-    /// Takes the body out and gives the block back.
+    /// Moves the body out and frees the block.
     ///
     /// # Safety
-    /// The node is the caller's alone; it is gone after this.
+    /// The caller owns the node exclusively and must not use it afterwards.
     pub(crate) unsafe fn dismantle(node: NonNull<Self>) -> B {
-        // SAFETY: alone, and taken once: the node is freed here.
+        // SAFETY: the caller owns the node exclusively; the body is moved out once, since the node
+        // is freed here.
         unsafe {
             let body = Self::take_body(node);
             Self::free(node);
@@ -74,66 +75,69 @@ impl<B> Single<B> {
         }
     }
 
-    /// Takes the body out.
+    /// Moves the body out.
     ///
     /// # Safety
-    /// The task has its turn, and this is done once.
+    /// The task is running, and this is called once.
     pub(crate) unsafe fn take_body(node: NonNull<Self>) -> B {
-        // SAFETY: by the caller's word.
+        // SAFETY: the task is running, so it owns its block, and its body is moved out once.
         unsafe { take(&mut (*node.as_ptr()).body) }
     }
 
-    /// Gives the block back.
+    /// Frees the block.
     ///
     /// # Safety
-    /// The node is the caller's alone, and its body was taken.
+    /// The caller owns the node exclusively, and its body was moved out.
     pub(crate) unsafe fn free(node: NonNull<Self>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller owns the node, which was allocated with this layout, and nothing in it
+        // needs dropping.
         unsafe { pool::dealloc(node.cast(), Self::LAYOUT) };
     }
 
     #[inline]
     pub(crate) fn slot(node: NonNull<Self>) -> NonNull<Slot> {
-        // SAFETY: the field lies inside the node's block.
+        // SAFETY: the field is inside the node's block.
         unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).head.slot) }
     }
 }
 
-/// A one-cown task links through the `waiter` word of its cown: nobody waits for readers while the
-/// cown is held exclusively, and so the task itself need not be longer.
+/// A single links through the `waiter` word of its cown, which is unused while the cown is held
+/// exclusively, since no request then waits for readers. So the task itself can be shorter.
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: a one-cown task begins with a `SingleHead`, and, being ready, holds its cown.
+    // SAFETY: the task of a single begins with a `SingleHead`; it is ready, so it holds its cown,
+    // which is thus alive.
     unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot.member().header().waiter) }
 }
 
-/// The request of a one-cown task.
+/// Returns the request of a single.
 #[inline]
 pub(crate) unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
-    // SAFETY: a one-cown task begins with a `SingleHead`.
+    // SAFETY: the task of a single begins with a `SingleHead`.
     unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot) }
 }
 
 /// The same for a member of a group: the group is held.
 pub(crate) unsafe fn link_in_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: as above; the leader's header has the queue.
+    // SAFETY: the task begins with a `SingleHead`; it is ready, so it holds its group, and the
+    // leader's header has the queue.
     unsafe {
         NonNull::from(&task.cast::<SingleHead>().as_ref().slot.member().header().queue().waiter)
     }
 }
 
-/// The same for a request that stands in no queue: its own place in one.
+/// The same for a request that is in no queue: links through its own `next`.
 pub(crate) unsafe fn link_unqueued(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: a one-cown task begins with a `SingleHead`; what the pointers point to is a matter of their
-    // users.
+    // SAFETY: the task of a single begins with a `SingleHead`. The cast changes only the pointee
+    // type of the atomic pointer, which its users agree on.
     unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot.next).cast() }
 }
 
 /// Moves a body out of the node that it was stored in.
 ///
 /// # Safety
-/// It is moved out once, and the slot is not dropped.
+/// It is moved out once, and `slot` is not dropped.
 #[inline]
 pub(crate) unsafe fn take<B>(slot: &mut ManuallyDrop<B>) -> B {
-    // SAFETY: by the caller's word.
+    // SAFETY: the value is moved out once, as the caller promises.
     unsafe { ManuallyDrop::take(slot) }
 }

@@ -1,4 +1,5 @@
-//! Requests that are spawned: each is appended to its queue and, if that was empty, granted. See README.md, "Append".
+//! Spawns requests: appends each to its queue and, if that was empty, grants it. See README.md,
+//! "Append".
 
 use std::ptr::NonNull;
 
@@ -18,48 +19,49 @@ impl<B> Single<B> {
     /// Spawns the node's task on its cown, which is in no group.
     ///
     /// # Safety
-    /// The node is the caller's alone, and is given away. The cown is alive.
+    /// The caller owns the node and gives it away. The cown is alive.
     pub(crate) unsafe fn spawn(node: NonNull<Self>) {
-        // SAFETY: the node is ours; the rest by the caller's word.
+        // SAFETY: the caller owns the node, whose request is not queued; the cown is alive and in
+        // no group.
         unsafe { launch(Self::slot(node)) };
     }
 }
 
-/// Puts the request of a one-cown task into its cown's queue; if the queue was empty the task is scheduled.
+/// Appends the request of a single to its cown's queue; schedules the task if the queue was empty.
 ///
 /// # Safety
-/// The request is not queued, and is given away. The cown is alive: by a handle of the caller's, or until this very
-/// request, its last, has run. It is in no group.
+/// The request is unqueued, and the caller gives it away. The cown is in no group and alive: the
+/// caller has a handle, or this very request, its last, has not run yet.
 unsafe fn launch(slot: NonNull<Slot>) {
-    // SAFETY: ours alone; the rest by the caller's word.
+    // SAFETY: the caller owns the unqueued request, and the cown is alive until it has run.
     unsafe {
         let member = (*slot.as_ptr()).begin();
         let cown = member.header_ptr();
-        // A hint, until the cown is ours.
+        // A hint, until this thread has the token.
         let home = cown.as_ref().home_of_queue();
         enqueue::<false>(slot, member, cown, || home, |task| schedule(task, home));
     }
 }
 
-/// As [`launch`], by a thread that is no worker.
+/// Like [`launch`], on a thread that is not a worker.
 ///
 /// # Safety
-/// As there.
+/// See [`launch`].
 #[inline(never)]
 pub(crate) unsafe fn launch_externally(slot: NonNull<Slot>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `launch`.
     unsafe {
         let home = slot.as_ref().member().header().home();
         external::within(home, || launch(slot));
     }
 }
 
-/// The same by a worker, of a task in a [`Single`] whose request was made as [beginning](Slot::beginning) for this member
-/// of this cown. What is rare is called, last of all: so it is a few instructions, fewer than a call of them would take
-/// along with what a call forgets.
+/// Like [`launch`], on a worker, for a task in a [`Single`] whose request was
+/// [begun](Slot::beginning) for this member of this cown. The rare cases are calls at the end, so
+/// the common one is a few instructions, fewer than a call would take.
 ///
 /// # Safety
-/// As [`launch`].
+/// See [`launch`].
 #[inline(always)]
 pub(crate) unsafe fn launch_by(
     worker: &Worker,
@@ -67,7 +69,7 @@ pub(crate) unsafe fn launch_by(
     member: Member,
     cown: NonNull<CownHeader>,
 ) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `launch`, and the request was begun for this member.
     unsafe {
         let slot = request(task);
         enqueue::<true>(
@@ -83,11 +85,12 @@ pub(crate) unsafe fn launch_by(
     }
 }
 
-/// Puts a request into its cown's queue. If that was empty, the cown at home there, and nothing about it to be seen to, the
-/// task is ready, and `run` has it; otherwise it is granted the usual way.
+/// Appends a request to its cown's queue. If the queue was empty, the cown's home is this runtime
+/// and no further checks are needed, the task is ready, and `run` receives it; otherwise it is
+/// granted the general way.
 ///
 /// # Safety
-/// As [`launch`], of a request that has begun, for this member, whose cown it is.
+/// See [`launch`]; the request was begun for this member, whose cown it is.
 #[inline(always)]
 unsafe fn enqueue<const BY_WORKER: bool>(
     slot: NonNull<Slot>,
@@ -96,8 +99,8 @@ unsafe fn enqueue<const BY_WORKER: bool>(
     home: impl FnOnce() -> RuntimeId,
     run: impl FnOnce(TaskPtr),
 ) {
-    // SAFETY: by the caller's word. When the queue was empty the request, which stands in it, keeps the cown alive
-    // while we have the token.
+    // SAFETY: the request was begun and is unqueued, and the cown is alive. If the queue was empty,
+    // the request in it keeps the cown alive while this thread has the token.
     unsafe {
         let header = cown.as_ref();
         if !append_begun::<BY_WORKER>(header, slot, member) {
@@ -110,38 +113,40 @@ unsafe fn enqueue<const BY_WORKER: bool>(
     }
 }
 
-/// Grants a cown of which there is something to be seen to. Its queue was empty, so it is not overloaded any more.
+/// Grants a cown that needs further checks. Its queue was empty, so this also clears the overload.
 ///
 /// # Safety
-/// As [`grant`].
+/// See [`grant`].
 #[cold]
 #[inline(never)]
 unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: by the caller's word; the request that is not granted yet keeps the cown alive.
+    // SAFETY: the caller has the token; the request, which is not granted yet, keeps the cown
+    // alive.
     unsafe {
         cown.as_ref().flags.end_overload();
         grant(cown, slot, &mut schedule);
     }
 }
 
-/// As [`spawn_request`], for a thread that may be no worker.
+/// Like [`spawn_request`], on any thread.
 ///
 /// # Safety
-/// As there; the leader is alive in any case.
+/// See [`spawn_request`]; the leader is alive.
 pub(crate) unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: alive, by the caller's word.
+    // SAFETY: the leader is alive, as this function requires.
     let home = unsafe { leader.as_ref() }.home_of_queue();
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `spawn_request`.
     at_work_in(home, || unsafe { spawn_request(leader, slot) });
 }
 
-/// Puts the one request of a behaviour on members of one group into the queue.
+/// Appends the one request of a behaviour on members of one group.
 ///
 /// # Safety
-/// The request is the caller's, and is given away; its behaviour misses nothing else. A member of the
-/// leader's group for which it is is alive, until the request has run at least.
+/// The caller owns the request and gives it away; its behaviour misses nothing else. The member of
+/// the leader's group that it names is alive, at least until the request has run.
 pub(crate) unsafe fn spawn_request(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: by the caller's word. If the queue was empty the request keeps the leader alive.
+    // SAFETY: the caller owns the unqueued request, and its member keeps the leader alive. If the
+    // queue was empty, the request keeps the leader alive.
     unsafe {
         let append = if slot.as_ref().member().is_multi() { append_one } else { append_single };
         if append(leader.as_ref(), slot) {

@@ -15,7 +15,7 @@ thread_local! {
     static RUN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A body that lies in its entry, one that needs a block, and one that needs alignment.
+/// A body stored in its entry, one that needs a block, and one with a stricter alignment.
 struct Small(u64);
 struct Large([u64; 20]);
 #[repr(align(64))]
@@ -52,7 +52,7 @@ unsafe fn run<B: Body>(entry: NonNull<RingEntry>, _: &RunContext) {
 }
 
 fn push(ring: &mut Ring, value: u64) {
-    // Never looked at.
+    // Never dereferenced.
     let member = Member::exclusive(NonNull::<CownHeader>::dangling());
     match value % 3 {
         0 => ring.push(member, Small(value), run::<Small>),
@@ -61,7 +61,7 @@ fn push(ring: &mut Ring, value: u64) {
     }
 }
 
-/// Pops an entry and runs it. Returns false if there is none.
+/// Pops an entry and runs it. Returns `false` if there is none.
 fn pop(ring: &mut Ring) -> bool {
     let context = RunContext::new(RuntimeId::new(NonZeroU16::MIN), Mode::Run);
     let Some(entry) = ring.pop() else { return false };
@@ -73,7 +73,7 @@ fn pop(ring: &mut Ring) -> bool {
 #[test]
 fn entries_come_out_as_they_went_in_whatever_their_size() {
     let (mut ring, mut expected, mut next) = (Ring::new(), VecDeque::new(), 0);
-    // Growing with entries at every place of the ring; rounds of many lengths let it wrap.
+    // Grows with entries at every position of the ring, and wraps with rounds of many lengths.
     for round in 0..200 {
         for _ in 0..round % 23 {
             push(&mut ring, next);
