@@ -36,8 +36,7 @@ impl Receive<Question> for Asker {
 }
 
 /// Of a behaviour.
-const HELD: &str =
-    " waits for an actor that is held or suspended, or for what was made outside of the simulation";
+const HELD: &str = " waits for an actor that is held or suspended, or for an object created outside of the simulation";
 
 /// The report on a program that ends in a deadlock, which is the same when the run is replayed.
 #[track_caller]
@@ -79,7 +78,7 @@ fn an_actor_that_keeps_its_reply() {
     let answer = "for the answer of actor `actors::stuck::Keeper` to `actors::stuck::Question` (";
     let main = ["    #0, the main program, waits at ", &at("waits"), answer, &at("asks")];
     assert_line(&report, &main);
-    assert_line(&report, &[&at("asks"), "), which has been handled: the reply is kept"]);
+    assert_line(&report, &[&at("asks"), "), which has been handled: its reply is pending"]);
     assert_eq!(report.lines().count(), 2, "{report}");
 }
 

@@ -88,10 +88,7 @@ fn a_circle_of_asks_from_blocking_threads() {
         let waits_for =
             ["::{{closure}}` on runtime `files`, waits at ", &waits, " for the result of `"];
         assert_line(&report, &waits_for);
-        assert_line(
-            &report,
-            &[&waits, "::{{closure}}` (", &asks, "), which stands in a queue behind #"],
-        );
+        assert_line(&report, &[&waits, "::{{closure}}` (", &asks, "), which is queued behind #"]);
         let line = report.lines().find(|line| line.contains(&waits)).unwrap();
         let waiter = line.trim().split_once(',').unwrap().0;
         (waiter.to_owned(), format!("#{}", line.rsplit_once('#').unwrap().1))
@@ -132,16 +129,12 @@ fn promises_that_come_after_each_other() {
     let [end, first, second, job] = ["the end", "first", "second", "the job"].map(at);
     let main = ["#0, the main program, waits at ", &end, " for `then` with `", "` (", &second];
     assert_line(&report, &main);
-    let after =
-        [&second, "), which comes after `then` with `", "` (", &first, "), which comes after "];
+    let after = [&second, "), which follows `then` with `", "` (", &first, "), which follows "];
     assert_line(&report, &after);
-    assert_line(&report, &["), which comes after the blocking job `", "`, which is #"]);
+    assert_line(&report, &["), which follows the blocking job `", "`, which is #"]);
     assert_line(&report, &["the blocking job `", "`, waits at ", &job, " for the future `"]);
-    let awaits = [
-        " for the future `",
-        "`, which awaits the result of `",
-        "which stands in a queue behind #1",
-    ];
+    let awaits =
+        [" for the future `", "`, which awaits the result of `", "which is queued behind #1"];
     assert_line(&report, &awaits);
 }
 
@@ -215,27 +208,20 @@ fn behaviours_and_futures() {
     assert_line(&report, &[&at("waits for files"), idle]);
     let head = report.lines().position(|line| line == "  and without a thread:");
     assert_eq!(head, Some(3), "{report}");
-    assert_line(
-        &report,
-        &["    `", "::{{closure}}` (", &at("behind"), ") stands in a queue behind #1"],
-    );
-    assert_line(&report, &["::{{closure}}` (", &at("both"), ") stands in a queue behind #1"]);
-    let behind =
-        ["::{{closure}}` (", &at("behind both"), ") stands in a queue behind `", &at("both")];
+    assert_line(&report, &["    `", "::{{closure}}` (", &at("behind"), ") is queued behind #1"]);
+    assert_line(&report, &["::{{closure}}` (", &at("both"), ") is queued behind #1"]);
+    let behind = ["::{{closure}}` (", &at("behind both"), ") is queued behind `", &at("both")];
     assert_line(&report, &behind);
-    assert_line(
-        &report,
-        &["::{{closure}}` (", &at("batch"), ") stands in a queue behind `", &at("both")],
-    );
+    assert_line(&report, &["::{{closure}}` (", &at("batch"), ") is queued behind `", &at("both")]);
     let ready = [
         "` (",
         &at("no thread"),
-        "on runtime `files`, is ready, but all threads of the runtime wait",
+        "on runtime `files`, is ready, but all threads of the runtime are waiting",
     ];
     assert_line(&report, &ready);
     assert_line(
         &report,
-        &["the future `", "`, which awaits a promise that the program itself is to keep"],
+        &["the future `", "`, which awaits a promise that the program itself must complete"],
     );
 }
 
@@ -262,7 +248,7 @@ fn a_run_without_an_end() {
     let report = failure.to_string();
     assert_eq!(failure.schedule().len(), 20_000);
     assert!(report.len() < 3_000, "{report}");
-    let head = "no end after 20000 scheduling decisions; in the last 1000 of them went on";
+    let head = "no end after 20000 scheduling decisions; the last 1000 went to";
     assert_line(&report, &[head]);
     assert_line(&report, &["forever::{{closure}}` on runtime `simulated`: 1000 times"]);
     assert_line(&report, &["#0, the main program, waits at ", &at("besides")]);

@@ -1,4 +1,4 @@
-//! The twin of `current.rs` for models, in which there are no workers: each thread may use the ring.
+//! The twin of `current.rs` for models, which have no workers: each thread may use the ring.
 
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};

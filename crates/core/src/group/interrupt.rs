@@ -1,4 +1,5 @@
-//! Interruptible members, by whoever holds their group. The protocol is that of `queue/interrupt.rs`.
+//! Interrupts of members, on the side of the group's holder. The protocol is in
+//! `queue/interrupt.rs`.
 
 use crate::queue::interrupt::{Notice, look_up};
 use std::ptr::NonNull;
@@ -14,7 +15,8 @@ use crate::sched::runtime_handle::mode_now;
 use crate::simulated;
 use crate::task::{Mode, RunContext};
 
-/// Marks a member's gate as shut, or open. Returns what it is: that of a member that is closed stays open.
+/// Marks a member's gate as shut or open. Returns the result: the gate of a closed member stays
+/// open.
 fn mark(member: &CownHeader, shut: bool) -> bool {
     if !shut {
         member.flags.open();
@@ -23,8 +25,9 @@ fn mark(member: &CownHeader, shut: bool) -> bool {
     member.flags.shut()
 }
 
-/// Interrupts all members that are interrupted, and lets those take their turns that have one of their own. The gate is
-/// open if none has shut it, now or before; it is [reserved](Gate::Reserved) if others are to have the worker first.
+/// Serves the interrupts of all members, and lets members take their own turns. Returns
+/// [`Gate::Open`] if no gate is shut, and [`Gate::Reserved`] if the group must yield the worker
+/// first.
 ///
 /// # Safety
 /// The caller has the token.
@@ -34,34 +37,34 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
     let this = unsafe { leader.as_ref() };
     this.header.flags.begin_interrupt();
     simulated::point();
-    // ORDERING: Acquire pairs with the release in `push`.
+    // ORDERING: Acquire pairs with the Release in `push`.
     let mut first = this.interrupts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
         let cown = interruptible::header_of(guard);
-        // SAFETY: a member in the list is alive, and its guard's word ours until its notice is taken.
-        // With the token nobody else is at its state.
+        // SAFETY: a member in the list is alive, and this thread owns its guard's word until its
+        // notice is taken. With the token this thread has exclusive access to its state.
         unsafe {
             first = interruptible::next(guard);
             Notice::of(cown.as_ref()).take();
             simulated::point();
-            // After the exchange: a shutdown whose deadline passes says so before it interrupts.
+            // After the exchange: a shutdown past its deadline says so before it interrupts.
             let gate = (interruptible::kind(cown).on_interrupt)(cown, mode_now(context));
             note_gate(leader, cown, gate);
         }
     }
-    // SAFETY: the token, which stays with the caller.
+    // SAFETY: the caller has the token, and keeps it.
     unsafe { take_turns(leader, context) }
 }
 
-/// Notes what has become of a member's gate.
+/// Records a member's gate.
 ///
 /// # Safety
 /// The caller has the token, and the member is alive and interruptible.
 unsafe fn note_gate(leader: NonNull<Leader>, member: NonNull<CownHeader>, gate: Gate) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the member is alive, and the caller has the token.
     unsafe {
         let header = member.as_ref();
-        // PARKED of a member is the token holder's.
+        // PARKED of a member belongs to the token holder.
         let was_shut = header.has(Flags::PARKED);
         let mut shut = gate == Gate::Shut && !is_ungated(header);
         if shut != was_shut {
@@ -80,22 +83,23 @@ unsafe fn note_gate(leader: NonNull<Leader>, member: NonNull<CownHeader>, gate: 
     }
 }
 
-/// Lets members take the turns that are reserved for them, unless a gate is shut, and until somebody is to be
-/// interrupted. Returns [`Gate::Reserved`] if others are to have the worker first.
+/// Lets members take their reserved turns, until a gate is shut or there is an interrupt. Returns
+/// [`Gate::Reserved`] if the group must yield the worker first.
 ///
 /// # Safety
 /// The caller has the token.
 unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
-    // SAFETY: the token, so a member is alive, and with it the leader.
+    // SAFETY: the token implies that a member is alive, which keeps the leader alive.
     let header = unsafe { &leader.as_ref().header };
     while !header.is_interrupted() {
-        // SAFETY: the token. Who stands in the line is alive, and nobody else is at its state.
+        // SAFETY: the caller has the token. A member in the line is alive, and only the token
+        // holder accesses its state.
         unsafe {
             let member = match with(leader, HeldGroup::next_turn) {
                 Ok(member) => member,
                 Err(gate) => {
                     if gate == Gate::Reserved {
-                        // So that whoever goes on comes back here first.
+                        // So that the next holder returns here first.
                         look_up(leader.cast());
                     }
                     return gate;
@@ -110,12 +114,12 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
             note_gate(leader, member, gate);
         }
     }
-    // The caller looks again before anything else.
+    // The caller checks for interrupts before anything else.
     Gate::Open
 }
 
 impl HeldGroup {
-    /// The member whose turn it is; if it is nobody's, what becomes of the group.
+    /// Returns the member whose turn it is, or the state of the group's gate if there is none.
     fn next_turn(&mut self) -> Result<NonNull<CownHeader>, Gate> {
         if self.shut > 0 {
             return Err(Gate::Shut);

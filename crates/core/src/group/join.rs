@@ -1,4 +1,4 @@
-//! Sets that name several members of a group: one request stands in the queue for all of them.
+//! Sets with several members of one group: one request is in the queue for all of them.
 
 use std::ptr::NonNull;
 
@@ -7,15 +7,15 @@ use smallvec::SmallVec;
 use crate::queue::header::CownHeader;
 use crate::queue::slot::Slot;
 
-/// The requests of one behaviour that are for members of groups.
+/// The requests of one behaviour for members of groups.
 #[derive(Default)]
 pub(crate) struct Grouped(SmallVec<[NonNull<Slot>; 8]>);
 
-/// What came of joining them.
+/// The result of joining them.
 pub(crate) struct Joined {
-    /// How many requests need not stand in a queue.
+    /// The number of requests that need not be queued.
     pub(crate) count: usize,
-    /// Whether a cown is named twice.
+    /// Whether the set names a cown twice.
     pub(crate) overlaps: bool,
 }
 
@@ -32,14 +32,14 @@ impl Grouped {
     /// [joins](Slot::join) the others to it.
     ///
     /// # Safety
-    /// The slots are live, not queued, and for members of groups that are alive.
+    /// The slots are live, unqueued, and for members of groups that are alive.
     pub(crate) unsafe fn join(
         mut self,
         queued: &mut dyn FnMut(NonNull<CownHeader>, NonNull<Slot>),
     ) -> Joined {
-        // SAFETY: by the caller's word.
+        // SAFETY: the slot is live, and its member alive.
         let leader = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().queue_ptr() };
-        // SAFETY: as above.
+        // SAFETY: the slot is live.
         let cown = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().header_ptr() };
         self.0.sort_unstable_by_key(|slot| {
             (CownHeader::rank(leader(slot)), CownHeader::rank(cown(slot)))
@@ -49,7 +49,7 @@ impl Grouped {
             joined.overlaps |= group.windows(2).any(|pair| cown(&pair[0]) == cown(&pair[1]));
             joined.count += group.len() - 1;
             for slot in &group[1..] {
-                // SAFETY: live, by the caller's word.
+                // SAFETY: the slot is live, and no other thread knows it.
                 unsafe { slot.as_ref() }.join();
             }
             queued(leader(&group[0]), group[0]);

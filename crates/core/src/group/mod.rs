@@ -1,12 +1,12 @@
-//! Groups: cowns that share one queue, so that what their behaviours send each other costs no atomic
-//! read-modify-write.
+//! Groups: cowns that share one queue, so that behaviours on them send to each other without atomic
+//! read-modify-writes.
 
-// A group has a `Leader`: a header with the queue of all members, and beside it the *ring*, plain
-// memory that belongs to whoever holds the group. `queue/README.md`, "Groups", has the protocol
-// and its proof.
+// A group has a `Leader`: a header with the queue of all members and, beside it, the *ring*: plain
+// memory that belongs to the holder of the group. For the protocol and its proof, see
+// `queue/README.md`, "Groups".
 //
-// * `turn.rs`: holding the group: the behaviour from the queue, then the ring.
-// * `spawn.rs`: whether a behaviour goes into the ring or into the queue.
+// * `turn.rs`: holding a group: the behaviour from the queue, then the ring.
+// * `spawn.rs`: chooses between the ring and the queue.
 // * `join.rs`: sets that name several members.
 // * `interrupt.rs`: interruptible members.
 // * `current.rs`: the group that the thread holds.
@@ -29,29 +29,30 @@ use crate::cown::layout::CownBox;
 use crate::ids::Birthplace;
 use crate::sched::runtime_handle::RuntimeHandle;
 
-/// Cowns that share one queue and are scheduled as one.
+/// A group of cowns that share one queue and are scheduled as one.
 ///
-/// For cowns that talk to each other far more than to the rest: the parts of one parser, the stages
-/// of one connection. A behaviour on one member that is spawned from a behaviour on another costs a
-/// fraction of what it costs elsewhere, and a behaviour on several members is one acquisition. The
-/// price is that the members never work at the same time.
+/// For cowns that interact with each other far more than with the rest: the parts of one parser,
+/// the stages of one connection. Spawning a behaviour on one member from a behaviour on another
+/// costs a fraction of the usual cost, and a behaviour on several members needs a single
+/// acquisition. In return, the members never run in parallel.
 ///
-/// A member is an ordinary [`Cown`], and can be used wherever one can. All that is promised of cowns
-/// holds for it, the order of spawning first of all. What differs:
+/// A member is an ordinary [`Cown`], and can be used wherever one can. All guarantees of cowns hold
+/// for it, above all the spawn order. The differences:
 ///
-/// * Behaviours on different members have one order, as if they were on one cown: no two of them
+/// * Behaviours on different members share one order, as if they were on one cown: no two of them
 ///   run at the same time, readers included.
-/// * [`Cown::into_inner`] gives the state out only if nothing is queued or running in the group.
+/// * [`Cown::into_inner`] returns the state only if nothing is queued or running in the group.
 /// * [`Cown::move_to`] moves the whole group.
-/// * A member that is [interruptible](crate::internals::Interruptible) and whose gate is shut shuts the whole group.
-/// * The promise of a behaviour is kept when the behaviour has ended; the group is not released
-///   before if others of the group wait behind it.
+/// * A shut gate of an [interruptible](crate::internals::Interruptible) member shuts the whole
+///   group.
+/// * The promise of a behaviour completes when the behaviour has ended, possibly before the group
+///   is released, if others of the group wait behind it.
 ///
 /// **Cost.** From a behaviour on one member to another: a copy of the closure, and no atomic
-/// read-modify-write; about half of what two cowns of their own cost, or less. What comes from outside
-/// is queued as on any cown. In deterministic mode all goes through the queue.
+/// read-modify-write; at most about half of what two ungrouped cowns cost. Work from outside is
+/// queued as on any cown. In deterministic mode everything goes through the queue.
 ///
-/// The handle is cheap to clone. Neither it nor the members need the others to live on.
+/// The handle is cheap to clone. The group lives as long as it has a handle or a member.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -75,54 +76,55 @@ pub struct Group {
     pub(crate) leader: NonNull<Leader>,
 }
 
-// SAFETY: the handle gives access to nothing but counts and constants of the leader.
+// SAFETY: the handle gives access only to counts and constants of the leader.
 unsafe impl Send for Group {}
-// SAFETY: as above.
+// SAFETY: the handle gives access only to counts and constants of the leader.
 unsafe impl Sync for Group {}
 
 impl Group {
-    /// A group without members, in the current runtime; see [`Cown::new`].
+    /// Creates a group without members, in the current runtime; see [`Cown::new`].
     ///
-    /// Costs a block of 136 bytes, and the ring when it is first used.
+    /// Costs a block of 136 bytes, and the ring on its first use.
     pub fn new() -> Self {
         Self::new_in(RuntimeHandle::current())
     }
 
-    /// A group without members in a runtime.
+    /// Creates a group without members in a runtime.
     pub fn new_in(home: RuntimeHandle) -> Self {
         Self { leader: Leader::allocate(home.0, &turn::VTABLE) }
     }
 
-    /// Makes a cown that is a member.
+    /// Creates a cown that is a member.
     ///
-    /// Costs what [`Cown::new`] does, and an atomic addition.
+    /// Costs as much as [`Cown::new`], and an atomic addition.
     pub fn cown<T: Send + 'static>(&self, state: T) -> Cown<T> {
         let home = self.runtime();
         let mut header = CownBox::allocate_packed(state, Birthplace::new(home.0, home.is_pumped()));
-        // SAFETY: fresh, and ours alone; the leader is alive, and counts the member.
+        // SAFETY: the cown was just created, so no other thread knows it; the leader is alive, and
+        // counts the member.
         unsafe {
             header.as_mut().join(Leader::retain(self.leader));
             Cown::from_header(header)
         }
     }
 
-    /// The runtime whose workers run the behaviours on the members.
+    /// Returns the runtime whose workers run the behaviours on the members.
     pub fn runtime(&self) -> RuntimeHandle {
-        // SAFETY: our count keeps the leader alive.
+        // SAFETY: this handle's count keeps the leader alive.
         RuntimeHandle(unsafe { self.leader.as_ref() }.header.home_of_queue())
     }
 
-    /// Whether the cown is a member.
+    /// Returns whether the cown is a member.
     pub fn contains<T: Send + 'static>(&self, cown: &Cown<T>) -> bool {
         cown.header().leader() == Some(self.leader.cast())
     }
 }
 
 impl<T: Send + 'static> Cown<T> {
-    /// The group that the cown is a member of, if it is in one.
+    /// Returns the group of the cown, if it is in one.
     pub fn group(&self) -> Option<Group> {
         let leader = self.header().leader()?.cast();
-        // SAFETY: the member keeps the leader alive; the count is the new handle's.
+        // SAFETY: the member keeps the leader alive; the new handle owns the count.
         unsafe { Leader::retain(leader) };
         Some(Group { leader })
     }
@@ -130,7 +132,7 @@ impl<T: Send + 'static> Cown<T> {
 
 impl Clone for Group {
     fn clone(&self) -> Self {
-        // SAFETY: our count keeps the leader alive; the new one is the new handle's.
+        // SAFETY: this handle's count keeps the leader alive; the new handle owns the new one.
         unsafe { Leader::retain(self.leader) };
         Self { leader: self.leader }
     }
@@ -138,7 +140,7 @@ impl Clone for Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // SAFETY: the handle's count.
+        // SAFETY: the handle owns its count, and is not used afterwards.
         unsafe { Leader::release(self.leader.cast()) };
     }
 }

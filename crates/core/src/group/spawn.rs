@@ -9,22 +9,23 @@ use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
 use crate::queue::ring::RunRingEntry;
 
-/// Whether what this thread spawns on the group now comes behind the ring, and before all that will
-/// ever stand in the queue (the section on groups of `queue/README.md`).
+/// Returns whether what this thread spawns on the group now comes behind the ring and before
+/// everything that is ever going to be in the queue (`queue/README.md`, "Groups").
 ///
 /// # Safety
 /// The leader is alive.
 #[inline]
 pub(crate) unsafe fn goes_into_ring(leader: NonNull<CownHeader>) -> bool {
     let leader = leader.cast::<Leader>();
-    // SAFETY: alive; and held by this thread when it is asked for its queue.
+    // SAFETY: the leader is alive, and `is_unfollowed` is called only if this thread holds the
+    // group.
     current::is(leader) && unsafe { leader.as_ref().is_unfollowed() }
 }
 
 /// Puts a behaviour into the ring.
 ///
 /// # Safety
-/// The calling thread holds the group, of which the member is; and `run` takes a `B`.
+/// The calling thread holds the member's group, and `run` takes a `B`.
 #[inline]
 pub(crate) unsafe fn push<B>(
     leader: NonNull<CownHeader>,
@@ -32,6 +33,6 @@ pub(crate) unsafe fn push<B>(
     body: B,
     run: RunRingEntry,
 ) {
-    // SAFETY: held.
+    // SAFETY: this thread holds the group.
     unsafe { with(leader.cast(), |held| held.ring.push(member, body, run)) };
 }

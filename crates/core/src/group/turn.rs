@@ -1,4 +1,5 @@
-//! Holding a group: the behaviour from the queue, then those in the ring, then the next from the queue.
+//! Holding a group: runs the behaviour from the queue, then those in the ring, then the next from
+//! the queue.
 
 use crate::body::Forget;
 use crate::queue::group_header::LeaderKind;
@@ -26,17 +27,18 @@ use crate::sched::{Successor, schedule_last};
 use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
-/// The functions of the group as a task: it goes on where its holder has left it.
+/// The functions of the group as a task, which continues where its holder stopped.
 pub(super) static VTABLE: TaskVTable =
     TaskVTable::new(go_on, link_of_group, || "the behaviours of a group").of_kind(Kind::new(&KIND));
 
 static KIND: LeaderKind = LeaderKind { run: run_forgetting_in_group };
 
-/// Runs a behaviour that holds a group, and nothing else, and then what it has left in the ring.
+/// Runs a behaviour that holds a group and nothing else, and then the ring.
 ///
 /// # Safety
-/// The header is the leader's. The holding request's request is the head of its queue and has the token, which
-/// is given away. The holding request's task is gone when this returns, or when the ring has run.
+/// The header is the leader's. The request of `holding` is the head of its queue and has the token,
+/// which is given away. The holding request's task is gone when this returns, or when the ring has
+/// run.
 #[inline]
 pub(crate) unsafe fn run<C: Completion>(
     leader: NonNull<CownHeader>,
@@ -47,7 +49,7 @@ pub(crate) unsafe fn run<C: Completion>(
     let leader = leader.cast::<Leader>();
     let worker = current::worker(context);
     let entered = Current::enter(leader, worker);
-    // SAFETY: we hold the group, to the end of this.
+    // SAFETY: this thread holds the group until it gives the token away below.
     unsafe {
         with(leader, |held| held.holding = Some(holding));
         let ended = body();
@@ -56,16 +58,16 @@ pub(crate) unsafe fn run<C: Completion>(
             ended.deliver();
             return successor;
         }
-        // The group goes on, perhaps for long, and whoever waits for the result has no part in it.
+        // The group may continue for long, and waiters for the result have no part in that.
         ended.deliver();
         go_on_with(leader, entered, worker, context)
     }
 }
 
-/// As [`finish`]; returns what follows.
+/// Like [`finish`]; returns the next task.
 ///
 /// # Safety
-/// As there.
+/// See [`finish`].
 #[inline]
 unsafe fn let_go(
     leader: NonNull<Leader>,
@@ -74,20 +76,20 @@ unsafe fn let_go(
 ) -> Option<TaskPtr> {
     entered.end();
     let mut successor = Successor::new(context.home);
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `finish`.
     unsafe { finish(leader, &mut successor) };
     successor.take()
 }
 
 /// # Safety
-/// As [`drive`].
+/// See [`drive`].
 unsafe fn go_on_with(
     leader: NonNull<Leader>,
     entered: Current,
     worker: Option<&Worker>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `drive`, and the token gives access to the held state.
     unsafe {
         with(leader, |held| held.renew_budget(worker, context));
         drive(leader, entered, worker, context)
@@ -98,39 +100,39 @@ unsafe fn go_on_with(
 /// The task is a leader's, and has come with the token.
 unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let worker = current::worker(context);
-    // SAFETY: by the caller's word.
+    // SAFETY: the task is a leader's, and has come with the token.
     unsafe {
         let leader = Leader::of_task(task);
         go_on_with(leader, Current::enter(leader, worker), worker, context)
     }
 }
 
-/// Interrupts members that want it, and runs the ring to its end, or up to the throughput; then lets
-/// the group go.
+/// Interrupts members, and runs the ring until it is empty or the throughput is reached; then
+/// releases the group.
 ///
-/// The thread must not use the ring any more from the moment in which it gives the token away: to do so may be to
-/// run code of the user, a hook or a waker, which spawns on a member while another thread holds the group. So
-/// `entered` ends before.
+/// The thread must not use the ring once it gives the token away: giving it away may run user code,
+/// a hook or a waker, that spawns on a member while another thread holds the group. So `entered`
+/// ends before.
 ///
 /// # Safety
-/// The caller has the token, which is given away. A holding request is set, or a head.
+/// The caller has the token, which is given away. There is a holding request or a head.
 unsafe fn drive(
     leader: NonNull<Leader>,
     entered: Current,
     worker: Option<&Worker>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
-    // SAFETY: we have the token, so a member is alive, and with it the leader.
+    // SAFETY: this thread has the token, so a member is alive, which keeps the leader alive.
     unsafe {
         let mut calls = 0;
         loop {
-            // Looked up each time: the one before may have run past a shutdown's deadline.
+            // Looked up each time: the previous behaviour may have run past a shutdown's deadline.
             let context = current::context(worker, context);
             let header = &leader.as_ref().header;
             simulated::point();
             if header.is_interrupted() {
                 calls += 1;
-                // One that was moved goes on in its new home.
+                // A group that was moved continues in its new home.
                 if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
@@ -156,14 +158,14 @@ unsafe fn drive(
     }
 }
 
-/// Lets others have the worker; the token goes with the group's task.
+/// Yields the worker to other tasks; the token goes with the group's task.
 ///
 /// # Safety
 /// The caller has the token, which is given away.
 #[cold]
 unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<TaskPtr> {
     entered.end();
-    // SAFETY: the token, so a member is alive, and with it the leader.
+    // SAFETY: the token implies that a member is alive, which keeps the leader alive.
     let home = unsafe { leader.as_ref() }.header.home_of_queue();
     schedule_last(Leader::task(leader), home);
     None
@@ -172,11 +174,12 @@ unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<Task
 /// What the holder does next.
 enum Next {
     Run(NonNull<RingEntry>),
-    /// Lets the group go.
+    /// Releases the group.
     Finish,
-    /// Grants the group to the request that was to have it before members were interrupted.
+    /// Grants the group to the request for which the token was left before members were
+    /// interrupted.
     Grant(NonNull<Slot>),
-    /// Lets others have the worker.
+    /// Yields the worker to other tasks.
     Yield,
 }
 
@@ -192,12 +195,14 @@ impl HeldGroup {
                 Next::Run(entry)
             }
             None if self.holding.is_some() => Next::Finish,
-            // SAFETY: without a holding request the token was left with a head (`interrupt::enter`).
+            // SAFETY: without a holding request the token was left with a head
+            // (`interrupt::enter_group`).
             None => Next::Grant(unsafe { NonNull::new_unchecked(self.head) }),
         }
     }
 
-    /// Each task that a worker takes from its queues, with all that follows it, has one budget.
+    /// Each task that a worker takes from its queues has one budget, together with everything that
+    /// follows it.
     fn renew_budget(&mut self, worker: Option<&Worker>, context: &RunContext) {
         match worker {
             None => self.budget = current::throughput(context),
@@ -211,23 +216,24 @@ impl HeldGroup {
     }
 }
 
-/// How many requests are taken out of the queue in one go.
+/// The most requests moved at a time.
 const BULK: usize = 256;
 
-/// Moves what stands in the queue into the ring, as far as it needs nothing but the group. The last
-/// that is moved is the new holding request. Returns whether there is any.
+/// Moves requests from the queue into the ring, as long as they need nothing but the group. The
+/// last one moved is the new holding request. Returns whether there is any.
 ///
-/// So a group in which many messages are under way has them in the ring, wherever they came from.
+/// So a group with many messages in flight has them in the ring, wherever they come from.
 ///
 /// # Safety
-/// The caller has the token; the holding request is set, and the ring is empty.
+/// The caller has the token; there is a holding request, and the ring is empty.
 unsafe fn adopt(leader: NonNull<Leader>) -> bool {
-    // ORDERING: Acquire. What is found through the links is as new as this at least.
+    // ORDERING: Acquire. What the links lead to is at least as new as this.
     // SAFETY: the holding request keeps the leader alive.
     let last = unsafe { leader.as_ref() }.header.tail.load(Ordering::Acquire);
     for _ in 0..BULK {
-        // SAFETY: the token; all requests up to the holding request are taken. The block of the one that was the
-        // holding is its own again: it has run, or runs from the ring and is told.
+        // SAFETY: the caller has the token, and all requests up to the holding request are taken.
+        // The block of the former holding request is no longer in the queue, so it can be freed: it
+        // has run, or runs from the ring, which then frees it.
         unsafe {
             let slot = with(leader, |held| held.holding.as_ref().unwrap_unchecked().slot);
             if std::ptr::eq(slot.as_ptr(), last) {
@@ -246,17 +252,17 @@ unsafe fn adopt(leader: NonNull<Leader>) -> bool {
             }
         }
     }
-    // SAFETY: the token.
+    // SAFETY: the caller has the token.
     unsafe { !with(leader, |held| held.ring.is_empty()) }
 }
 
-/// Runs a behaviour that was moved into the ring. If it is the holding request, its block stays.
+/// Runs a behaviour that was moved into the ring. The block of the holding request stays.
 ///
 /// # Safety
-/// As for every [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed by [`adopt`].
+/// See [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed by [`adopt`].
 unsafe fn run_adopted(entry: NonNull<RingEntry>, context: &RunContext) {
-    // SAFETY: taken before anything can be pushed. The leader is alive: the holding request's request keeps
-    // it, or its count if it is the last of a member.
+    // SAFETY: the entry is taken before anything can be pushed. The leader is alive: the holding
+    // request keeps it alive, or its count if it is the last request of a member.
     unsafe {
         let (member, task) = RingEntry::take::<TaskPtr>(entry);
         let leader = member.queue_ptr().cast::<Leader>();
@@ -268,14 +274,15 @@ unsafe fn run_adopted(entry: NonNull<RingEntry>, context: &RunContext) {
     }
 }
 
-/// Lets the group go: to the next in its queue.
+/// Releases the group to the next request in its queue.
 ///
 /// # Safety
-/// The caller has the token, which is given away; the holding request is set, and the ring is empty.
+/// The caller has the token, which is given away; there is a holding request, and the ring is
+/// empty.
 #[inline]
 unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl Ready) {
-    // SAFETY: the holding request is the head. Its block is its own again when it has left the queue. The
-    // leader may be gone if nobody stands behind.
+    // SAFETY: the holding request is the head. Its block can be freed after it has left the queue.
+    // The leader may be gone if nothing is behind it.
     unsafe {
         let holding = with(leader, |held| {
             held.ring.shrink();
@@ -290,19 +297,20 @@ unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl Ready) {
 
 /// The scheduler's link: the word of the leader that only its holder uses.
 unsafe fn link_of_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: a leader's task, which has come with the token, so the leader is alive.
+    // SAFETY: the task is a leader's, and has come with the token, so the leader is alive.
     NonNull::from(unsafe { &Leader::of_task(task).as_ref().header.waiter })
 }
 
-/// Runs a task on a member of a group, and what it leaves in the ring: one whose result nobody waits for, of any type.
+/// Runs a task of any type on a member of a group, whose result has no waiter, and then the ring.
 ///
 /// # Safety
-/// The task is ready, lies in a `Single`, has halves, and is run once.
+/// The task is ready, is in a `Single`, has halves, and is run once.
 pub(crate) unsafe fn run_forgetting_in_group(
     task: TaskPtr,
     context: &RunContext,
 ) -> Option<TaskPtr> {
-    // SAFETY: by the caller's word; the request of a task that is ready is the head of the leader's queue.
+    // SAFETY: the task is ready and in a `Single`, so its request is the head of the leader's
+    // queue.
     unsafe {
         let slot = request(task);
         let leader = slot.as_ref().member().queue_ptr();

@@ -45,7 +45,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 /// See [`grant`]; the cown has no readers.
 #[inline(never)]
 unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: the request keeps the cown alive, and it is ours to look at while we have the token.
+    // SAFETY: the request keeps the cown alive, and with the token this thread may read it.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     // SAFETY: the caller has the token, with no readers, and each branch gives it away.
     unsafe {

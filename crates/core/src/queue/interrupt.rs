@@ -124,8 +124,8 @@ impl<'a> Notice<'a> {
 
 /// Returns whether a member is in its leader's list of interrupts, or about to be.
 pub(crate) fn is_noticed(member: &CownHeader) -> bool {
-    // ORDERING: Acquire pairs with the release in `take`: when the notice was taken, a request stands in the leader's
-    // queue.
+    // ORDERING: Acquire pairs with the Release in `take`: if the notice was taken, a request is in
+    // the leader's queue.
     Notice::of(member).0.load(Ordering::Acquire) & Notice::STATE != Notice::NONE
 }
 
@@ -254,7 +254,7 @@ pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 /// The cown is interruptible, and the caller's weak count keeps it alive.
 #[cold]
 pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word; so the leader is alive, too.
+    // SAFETY: the cown is interruptible and alive, and keeps its leader alive.
     unsafe {
         let header = cown.as_ref();
         if let Some(leader) = header.leader() {

@@ -22,8 +22,9 @@ pub(crate) struct Guard {
     pub(crate) task: Task,
     /// Its position in the table of interruptible cowns.
     pub(crate) listed: Listed,
-    /// The request for which the token was left here; the token holder's alone. In a member of a group,
-    /// for which the token is left with the leader, the next one in the leader's list of interrupts.
+    /// The request for which the token was left here; only for the token holder. In a member of a
+    /// group, whose token is left with the leader, the next member in the leader's list of
+    /// interrupts.
     pub(crate) head: *mut Slot,
 }
 
@@ -177,9 +178,9 @@ pub enum Gate {
 /// Returns whether the state cannot make behaviours wait: it has ended, or nothing is left that
 /// could open the gate.
 pub(crate) fn is_ungated(header: &CownHeader) -> bool {
-    // ORDERING: Relaxed, both. Who closes the cown does so in the word that is changed to shut the gate. Who drops
-    // the last handle interrupts afterwards (`retire`): if that was before the bits were taken, then it is seen here, and
-    // if not, the gate is not left shut.
+    // ORDERING: Relaxed, both. Closing the cown changes the word that shutting the gate changes.
+    // Dropping the last handle interrupts the cown afterwards (`retire`): if that came before the
+    // bits were cleared, its effect is visible here; otherwise the gate does not stay shut.
     header.has(Flags::CLOSED) || !header.counts.have_handles()
 }
 

@@ -1,15 +1,16 @@
-//! The order of cowns in a run: that in which they are made. Their addresses would differ from one run to the next.
+//! Ranks the cowns of a run by the order of their creation, since their addresses differ between
+//! runs.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The cowns, and leaders of groups, that a run has made, by address.
+/// The cowns and leaders of groups that a run has created, by address.
 #[derive(Default)]
 pub(super) struct CreationOrder(RefCell<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// Whoever had an address before is gone.
+    /// A later cown at the same address replaces an earlier one.
     of: BTreeMap<usize, usize>,
     last: usize,
 }
@@ -28,7 +29,7 @@ impl CreationOrder {
         known.of.insert(cown, next);
     }
 
-    /// One that was made before the run comes behind those that were looked at.
+    /// A cown created before the run ranks behind those asked for earlier.
     pub(super) fn of(&self, cown: usize) -> usize {
         let mut known = self.0.borrow_mut();
         if let Some(rank) = known.of.get(&cown) {

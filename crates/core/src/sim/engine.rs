@@ -41,41 +41,43 @@ impl Default for Settings {
     }
 }
 
-const RUNNABLE: &str = "the strategy chooses among those that are runnable";
+const RUNNABLE: &str = "the strategy chooses a runnable task";
 
 /// One run of one program.
 struct Engine<'a> {
-    /// The runtime that the program begins in.
+    /// The runtime in which the program starts.
     shared: &'static Shared,
-    /// Those that the program has built.
+    /// The runtimes that the program has built.
     built: RefCell<Vec<&'static Shared>>,
-    /// How many tasks may yet begin, of each pump that is being pumped.
+    /// The number of tasks that may still begin, for each pump that is being pumped.
     pumps: RefCell<BTreeMap<u16, usize>>,
-    /// When somebody who waits has waited long enough.
+    /// The deadlines of waits with a time limit.
     alarms: RefCell<Vec<u64>>,
     explorer: RefCell<&'a mut Explorer>,
     settings: &'a Settings,
     /// Tasks that are ready and have not begun.
     ready: RefCell<BTreeMap<TaskId, Ready>>,
-    /// Fibers that were left and have not ended.
+    /// Fibers that are suspended and have not ended.
     fibers: RefCell<BTreeMap<TaskId, Fiber>>,
-    /// The runtime whose behaviour the fiber is that runs now, if it is one.
+    /// The runtime whose behaviour the running fiber executes, if any.
     body_of: Cell<Option<RuntimeId>>,
-    /// Whether the thread was in the middle of a panic before: a fiber that a run leaves behind there stays so.
+    /// Whether the thread was already panicking: a fiber that an earlier run left behind in a panic
+    /// stays so.
     was_panicking: bool,
-    /// How many fibers were left in the middle of a panic.
+    /// The number of fibers suspended in the middle of a panic.
     panicking: Cell<usize>,
     next_task: Cell<u32>,
     clock: RefCell<VirtualClock>,
     steps: Cell<u64>,
-    /// Who went on last.
+    /// The fiber that ran last.
     last: Cell<Option<TaskId>>,
-    /// What went wrong first: a panic of the program, of one of its threads, or a fault of a behaviour.
+    /// The first failure: a panic of the program or of one of its threads, or a fault of a
+    /// behaviour.
     failure: RefCell<Option<String>>,
-    /// Who waits for what.
+    /// What waits for what.
     known: Known,
     ranks: CreationOrder,
-    /// Who went on in the last steps of a run that is about to be given up.
+    /// The fibers of the last steps, if the run is about to be given up.
     lately: RefCell<Vec<Who>>,
 }
 
@@ -87,95 +89,94 @@ struct Ready {
 
 thread_local! {
     static ENGINE: Cell<*const Engine<'static>> = const { Cell::new(ptr::null()) };
-    /// The simulated runtime of this thread; one serves all runs that come to a good end.
+    /// The simulated runtime of this thread; reused by all runs that end well.
     static RUNTIME: Cell<Option<&'static Shared>> = const { Cell::new(None) };
-    /// The ids of runtimes that programs have built in runs that came to a good end: a process has
-    /// not enough ids for an exploration that takes new ones in each run.
+    /// The ids of runtimes that programs have built in runs that ended well: a process does not
+    /// have enough ids for an exploration that takes new ones in each run.
     static FREE_IDS: RefCell<Vec<RuntimeId>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The run that goes on on this thread.
+/// Returns the current run of this thread.
 fn engine<'a>() -> Option<&'a Engine<'static>> {
-    // SAFETY: set by `run` while the engine lives, on its thread; no reference to it is kept beyond
-    // a call into this module, and those end before `run` does.
+    // SAFETY: `run` sets the pointer while the engine lives, on its thread; no reference to it
+    // outlives a call into this module, and those end before `run` does.
     unsafe { ENGINE.get().as_ref() }
 }
 
 #[track_caller]
 fn expect_engine<'a>() -> &'a Engine<'static> {
-    engine().expect("this is for simulated programs: call it inside of `sim::check`")
+    engine().expect("only simulated programs can do this: call it inside `sim::check`")
 }
 
 fn is_active() -> bool {
     !ENGINE.get().is_null()
 }
 
-/// Whether the thread simulates a behaviour right now, which must not wait.
+/// Returns whether the thread is simulating a behaviour, which must not block.
 pub(super) fn is_inside() -> bool {
     engine().and_then(|engine| engine.body_of.get()).is_some_and(|home| !may_block(home))
 }
 
-/// Whether the thread simulates a behaviour right now, one that may wait included.
+/// Returns whether the thread is simulating a behaviour, including one that may block.
 pub(super) fn runs_body() -> bool {
     engine().is_some_and(|engine| engine.body_of.get().is_some())
 }
 
-/// What the run that goes on knows of those who wait.
+/// Returns what the current run knows of waits.
 pub(super) fn known<'a>() -> Option<&'a Known> {
     engine().map(|engine| &engine.known)
 }
 
-/// A cown, or the leader of a group, is made at this address.
+/// Registers a cown, or the leader of a group, created at this address.
 pub(super) fn made_cown(at: usize) {
     if let Some(engine) = engine() {
         engine.ranks.made(at);
     }
 }
 
-/// The place of the cown at this address among all.
+/// Returns the rank of the cown at this address among all cowns.
 pub(super) fn rank(cown: usize) -> usize {
     engine().map_or(cown, |engine| engine.ranks.of(cown))
 }
 
-/// Who runs now.
+/// Returns the running task.
 pub(super) fn current() -> Option<TaskId> {
     engine().and_then(|engine| engine.last.get())
 }
 
-/// A scheduling point: lets the strategy decide who goes on. (A timer that fires is none: its turn
-/// was decided by the clock.)
-///
-/// Nor is a call in the middle of a panic: others would take it for theirs.
+/// A scheduling point: lets the strategy decide which fiber goes on. There is none while a timer
+/// fires, since the clock decides its turn, nor in the middle of a panic, which other fibers would
+/// mistake for their own.
 pub(super) fn point() {
     if is_active() && fiber::is_in_fiber() && !is_panicking() {
         leave(Left::AtPoint);
     }
 }
 
-/// Whether the fiber that runs is in the middle of a panic, as far as can be told: the thread is, if any of its
-/// fibers is.
+/// Returns whether the running fiber is panicking, as far as that can be known: the thread counts
+/// as panicking if any of its fibers is.
 fn is_panicking() -> bool {
     std::thread::panicking() && engine().is_none_or(|engine| !engine.knows_of_panic())
 }
 
-/// Waits until a simulated thread that was left between two steps of a protocol has gone on so far that the condition
-/// holds.
+/// Waits until a simulated thread that was suspended between two steps of a protocol has progressed
+/// so far that the condition holds.
 ///
-/// Timers fire outside of all fibers, and so lets the engine itself others go on from here.
+/// Timers fire outside of all fibers; there, the engine itself lets other fibers run.
 pub(super) fn give_way(at: Site, condition: &Condition<'_>) {
     if fiber::is_in_fiber() {
         return block_until(&"a simulated thread that is between two steps", at, condition);
     }
     let engine = expect_engine();
     while !condition() {
-        assert!(engine.step(), "a simulated thread was left for good between two steps");
+        assert!(engine.step(), "a simulated thread stays suspended between two steps");
     }
 }
 
-/// Waits until the condition holds. The report on a deadlock says what is waited for, and where.
+/// Waits until the condition holds. A deadlock report says what the fiber waits for, and where.
 pub(super) fn block_until(what: &dyn Display, at: Site, condition: &Condition<'_>) {
     while !condition() {
-        // SAFETY: only the lifetimes are changed. The references are used while this fiber is
+        // SAFETY: only the lifetimes are changed. The references are used only while this fiber is
         // suspended in this very call.
         let (condition, what): (
             *const (dyn Fn() -> bool + 'static),
@@ -185,7 +186,7 @@ pub(super) fn block_until(what: &dyn Display, at: Site, condition: &Condition<'_
     }
 }
 
-/// Waits until the condition holds, or for so long of virtual time. Returns whether it holds.
+/// Waits until the condition holds, or this much virtual time has passed. Returns whether it holds.
 pub(super) fn block_for(
     what: &dyn Display,
     at: Site,
@@ -193,7 +194,7 @@ pub(super) fn block_for(
     condition: &Condition<'_>,
 ) -> bool {
     if !fiber::is_in_fiber() {
-        // The program has ended, and drops what it has left behind.
+        // The program has ended, and is dropping what it has left behind.
         return condition();
     }
     let engine = expect_engine();
@@ -215,19 +216,19 @@ pub(super) fn adopt(runtime: RuntimeId) {
     expect_engine().built.borrow_mut().push(shared::get(runtime));
 }
 
-/// An id of a runtime of an earlier run.
+/// Returns an id of a runtime of an earlier run.
 pub(super) fn free_id() -> Option<RuntimeId> {
     FREE_IDS.with_borrow_mut(Vec::pop)
 }
 
-/// How many of a pump's tasks are ready.
+/// Returns how many of a pump's tasks are ready.
 pub(super) fn count_ready(home: RuntimeId) -> usize {
     engine().map_or(0, |engine| engine.ready_of(home))
 }
 
-/// Lets so many tasks of a pump begin, one after the other, until the condition holds between two
-/// of them, for so long at the most. Returns whether it has come to that. The condition is asked by
-/// the engine: it only looks.
+/// Lets a number of tasks of a pump begin, one after the other, until the condition holds between
+/// two of them, or the time has passed. Returns whether it holds. The engine evaluates the
+/// condition, which must have no side effects.
 pub(super) fn pump(
     home: RuntimeId,
     what: &dyn Display,
@@ -248,24 +249,24 @@ pub(super) fn pump(
     done
 }
 
-/// How many bodies of a runtime have begun and not ended.
+/// Returns the number of bodies of a runtime that have begun and not ended.
 pub(super) fn bodies_of(home: RuntimeId) -> usize {
     engine().map_or(0, |engine| engine.bodies_of(home))
 }
 
-/// The virtual time.
+/// Returns the virtual time.
 pub(super) fn now() -> u64 {
     expect_engine().clock.borrow().now()
 }
 
-/// Takes a task that is ready.
+/// Adds a ready task.
 pub(super) fn ready(task: TaskPtr, home: &'static Shared) {
     let engine = expect_engine();
     let id = engine.new_task();
     engine.ready.borrow_mut().insert(id, Ready { task, home });
 }
 
-/// Begins a thread that runs no task, and perhaps is to keep a promise.
+/// Starts a thread that runs no task, and may complete a promise at its end.
 #[track_caller]
 pub(super) fn spawn_outside(
     home: RuntimeId,
@@ -283,7 +284,7 @@ pub(super) fn spawn_outside(
     engine.fibers.borrow_mut().insert(id, Fiber::new(None, who, keeps, Box::new(main)));
 }
 
-/// Runs a part of the program on its fiber. A panic ends there, and fails the run.
+/// Runs a part of the program on its fiber. A panic stops there, and fails the run.
 fn guarded(part: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(part)) {
         fail(payload);
@@ -300,7 +301,7 @@ pub(super) fn fail(payload: Payload) -> Arc<str> {
     message
 }
 
-/// The runtime that the program begins in.
+/// Returns the runtime in which the program starts.
 #[track_caller]
 pub(super) fn home() -> RuntimeId {
     expect_engine().shared.id
@@ -314,7 +315,7 @@ pub(super) fn choose(bound: u64) -> u64 {
 /// Runs a program once.
 ///
 /// # Errors
-/// Says what was wrong.
+/// Returns a description of the failure.
 #[track_caller]
 pub(super) fn run(
     explorer: &mut Explorer,
@@ -322,7 +323,7 @@ pub(super) fn run(
     hooks: &'static dyn Simulation,
     program: impl FnOnce() + 'static,
 ) -> Result<(), String> {
-    assert!(!is_active(), "a simulation cannot be started inside of another");
+    assert!(!is_active(), "a simulation cannot run inside another");
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
     shared.config.extensions.forget();
@@ -349,7 +350,7 @@ pub(super) fn run(
     };
     ENGINE.set(ptr::from_ref(&engine).cast());
     simulated::set(Some(hooks));
-    // A panic of the strategy must not leave a pointer to an engine that is gone.
+    // A panic of the strategy must not leave a pointer to a dropped engine behind.
     let result = catch_unwind(AssertUnwindSafe(|| engine.run_program(Box::new(program))));
     engine.forget_stranded();
     simulated::set(None);
@@ -388,7 +389,7 @@ impl Engine<'_> {
         self.failure.borrow_mut().get_or_insert_with(|| why.to_owned());
     }
 
-    /// Lets fibers run, one after the other, until all have ended.
+    /// Runs fibers, one at a time, until all have ended.
     fn drive(&self) -> Result<(), String> {
         loop {
             if self.steps.get() >= self.settings.max_steps {
@@ -400,7 +401,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Lets one of those go on that can. Returns whether there is one.
+    /// Runs one of the runnable fibers. Returns whether there is one.
     fn step(&self) -> bool {
         let runnable = self.runnable();
         if runnable.is_empty() {
@@ -415,7 +416,7 @@ impl Engine<'_> {
         true
     }
 
-    /// Who could go on: fibers whose condition holds, and, if their host has room, tasks.
+    /// Returns what can run: fibers whose condition holds and, if their host has room, tasks.
     fn runnable(&self) -> Vec<TaskId> {
         let fibers = self.fibers.borrow();
         let ready = self.ready.borrow();
@@ -427,7 +428,7 @@ impl Engine<'_> {
         runnable
     }
 
-    /// Whether a task of the runtime can begin.
+    /// Returns whether a task of the runtime can begin.
     fn has_room(&self, home: &'static Shared) -> bool {
         let bodies = self.bodies_of(home.id);
         match home.config.host {
@@ -464,13 +465,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether somebody else than the fiber that runs is in the middle of a panic.
+    /// Returns whether a fiber other than the running one is panicking.
     fn knows_of_panic(&self) -> bool {
         self.was_panicking || self.panicking.get() > 0
     }
 
-    /// A fiber that runs a task as a worker would. What it makes ready is not run next, but put up
-    /// for choice.
+    /// Creates a fiber that runs a task as a worker would. A task that becomes ready is not run
+    /// next, but offered for choice.
     fn fiber_of(&self, Ready { task, home }: Ready) -> Fiber {
         if let Some(left) = self.pumps.borrow_mut().get_mut(&home.id.get()) {
             *left -= 1;
@@ -483,7 +484,8 @@ impl Engine<'_> {
                 current::enter(home.id);
                 home.act_as_pump_thread();
                 guarded(|| {
-                    // SAFETY: ready, and taken by us alone.
+                    // SAFETY: the task is ready, and was removed from the ready ones, so it is run
+                    // once.
                     if let Some(successor) = unsafe { run_task(task, home.run_context()) } {
                         ready(successor, home);
                     }
@@ -492,7 +494,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Jumps to the next timer, or to the end of somebody's patience. Returns whether there is one.
+    /// Jumps to the next timer or the next deadline of a wait. Returns whether there is one.
     fn advance_time(&self) -> bool {
         let runtimes: Vec<_> =
             [self.shared].into_iter().chain(self.built.borrow().iter().copied()).collect();
@@ -504,7 +506,7 @@ impl Engine<'_> {
         let Some(next) = timers.chain(alarm).min() else { return false };
         self.clock.borrow_mut().advance_to(next);
         for shared in runtimes {
-            // As the thread that serves its timers: a behaviour without cowns runs there.
+            // Like the thread that serves its timers: a behaviour without cowns runs there.
             let before = current::enter(shared.id);
             if let Some(timers) = shared.find_service::<Timers>() {
                 timers.fire_due(next);
@@ -521,10 +523,10 @@ impl Engine<'_> {
         }
     }
 
-    /// After a failed run, gives up what could not come to its end. Its memory is lost: to unwind a
-    /// stack would run foreign code in the middle of a failed program.
+    /// After a failed run, gives up what could not end. Its memory is leaked: unwinding a stack
+    /// would run foreign code in the middle of a failed program.
     fn forget_stranded(&self) {
-        // One by one: the map itself has memory too, even if nobody is left in it.
+        // One by one: the map itself has memory too, even when empty.
         self.fibers.take().into_values().for_each(std::mem::forget);
         self.ready.borrow_mut().clear();
     }
@@ -534,17 +536,17 @@ impl Engine<'_> {
     }
 }
 
-/// Whether behaviours of the runtime may wait.
+/// Returns whether behaviours of the runtime may block.
 fn may_block(home: RuntimeId) -> bool {
     shared::get(home).config.host == Host::Blocking
 }
 
-/// Whether tasks of the runtime are ready, or run.
+/// Returns whether tasks of the runtime are ready or running.
 pub(super) fn has_tasks(home: RuntimeId) -> bool {
     engine().is_some_and(|engine| engine.has_tasks(home))
 }
 
-/// Is told of a fault, which fails the run unless faults are allowed.
+/// Handles a fault, which fails the run unless faults are allowed.
 pub(super) fn tell(fault: &Fault) {
     if let Some(engine) = engine().filter(|engine| !engine.settings.allow_faults) {
         engine.fail(&fault.to_string());

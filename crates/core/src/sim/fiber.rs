@@ -1,4 +1,4 @@
-//! A piece of the program on a stack of its own, that can be left in the middle.
+//! Fibers: parts of the program on stacks of their own, which can be suspended anywhere.
 
 use crate::current;
 use crate::depth::Destructors;
@@ -19,12 +19,12 @@ use crate::task::TaskPtr;
 /// Enough for test programs that format and print.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Why a fiber was left.
+/// Why a fiber was suspended.
 pub(super) enum Left {
-    /// At a scheduling point: it can go on at any time.
+    /// At a scheduling point: it can resume at any time.
     AtPoint,
-    /// It can go on once the condition holds. The condition, and what is said of it, lie on the fiber's
-    /// stack, which stays as it is until the fiber is resumed.
+    /// It can resume once the condition holds. The condition and its description are on the fiber's
+    /// stack, which stays unchanged until the fiber is resumed.
     Until(*const dyn Fn() -> bool, Wait),
     /// It has ended.
     Ended,
@@ -37,11 +37,11 @@ pub(super) struct Wait {
     pub(super) at: &'static Location<'static>,
 }
 
-/// What a fiber is, for people.
+/// What a fiber runs, for reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     Main,
-    /// Begun here.
+    /// A simulated thread, started here.
     Thread(&'static Location<'static>),
     /// A blocking job, by the name of its type.
     Blocking(&'static str),
@@ -50,7 +50,7 @@ pub(crate) enum Who {
 }
 
 impl Who {
-    /// That of a ready task.
+    /// Describes a ready task.
     pub(super) fn task(task: TaskPtr, home: &'static Shared) -> Self {
         // SAFETY: a ready task is live, and begins with its header.
         let vtable = unsafe { task.as_ref() }.vtable;
@@ -70,22 +70,22 @@ impl Display for Who {
 }
 
 pub(super) struct Fiber {
-    /// Lost, with its stack, if the fiber is dropped before its end: to unwind that would be to run destructors in the
-    /// middle of a failed run, whose calls nobody could simulate.
+    /// Leaked, with its stack, if the fiber is dropped before its end: unwinding it would run
+    /// destructors in the middle of a failed run, whose calls could not be simulated.
     coroutine: ManuallyDrop<Coroutine<(), Left, ()>>,
     stack: StackRange,
     context: Snapshot,
-    /// The runtime of which it runs a task, if it is no plain thread.
+    /// The runtime whose task it runs, unless it is a plain thread.
     pub(super) body_of: Option<RuntimeId>,
     pub(super) who: Who,
-    /// The cell of the promise that is kept at its end, if it is a thread.
+    /// The cell of the promise that it completes at its end, if it is a thread.
     pub(super) keeps: Option<usize>,
-    /// Whether it was left in the middle of a panic.
+    /// Whether it was suspended in the middle of a panic.
     pub(super) in_panic: bool,
     until: Option<(*const dyn Fn() -> bool, Wait)>,
 }
 
-/// What the layers below know of the thread that a fiber simulates.
+/// The state of the layers below for the thread that a fiber simulates.
 #[derive(Default)]
 struct Snapshot {
     thread: current::Snapshot,
@@ -93,7 +93,7 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    /// Makes this what they know of the current thread, and returns what that was.
+    /// Installs this state for the current thread, and returns the previous one.
     fn swap_in(self) -> Self {
         Self { thread: self.thread.swap_in(), destructors: self.destructors.swap_in() }
     }
@@ -131,9 +131,10 @@ impl Fiber {
         Self { coroutine, stack: place, context, body_of, who, keeps, in_panic: false, until: None }
     }
 
-    /// Goes on until the fiber is left again.
+    /// Resumes the fiber until it is suspended again.
     pub(super) fn resume(&mut self) -> Left {
-        /// Puts back what the thread was, even if a panic comes out of the fiber, and keeps what the fiber is.
+        /// Restores the thread's state, even if a panic comes out of the fiber, and saves the
+        /// fiber's.
         struct Outside<'a> {
             context: Option<Snapshot>,
             yielder: *const Yielder<(), Left>,
@@ -174,31 +175,31 @@ impl Fiber {
         STACKS.with_borrow_mut(|stacks| stacks.push(stack));
     }
 
-    /// Whether it could go on now.
+    /// Returns whether it could resume now.
     pub(super) fn can_go_on(&self) -> bool {
-        // SAFETY: the condition lies on the stack of the fiber, which is suspended in `leave`.
+        // SAFETY: the condition is on the stack of the fiber, which is suspended in `leave`.
         self.until.is_none_or(|(condition, _)| unsafe { (*condition)() })
     }
 
-    /// Where it waits, and for what.
+    /// Returns where it waits, and for what.
     pub(super) fn wait(&self) -> Option<(&'static Location<'static>, &dyn Display)> {
-        // SAFETY: what is said lies on the stack of the fiber, which is suspended in `leave`.
+        // SAFETY: the description is on the stack of the fiber, which is suspended in `leave`.
         self.until.map(|(_, wait)| (wait.at, unsafe { &*wait.what }))
     }
 }
 
-/// Whether a fiber runs now, and not the engine itself.
+/// Returns whether a fiber is running, and not the engine itself.
 pub(super) fn is_in_fiber() -> bool {
     !YIELDER.get().is_null()
 }
 
-/// Leaves the fiber that runs now; returns when it is resumed.
+/// Suspends the running fiber; returns when it is resumed.
 pub(super) fn leave(left: Left) {
     let yielder = YIELDER.get();
-    assert!(!yielder.is_null(), "only a fiber can be left");
+    assert!(!yielder.is_null(), "only a fiber can be suspended");
     let switch = sanitizer::leaving_for(OUTSIDE.get());
-    // SAFETY: set when the fiber began, and set again each time it goes on; a yielder lives as long
-    // as its fiber runs.
+    // SAFETY: set when the fiber started, and again each time it is resumed; a yielder lives as
+    // long as its fiber runs.
     unsafe { (*yielder).suspend(left) };
     OUTSIDE.set(sanitizer::back(switch));
     YIELDER.set(yielder);

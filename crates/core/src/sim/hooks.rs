@@ -1,4 +1,4 @@
-//! How the layers below reach the run that goes on on their thread.
+//! Forwards the hooks of the layers below to the run on their thread.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::sched::shared;
 use crate::simulated::{BlockingJob, Condition, Id, Simulation, Site, What};
 use crate::task::TaskPtr;
 
-/// The run of this thread: it is there for as long as this is [set](crate::simulated::set).
+/// The run of this thread; valid as long as this is [set](crate::simulated::set).
 pub(super) struct Installed;
 
 impl Simulation for Installed {

@@ -1,4 +1,5 @@
-//! What a run knows of promises, behaviours and futures.
+//! What a run knows of promises, behaviours and futures: the tables behind `waits.rs` and the
+//! reports.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -7,16 +8,16 @@ use coact_sim::TaskId;
 
 use crate::simulated::{Id, Site, What};
 
-/// All that is known in one run.
+/// Everything known in one run.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) promises: RefCell<BTreeMap<usize, Promised>>,
-    /// In the order in which they were spawned.
+    /// In spawn order.
     pub(super) behaviours: RefCell<BTreeMap<Id, Behaviour>>,
     pub(super) futures: RefCell<BTreeMap<Id, Future>>,
-    /// The promise that was last polled before its time.
+    /// The promise that was last polled before it was complete.
     pub(super) polled: Cell<Option<usize>>,
-    /// From where the next behaviour is spawned.
+    /// The location from which the next behaviour is spawned.
     pub(super) site: Cell<Option<Site>>,
 }
 
@@ -24,11 +25,11 @@ pub(super) struct Known {
 #[derive(Clone, Copy)]
 pub(super) struct Promised {
     pub(super) made_at: Site,
-    /// Who is to keep it, if somebody has said so.
+    /// What completes it, if known.
     pub(super) owed_by: Option<What>,
     /// The promise whose value it takes.
     pub(super) follows: Option<usize>,
-    /// What was asked has been handled; the answer is to come later.
+    /// The request has been handled; the reply comes later.
     pub(super) is_handled: bool,
 }
 
@@ -40,19 +41,19 @@ pub(super) struct Behaviour {
     pub(super) promise: Option<usize>,
     /// The address of its task.
     pub(super) task: usize,
-    /// In which queues it stands, each told by the address of the header.
+    /// The queues that contain its requests, identified by the addresses of the headers.
     pub(super) queues: Vec<usize>,
-    /// Who runs it, once it has begun.
+    /// The task that runs it, once it has begun.
     pub(super) runs_in: Option<TaskId>,
 }
 
 /// A future that has not ended.
 pub(super) struct Future {
     pub(super) what: What,
-    /// Kept with its output, or when it is to be polled again.
+    /// The promise that completes with its output, or that wakes it.
     pub(super) promise: Option<usize>,
     /// Whether a thread of the program polls it.
     pub(super) in_thread: bool,
-    /// The promise that it polled last, before that was kept.
+    /// The incomplete promise that it polled last.
     pub(super) awaits: Option<usize>,
 }

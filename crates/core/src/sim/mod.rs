@@ -1,4 +1,5 @@
-//! Deterministic mode: whole programs under a seeded scheduler, on one thread, in virtual time.
+//! Deterministic mode: runs whole programs under a seeded scheduler, on one thread, in virtual
+//! time.
 //!
 //! ```
 //! # use coact_core as coact;
@@ -10,57 +11,63 @@
 //!     let far = log.clone();
 //!     when(&other, move |()| when(&far, |log| log.push("far")));
 //!     when(&log, |log| log.push("near"));
-//!     // Both orders are legal, and both are tried.
+//!     // Both orders are legal, and both are explored.
 //!     assert_eq!(ask((&other, &log), |(_, log)| log.len()).wait().map(|n| n >= 1), Ok(true));
 //! });
 //! ```
 //!
 //! # What is explored
 //!
-//! The program runs as it is: the same queues, grants, releases, promises and timers as under the
-//! real workers. But each behaviour is a fiber, one of them runs at a time, and before everything
-//! that others could notice (spawning, giving a value to a promise) the strategy decides who goes
-//! on. So it does between the steps of what takes several: queueing, interrupts, giving a cown to readers. (Not where the
-//! order of the steps is that of addresses.) What the strategy decides is the schedule; the seed decides what the strategy decides.
-//! Time stands still while anything can run, and then jumps to the next timer.
+//! The program runs unchanged: the same queues, grants, releases, promises and timers as on real
+//! workers. But each behaviour is a fiber, one of them runs at a time, and before every step that
+//! other threads can observe (spawning, completing a promise) the strategy decides which one goes
+//! on. It also decides between the steps of longer operations: queueing, interrupts, granting a
+//! cown to readers. (Except where the order of the steps is that of addresses.) The decisions of
+//! the strategy form the schedule; the seed determines them. Time stands still while anything can
+//! run, and then jumps to the next timer.
 //!
-//! Runtimes that the program builds are part of the run, and so have no threads. Each has the room that
-//! it was built with: so many workers, so many threads that may block, or a pump's one thread while
-//! somebody pumps. Their hooks for threads are not called, but that of a pump is. Each costs some 3 KB that are not
-//! given back (a runtime can be named for ever), in each run of the program.
+//! Runtimes that the program builds are part of the run, and so have no threads. Each runs as much
+//! concurrently as it was built for: its number of workers, its number of blocking threads, or a
+//! pump's one thread while it is pumped. Their hooks for threads are not called, but that of a pump
+//! is. Each runtime costs about 3 KB that are not freed (a runtime can be named forever), in each
+//! run of the program.
 //!
 //! # When a run fails
 //!
-//! A run fails if the program or one of its threads panics, if a behaviour panics (unless [`Sim::allow_faults`]), or
-//! if everybody waits for somebody else. What goes wrong first is reported; the others go on, as far as they can. The
-//! report names the seed and the schedule, and the environment variables that run it again:
+//! A run fails if the program or one of its threads panics, if a behaviour panics (unless
+//! [`Sim::allow_faults`]), or on a deadlock. The first failure is reported; other threads go on as
+//! far as they can. The report contains the seed and the schedule, and the environment variables
+//! that repeat the run:
 //!
 //! ```text
 //! COACT_SIM_SEED=42 cargo test my_test          # the same exploration
 //! COACT_SIM_SCHEDULE=coact1-... cargo test my_test   # this very run
 //! ```
 //!
-//! Where everybody waits, the report has a line for each simulated thread: what it is (its number is the one in
-//! schedules), where it waits, for what, and who is to see to that. Below are futures and behaviours that wait
-//! without a thread. Two behaviours on blocking threads that ask for each other's cowns:
+//! For a deadlock, the report has a line for each simulated thread: what it is (its number is the
+//! one in schedules), where it waits, for what, and what that depends on. Below are futures and
+//! behaviours that wait without a thread. For example, two behaviours on blocking threads that ask
+//! for each other's cowns:
 //!
 //! ```text
 //! deadlock: 3 simulated threads wait, and nothing is left that could wake them
 //!     #0, the main program, waits at tests/bank.rs:20:15 for runtime `files` to have no work left
 //!     #1, `bank::test::{{closure}}` on runtime `files`, waits at tests/bank.rs:13:29 for the result of
-//!         `bank::test::{{closure}}::{{closure}}` (tests/bank.rs:13:14), which stands in a queue behind #2
+//!         `bank::test::{{closure}}::{{closure}}` (tests/bank.rs:13:14), which is queued behind #2
 //!     #2, `bank::test::{{closure}}` on runtime `files`, waits at tests/bank.rs:17:29 for the result of
-//!         `bank::test::{{closure}}::{{closure}}` (tests/bank.rs:17:14), which stands in a queue behind #1
+//!         `bank::test::{{closure}}::{{closure}}` (tests/bank.rs:17:14), which is queued behind #1
 //! ```
 //!
-//! (Each is one line.) A run that makes more than [`Sim::max_steps`] decisions fails, too, and the report says who made
-//! the last thousand of them. Its schedule is as long; of one that takes more than 4,096 characters the report prints
-//! the last choices only, and the run is repeated by the seed, or by [`Failure::schedule`] and [`Method::Replay`].
+//! (Each entry is a single line.) A run that makes more than [`Sim::max_steps`] decisions fails,
+//! too, and the report says which threads the last thousand went to. Its schedule has the same
+//! length; if that takes more than 4,096 characters, the report prints only the last choices.
+//! Repeat such a run by its seed, or with [`Failure::schedule`] and [`Method::Replay`].
 //!
-//! # What a program must not do
+//! # Limits
 //!
-//! Depend on anything but the schedule: real time, threads of its own, addresses, hash maps with
-//! random seeds. Plain threads are simulated with [`thread`], randomness comes from [`choose`].
+//! The program must depend on nothing but the schedule: not on real time, threads of its own,
+//! addresses, or hash maps with random seeds. Simulate plain threads with [`thread`] and randomness
+//! with [`choose`].
 
 mod creation_order;
 mod engine;
@@ -86,13 +93,13 @@ use crate::promise::Promise;
 /// Runs a program under many schedules: [`Sim::check`] with the default settings.
 ///
 /// # Panics
-/// With a [`Failure`] report if a run fails.
+/// Panics with a [`Failure`] report if a run fails.
 #[track_caller]
 pub fn check(program: impl Fn() + 'static) {
     Sim::new().check(program);
 }
 
-/// Settings of an exploration.
+/// The settings of an exploration.
 #[derive(Clone, Debug)]
 #[must_use = "settings do nothing until `check` or `run` is called"]
 pub struct Sim {
@@ -107,47 +114,48 @@ impl Default for Sim {
 }
 
 impl Sim {
-    /// A hundred random runs with two workers.
+    /// Creates settings for a hundred random runs with two workers.
     pub fn new() -> Self {
         Self { config: Config::new().runs(100), settings: Settings::default() }
     }
 
-    /// Which schedules are tried, and how many. Environment variables override it
+    /// Sets which schedules are tried, and how many. Environment variables take precedence
     /// ([`Config::with_env`]).
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// How many behaviours can be in their bodies at a time (default: 2).
+    /// Sets how many behaviours can run concurrently (default: 2).
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if `workers` is zero.
     #[track_caller]
     pub fn workers(mut self, workers: usize) -> Self {
-        assert!(workers > 0, "without workers nothing runs");
+        assert!(workers > 0, "a simulation needs at least one worker");
         self.settings.workers = workers;
         self
     }
 
-    /// Whether behaviours may panic without failing the run (default: no). Turn it on to test how a
-    /// program deals with panics.
+    /// Sets whether behaviours may panic without failing the run (default: no). Enable this to test
+    /// how a program handles panics.
     pub fn allow_faults(mut self, allow: bool) -> Self {
         self.settings.allow_faults = allow;
         self
     }
 
-    /// After how many scheduling decisions a run is given up as endless (default: 1,000,000).
+    /// Sets the number of scheduling decisions after which a run counts as endless (default:
+    /// 1,000,000).
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.settings.max_steps = steps;
         self
     }
 
-    /// Runs the program once for each schedule.
+    /// Runs the program once per schedule.
     ///
     /// # Panics
-    /// With the report, if a run fails; if an environment variable cannot be read; or if it is
-    /// called inside of a simulation.
+    /// Panics with the report if a run fails, if an environment variable cannot be parsed, or
+    /// inside a simulation.
     #[track_caller]
     pub fn check(self, program: impl Fn() + 'static) {
         if let Err(failure) = self.run(program) {
@@ -155,13 +163,13 @@ impl Sim {
         }
     }
 
-    /// Like [`check`](Self::check), but gives the report back.
+    /// Like [`check`](Self::check), but returns the report.
     ///
     /// # Errors
-    /// The report of the first run that fails.
+    /// Returns the report of the first run that fails.
     ///
     /// # Panics
-    /// If an environment variable cannot be read, or if it is called inside of a simulation.
+    /// Panics if an environment variable cannot be parsed, or inside a simulation.
     #[track_caller]
     pub fn run(self, program: impl Fn() + 'static) -> Result<(), Failure> {
         let config = match self.config.with_env() {
@@ -177,12 +185,13 @@ impl Sim {
     }
 }
 
-/// Simulates a plain thread, and returns a promise of its result. It is no behaviour: it may wait.
+/// Simulates a plain thread, and returns a promise of its result. It is not a behaviour: it may
+/// block.
 ///
-/// A panic in it fails the run, whatever becomes of the promise ([`Broken::Panicked`]).
+/// A panic in it fails the run, whatever happens to the promise ([`Broken::Panicked`]).
 ///
 /// # Panics
-/// Outside of a simulation.
+/// Panics outside of a simulation.
 #[track_caller]
 pub fn thread<R: Send + 'static>(main: impl FnOnce() -> R + Send + 'static) -> Promise<R> {
     let (resolver, promise) = Promise::channel();
@@ -195,22 +204,22 @@ pub fn thread<R: Send + 'static>(main: impl FnOnce() -> R + Send + 'static) -> P
     promise
 }
 
-/// A number below `bound`, chosen by the schedule.
+/// Returns a number below `bound`, chosen by the schedule.
 ///
 /// # Panics
-/// Outside of a simulation, or if `bound` is 0.
+/// Panics outside of a simulation, or if `bound` is 0.
 #[track_caller]
 pub fn choose(bound: u64) -> u64 {
-    assert!(bound > 0, "no number is below 0");
+    assert!(bound > 0, "`bound` must not be 0");
     engine::choose(bound)
 }
 
-/// The virtual time since the run began.
+/// Returns the virtual time since the run began.
 ///
 /// # Panics
-/// Outside of a simulation.
+/// Panics outside of a simulation.
 #[track_caller]
 pub fn elapsed() -> Duration {
-    let now = crate::simulated::now().expect("`sim::elapsed` is for simulated programs");
+    let now = crate::simulated::now().expect("only simulated programs can call `sim::elapsed`");
     Duration::from_nanos(now)
 }

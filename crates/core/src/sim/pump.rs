@@ -1,5 +1,5 @@
-//! Pumps in a simulation: the strategy decides which of their tasks comes next, one at a time, while
-//! somebody pumps.
+//! Pumps in a simulation: while a pump is pumped, the strategy decides which of its tasks runs
+//! next, one at a time.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -9,17 +9,17 @@ use super::waits;
 use crate::sched::shared::Shared;
 use crate::simulated::{Condition, Site};
 
-/// As [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), a task at a time.
+/// Like [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), one task at a time.
 pub(super) fn pump_pending(shared: &'static Shared, at: Site) -> usize {
     point();
     let ready = count_ready(shared.id);
     let _pumping = Pumping::new(shared);
-    let what = of(shared, "the end of what is ready on");
+    let what = of(shared, "the end of the ready tasks of");
     engine::pump(shared.id, &what, at, ready, None, &|| false);
     ready
 }
 
-/// As [`Worker::pump_until`](crate::sched::worker::Worker::pump_until).
+/// See [`Worker::pump_until`](crate::sched::worker::Worker::pump_until).
 pub(super) fn pump_until(
     shared: &'static Shared,
     at: Site,
@@ -45,7 +45,7 @@ pub(super) fn pump_until(
     }
 }
 
-/// As [`Worker::pump_until_idle`](crate::sched::worker::Worker::pump_until_idle).
+/// See [`Worker::pump_until_idle`](crate::sched::worker::Worker::pump_until_idle).
 pub(super) fn pump_until_idle(
     shared: &'static Shared,
     at: Site,
@@ -61,7 +61,7 @@ fn of(shared: &'static Shared, what: &'static str) -> impl Display {
     fmt::from_fn(move |f| write!(f, "{what} the pump `{}`", shared.config.name))
 }
 
-/// What a pump waits for that has polled a future.
+/// Describes what a pump that has polled a future waits for.
 fn work_for(shared: &'static Shared, polled: Option<usize>) -> impl Display {
     fmt::from_fn(move |f| {
         write!(f, "work for the pump `{}`", shared.config.name)?;
@@ -72,7 +72,7 @@ fn work_for(shared: &'static Shared, polled: Option<usize>) -> impl Display {
     })
 }
 
-/// The time for which a pump is pumped.
+/// Marks a pump as being pumped, until dropped.
 struct Pumping(&'static Shared);
 
 impl Pumping {

@@ -1,7 +1,7 @@
-//! Who waits for what: what a report tells of promises, behaviours and futures, noted as they come and go.
+//! What waits for what: promises, behaviours and futures, recorded for reports as they come and go.
 //!
-//! Promises are known by the address of their cell. Those that are gone stay in the table until their place
-//! is used again: only a promise that somebody waits for is looked up.
+//! Promises are identified by the addresses of their cells. Those that are gone stay in the table
+//! until their address is reused: only a promise that something waits for is looked up.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ fn next_id() -> Id {
     NEXT_ID.replace(NEXT_ID.get().saturating_add(1))
 }
 
-/// A promise is made.
+/// Registers a new promise.
 pub(super) fn made(cell: usize, made_at: Site) {
     if let Some(known) = known() {
         let promised = Promised { made_at, owed_by: None, follows: None, is_handled: false };
@@ -31,29 +31,29 @@ fn note(cell: usize, note: impl FnOnce(&mut Promised)) {
     }
 }
 
-/// Who is to keep a promise.
+/// Records what completes a promise.
 pub(super) fn owed_by(cell: usize, what: What) {
     note(cell, |promised| promised.owed_by = Some(what));
 }
 
-/// A promise takes its value from another one.
+/// Records that a promise takes its value from another one.
 pub(super) fn follows(cell: usize, of: usize) {
     note(cell, |promised| promised.follows = Some(of));
 }
 
-/// What was asked has been handled, and the answer may come later.
+/// Records that a request has been handled, and its reply may come later.
 pub(super) fn handled(cell: usize) {
     note(cell, |promised| promised.is_handled = true);
 }
 
-/// A promise was polled before it was kept.
+/// Records that a promise was polled before it was complete.
 pub(super) fn polled(cell: usize) {
     if let Some(known) = known() {
         known.polled.set(Some(cell));
     }
 }
 
-/// Does something that may poll a promise; tells the last that it polled before that was kept.
+/// Calls a function that may poll promises; also returns the last incomplete one that it polled.
 pub(super) fn polls<R>(poll: impl FnOnce() -> R) -> (R, Option<usize>) {
     let Some(known) = known() else { return (poll(), None) };
     let before = known.polled.take();
@@ -61,14 +61,14 @@ pub(super) fn polls<R>(poll: impl FnOnce() -> R) -> (R, Option<usize>) {
     (result, known.polled.replace(before))
 }
 
-/// A behaviour is about to be spawned from here.
+/// Records the location from which a behaviour is about to be spawned.
 pub(super) fn spawns(at: Site) {
     if let Some(known) = known() {
         known.site.set(Some(at));
     }
 }
 
-/// A behaviour is spawned.
+/// Registers a spawned behaviour.
 pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id {
     let id = next_id();
     if let Some(known) = known() {
@@ -80,7 +80,7 @@ pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id 
     id
 }
 
-/// It is in a task, and stands in these queues.
+/// Records that it is this task, and waits in these queues.
 pub(super) fn stands_in(id: Id, task: usize, queues: &mut dyn Iterator<Item = usize>) {
     note_behaviour(id, |behaviour| {
         behaviour.task = task;
@@ -88,7 +88,7 @@ pub(super) fn stands_in(id: Id, task: usize, queues: &mut dyn Iterator<Item = us
     });
 }
 
-/// It holds what it needs, and runs.
+/// Records that it has acquired its cowns and runs.
 pub(super) fn begins(id: Id) {
     note_behaviour(id, |behaviour| behaviour.runs_in = current());
 }
@@ -99,14 +99,14 @@ fn note_behaviour(id: Id, note: impl FnOnce(&mut Behaviour)) {
     }
 }
 
-/// A behaviour has ended.
+/// Removes a behaviour that has ended.
 pub(super) fn ended(id: Id) {
     if let Some(known) = known() {
         known.behaviours.borrow_mut().remove(&id);
     }
 }
 
-/// A future is about to be polled for the first time.
+/// Registers a future that is about to be polled for the first time.
 pub(super) fn future(what: What, promise: Option<usize>, in_thread: bool) -> Id {
     let id = next_id();
     if let Some(known) = known() {
@@ -116,12 +116,12 @@ pub(super) fn future(what: What, promise: Option<usize>, in_thread: bool) -> Id 
     id
 }
 
-/// A future is polled from here on.
+/// Begins a poll of a future.
 pub(super) fn begin_poll() -> Option<usize> {
     known().and_then(|known| known.polled.take())
 }
 
-/// It was polled. What it polled in turn is what it waits for.
+/// Ends a poll. The promise that the future polled is what it waits for.
 pub(super) fn end_poll(id: Id, before: Option<usize>) {
     if let Some(known) = known() {
         let awaits = known.polled.replace(before);
@@ -131,7 +131,7 @@ pub(super) fn end_poll(id: Id, before: Option<usize>) {
     }
 }
 
-/// A future has ended.
+/// Removes a future that has ended.
 pub(super) fn future_ended(id: Id) {
     if let Some(known) = known() {
         known.futures.borrow_mut().remove(&id);

@@ -1,4 +1,4 @@
-//! What a run that does not come to its end tells of those who are in it.
+//! Reports on runs that deadlock or do not end.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -11,17 +11,17 @@ use super::super::known::{Behaviour, Future};
 use super::{Engine, RUNNABLE, Ready, engine};
 use crate::config::Host;
 
-/// Of how many of one kind a report tells.
+/// The most entries of one kind in a report.
 const MOST: usize = 40;
-/// Of how many of the last steps the report of an endless run tells.
+/// The number of last steps in the report of an endless run.
 const LATELY: u64 = 1_000;
-/// Behaviours that interrupts spawn, of which no program knows.
+/// Behaviours spawned by interrupts, which programs do not know.
 const OUR_OWN: &str = "coact_core::interrupt::";
-/// A promise may come after another one, and so on: so far is that followed.
+/// The most promises in a chain that a report follows.
 const DEEPEST: usize = 8;
 
 impl Engine<'_> {
-    /// Everybody waits for somebody else.
+    /// Reports that every thread waits for another.
     pub(super) fn report_deadlock(&self) -> String {
         let fibers = self.fibers.borrow();
         let who = match fibers.len() {
@@ -38,7 +38,7 @@ impl Engine<'_> {
         all.to_string()
     }
 
-    /// The run has made as many steps as it may.
+    /// Reports that the run has made the maximum number of steps.
     pub(super) fn report_endless(&self) -> String {
         let mut steps = BTreeMap::<String, usize>::new();
         let lately = self.lately.take();
@@ -48,7 +48,7 @@ impl Engine<'_> {
         let fibers = self.fibers.borrow();
         let all = fmt::from_fn(|f| {
             write!(f, "no end after {} scheduling decisions", self.settings.max_steps)?;
-            write!(f, "; in the last {} of them went on", lately.len())?;
+            write!(f, "; the last {} went to", lately.len())?;
             list(f, steps.iter(), |f, (who, steps)| write!(f, "{who}: {steps} times"))?;
             let waits = |fiber: &Fiber| !fiber.can_go_on();
             list(f, fibers.iter().filter(|(_, fiber)| waits(fiber)), |f, (id, fiber)| {
@@ -58,7 +58,7 @@ impl Engine<'_> {
         all.to_string()
     }
 
-    /// Notes who goes on, if the run is about to be given up.
+    /// Records the next fiber, if the run is about to be given up.
     pub(super) fn note_step(&self, chosen: TaskId) {
         if self.steps.get() + LATELY <= self.settings.max_steps {
             return;
@@ -77,7 +77,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What has no thread, and cannot go on either.
+    /// Writes what has no thread and cannot go on either.
     fn stranded(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (behaviours, futures) = (self.known.behaviours.borrow(), self.known.futures.borrow());
         let waits = |of: &&Behaviour| of.runs_in.is_none() && !(of.name)().starts_with(OUR_OWN);
@@ -97,7 +97,7 @@ impl Engine<'_> {
         })
     }
 
-    /// A task that could begin, if there were room.
+    /// Writes a task that could begin if there were room.
     fn not_begun(&self, f: &mut Formatter<'_>, id: TaskId, ready: &Ready) -> fmt::Result {
         write!(f, "#{id}, ")?;
         match self.known.behaviours.borrow().values().find(|of| of.is_in(ready)) {
@@ -112,11 +112,11 @@ impl Engine<'_> {
 }
 
 impl Ready {
-    /// Why a task that could begin does not.
+    /// Returns why a ready task does not begin.
     fn lack(&self) -> &'static str {
         match self.home.config.host {
             Host::Pump => "is ready, but the pump does not run",
-            _ => "is ready, but all threads of the runtime wait",
+            _ => "is ready, but all threads of the runtime are waiting",
         }
     }
 }
@@ -131,7 +131,7 @@ impl Behaviour {
     }
 }
 
-/// A promise, and what becomes of it.
+/// Describes a promise, and what it depends on.
 pub(in super::super) fn promise(cell: usize) -> impl Display {
     fmt::from_fn(move |f| match engine() {
         Some(engine) => engine.promise(f, cell, 0),
@@ -159,16 +159,18 @@ impl Engine<'_> {
             (Some(what), _) => what(f)?,
             (None, Some(behaviour)) => write!(f, "the result of `{}`", (behaviour.name)())?,
             (None, None) if is_ours(promise.made_at) => f.write_str("a promise")?,
-            (None, None) => f.write_str("a promise that the program itself is to keep")?,
+            (None, None) => f.write_str("a promise that the program itself must complete")?,
         }
         place(promise.made_at).fmt(f)?;
         match (behaviour, promise.follows) {
             (Some(behaviour), _) => write!(f, ", which {}", self.state(behaviour)),
             (None, Some(of)) if depth < DEEPEST => {
-                f.write_str(", which comes after ")?;
+                f.write_str(", which follows ")?;
                 self.promise(f, of, depth + 1)
             }
-            _ if promise.is_handled => f.write_str(", which has been handled: the reply is kept"),
+            _ if promise.is_handled => {
+                f.write_str(", which has been handled: its reply is pending")
+            }
             _ => Ok(()),
         }
     }
@@ -184,7 +186,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A behaviour, and where it was spawned.
+    /// Writes a behaviour, and where it was spawned.
     fn behaviour(&self, f: &mut Formatter<'_>, behaviour: &Behaviour) -> fmt::Result {
         let promises = self.known.promises.borrow();
         let promise = behaviour.promise.and_then(|cell| promises.get(&cell));
@@ -193,7 +195,7 @@ impl Engine<'_> {
         spawned_at.map_or(Ok(()), |at| place(at).fmt(f))
     }
 
-    /// Where a behaviour is, or what it waits for.
+    /// Describes what a behaviour is doing, or what it waits for.
     fn state(&self, behaviour: &Behaviour) -> impl Display {
         fmt::from_fn(move |f| {
             if let Some(id) = behaviour.runs_in {
@@ -205,30 +207,31 @@ impl Engine<'_> {
             let behaviours = self.known.behaviours.borrow();
             let shares = |other: &&Behaviour| other.shares_a_queue_with(behaviour);
             if let Some(id) = behaviours.values().filter(shares).find_map(|of| of.runs_in) {
-                return write!(f, "stands in a queue behind #{id}");
+                return write!(f, "is queued behind #{id}");
             }
-            // In the order of their spawning.
+            // In spawn order.
             let mut before =
                 behaviours.values().take_while(|other| !std::ptr::eq(*other, behaviour));
             match before.find(|other| other.queues.len() > 1 && shares(other)) {
                 Some(other) => {
-                    f.write_str("stands in a queue behind ")?;
+                    f.write_str("is queued behind ")?;
                     self.behaviour(f, other)
                 }
                 None => f.write_str(
-                    "waits for an actor that is held or suspended, or for what was made outside of the simulation",
+                    "waits for an actor that is held or suspended, or for an object created outside of the simulation",
                 ),
             }
         })
     }
 }
 
-/// A place in the program, in parentheses.
+/// Writes a location in parentheses.
 fn place(at: &'static Location<'static>) -> impl Display {
     fmt::from_fn(move |f| if is_ours(at) { Ok(()) } else { write!(f, " ({at})") })
 }
 
-/// Whether a place is in this crate, or in that of the actors beside it: then it tells users nothing.
+/// Returns whether a location is in this crate or the actors' crate beside it, and so tells users
+/// nothing.
 fn is_ours(at: &Location<'_>) -> bool {
     let core = file!().trim_end_matches("sim/engine/report.rs");
     let (beside, name) = match core.trim_end_matches("/src/").rfind('/') {
@@ -239,7 +242,7 @@ fn is_ours(at: &Location<'_>) -> bool {
     file.starts_with(name) || file.starts_with(&name.replace("core", "actor"))
 }
 
-/// A line for each, up to a number of them.
+/// Writes a line for each item, up to a maximum.
 fn list<T>(
     f: &mut Formatter<'_>,
     mut all: impl Iterator<Item = T>,
