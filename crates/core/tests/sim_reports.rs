@@ -57,7 +57,7 @@ fn a_promise_that_the_program_itself_is_to_keep() {
     let parts =
         ["    #0, the main program, waits at ", &waits, " for a promise that the program itself"];
     assert_line(&report, &parts);
-    assert_line(&report, &[" is to keep (", &made]);
+    assert_line(&report, &[" must complete (", &made]);
     assert_eq!(report.lines().count(), 2, "{report}");
 }
 

@@ -1,4 +1,4 @@
-//! Models of credits that come back while others queue for them.
+//! Models of credits that are returned while others queue for them.
 
 use loom::thread;
 
@@ -6,10 +6,10 @@ use super::{Acquire, Credits, Permit};
 use crate::sched::loom::check;
 
 fn must_be_ready(acquire: Acquire) -> Permit {
-    acquire.try_wait().expect("nobody holds a credit")
+    acquire.try_wait().expect("all credits are free")
 }
 
-/// The only credit comes back while somebody queues for it: it is given to him.
+/// The only credit is returned while a thread queues for it: that thread gets it.
 ///
 /// Fails without `seq_cst_accesses` on either side, and without the second `serve`.
 #[test]
@@ -25,7 +25,7 @@ fn give_back_against_acquire() {
     });
 }
 
-/// Two queue, and are served one after the other.
+/// Two threads queue, and are served one after the other.
 #[test]
 fn give_back_against_two_acquires() {
     check(|| {
@@ -40,7 +40,7 @@ fn give_back_against_two_acquires() {
     });
 }
 
-/// Two threads give back what a third needs together.
+/// Two threads together return what a third needs.
 #[test]
 fn give_back_against_give_back() {
     check(|| {
@@ -56,7 +56,7 @@ fn give_back_against_give_back() {
     });
 }
 
-/// The credit comes back while the one who queues for it gives up: it is not lost.
+/// The credit is returned while the thread that queues for it gives up: it is not lost.
 #[test]
 fn give_back_against_giving_up() {
     check(|| {
@@ -69,7 +69,7 @@ fn give_back_against_giving_up() {
     });
 }
 
-/// The limit is lifted while somebody queues: nobody is left waiting.
+/// The limit is lifted while a thread queues: it is not left waiting.
 #[test]
 fn lift_against_acquire() {
     check(|| {

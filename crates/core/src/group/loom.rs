@@ -1,7 +1,7 @@
-//! Models of what threads do to a group at the same time: the queue of the leader beside the ring.
+//! Models of threads that use a group at the same time: the queue of the leader beside the ring.
 //!
-//! The ring is a cell that loom knows: a model fails if two threads are at it without an order. With a
-//! `Relaxed` success in `leave` the run of this file's models ends with an abort.
+//! The ring is a loom cell: a model fails if two threads access it without an order. With a
+//! `Relaxed` success in `try_leave_last` the run of this file's models ends with an abort.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -23,14 +23,14 @@ fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
 }
 
-/// Two members, for which `run_ready` is all that is needed.
+/// Two members; `run_ready` runs everything on them.
 fn two_members() -> (Cown<Log>, Cown<Log>) {
     let group = Group::new();
     (member(&group), member(&group))
 }
 
-/// Two groups, in the order of their leaders: appenders go by these, and a model must do the same each
-/// time.
+/// Two groups, in the order of their leaders: appenders follow that order, and a model must do the
+/// same each time.
 fn two_groups() -> (Group, Group) {
     let (a, b) = (Group::new(), Group::new());
     if a.leader < b.leader { (a, b) } else { (b, a) }
@@ -41,8 +41,8 @@ fn position(log: &[u8], who: u8) -> usize {
     log.iter().position(|entry| *entry == who).unwrap()
 }
 
-/// A thread appends to one member while another one runs the ring of the group and lets it go: all run
-/// once, and each holder sees what the one before wrote, on whichever member.
+/// A thread appends to one member while another one runs the ring of the group and releases it: all
+/// behaviours run once, and each holder sees what the previous one wrote, on either member.
 #[test]
 fn append_against_drain() {
     check(|| {
@@ -70,10 +70,10 @@ fn append_against_drain() {
     });
 }
 
-/// What a thread has spawned on the group before it tells a behaviour that holds it is not overtaken by
-/// what that behaviour sends.
+/// What a thread spawns on the group before it notifies a behaviour that holds it is not overtaken
+/// by what that behaviour sends.
 ///
-/// Fails if `is_unfollowed` does not look at the tail.
+/// Fails if `is_unfollowed` does not check the tail.
 #[test]
 fn sends_against_what_came_before() {
     check(|| {
@@ -105,10 +105,10 @@ fn sends_against_what_came_before() {
     });
 }
 
-/// The anomaly in the section on groups of `queue/README.md`: a step over a cown and the group is
-/// through on the cown when a behaviour of the group comes behind it there, and then sends to a member.
+/// The anomaly in `queue/README.md`, "Groups": a step over a cown and the group has passed the cown
+/// when a behaviour of the group gets behind it there, and then sends to a member.
 ///
-/// Fails if a request that comes behind the step does not wait until that has all its places.
+/// Fails if a request behind the step does not wait until the step is in all its queues.
 #[test]
 fn sends_cross_a_step_over_the_group() {
     check_bounded(3, || sends_cross(two_groups()));
@@ -150,8 +150,8 @@ fn sends_cross((group, other): (Group, Group)) {
     );
 }
 
-/// The last handles of two members, and that of the group, go while the group works: each state ends
-/// once, and the leader last.
+/// The last handles of two members, and that of the group, are dropped while the group works: each
+/// state ends once, and the leader last.
 #[test]
 fn members_end_while_the_group_works() {
     check(|| {
@@ -172,7 +172,7 @@ fn members_end_while_the_group_works() {
     });
 }
 
-/// A behaviour on two members, another on one of them and a cown outside, from two threads.
+/// A behaviour on two members, and another on one of them and a cown outside, from two threads.
 #[test]
 fn sets_over_the_group_cross() {
     check_long(|| {
@@ -201,7 +201,7 @@ fn sets_over_the_group_cross() {
     });
 }
 
-/// State that is interrupted, and notes it.
+/// A state that records its interrupts.
 struct Bell(Log);
 
 impl Interruptible for Bell {
@@ -217,8 +217,8 @@ impl Interruptible for Bell {
     fn failed(&mut self, (): &(), _: &Broken) {}
 }
 
-/// A member is interrupted, and its handle dropped, while another one works and lets the group go: it is
-/// interrupted, by whoever has the token.
+/// A member is interrupted, and its handle dropped, while another one works and releases the group:
+/// the token holder interrupts it.
 #[test]
 fn interrupt_against_leave() {
     check(|| {
@@ -241,7 +241,7 @@ fn interrupt_against_leave() {
     });
 }
 
-/// State that shuts its gate when it is told to, and opens it when it is told otherwise.
+/// A state that shuts or opens its gate on command.
 struct Cell {
     log: Log,
     is_to_shut: bool,
@@ -260,10 +260,10 @@ impl Interruptible for Cell {
     fn failed(&mut self, _: &AtomicBool, _: &Broken) {}
 }
 
-/// A behaviour has its own member's gate shut, while another thread interrupts that one: no behaviour of the group comes
-/// after it, until the gate is opened.
+/// A behaviour shuts its own member's gate while another thread interrupts that member: no
+/// behaviour of the group runs afterwards, until the gate is opened.
 ///
-/// Fails if an interrupt returns because of another one, before that one is seen by who holds the group.
+/// Fails if an interrupt returns because of another one before the group's holder can see that one.
 #[test]
 fn a_gate_is_shut_against_an_interrupt() {
     check(|| {
@@ -278,7 +278,7 @@ fn a_gate_is_shut_against_an_interrupt() {
                 run_ready();
             }
         });
-        // Beside the model: which comes first is not the question.
+        // Not part of the model: which one comes first does not matter.
         let opened = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let (own, seen) = (x.clone(), opened.clone());
         when(&x, move |x| {
@@ -303,7 +303,7 @@ fn a_gate_is_shut_against_an_interrupt() {
     });
 }
 
-/// State with turns of its own.
+/// A state with turns of its own.
 struct Turns {
     log: Log,
     left: u8,
@@ -333,8 +333,8 @@ impl Interruptible for Turns {
     fn failed(&mut self, (): &(), _: &Broken) {}
 }
 
-/// A member takes turns of its own while another thread interrupts it: it takes each, once, before the behaviour
-/// that is spawned after it was interrupted.
+/// A member takes turns of its own while another thread interrupts it: it takes each once, before
+/// the behaviour that is spawned after its interrupt.
 #[test]
 fn a_turn_of_its_own_against_an_interrupt() {
     check_bounded(3, || {
@@ -360,7 +360,8 @@ fn a_turn_of_its_own_against_an_interrupt() {
     });
 }
 
-/// A group is moved while another thread interrupts a member, and goes on in the new home, where that one is interrupted.
+/// A group is moved while another thread interrupts a member: it continues in the new home, and
+/// interrupts the member there.
 ///
 /// Fails if the move leaves its mark without an empty request behind it.
 #[test]

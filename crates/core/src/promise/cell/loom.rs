@@ -10,7 +10,7 @@ use super::pair;
 use crate::fault::Broken;
 use crate::sched::loom::{Log, check};
 
-/// Counts wake-ups; no part of the model.
+/// Counts wake-ups; not part of the model.
 #[derive(Default)]
 struct Count(AtomicUsize);
 
@@ -26,7 +26,7 @@ impl Wake for Count {
     }
 }
 
-/// A value of which loom sees whether its writer and its reader are ordered.
+/// A value that lets loom check whether its writer and its reader are ordered.
 fn value() -> Result<Log, Broken> {
     let mut log = Log::default();
     log.push(7);
@@ -37,10 +37,10 @@ fn assert_is_value(value: Result<Log, Broken>) {
     assert_eq!(value.expect("the promise was kept").read(), [7]);
 }
 
-/// The value comes while the consumer registers: it is taken at once, or the waker is called.
+/// The value arrives while the consumer registers: it is taken at once, or the waker is called.
 ///
 /// Fails with a `Relaxed` load in `is_ready`, a `Relaxed` success in `offer` or a success in
-/// `complete` that is weaker than `AcqRel`.
+/// `complete_shared` that is weaker than `AcqRel`.
 #[test]
 fn value_against_first_poll() {
     check(|| {
@@ -60,8 +60,8 @@ fn value_against_first_poll() {
     });
 }
 
-/// The value comes while the consumer replaces its waker: the new one is called, or the value is
-/// taken; the producer never looks at a waker that is being replaced.
+/// The value arrives while the consumer replaces its waker: the new one is called, or the value is
+/// taken; the producer never reads a waker that is being replaced.
 ///
 /// Fails if `offer` writes its waiter in the state `TAKING`.
 #[test]
@@ -84,11 +84,11 @@ fn value_against_second_poll() {
     });
 }
 
-/// The value comes while the consumer, which may have polled, leaves: the value and the waker are
+/// The value arrives while the consumer, which may have polled, leaves: the value and the waker are
 /// dropped once.
 ///
-/// Fails with an exchange in `Consumer::drop` that is weaker than `AcqRel`, and without the fence
-/// in `complete`.
+/// Fails with an exchange in `Consumer::leave` that is weaker than `AcqRel`, and with a `Relaxed`
+/// second load in `complete_shared`.
 #[test]
 fn value_against_the_end_of_the_consumer() {
     for has_polled in [false, true] {
@@ -109,7 +109,8 @@ fn value_against_the_end_of_the_consumer() {
     }
 }
 
-/// The consumer hands the value on while it comes: the continuation is called once, with the value.
+/// The value arrives while the consumer passes it on: the continuation is called once, with the
+/// value.
 #[test]
 fn value_against_a_continuation() {
     for has_polled in [false, true] {
@@ -131,7 +132,7 @@ fn value_against_a_continuation() {
     }
 }
 
-/// The resolver is dropped while the consumer hands the value on.
+/// The resolver is dropped while the consumer passes the value on.
 #[test]
 fn dropped_resolver_against_a_continuation() {
     check(|| {
@@ -148,10 +149,11 @@ fn dropped_resolver_against_a_continuation() {
     });
 }
 
-/// The consumer gives up while the value comes: either it gets the value, or the producer hears of it.
+/// The value arrives while the consumer gives up: either it gets the value, or the producer is
+/// told.
 ///
-/// Fails with an exchange in `Consumer::leave` that is weaker than `AcqRel`, and without the fence in
-/// `complete`.
+/// Fails with an exchange in `Consumer::leave` that is weaker than `AcqRel`, and with a `Relaxed`
+/// second load in `complete_shared`.
 #[test]
 fn value_against_giving_up() {
     for has_polled in [false, true] {
@@ -169,7 +171,7 @@ fn value_against_giving_up() {
     }
 }
 
-/// The consumer sees `GONE`-to-be from the other side: the producer asks whether anybody waits.
+/// The consumer leaves while the producer asks whether it has.
 #[test]
 fn abandonment_is_final() {
     check(|| {

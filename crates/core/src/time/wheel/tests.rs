@@ -1,11 +1,11 @@
-//! The wheel against a sorted map, and the edges one by one.
+//! Compares the wheel with a sorted map, and tests the edge cases one by one.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 
-/// What a wheel should do, the plain way: everything is kept sorted.
+/// A reference implementation that keeps everything sorted.
 #[derive(Default)]
 struct Oracle {
     timers: BTreeMap<(u64, u64), u64>,
@@ -38,7 +38,7 @@ fn advance<T>(wheel: &mut Wheel<T>, now: u64) -> Vec<T> {
     fired
 }
 
-/// A cheap sequence of numbers that look random.
+/// A cheap pseudo-random sequence.
 struct Numbers(u64);
 
 impl Numbers {
@@ -49,14 +49,14 @@ impl Numbers {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A duration of any order of magnitude, so that every level is met.
+    /// A duration of any order of magnitude, so that every level is used.
     fn duration(&mut self, bits: u32) -> u64 {
         let bits = self.next() % u64::from(bits);
         self.next() >> (63 - bits)
     }
 }
 
-/// Random insertions, cancellations and jumps; the seed of a failure is in its message.
+/// Random insertions, cancellations and jumps; a failure prints the seed.
 fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
     let mut numbers = Numbers(seed);
     let mut wheel = Wheel::new(tick);
@@ -76,7 +76,7 @@ fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
                 keys.push((wheel.insert(deadline, step), oracle.insert(deadline, step)));
             }
             4 if cancels && !keys.is_empty() => {
-                // Keys stay in the list, so that stale ones are tried too.
+                // Keys stay in the list, so that stale ones are used too.
                 let (key, expected) = keys[numbers.next() as usize % keys.len()];
                 let expected = oracle.timers.remove(&expected);
                 assert_eq!(wheel.cancel(key), expected, "{context}");
@@ -95,7 +95,7 @@ fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
             assert_eq!(next, exact, "{context}");
         }
     }
-    // From one announced time to the next, everything fires at its exact deadline.
+    // Between announced times, everything fires at its exact deadline.
     let mut turns = 0;
     while let Some(next) = wheel.next_deadline() {
         assert_eq!(advance(&mut wheel, next), oracle.advance(next), "seed {seed}");
@@ -128,7 +128,7 @@ fn nothing_fires_early_within_its_tick() {
 #[test]
 fn equal_deadlines_fire_in_the_order_of_insertion() {
     let mut wheel = Wheel::default();
-    // From different distances, so that they reach the bucket by different ways.
+    // From different distances, so that they reach the bucket on different paths.
     let deadline = 70 * 64 * 1_000_000;
     wheel.insert(deadline, 0);
     advance(&mut wheel, deadline - 65 * 1_000_000);
@@ -215,7 +215,7 @@ fn a_panic_loses_no_other_timer() {
     assert!(outcome.is_err());
     assert_eq!((wheel.len(), wheel.next_deadline()), (3, Some(2)));
     assert_eq!(wheel.cancel(keys[3]), Some(3));
-    // A cancelled one that is used again must not fire in its place.
+    // A cancelled timer whose entry is reused must not fire in its place.
     wheel.insert(11, 33);
     fired.extend(advance(&mut wheel, 10));
     assert_eq!(fired, [0, 2, 4]);
