@@ -92,7 +92,10 @@ fn s2_members_of_a_slice() {
             assert_eq!((all.get(2), all.get(3), all[1]), (Some(&2), None, 1));
             (all.clone().iter().sum::<usize>(), panic_of(|| all[3]))
         });
-        assert_eq!(seen.wait().unwrap(), (3, "position 3 of a slice of 3 cowns".into()));
+        assert_eq!(
+            seen.wait().unwrap(),
+            (3, "index 3 is out of range for a slice of 3 cowns".into())
+        );
     });
 }
 

@@ -1,9 +1,9 @@
-//! Behaviours on cowns whose handles decide whether one more may be queued.
+//! Admission: behaviours on cowns whose handles decide whether one more may be queued.
 //!
-//! A handle that may refuse says so when a behaviour is announced; only then is it asked, so sets of others
-//! pay nothing. All handles of a set are asked before anything is queued: a behaviour is admitted by all or
-//! refused, and never waits for its permits. They go along with the completion, and back when the closure is
-//! called, or dropped uncalled.
+//! A handle that may refuse says so when a behaviour is announced; only then is it asked, so other
+//! sets do not pay for this. All handles of a set are asked before anything is queued: a behaviour
+//! is admitted by all or refused, and never waits for its permits. The permits travel with the
+//! completion, and are returned when the closure is called, or dropped without being called.
 
 use super::refusal::Refusal;
 use crate::body::{Completion, Forget};
@@ -13,7 +13,7 @@ use crate::credits::Permit;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 
-/// The completion of a behaviour that has permits.
+/// The completion of a behaviour with permits.
 pub(crate) struct Admitted<C> {
     permits: Vec<Permit>,
     pub(crate) completion: C,
@@ -22,7 +22,7 @@ pub(crate) struct Admitted<C> {
 /// Asks the handles of a set.
 ///
 /// # Errors
-/// The first that refuses is named.
+/// Returns the first that refuses.
 #[cold]
 pub(crate) fn ask<S: CownSet>(set: &S) -> Result<Admitted<Forget>, Refusal> {
     let mut admission = Admission::default();
@@ -34,7 +34,7 @@ pub(crate) fn ask<S: CownSet>(set: &S) -> Result<Admitted<Forget>, Refusal> {
 }
 
 impl Admitted<Forget> {
-    /// The permits for a behaviour with another completion.
+    /// Wraps another completion with the permits.
     pub(crate) fn with<C>(self, completion: C) -> Admitted<C> {
         Admitted { permits: self.permits, completion }
     }
@@ -45,7 +45,7 @@ impl<C: Completion> Completion for Admitted<C> {
 
     fn begins(&mut self) {
         let permits = std::mem::take(&mut self.permits);
-        // Who waits for them has wakers of its own making.
+        // A waiter for the permits may run a waker, which is foreign code.
         drop_quietly(move || drop(permits));
         self.completion.begins();
     }

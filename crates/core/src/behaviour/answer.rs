@@ -1,4 +1,4 @@
-//! A result that is there already, or a promise of it.
+//! A result that is available now, or a promise of it.
 
 use std::fmt;
 use std::future::Future;
@@ -9,18 +9,20 @@ use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::promise::Promise;
 
-/// What [`ask_here`](crate::ask_here) returns: the result if the behaviour has run, and else a promise of it.
+/// The return type of [`ask_here`](crate::ask_here): the result if the behaviour has run, otherwise
+/// a promise of it.
 ///
-/// It can be used as a [`Promise`]: awaited, waited for, chained. [`try_wait`](Self::try_wait) tells which of
-/// the two it is.
+/// Use it like a [`Promise`]: await it, wait for it, chain it. [`try_wait`](Self::try_wait) tells
+/// which of the two it is.
 ///
-/// A result that is there lies in the answer itself. Results that own the next answer, in a long chain, are dropped inside
-/// of each other, as boxes are: [`Deep`](crate::cown::Deep) is for these.
+/// An available result is stored in the answer itself. In a long chain of results that own the next
+/// answer, these are dropped inside each other, like boxes; use [`Deep`](crate::cown::Deep) for
+/// them.
 #[must_use = "an answer may be dropped, but then its error goes unseen too; use `when_here` if there is no result"]
 pub struct Answer<R: Send + 'static>(State<R>);
 
 enum State<R: Send + 'static> {
-    /// `None` once it has been taken by a poll.
+    /// `None` once a poll has taken it.
     Ready(Option<Result<R, Broken>>),
     Pending(Promise<R>),
 }
@@ -40,19 +42,20 @@ impl<R: Send + 'static> Answer<R> {
         Self(State::Pending(promise))
     }
 
-    /// Whether the behaviour has run on the spot. (If not, the promise may be kept by now all the same.)
+    /// Returns whether the behaviour has run inline. (If not, the promise may still be complete by
+    /// now.)
     pub fn is_ready(&self) -> bool {
         matches!(self.0, State::Ready(_))
     }
 
-    /// The result; blocks the calling thread until it is there. If the behaviour has run on the spot, this may be
-    /// called in a behaviour, too.
+    /// Returns the result, blocking the calling thread until it is available. If the behaviour has
+    /// run inline, this may be called in a behaviour as well.
     ///
     /// # Errors
-    /// [`Broken`] says why there is no value.
+    /// Returns the [`Broken`] that says why there is no value.
     ///
     /// # Panics
-    /// As [`Promise::wait`], unless the result is there.
+    /// See [`Promise::wait`]; does not panic if the result is available.
     #[track_caller]
     pub fn wait(self) -> Result<R, Broken> {
         match self.0 {
@@ -61,10 +64,10 @@ impl<R: Send + 'static> Answer<R> {
         }
     }
 
-    /// The result, if it is there.
+    /// Returns the result if the behaviour has run inline.
     ///
     /// # Errors
-    /// The promise, if not.
+    /// Returns the promise otherwise.
     pub fn try_wait(self) -> Result<Result<R, Broken>, Promise<R>> {
         match self.0 {
             State::Ready(result) => Ok(result.expect(TAKEN)),
@@ -72,10 +75,10 @@ impl<R: Send + 'static> Answer<R> {
         }
     }
 
-    /// Spawns a behaviour on `set` with the result, once it is there: see [`Promise::then`].
+    /// Spawns a behaviour on `set` with the result when it is available; see [`Promise::then`].
     ///
     /// # Panics
-    /// As there.
+    /// See [`Promise::then`].
     #[track_caller]
     pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
     where
@@ -92,7 +95,7 @@ impl<R: Send + 'static> Answer<R> {
         }
     }
 
-    /// The answer as a promise, which costs an allocation if the result is there.
+    /// Converts the answer into a promise, which costs an allocation if the result is available.
     pub fn into_promise(self) -> Promise<R> {
         match self.0 {
             State::Ready(result) => {
@@ -112,7 +115,7 @@ impl<R: Send + 'static> Future for Answer<R> {
     type Output = Result<R, Broken>;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             State::Ready(result) => Poll::Ready(result.take().expect(TAKEN)),

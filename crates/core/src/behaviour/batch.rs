@@ -1,4 +1,4 @@
-//! Several behaviours spawned as one step.
+//! Batches: several behaviours spawned in one step.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -18,11 +18,11 @@ use crate::queue::multi::Multi;
 use crate::sched::{context, external, schedule};
 use crate::simulated;
 
-/// Starts a batch: behaviours that are spawned in one atomic step.
+/// Creates an empty batch: behaviours to be spawned in one atomic step.
 ///
-/// Nothing comes between the behaviours of a batch: in the order of every cown they stand next to
-/// each other, and another thread's behaviour comes before all of them or after all of them.
-/// Among themselves they keep the order in which they were added.
+/// Nothing comes between the behaviours of a batch: in the order of every cown they are adjacent,
+/// and another thread's behaviour comes before all of them or after all of them. Among themselves
+/// they keep the order in which they were added.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -39,7 +39,7 @@ pub fn batch() -> Batch {
     Batch { entries: Vec::new(), requests: Vec::new() }
 }
 
-/// A batch that is being put together; see [`batch`]. Dropping it spawns nothing.
+/// A batch under construction; see [`batch`]. Dropping it spawns nothing.
 #[must_use = "a batch does nothing until `spawn` is called"]
 pub struct Batch {
     entries: Vec<BatchEntry>,
@@ -48,9 +48,9 @@ pub struct Batch {
 
 struct BatchEntry {
     node: NonNull<Multi>,
-    /// Drops the node's closure and gives its block back.
+    /// Drops the node's closure and frees its block.
     discard: unsafe fn(NonNull<Multi>),
-    /// Keeps the cowns alive until the requests stand in their queues.
+    /// Keeps the cowns alive until the requests are in their queues.
     handles: Box<dyn Handles>,
 }
 
@@ -71,8 +71,8 @@ impl<S: CownSet + Send> Handles for S {
     }
 }
 
-/// The entries of a batch whose handles were told that they are about to be queued. When this is dropped they are told
-/// that they stand in their queues, or will not.
+/// The entries of a batch whose handles were told that they are about to be queued. When dropped,
+/// tells them that they are in their queues, or are not going to be.
 struct AnnouncedEntries<'a>(&'a [BatchEntry]);
 
 impl AnnouncedEntries<'_> {
@@ -89,14 +89,14 @@ impl Drop for AnnouncedEntries<'_> {
     }
 }
 
-// SAFETY: a node's closure is `Send`, and nobody else knows the node before it is appended.
+// SAFETY: a node's closure is `Send`, and no other thread knows the node before it is appended.
 unsafe impl Send for Batch {}
 
 impl Batch {
-    /// Adds a behaviour. As [`when`](crate::when), but nothing happens before [`spawn`](Self::spawn).
+    /// Adds a behaviour, like [`when`](crate::when), to be spawned by [`spawn`](Self::spawn).
     ///
     /// # Panics
-    /// If the set names a cown twice, or cowns of different pumps.
+    /// Panics if the set names a cown twice, or cowns of different pumps.
     #[track_caller]
     pub fn when<S, F>(self, set: S, closure: F) -> Self
     where
@@ -105,13 +105,13 @@ impl Batch {
     {
         match self.try_when(set, closure) {
             Ok(batch) => batch,
-            // As with the function `when`: a closed runtime drops the closure.
+            // As with the function `when`, a closed runtime drops the closure.
             Err(BatchError { refusal: Refusal::Closed, batch, .. }) => batch,
             Err(error) => panic!("{error}"),
         }
     }
 
-    /// Like [`when`](Self::when), but says so if the set cannot be used.
+    /// Like [`when`](Self::when), but returns an error if the set cannot be used.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -120,7 +120,7 @@ impl Batch {
     ///
     /// fn order(book: bool, a: &Cown<u32>, b: &Cown<u32>) -> Result<Batch, BatchRefusal> {
     ///     let all = batch();
-    ///     // Two closures are of two types: `?` leaves them out.
+    ///     // Two closures have two types: `?` drops them.
     ///     Ok(if book { all.try_when(a, |a| *a -= 1)? } else { all.try_when((a, b), |(a, b)| *a += *b)? })
     /// }
     ///
@@ -131,8 +131,8 @@ impl Batch {
     /// ```
     ///
     /// # Errors
-    /// The set names a cown twice, or cowns of different pumps, or its runtime is shut down. The batch is given back without the
-    /// behaviour, and the behaviour's closure.
+    /// Returns the batch without the behaviour, and the behaviour's closure, if the set names a
+    /// cown twice, or cowns of different pumps, or if its runtime is shut down.
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn try_when<S, F>(mut self, set: S, closure: F) -> Result<Self, BatchError<F>>
     where
@@ -147,9 +147,9 @@ impl Batch {
             Err(refusal) => return Err(BatchError { refusal, batch: self, closure }),
         };
         simulated::spawns();
-        // What is named must be what is kept: a foreign handle may have clones that name other cowns.
+        // The handles kept must be the ones named: clones of a foreign handle may name other cowns.
         let handles = set.to_owned_set();
-        // It is announced anew when it is queued.
+        // It is announced again when it is queued.
         let asks = handles.announce_all();
         handles.announced_all();
         let added = if asks {
@@ -169,7 +169,7 @@ impl Batch {
         }
     }
 
-    /// Adds a behaviour on a set of its own.
+    /// Adds a behaviour on a set with owned handles.
     fn add<S, F, C>(
         &mut self,
         set: S,
@@ -195,31 +195,32 @@ impl Batch {
         Ok(())
     }
 
-    /// How many behaviours it has.
+    /// Returns the number of behaviours.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Spawns the behaviours.
     ///
-    /// **Cost.** One atomic operation for each cown that the batch names, however often.
+    /// **Cost.** One atomic operation per cown that the batch names, however often.
     pub fn spawn(mut self) {
-        // While the batch still has the behaviours: should a foreign handle panic, it drops them.
+        // Before the batch gives up the behaviours: if a foreign handle panics, the batch drops
+        // them.
         self.entries.iter().for_each(|entry| entry.handles.announce());
         let entries = std::mem::take(&mut self.entries);
         let announced = AnnouncedEntries(&entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
-        // SAFETY: the node is ours.
+        // SAFETY: the batch owns the node, which is not appended.
         let home = unsafe { Multi::home(first.node) };
         spawn::sort(&mut requests);
-        // SAFETY: prepared, not appended, ours, and sorted; the handles are kept until the end of
-        // this call.
+        // SAFETY: the nodes are prepared, owned by this call, not appended, and their requests
+        // sorted; the handles are kept until the end of this call.
         let mut append = || unsafe {
             for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none())
             {
@@ -236,20 +237,21 @@ impl Batch {
     }
 }
 
-/// A behaviour that was not added to a [`Batch`], with its closure.
+/// A behaviour that was not added to a [`Batch`].
 pub struct BatchError<F> {
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
     /// The batch, without the behaviour.
     pub batch: Batch,
-    /// The closure, as it was given.
+    /// The closure passed to the call.
     pub closure: F,
 }
 
-/// The same without the closure: one type for all behaviours, which `?` makes of a [`BatchError`].
+/// The same without the closure: one type for all behaviours, into which `?` converts a
+/// [`BatchError`].
 #[derive(Debug)]
 pub struct BatchRefusal {
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
     /// The batch, without the behaviour.
     pub batch: Batch,
@@ -303,7 +305,7 @@ impl Drop for Batch {
             return;
         }
         // Each closure may own a batch, and so on.
-        // SAFETY: the entries are `'static`; never appended, so ours alone.
+        // SAFETY: the entries are `'static`, and were never appended, so this thread owns them.
         unsafe {
             depth::run_destructor(move || {
                 entries.into_iter().for_each(|entry| (entry.discard)(entry.node))
@@ -313,14 +315,14 @@ impl Drop for Batch {
 }
 
 /// # Safety
-/// The node was made by [`Batch::when`] with these types, and was not appended.
+/// The node was created by [`Batch::when`] with these types, and was not appended.
 unsafe fn discard<S, F, C>(node: NonNull<Multi>)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     C: Completion<Value = ()>,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the node is of these types, and was not appended.
     let prepared = unsafe { Prepared::<S, F, C>::from_node(node) };
     prepared.abandon();
     let (closure, completion) = prepared.dismantle();

@@ -1,4 +1,4 @@
-//! Behaviours that run at once on the thread that asks for them, if their cowns are free.
+//! Behaviours that run inline, on the calling thread, if their cowns are free.
 
 use crate::current;
 use std::mem::size_of;
@@ -29,25 +29,25 @@ use crate::sched::{Deferring, Successor, context, external, schedule, shared};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
-/// How many bodies may lie on top of each other on one stack.
+/// The most bodies that can be nested on one stack.
 pub const MAX_NESTED_HERE: u32 = 32;
 
-/// Runs a behaviour at once, on the calling thread, if all its cowns are free and nothing stands in
-/// their queues; otherwise spawns it as [`when`](crate::when) does. Returns whether it had its turn
-/// at once: to run, or to be skipped for poison.
+/// Runs a behaviour inline, on the calling thread, if all its cowns are free and nothing is queued
+/// on them; otherwise spawns it like [`when`](crate::when). Returns `true` if it ran inline, or was
+/// skipped inline because of poison.
 ///
-/// The order is that of `when`: a behaviour may run any time after it is spawned, so it may run
-/// right away. What the caller gives for it is its own time.
+/// The order is that of `when`: a behaviour may run at any time after it is spawned, including
+/// right away. The price is the caller's time.
 ///
-/// **Cost.** With free cowns, two atomic operations a cown and no allocation: about what locking
-/// and unlocking a mutex for each costs. With a busy cown, that attempt on top of `when`; a thread that is no worker
-/// first tries again for some microseconds (for one or two cowns, and less where that has been in vain), since a worker
-/// would have to be woken.
+/// **Cost.** With free cowns, two atomic operations per cown and no allocation: about as much as
+/// locking and unlocking a mutex for each. With a busy cown, that attempt in addition to `when`. A
+/// thread that is not a worker first tries again for some microseconds (for one or two cowns, and
+/// less if that has been in vain before), since otherwise a worker would have to be woken.
 ///
-/// If one of the cowns belongs to a [`Pump`](crate::runtime::Pump), it runs at once on that pump's thread only,
-/// and is spawned elsewhere.
+/// If one of the cowns belongs to a [`Pump`](crate::runtime::Pump), the behaviour runs inline only
+/// on that pump's thread, and is spawned elsewhere.
 ///
-/// Calls from inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
+/// Calls inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -60,8 +60,9 @@ pub const MAX_NESTED_HERE: u32 = 32;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
-/// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in `when`.
+/// Panics if the set names a cown twice, cowns of different pumps, or an actor that is full
+/// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in
+/// `when`.
 #[doc(alias = "try_lock")]
 #[inline]
 #[track_caller]
@@ -76,11 +77,11 @@ where
     }
 }
 
-/// [`ask`](crate::ask), at once and on the calling thread if all cowns of the set are free, as
-/// [`when_here`]: then the answer is there when this returns, and is not put into a promise. Otherwise the
-/// behaviour is spawned, and the answer is a promise.
+/// [`ask`](crate::ask), run inline if all cowns of the set are free, like [`when_here`]: then the
+/// result is available when this returns, without a promise. Otherwise the behaviour is spawned,
+/// and the answer is a promise.
 ///
-/// **Cost.** As [`when_here`]; if it is spawned, that attempt on top of [`ask`](crate::ask).
+/// **Cost.** See [`when_here`]; if it is spawned, that attempt in addition to [`ask`](crate::ask).
 ///
 /// ```
 /// # use coact_core as coact;
@@ -93,8 +94,9 @@ where
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
-/// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in `ask`.
+/// Panics if the set names a cown twice, cowns of different pumps, or an actor that is full
+/// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in
+/// `ask`.
 #[inline]
 #[track_caller]
 pub fn ask_here<S, F, R>(set: S, closure: F) -> Answer<R>
@@ -105,12 +107,12 @@ where
 {
     let mut result = None;
     match try_here_for_a_while(set, closure, Keep(&mut result)) {
-        None => Answer::ready(result.expect("a behaviour that has ended has told how")),
+        None => Answer::ready(result.expect("an ended behaviour has a result")),
         Some((set, closure, _)) => Answer::pending(crate::ask(set, closure)),
     }
 }
 
-/// Keeps a behaviour's result for the caller, on whose stack it has run.
+/// Stores the result of an inline behaviour for the caller.
 struct Keep<'a, R>(&'a mut Option<Result<R, Broken>>);
 
 impl<R: Send> Completion for Keep<'_, R> {
@@ -126,13 +128,14 @@ impl<R: Send> Completion for Keep<'_, R> {
     }
 }
 
-/// As [`when_here`], and the caller goes on with what others have queued on the cowns meanwhile, up to so
-/// many behaviours, before it hands over to the workers: **caller runs**. So a burst from several threads
-/// is worked off by one of them, which has the state in its cache, and the workers are not woken for it.
+/// Like [`when_here`], and the caller then also runs what others have queued on the cowns
+/// meanwhile, up to `batch` behaviours, before it hands over to the workers: **caller runs**. So
+/// one of several threads works off their burst, with the state in its cache, and no worker is
+/// woken for it.
 ///
-/// What becomes ready at the end of such a behaviour runs here as it would on a worker: the next one on the
-/// same cown, or one over several cowns that has waited for this cown. Those of other runtimes are left to
-/// these.
+/// What becomes ready at the end of such a behaviour runs here as it would on a worker: the next
+/// one on the same cown, or one on several cowns that has waited for this cown. Behaviours of other
+/// runtimes are left to these.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -145,7 +148,7 @@ impl<R: Send> Completion for Keep<'_, R> {
 /// ```
 ///
 /// # Panics
-/// As [`when_here`].
+/// See [`when_here`].
 #[track_caller]
 pub fn serve_here<S, F>(set: S, batch: u32, closure: F) -> bool
 where
@@ -158,7 +161,7 @@ where
     }
 }
 
-/// The same; gives the set and the closure back instead of spawning.
+/// The same; returns the set and the closure instead of spawning.
 #[inline]
 pub(crate) fn serve<S, F>(set: S, batch: u32, closure: F) -> Option<(S, F)>
 where
@@ -179,7 +182,7 @@ where
     refused.map(|(set, closure, Forget)| (set, closure))
 }
 
-/// Spawns what is not to run here, and says that it did not.
+/// Spawns what cannot run inline, and returns `false`.
 #[cold]
 #[track_caller]
 fn spawn_instead<S, F>(set: S, closure: F) -> bool
@@ -191,10 +194,11 @@ where
     false
 }
 
-/// Runs a task of a runtime, and those that follow it, up to so many; the rest is the workers'.
+/// Runs a task of a runtime, and those that follow it, up to `batch`; leaves the rest to the
+/// workers.
 #[cold]
 fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
-    // The runtime of a model does not exist.
+    // A model has no runtime.
     let in_model = RunContext::new(home, Mode::Run);
     let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };
     let nested = current::Nested::enter();
@@ -202,10 +206,10 @@ fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
     let mut next = Some(task);
     for _ in 0..batch {
         let Some(task) = next else { break };
-        // This may be a worker of another runtime, which goes on. (Looked at each time: the task before may have
-        // run past a shutdown's deadline.)
+        // This may be a worker of another runtime, which continues. (Checked each time: the
+        // previous task may have run past a shutdown's deadline.)
         let _cancelling = (run.mode() == Mode::Cancel).then(current::Cancelling::enter);
-        // SAFETY: a successor is ready, and ours alone.
+        // SAFETY: a successor is ready, and owned by this thread.
         next = unsafe { run_task(task, run) };
     }
     current::enter(before);
@@ -215,8 +219,8 @@ fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
     }
 }
 
-/// Gives the set, the closure and the completion back if it is not to run here. What becomes ready in the end
-/// is passed to `ready`.
+/// Returns the set, the closure and the completion if the behaviour cannot run inline. Passes what
+/// becomes ready in the end to `ready`.
 #[inline]
 fn try_here<S, F, C>(set: S, closure: F, completion: C, ready: &mut impl Ready) -> Option<(S, F, C)>
 where
@@ -229,7 +233,7 @@ where
     place.at_work(|| claim_and_run(set, members, place.home, closure, completion, ready))
 }
 
-/// As [`try_here`]; if the cowns are taken, tries again for a while.
+/// Like [`try_here`], but tries again for a while if the cowns are taken.
 #[inline]
 fn try_here_for_a_while<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
@@ -241,14 +245,15 @@ where
     keep_trying(set, closure, completion)
 }
 
-/// Whether to wait a moment for cowns that are taken, in place of waking a worker: other threads may be running short
-/// behaviours on them, as this one wants to. A worker does not wait, as it has other tasks; nor does a thread inside a
-/// behaviour on the spot, which may hold the cowns itself, or one that may not use them at once at all. (A behaviour on a
-/// blocking thread may look in vain, if it asks for what it holds: some microseconds, and less each time.)
+/// Returns whether to wait briefly for cowns that are taken, instead of waking a worker: other
+/// threads may be running similarly short behaviours on them. A worker does not wait, since it has
+/// other tasks; neither does a thread inside an inline behaviour, which may itself hold the cowns,
+/// nor one that cannot run behaviours on them inline at all. (A behaviour on a blocking thread may
+/// poll in vain, if it asks for what it holds: for some microseconds, and less each time.)
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && current::nested_bodies() == 0;
     let members = Few::of(set);
-    // A loom model would explore each look.
+    // A loom model would explore each poll.
     is_outside
         && !cfg!(loom)
         && !simulated::is_inside()
@@ -260,7 +265,7 @@ thread_local! {
     static PATIENCE: Patience = const { Patience::new() };
 }
 
-/// Tries again whenever the cowns look free, if that is worth it.
+/// Tries again whenever the cowns look free, if that is worthwhile.
 #[cold]
 #[inline(never)]
 fn keep_trying<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
@@ -273,7 +278,8 @@ where
         return Some((set, closure, completion));
     }
     let mut rest = Some((set, closure, completion));
-    // A closure, for a copy of `try_here` of its own: the first attempt then has one caller, and stays inline.
+    // A closure, so that this is a separate instance of `try_here`: the first attempt then has one
+    // caller, and stays inline.
     let mut ready = |task, home| schedule(task, home);
     let mut attempt = || {
         let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::look_free(set));
@@ -287,13 +293,13 @@ where
     rest
 }
 
-/// The members of a set that is always one or two cowns, held exclusively, if they are in no group.
+/// The members of a set that always holds one or two cowns exclusively, if they are in no group.
 #[derive(Clone, Copy)]
 enum Few {
     One(Member),
     /// Neither is pinned.
     Two([Member; 2]),
-    /// It is another set.
+    /// Any other set.
     No,
 }
 
@@ -309,8 +315,8 @@ impl Few {
         pair::members(set).map_or(Few::No, Few::Two)
     }
 
-    /// Whether nothing stands in the queues of such a set; a hint. It writes nothing, so that whoever is at work there keeps
-    /// the lines.
+    /// Returns whether the queues of such a set look empty; a hint. It does not write, so the
+    /// threads that use the cowns keep the cache lines.
     fn look_free<S: CownSet>(set: &S) -> bool {
         // SAFETY: the set's handles keep the cowns alive, which have queues of their own.
         let is_free = |member: Member| unsafe { !member.header().is_in_use(false) };
@@ -320,14 +326,14 @@ impl Few {
         }
     }
 
-    /// Where a behaviour on them runs; a hint while that may be moved.
+    /// The runtime of a behaviour on them; a hint while the first cown may move.
     ///
     /// # Safety
     /// They are alive.
     #[inline(always)]
     unsafe fn home(self) -> Option<RuntimeId> {
         match self {
-            // SAFETY: by the caller's word; a cown that is in no group has a queue of its own.
+            // SAFETY: the cowns are alive; a cown in no group has a queue of its own.
             Few::One(member) | Few::Two([member, _]) => unsafe {
                 Some(member.header().home_of_queue())
             },
@@ -336,39 +342,39 @@ impl Few {
     }
 }
 
-/// Where a behaviour runs at once.
+/// Where a behaviour runs inline.
 #[derive(Clone, Copy)]
 struct HerePlace {
     home: RuntimeId,
-    /// The current thread is no worker of that runtime, but maybe of another.
+    /// The current thread is not a worker of that runtime, but possibly of another.
     is_external: bool,
 }
 
 impl HerePlace {
-    /// `None` if the current thread must not run behaviours there.
+    /// Returns `None` if the current thread must not run behaviours there.
     #[inline(always)]
     fn at(home: RuntimeId) -> Option<Self> {
         let is_external = !context::is_worker_of(home);
-        // A worker of another runtime is refused as a plain thread is.
+        // A worker of another runtime is refused like a plain thread.
         let home = if is_external { open_to_external_threads(home)? } else { home };
         Some(Self { home, is_external })
     }
 
-    /// Does something there, where the current thread is seen to be at work.
+    /// Runs `work` there, with the current thread visible as being at work.
     #[inline(always)]
     fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
         let _guest = self.is_external.then(|| {
             simulated::point();
-            // SAFETY: dropped at the end of this call.
+            // SAFETY: the guard is dropped at the end of this call.
             let visiting = unsafe { external::enter(self.home) };
-            // A worker of another runtime is none for what is done here.
+            // For what is done here, a worker of another runtime does not act as a worker.
             (AsWorker::none(), visiting)
         });
         work()
     }
 }
 
-/// Where a behaviour on the set runs, if the current thread may run it at once.
+/// Returns where a behaviour on the set runs, if the current thread may run it inline.
 #[inline]
 fn place_here<S: CownSet>(set: &S, members: Few) -> Option<HerePlace> {
     if current::nested_bodies() >= MAX_NESTED_HERE {
@@ -384,22 +390,23 @@ fn place_here<S: CownSet>(set: &S, members: Few) -> Option<HerePlace> {
 /// The same for any set.
 #[inline(never)]
 fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
-    // What is refused is refused by `when`.
+    // A set that is refused is refused by `when`.
     if count_members(set).is_err() {
         return None;
     }
     HerePlace::at(placing::place_of(set).ok()?)
 }
 
-/// The runtime, if a thread that is none of its workers may run its behaviours now. (So the caller need not keep it.)
+/// Returns the runtime if a thread that is not one of its workers may run its behaviours now. (So
+/// the caller need not keep the id.)
 #[inline(never)]
 fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
     (!placing::is_closed_at(home) && can_run_here(home)).then_some(home)
 }
 
-/// Whether the current thread may run behaviours of the runtime.
+/// Returns whether the current thread may run behaviours of the runtime.
 fn can_run_here(home: RuntimeId) -> bool {
-    // The runtime of a model does not exist.
+    // A model has no runtime.
     if cfg!(loom) {
         return true;
     }
@@ -407,7 +414,7 @@ fn can_run_here(home: RuntimeId) -> bool {
     !shared.is_pumped() || shared.is_pump_thread()
 }
 
-/// Gives the set, the closure and the completion back if some cown is not free.
+/// Returns the set, the closure and the completion if some cown is not free.
 #[inline]
 fn claim_and_run<S, F, C>(
     set: S,
@@ -422,7 +429,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: the set's, whose handles keep them alive.
+    // SAFETY: the members are the set's, whose handles keep them alive.
     unsafe {
         match members {
             Few::One(member) => {
@@ -436,15 +443,16 @@ where
     }
     let mut slots = SmallVec::<[Slot; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member.in_multi()))));
-    // From here on the slots do not move: they stand in queues.
+    // From here on the slots do not move: they are in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
     if !unsafe { take_all(&slots) } {
         return Some((set, closure, completion));
     }
-    // Others may have moved a cown before it was taken, and a foreign handle may name another one than before.
+    // A cown may have moved before it was taken, and a foreign handle may name another one than
+    // before.
     if placing::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
-        // SAFETY: taken, and not given back yet.
+        // SAFETY: the cowns were taken, and not given back yet.
         unsafe { release_unused(&slots, ready) };
         return Some((set, closure, completion));
     }
@@ -453,32 +461,32 @@ where
     // SAFETY: all cowns of the set are held, in its order.
     let ended =
         unsafe { execute_here(body, cursor_over(&slots), &RunContext::new(home, Mode::Run)) };
-    // SAFETY: held until here.
+    // SAFETY: the cowns are held up to here.
     unsafe { release_all(&slots, ready) };
     ended.deliver();
     None
 }
 
-/// Gives cowns back that were taken, and cannot be used here.
+/// Gives back cowns that were taken but cannot be used here.
 ///
 /// # Safety
-/// As [`release_all`].
+/// See [`release_all`].
 #[cold]
 #[inline(never)]
 unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `release_all`.
     unsafe { release_all(slots, ready) };
 }
 
-/// Gives the cowns of the slots back.
+/// Releases the cowns of the slots.
 ///
 /// # Safety
-/// They were taken by [`take_all`], and are held still. The slots are gone from the queues after that.
+/// They were taken by [`take_all`], and are still held. Afterwards the slots are in no queue.
 #[inline]
 unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
     let mut deferring = Deferring::new(ready);
     for slot in slots {
-        // SAFETY: by the caller's word.
+        // SAFETY: the slot still holds its cown, and is released once.
         unsafe { release(NonNull::from(slot), &mut deferring) };
     }
     deferring.finish();
@@ -487,7 +495,7 @@ unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
 /// The same on one cown.
 ///
 /// # Safety
-/// The member is [the set's](Few::One).
+/// The member is that of [the set](Few::One).
 #[inline(always)]
 unsafe fn claim_and_run_one<S, F, C>(
     set: S,
@@ -503,25 +511,27 @@ where
     C: Completion,
 {
     let slot = Slot::new(member.in_multi());
-    // SAFETY: the set's handle keeps the cown alive; it is in no group. The slot stays until it is released below.
+    // SAFETY: the set's handle keeps the cown alive; it is in no group. The slot stays until it is
+    // released below.
     let header = unsafe { member.header() };
-    // SAFETY: as above.
+    // SAFETY: the cown is alive and in no group, and the slot is unqueued.
     if !unsafe { claim::take_one(&slot, header) } {
         return Some((set, closure, completion));
     }
     let is_sound = header.flags.is_plain(home, Flags::POISONED | Flags::CLOSED);
-    // Others may have moved it before it was taken, and a foreign handle may name another one than before.
+    // The cown may have moved before it was taken, and a foreign handle may name another one than
+    // before.
     if !is_sound && header.home_of_queue() != home {
-        // SAFETY: taken, and not given back yet.
+        // SAFETY: the cown was taken, and not given back yet.
         unsafe { release_unused(std::slice::from_ref(&slot), ready) };
         return Some((set, closure, completion));
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
     Path::HereOne.take();
-    // SAFETY: the cown of the set is held, until it is released.
+    // SAFETY: the slot holds the cown until it is released.
     let give_back = || unsafe { release_one(&slot, header, ready) };
-    // SAFETY: as above.
+    // SAFETY: the behaviour holds the cown of its set.
     unsafe { run_held(body, || Cursor::single(&member), is_sound, home, give_back) };
     None
 }
@@ -529,7 +539,7 @@ where
 /// The same on two cowns.
 ///
 /// # Safety
-/// The members are [the set's](Few::Two).
+/// The members are those of [the set](Few::Two).
 #[inline(always)]
 unsafe fn claim_and_run_two<S, F, C>(
     set: S,
@@ -546,17 +556,17 @@ where
 {
     let slots = members.map(|member| Slot::new(member.in_multi()));
     let [a, b] = &slots;
-    // SAFETY: the set's handles keep the cowns alive, which are distinct and in no group. The slots stay until they are
-    // released below.
+    // SAFETY: the set's handles keep the cowns alive, which are distinct and in no group. The slots
+    // stay until they are released below.
     let headers = unsafe { members.map(|member| member.header()) };
-    // SAFETY: as above.
+    // SAFETY: the cowns are alive and in no group, and the slots are unqueued.
     if !unsafe { claim::take_two([a, b], headers) } {
         return Some((set, closure, completion));
     }
     let is_first_sound = headers[0].flags.is_plain(home, Flags::POISONED | Flags::CLOSED);
     // As in `claim_and_run_one`.
     if !is_first_sound && headers[0].home_of_queue() != home {
-        // SAFETY: taken, and not given back yet.
+        // SAFETY: the cowns were taken, and not given back yet.
         unsafe { release_unused(&slots, ready) };
         return Some((set, closure, completion));
     }
@@ -564,18 +574,18 @@ where
     set.give();
     Path::HereTwo.take();
     let are_sound = is_first_sound && !headers[1].has(Flags::POISONED | Flags::CLOSED);
-    // SAFETY: the cowns of the set are held, until they are released.
+    // SAFETY: the slots hold the cowns until they are released.
     let give_back = || unsafe { release_two(&slots, headers, ready) };
-    // SAFETY: as above.
+    // SAFETY: the behaviour holds the cowns of its set, in order.
     unsafe { run_held(body, || cursor_over(&slots), are_sound, home, give_back) };
     None
 }
 
-/// Runs a body on the caller's stack, gives its cowns back, and delivers what has come of it.
+/// Runs a body on the caller's stack, releases its cowns, and delivers the outcome.
 ///
 /// # Safety
-/// The behaviour holds the cowns that the members run over, and they match its shape. If they are sound, none of them
-/// is poisoned or closed.
+/// The behaviour holds the cowns of the members, and they match its shape. If `are_sound`, none of
+/// them is poisoned or closed.
 #[inline(always)]
 unsafe fn run_held<'m, S, F, C>(
     body: Body<S, F, C>,
@@ -588,7 +598,8 @@ unsafe fn run_held<'m, S, F, C>(
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the behaviour holds the cowns, which match its shape and, if `are_sound`, are neither
+    // poisoned nor closed.
     let ended = unsafe {
         if are_sound {
             match on_this_stack(home, || body.call(&mut members())) {
@@ -606,13 +617,13 @@ unsafe fn run_held<'m, S, F, C>(
     ended.deliver();
 }
 
-/// Gives a cown back that was held exclusively, and is in no group.
+/// Releases a cown that was held exclusively, and is in no group.
 ///
 /// # Safety
-/// As [`release_all`]; the header is that of the cown.
+/// See [`release_all`]; the header is that of the cown.
 #[inline(always)]
 unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl Ready) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the slot holds the cown exclusively, so it is the head and this thread has the token.
     unsafe {
         if !leave_alone(header, NonNull::from(slot)) {
             release_exclusive_to_others(NonNull::from(slot), ready);
@@ -620,25 +631,26 @@ unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl Ready) 
     }
 }
 
-/// The same where something stands behind.
+/// The same if there is a successor.
 ///
 /// # Safety
-/// As [`release_exclusive`].
+/// See [`release_exclusive`].
 #[cold]
 #[inline(never)]
 unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Ready) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `release_exclusive`.
     unsafe { release_exclusive(slot, ready) };
 }
 
-/// Gives two cowns back that were held exclusively, and are in no group.
+/// Releases two cowns that were held exclusively, and are in no group.
 ///
 /// # Safety
-/// As [`release_all`]; the headers are theirs.
+/// See [`release_all`]; the headers are those of the cowns.
 #[inline(always)]
 unsafe fn release_two(slots: &[Slot; 2], headers: [&CownHeader; 2], ready: &mut impl Ready) {
     let [a, b] = slots;
-    // SAFETY: by the caller's word.
+    // SAFETY: the slots hold the cowns exclusively, so they are the heads and this thread has the
+    // tokens.
     unsafe {
         if !leave_alone(headers[0], NonNull::from(a)) {
             release_two_to_others(slots, ready);
@@ -648,25 +660,25 @@ unsafe fn release_two(slots: &[Slot; 2], headers: [&CownHeader; 2], ready: &mut 
     }
 }
 
-/// The same where something stands behind.
+/// The same if there are successors.
 ///
 /// # Safety
-/// As [`release_all`].
+/// See [`release_all`].
 #[cold]
 #[inline(never)]
 unsafe fn release_two_to_others(slots: &[Slot; 2], ready: &mut impl Ready) {
     let mut deferring = Deferring::new(ready);
     for slot in slots {
-        // SAFETY: by the caller's word.
+        // SAFETY: the slot holds its cown exclusively, and is released once.
         unsafe { release_exclusive(NonNull::from(slot), &mut deferring) };
     }
     deferring.finish();
 }
 
-/// Runs a body on the stack of whoever has asked for it.
+/// Runs a body on the caller's stack.
 ///
 /// # Safety
-/// As [`Body::execute`].
+/// See [`Body::execute`].
 #[inline(never)]
 unsafe fn execute_here<S, F, C>(
     body: Body<S, F, C>,
@@ -678,11 +690,11 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `Body::execute`.
     on_this_stack(run.home, || unsafe { body.execute(members, run) })
 }
 
-/// Runs a body of a runtime on the stack of whoever has asked for it.
+/// Runs a body of a runtime on the caller's stack.
 #[inline]
 fn on_this_stack<R>(home: RuntimeId, body: impl FnOnce() -> R) -> R {
     let _nested = current::Nested::enter();
@@ -695,45 +707,46 @@ fn on_this_stack<R>(home: RuntimeId, body: impl FnOnce() -> R) -> R {
 /// Takes the cowns of the slots if all of them are free.
 ///
 /// # Safety
-/// As [`claim::take_all`]; but a cown may be named twice, and is not free then.
+/// See [`claim::take_all`]; but a cown may be named twice, and is then not free.
 #[inline]
 unsafe fn take_all(slots: &[Slot]) -> bool {
-    // SAFETY: alive, by the caller's word.
+    // SAFETY: the cowns are alive, as this function requires.
     if slots.iter().any(|slot| unsafe { slot.member().header() }.is_grouped()) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the conditions are those of this function.
         return unsafe { take_groups(slots) };
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: the slots are unqueued and the cowns alive; a cown named twice is not free the second
+    // time.
     if !unsafe { claim::take_all(slots.iter()) } {
         return false;
     }
     for slot in slots.iter().filter(|slot| slot.member().is_read()) {
-        // SAFETY: taken, and read from here on.
+        // SAFETY: the slot has taken its cown, which is only read from here on.
         unsafe { claim::become_reader(slot) };
     }
     true
 }
 
-/// The same where some of the cowns are members of groups, each of which is taken once.
+/// The same if some of the cowns are members of groups, each of which is taken once.
 ///
 /// # Safety
-/// As [`take_all`].
+/// See [`take_all`].
 #[cold]
 unsafe fn take_groups(slots: &[Slot]) -> bool {
-    // SAFETY: alive, by the caller's word.
+    // SAFETY: the cowns are alive, as this function requires.
     let is_grouped = |slot: &&Slot| unsafe { slot.member().header() }.is_grouped();
     let mut grouped = Grouped::default();
     slots.iter().filter(is_grouped).for_each(|slot| grouped.push(NonNull::from(slot)));
-    // SAFETY: not queued yet, and alive.
+    // SAFETY: the slots are unqueued, and their cowns alive.
     if unsafe { grouped.join(&mut |_, _| ()) }.overlaps {
         return false;
     }
-    // SAFETY: by the caller's word; one request of each group is left.
+    // SAFETY: the slots are unqueued and the cowns alive; one request per group is left.
     if !unsafe { claim::take_all(slots.iter().filter(|slot| !slot.is_joined())) } {
         return false;
     }
     for slot in slots.iter().filter(|slot| slot.member().is_read() && !is_grouped(slot)) {
-        // SAFETY: taken, and read from here on.
+        // SAFETY: the slot has taken its cown, which is only read from here on.
         unsafe { claim::become_reader(slot) };
     }
     true
@@ -741,7 +754,7 @@ unsafe fn take_groups(slots: &[Slot]) -> bool {
 
 fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
     let first = slots.first().map_or(null(), Slot::member_ptr);
-    // SAFETY: the members lie in the slots, one slot's size apart.
+    // SAFETY: the members are in the slots, one slot's size apart.
     unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }
 }
 

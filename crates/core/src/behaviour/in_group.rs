@@ -15,10 +15,10 @@ use crate::queue::slot::QueuePosition;
 use crate::queue::spawn::spawn_from_anywhere;
 use crate::task::RunContext;
 
-/// Spawns a behaviour on one member, held exclusively.
+/// Spawns a behaviour that holds one member exclusively.
 ///
 /// # Safety
-/// The member is alive, and of this leader's group; the body is for it.
+/// The member is alive and in this leader's group; the body is for it.
 #[inline(never)]
 pub(crate) unsafe fn spawn_single<S, F, C>(
     leader: NonNull<CownHeader>,
@@ -29,7 +29,8 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
+    // SAFETY: the member is alive, which keeps the leader alive. If the behaviour goes into the
+    // ring, this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
             body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
@@ -40,10 +41,10 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
     }
 }
 
-/// The same; tells where the behaviour stands in the queue, if it is not in the ring.
+/// The same; returns the position in the queue, unless it is in the ring.
 ///
 /// # Safety
-/// As there.
+/// See [`spawn_single`].
 pub(crate) unsafe fn spawn_placed<S, F, C>(
     leader: NonNull<CownHeader>,
     member: Member,
@@ -54,7 +55,8 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: by the caller's word. Where it goes into the ring this thread holds the group.
+    // SAFETY: the member is alive, which keeps the leader alive. If the behaviour goes into the
+    // ring, this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
             body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
@@ -65,10 +67,10 @@ where
     }
 }
 
-/// Spawns the behaviour by the queue; tells where it stands there.
+/// Spawns the behaviour through the queue; returns its position there.
 ///
 /// # Safety
-/// As [`spawn_single`].
+/// See [`spawn_single`].
 unsafe fn queue_single<S, F, C>(
     leader: NonNull<CownHeader>,
     member: Member,
@@ -81,7 +83,8 @@ where
 {
     let slot = SingleBehaviour::allocate_in_group(member, body);
     let place = QueuePosition::of(slot);
-    // SAFETY: the request is ours; and by the caller's word.
+    // SAFETY: this thread owns the request and gives it away; the member is alive and in the
+    // leader's group.
     unsafe { spawn_from_anywhere(leader, slot) };
     place
 }
@@ -89,15 +92,15 @@ where
 /// Runs a behaviour on one member.
 ///
 /// # Safety
-/// As for every `RunRingEntry`; the entry was pushed with such a body.
+/// See `RunRingEntry`; the entry was pushed with such a body.
 unsafe fn run_single<S, F, C>(entry: NonNull<RingEntry>, context: &RunContext)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: taken before anything can be pushed. The group is held, and with it the member, which
-    // is alive: its last request would stand in the queue.
+    // SAFETY: the entry is taken before anything can be pushed. The group is held, and so is the
+    // member, which is alive: its last request would be in the queue.
     let ended = unsafe {
         let (member, body) = RingEntry::take::<Body<S, F, C>>(entry);
         body.execute(Cursor::single(&member), context)

@@ -11,7 +11,7 @@ use crate::sched::loom::{
     Log, check, check_bounded, check_long, log, run_ready, take_ready, two_logs, written,
 };
 
-/// Where `who` stands in a log in which it stands once.
+/// The position of `who` in a log that contains it once.
 fn position(log: &[u8], who: u8) -> usize {
     assert_eq!(log.iter().filter(|entry| **entry == who).count(), 1, "{who} once in {log:?}");
     log.iter().position(|entry| *entry == who).unwrap()
@@ -26,7 +26,7 @@ fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
 }
 
-/// On two cowns, as a pair.
+/// Spawns on two cowns as a pair.
 fn push_both(x: &Cown<Log>, y: &Cown<Log>, who: u8) {
     when((x, y), move |(x, y)| {
         x.push(who);
@@ -34,16 +34,16 @@ fn push_both(x: &Cown<Log>, y: &Cown<Log>, who: u8) {
     });
 }
 
-/// The same as any number of cowns.
+/// The same as for any number of cowns.
 fn push_all(x: &Cown<Log>, y: &Cown<Log>, who: u8) {
     when(&[x, y][..], move |mut all| all.iter_mut().for_each(|log| log.push(who)));
 }
 
-/// A thread appends while another one appends and leaves: each runs once, in its thread's order,
-/// and sees what the one before it wrote.
+/// A thread appends while another one appends and leaves: each behaviour runs once, in its thread's
+/// order, and sees what the previous one wrote.
 ///
-/// Fails with a `Relaxed` exchange in `swap_tail`, a `Relaxed` success in `leave`, a `Relaxed` store
-/// in `link`, or a `Relaxed` load in `wait_for_link` and `leave`.
+/// Fails with a `Relaxed` exchange in `swap_tail`, a `Relaxed` success in `try_leave_last`, a
+/// `Relaxed` store in `link`, or a `Relaxed` load in `wait_for_link` and `leave`.
 #[test]
 fn append_against_leave() {
     check(|| {
@@ -66,7 +66,7 @@ fn append_against_leave() {
     });
 }
 
-/// Three threads at one queue.
+/// Three threads on one queue.
 #[test]
 fn append_against_append_against_leave() {
     check(|| {
@@ -87,7 +87,7 @@ fn append_against_append_against_leave() {
     });
 }
 
-/// What a behaviour spawns comes behind what was spawned before it, and runs with its own cown
+/// What a behaviour spawns comes behind what was spawned before it, and runs after its own cown is
 /// released.
 #[test]
 fn behaviour_spawns_on_its_own_cown() {
@@ -117,7 +117,8 @@ fn behaviour_spawns_on_its_own_cown() {
 /// Two behaviours on the same two cowns, named in opposite orders: both run, in the same order on
 /// both cowns.
 ///
-/// Fails if the exchanges are not made in one order, or if `swap_in` does not wait for what stands before.
+/// Fails if the exchanges are not made in one order, or if `swap_in` does not wait for its
+/// predecessor.
 fn cross(push: fn(&Cown<Log>, &Cown<Log>, u8)) {
     check(move || {
         let (x, y) = two_logs();
@@ -147,7 +148,7 @@ fn appenders_cross() {
     cross(push_all);
 }
 
-/// Three threads, each on two of three cowns, in a circle: no deadlock.
+/// Three threads, each on two of three cowns, in a cycle: no deadlock.
 #[test]
 fn appenders_in_a_circle() {
     check_long(|| {
@@ -166,9 +167,9 @@ fn appenders_in_a_circle() {
     });
 }
 
-/// The anomaly that requests wait for (`queue/README.md`, "Why each request waits for the one before"): a step over X and Y is
-/// half done when another thread comes behind it on X and then before it on Y. That thread's first request is to wait
-/// for the step.
+/// The anomaly for which requests wait (`queue/README.md`, "Why each request waits for the one
+/// before"): a step over X and Y is half done when another thread gets behind it on X and then
+/// before it on Y. That thread's first request must wait for the step.
 ///
 /// Fails if `append_single` does not wait, or if `swap_in` does not mark the request or the queue.
 fn singles_cross(push_all: fn(&Cown<Log>, &Cown<Log>, u8)) {
@@ -203,8 +204,8 @@ fn single_requests_cross_a_pairs_step() {
     singles_cross(push_both);
 }
 
-/// The same, told through memory: the first request comes from one thread, and the second from
-/// another which has heard of it.
+/// The same, communicated through memory: the first request comes from one thread, and the second
+/// from another one that has learned of it.
 #[test]
 fn single_requests_of_two_threads_cross_a_step_over_two_cowns() {
     check_long(|| {
@@ -236,8 +237,8 @@ fn single_requests_of_two_threads_cross_a_step_over_two_cowns() {
     });
 }
 
-/// Steps over two of three queues each, in a row: one waits on the second of its queues for the next, while a single
-/// request waits for it on the first.
+/// Steps over two of three queues each, in a row: one waits in the second of its queues for the
+/// next, while a single waits for it in the first.
 #[test]
 fn a_single_request_waits_for_a_step_that_waits_for_another() {
     check_bounded(2, || {
@@ -258,7 +259,8 @@ fn a_single_request_waits_for_a_step_that_waits_for_another() {
         second.join().unwrap();
         run_ready();
         let (x, y, z) = (written(x), written(y), written(z));
-        // 1, 2, 3 and 4 in a circle: 1 before 2 on Y, 2 before 3 on X, 3 before 4 by their thread, 4 before 1 on Z.
+        // 1, 2, 3 and 4 in a cycle: 1 before 2 on Y, 2 before 3 on X, 3 before 4 by their thread, 4
+        // before 1 on Z.
         let circle = position(&y, 1) < position(&y, 2)
             && position(&x, 2) < position(&x, 3)
             && position(&z, 4) < position(&z, 1);
@@ -295,7 +297,7 @@ fn single_request_against_a_batch() {
 
 /// Two threads grant one behaviour: it runs once, and sees both states.
 ///
-/// Fails with anything weaker than `AcqRel` in `Multi::resolve`.
+/// Fails with anything weaker than `AcqRel` in `Multi::count_grant`.
 #[test]
 fn grants_of_one_behaviour_meet() {
     check(|| {
@@ -323,7 +325,7 @@ fn read(cown: &Cown<Log>, ended: &Ended) {
     });
 }
 
-/// How many readers have ended. It is no part of the model.
+/// How many readers have ended. Not part of the model.
 #[derive(Clone, Default)]
 struct Ended(std::sync::Arc<std::sync::atomic::AtomicUsize>);
 
@@ -337,10 +339,10 @@ impl Ended {
     }
 }
 
-/// Two readers end at the same time, and a writer waits: it runs once, behind both.
+/// Two readers end at the same time while a writer waits: it runs once, behind both.
 ///
 /// Fails if the subtraction in `drop_reader` is weaker than `AcqRel`: with `Acquire` the first
-/// reader's look at the state is not ordered before the write, with `Release` the last reader does
+/// reader's read of the state is not ordered before the write, with `Release` the last reader does
 /// not pass that order on.
 #[test]
 fn readers_end_in_front_of_a_writer() {
@@ -365,7 +367,7 @@ fn readers_end_in_front_of_a_writer() {
 /// finds none left.
 ///
 /// Fails with a weaker addition in `claim_from_readers` than `AcqRel`, and with a `Relaxed` load in
-/// `grant`.
+/// `is_unread`.
 #[test]
 fn writer_comes_while_readers_end() {
     check(|| {
@@ -385,7 +387,7 @@ fn writer_comes_while_readers_end() {
     });
 }
 
-/// Readers and writers by turns, from two threads.
+/// Readers and writers alternate, from two threads.
 #[test]
 fn reader_chain_between_writers() {
     check(|| {

@@ -1,10 +1,10 @@
 //! Behaviours: closures that run once they hold all the cowns they name.
 //!
-//! [`when`] spawns one, [`ask`] gives its result; the `try_` forms give the closure back instead of panicking
-//! ([`WhenError`]), the `_here` forms run it on the spot where they can, [`batch`] spawns several as one step, and
-//! [`scope`] lets them borrow.
+//! [`when`] spawns one, and [`ask`] also returns its result. The `try_` forms return the closure
+//! instead of panicking ([`WhenError`]), the `_here` forms run it inline if possible, [`batch`]
+//! spawns several in one step, and [`scope`] lets them borrow.
 
-// How behaviours get their cowns is the protocol of `queue`.
+// The protocol by which behaviours acquire their cowns is in `queue`.
 
 mod admission;
 pub(crate) mod answer;

@@ -1,6 +1,6 @@
 //! Behaviours on any number of cowns, with any mix of access.
 //!
-//! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) a cown in the
+//! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) per cown in the
 //! order in which the user named them, then the body.
 
 use crate::queue::single::take;
@@ -33,20 +33,20 @@ use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
-/// Runs over the members of a behaviour.
+/// Iterates over the members of a behaviour.
 ///
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline]
 unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
-    // SAFETY: the member of the first slot lies this far into it; the others follow at the
-    // distance of a `MultiSlot`.
+    // SAFETY: the behaviour is live. The member of the first slot is at this offset in it; the
+    // others follow at the distance of a `MultiSlot`.
     let first = unsafe { Multi::first(behaviour) }.member_ptr();
-    // SAFETY: live, by the caller's word.
+    // SAFETY: the behaviour is live for `'a` and has `len` members.
     unsafe { Cursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
 }
 
-/// Where a block of `len` requests has its body, and its whole layout.
+/// The layout of a block of `len` requests, and the offset of its body.
 fn layout_of<B>(len: usize) -> (Layout, usize) {
     let slots = Layout::array::<MultiSlot>(len).expect("as many slots as a set has handles");
     let (front, _) = Layout::new::<Multi>().extend(slots).expect("far below isize::MAX");
@@ -54,8 +54,8 @@ fn layout_of<B>(len: usize) -> (Layout, usize) {
     (whole.pad_to_align(), offset)
 }
 
-/// The block of a behaviour that is being made. Foreign handles are asked for their cowns meanwhile, and
-/// may panic.
+/// The block of a behaviour under construction. Foreign handles are meanwhile asked for their
+/// cowns, and may panic.
 struct Block {
     start: NonNull<u8>,
     layout: Layout,
@@ -71,7 +71,7 @@ impl Block {
 impl Drop for Block {
     #[cold]
     fn drop(&mut self) {
-        // SAFETY: ours alone, and nothing in it has a destructor yet.
+        // SAFETY: this thread owns the block, and nothing in it has a destructor yet.
         unsafe { pool::dealloc(self.start, self.layout) };
     }
 }
@@ -79,7 +79,7 @@ impl Drop for Block {
 /// A behaviour whose requests are not appended yet.
 pub(crate) struct Prepared<S: CownSet, F, C> {
     node: NonNull<Multi>,
-    /// All its cowns are members of one group.
+    /// Whether all its cowns are members of one group.
     in_group: bool,
     body: std::marker::PhantomData<Body<S, F, C>>,
 }
@@ -95,11 +95,11 @@ where
     const VTABLE_IN_GROUP: TaskVTable =
         TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
 
-    /// Makes the behaviour, which is yet to be [settled](Self::settle), and passes its requests on in
-    /// the order of the members, of which there are [`len`](placing::count_members).
+    /// Creates the behaviour, which must then be [settled](Self::settle), and passes its requests
+    /// on in the order of the members, of which there are [`len`](placing::count_members).
     ///
     /// # Panics
-    /// If a foreign handle does: the closure and the completion are dropped then.
+    /// Panics if a foreign handle does; the closure and the completion are dropped then.
     pub(crate) fn new(
         set: &S,
         len: u32,
@@ -110,14 +110,14 @@ where
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len as usize);
         let block = Block::new(layout);
         let node = block.start.cast::<Multi>();
-        // SAFETY: the block is fresh, and has room for the front.
+        // SAFETY: the block was just allocated, and has room for the front.
         unsafe { node.write(Multi::new(&Self::VTABLE, len)) };
         let (mut at, mut left) = (Multi::slots(node), len);
         let mut grouped = Grouped::default();
         set.visit(&mut Visitor(&mut |member| {
-            assert!(left > 0, "a cown set has more members than it said");
-            // SAFETY: one of the `len` slots that the block was made for, not written before. The
-            // set's handles keep the cowns alive.
+            assert!(left > 0, "a cown set has more members than it counted");
+            // SAFETY: this is one of the `len` slots of the block, not written before. The set's
+            // handles keep the cowns alive.
             unsafe {
                 at.write(MultiSlot::new(member, node));
                 if member.header().is_grouped() {
@@ -129,28 +129,29 @@ where
             }
             left -= 1;
         }));
-        assert!(left == 0, "a cown set has fewer members than it said");
+        assert!(left == 0, "a cown set has fewer members than it counted");
         let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-        // SAFETY: the node's slots are written, and the set keeps the cowns alive.
+        // SAFETY: the node's slots are initialised, and the set keeps the cowns alive.
         let queue = |slot: &Slot| unsafe { slot.member().queue_ptr() }.addr().get();
-        // SAFETY: as above.
+        // SAFETY: the node's slots are initialised, and the set keeps the cowns alive.
         body.spawned.stands_in(node.addr().get(), unsafe { Multi::requests(node) }.map(queue));
         // SAFETY: the block has room for the body.
         unsafe { node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body) };
         std::mem::forget(block);
-        // SAFETY: prepared above, and not appended; the set keeps its cowns alive.
+        // SAFETY: the behaviour was prepared above, and is not appended; the set keeps its cowns
+        // alive.
         let in_group = !grouped.is_empty() && unsafe { Self::join(node, grouped, requests) };
         Self { node, in_group, body: std::marker::PhantomData }
     }
 
-    /// Decides what the place where the behaviour runs depends on. `is_distinct` says whether its cowns surely are; if not, they
-    /// are compared here.
+    /// Determines where the behaviour runs. `is_distinct` returns whether its cowns are certainly
+    /// distinct; if not, they are compared here.
     ///
     /// # Errors
-    /// Its cowns cannot be held by one behaviour: it is only to be dismantled.
+    /// Returns why no behaviour can hold these cowns: then it can only be dismantled.
     #[inline]
     pub(crate) fn settle(&mut self, is_distinct: impl FnOnce() -> bool) -> Result<(), Refusal> {
-        // SAFETY: the node is ours, and its cowns alive by the caller's set.
+        // SAFETY: this thread owns the node, and the caller's set keeps its cowns alive.
         let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
         let bound = placing::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
@@ -160,16 +161,16 @@ where
             }
         }
         if let Some(home) = bound {
-            // SAFETY: the node is ours.
+            // SAFETY: this thread owns the node.
             unsafe { self.node.as_mut() }.bind(home);
         }
         Ok(())
     }
 
-    /// Leaves one request for each group, and passes it on. Returns whether nothing else is left.
+    /// Keeps one request per group, and passes it on. Returns whether there are no other requests.
     ///
     /// # Safety
-    /// The behaviour is fresh, its slots are written, and its cowns alive.
+    /// The behaviour is new, its slots are initialised, and its cowns are alive.
     #[cold]
     unsafe fn join(
         node: NonNull<Multi>,
@@ -177,7 +178,7 @@ where
         requests: &mut dyn FnMut(Request),
     ) -> bool {
         let mut queue = |leader, slot| requests(Request::new(slot, leader));
-        // SAFETY: by the caller's word; the node is ours alone.
+        // SAFETY: the slots are initialised, the cowns alive, and this thread owns the node.
         unsafe {
             let joined = grouped.join(&mut queue);
             let queued = (*node.as_ptr()).stand_for(joined.count);
@@ -190,30 +191,31 @@ where
         }
     }
 
-    /// The first request that stands in a queue.
+    /// Returns the first request that is in a queue.
     ///
     /// # Safety
     /// The behaviour is live, and has one.
     unsafe fn queued_slot(node: NonNull<Multi>) -> NonNull<Slot> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour is live.
         let mut slots = unsafe { Multi::requests(node) };
         NonNull::from(
             slots.find(|slot| !slot.is_joined()).expect("one request of each group is left"),
         )
     }
 
-    /// The leader, if the behaviour is on members of one group and nothing else.
+    /// Returns the leader if the behaviour is on members of one group and nothing else.
     pub(crate) fn group(&self) -> Option<NonNull<CownHeader>> {
-        // SAFETY: the node is ours, and its cowns are alive.
+        // SAFETY: this thread owns the node, and its cowns are alive.
         self.in_group.then(|| unsafe { Self::queued_slot(self.node).as_ref().member().queue_ptr() })
     }
 
     /// Spawns such a behaviour.
     ///
     /// # Safety
-    /// The leader is its group's, and the members are alive.
+    /// The leader is that of its group, and the members are alive.
     pub(crate) unsafe fn spawn_in_group(self, leader: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word; the node is ours, and given away.
+        // SAFETY: this thread owns the node and gives it away; the members, and so the leader, are
+        // alive.
         unsafe {
             let slot = Self::queued_slot(self.node);
             if group::spawn::goes_into_ring(leader) {
@@ -227,10 +229,10 @@ where
     /// Runs the body of a behaviour that holds its cowns.
     ///
     /// # Safety
-    /// It does, and is run once.
+    /// It holds them, and is run once.
     unsafe fn execute(node: NonNull<Multi>, context: &RunContext) -> Ended<C> {
         let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(node));
-        // SAFETY: by the caller's word; the body lies there.
+        // SAFETY: the behaviour holds its cowns, and its body, at this offset, is taken once.
         unsafe {
             let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
             body.execute(cursor(node), context)
@@ -238,19 +240,20 @@ where
     }
 
     /// # Safety
-    /// As for every [`InGroup::body`].
+    /// See [`InGroup::body`].
     unsafe fn run_body(task: TaskPtr, context: &RunContext) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds its group, and is run once.
         unsafe { Self::execute(task.cast(), context) }.deliver();
     }
 
-    /// Runs a behaviour on members of one group, and what it leaves in the ring.
+    /// Runs a behaviour on members of one group, and then the ring.
     ///
     /// # Safety
-    /// As for `run`.
+    /// See `run`.
     unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Multi>();
-        // SAFETY: the request of a task that is ready is the head of the leader's queue.
+        // SAFETY: the task is ready, so it holds the group, and its request is the head of the
+        // leader's queue.
         unsafe {
             let slot = Self::queued_slot(node);
             let leader = slot.as_ref().member().queue_ptr();
@@ -263,16 +266,18 @@ where
     /// The task is of this type, has run, and its requests have left their queues.
     unsafe fn dispose(task: TaskPtr) {
         let (layout, _) = layout_of::<Body<S, F, C>>(Multi::len(task.cast()));
-        // SAFETY: the block is ours alone, and its body was taken.
+        // SAFETY: the task has left its queues, so this thread owns the block, and its body was
+        // taken.
         unsafe { pool::dealloc(task.cast(), layout) };
     }
 
     /// Runs a behaviour from the ring.
     ///
     /// # Safety
-    /// As for every `RunRingEntry`; the entry was pushed with such a node.
+    /// See `RunRingEntry`; the entry was pushed with such a node.
     unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
-        // SAFETY: taken before anything can be pushed; the group is held, and so all members.
+        // SAFETY: the entry is taken before anything can be pushed; the group is held, and so are
+        // all members.
         let ended = unsafe {
             let (_, node) = RingEntry::take::<NonNull<Multi>>(entry);
             let ended = Self::execute(node, context);
@@ -282,10 +287,10 @@ where
         ended.deliver();
     }
 
-    /// Drops the handles that the set gave; for a behaviour that is then dismantled.
+    /// Drops the handles that the set gave, for a behaviour that is then dismantled.
     pub(crate) fn abandon(&self) {
         let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
-        // SAFETY: nothing is appended, so the node, with its members and its body, is ours alone.
+        // SAFETY: nothing is appended, so this thread owns the node with its members and its body.
         drop_quietly(|| unsafe {
             let body = self.node.byte_add(offset).cast::<Body<S, F, C>>();
             S::abandon(body.as_ref().shape, &mut cursor(self.node));
@@ -295,7 +300,8 @@ where
     /// Undoes [`Prepared::new`].
     pub(crate) fn dismantle(self) -> (F, C) {
         let (layout, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
-        // SAFETY: nothing is appended, so the node is ours alone; it was made with this layout.
+        // SAFETY: nothing is appended, so this thread owns the node, which was allocated with this
+        // layout.
         let body = unsafe {
             let body = self.node.byte_add(offset).cast::<Body<S, F, C>>().read();
             pool::dealloc(self.node.cast(), layout);
@@ -304,15 +310,15 @@ where
         (body.closure, body.completion)
     }
 
-    /// The reverse of [`Prepared::into_node`].
+    /// Undoes [`Prepared::into_node`].
     ///
     /// # Safety
-    /// The node is of these types, and not appended. What is made of it is only to be undone.
+    /// The node is of these types, and not appended. The result may only be undone.
     pub(crate) unsafe fn from_node(node: NonNull<Multi>) -> Self {
         Self { node, in_group: false, body: std::marker::PhantomData }
     }
 
-    /// The behaviour's front.
+    /// Returns the behaviour's front.
     pub(crate) fn into_node(self) -> NonNull<Multi> {
         self.node
     }
@@ -326,8 +332,8 @@ where
         unsafe { Multi::prefetch_successors(node) };
         let mut successor = Successor::new(context.home);
         // SAFETY: a ready behaviour holds all its cowns. Its exclusive requests stay in their
-        // queues, where a successor may write to `next`, until they are released one by one; after
-        // the last the block is ours alone.
+        // queues, where a successor may write `next`, until they are released one by one; after the
+        // last this thread owns the block.
         let ended = unsafe {
             let ended = Self::execute(node, context);
             let mut deferring = Deferring::new(&mut successor);

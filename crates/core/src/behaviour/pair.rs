@@ -1,5 +1,6 @@
-//! Behaviours on two cowns, both held exclusively, neither pinned nor in a group: a [`Multi`] whose length is known when
-//! it is compiled, so that nothing is counted, collected or sorted. To everybody else it is a `Multi`.
+//! Pairs: behaviours that hold two cowns exclusively, neither pinned nor in a group. A pair is a
+//! [`Multi`] whose length is a compile-time constant, so nothing is counted, collected or sorted.
+//! Other modules see only a `Multi`.
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -26,7 +27,7 @@ use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Ready, Successor, offer_to_worker, schedule};
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
-/// One block: as that of any behaviour on two cowns.
+/// One block, like that of any behaviour on two cowns.
 #[repr(C)]
 struct Pair<B> {
     front: Multi,
@@ -38,13 +39,14 @@ impl<B> Pair<B> {
     const LAYOUT: Layout = Layout::new::<Self>();
 }
 
-/// The two cowns of a set that always names two, if a pair can be made of them: their headers are about to be written.
+/// Returns the two cowns of a set that always names two, if they can form a pair, and prefetches
+/// their headers, which are about to be written.
 #[inline]
 pub(super) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
     named(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))
 }
 
-/// The same, and each is shown to `see` before it is looked at.
+/// The same, with `see` called on each member before its header is read.
 #[inline(always)]
 pub(super) fn named<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
     if S::EXCLUSIVE != Some(2) {
@@ -80,27 +82,27 @@ where
     #[inline]
     pub(super) unsafe fn spawn(members: [Member; 2], body: Body<S, F, C>) {
         let Some(block) = pool::try_alloc(Pair::<Body<S, F, C>>::LAYOUT) else {
-            // SAFETY: by the caller's word.
+            // SAFETY: the conditions are those of this function.
             return unsafe { Self::spawn_refilled(members, body) };
         };
-        // SAFETY: the block was made for this layout; the rest by the caller's word.
+        // SAFETY: the block was just allocated with this layout; the set keeps the members alive.
         unsafe { Self::spawn_in(block, members, body) };
     }
 
-    /// The same where the thread has no block at hand.
+    /// The same if the thread has no block at hand.
     ///
     /// # Safety
-    /// As [`spawn`](Self::spawn).
+    /// See [`spawn`](Self::spawn).
     #[cold]
     #[inline(never)]
     unsafe fn spawn_refilled(members: [Member; 2], body: Body<S, F, C>) {
         let block = pool::alloc(Pair::<Body<S, F, C>>::LAYOUT);
-        // SAFETY: as in `spawn`.
+        // SAFETY: the block was just allocated with this layout; the set keeps the members alive.
         unsafe { Self::spawn_in(block, members, body) };
     }
 
     /// # Safety
-    /// As [`spawn`](Self::spawn); the block is fresh, and has the layout of the node.
+    /// See [`spawn`](Self::spawn); the block is unused, and has the layout of the node.
     #[inline(always)]
     unsafe fn spawn_in(block: NonNull<u8>, members: [Member; 2], body: Body<S, F, C>) {
         let node = block.cast::<Pair<Body<S, F, C>>>();
@@ -108,7 +110,8 @@ where
         let queue = |member: Member| member.header_ptr().addr().get();
         body.spawned.stands_in(node.addr().get(), members.into_iter().map(queue));
         let front = Multi::new(&Self::VTABLE, 2);
-        // SAFETY: by the caller's word.
+        // SAFETY: the block has the layout of the node, and this thread owns it until `launch`; the
+        // members are alive, distinct, and in no group.
         unsafe {
             node.write(Pair { front, slots: [a, b], body: ManuallyDrop::new(body) });
             let [first, second] = members.map(Member::header_ptr);
@@ -120,8 +123,9 @@ where
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Pair<Body<S, F, C>>>();
-        // SAFETY: a ready behaviour holds its cowns. Its requests stay in their queues, where a successor may write
-        // to `next`, until they are released one by one; after the last the block is ours alone.
+        // SAFETY: a ready behaviour holds its cowns. Its requests stay in their queues, where a
+        // successor may write `next`, until they are released one by one; after the last this
+        // thread owns the block.
         unsafe {
             prefetch_successors(node.cast());
             let body = take(&mut (*node.as_ptr()).body);
@@ -144,10 +148,10 @@ where
         }
     }
 
-    /// What comes after a body that has panicked.
+    /// Handles a body that has panicked.
     ///
     /// # Safety
-    /// As [`end`](Self::end).
+    /// See [`end`](Self::end).
     #[cold]
     #[inline(never)]
     unsafe fn end_panicked(
@@ -155,17 +159,17 @@ where
         panicked: Panicked<C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour still holds its cowns, and its body was taken.
         unsafe {
             let ended = panicked.tell::<F>(&cursor(node.cast()), context.home);
             Self::end(node, ended, context)
         }
     }
 
-    /// The same for a behaviour that may have to be refused.
+    /// Runs a behaviour that may have to be refused.
     ///
     /// # Safety
-    /// As for `run`; the body is the task's.
+    /// See `run`; the body is the task's.
     #[cold]
     #[inline(never)]
     unsafe fn run_with_care(
@@ -173,14 +177,14 @@ where
         body: Body<S, F, C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: as in `run`.
+        // SAFETY: the behaviour holds its cowns; see `run`.
         unsafe {
             let ended = body.execute(cursor(node.cast()), context);
             Self::end(node, ended, context)
         }
     }
 
-    /// What comes after the body.
+    /// Releases the cowns after the body, and delivers the outcome.
     ///
     /// # Safety
     /// The behaviour holds its cowns, and its body was taken.
@@ -190,7 +194,8 @@ where
         ended: Ended<C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds its cowns until they are released here; then this thread owns
+        // the block, whose body was taken.
         let successor = unsafe {
             let successor = release(node.cast(), context.home);
             pool::dealloc(node.cast(), Pair::<Body<S, F, C>>::LAYOUT);
@@ -201,26 +206,26 @@ where
     }
 }
 
-/// The requests of a pair.
+/// Returns the requests of a pair.
 ///
 /// # Safety
 /// The node is that of a pair.
 #[inline(always)]
 unsafe fn slots(node: NonNull<Multi>) -> [NonNull<MultiSlot>; 2] {
     let first = Multi::slots(node);
-    // SAFETY: a pair has two.
+    // SAFETY: a pair has two slots.
     unsafe { [first, first.add(1)] }
 }
 
-/// Takes the cowns of a pair if they are free, or puts its requests into their queues: the same code for pairs of all
-/// types. (The cowns one by one, since an array would come in memory.)
+/// Takes the cowns of a pair if they are free, or appends its requests: the same code for pairs of
+/// all types. (The cowns are separate parameters, since an array would be passed in memory.)
 ///
 /// # Safety
-/// The node is that of a pair that was just made, and is given away. The cowns are its own, in their order; they are
-/// alive and distinct, and in no group.
+/// The node is that of a pair just created, and is given away. The cowns are its own, in order;
+/// they are alive and distinct, and in no group.
 #[inline(never)]
 unsafe fn launch(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of this function.
     unsafe {
         if first.as_ref().is_in_use(false) || second.as_ref().is_in_use(false) {
             queue(node, first, second);
@@ -230,22 +235,23 @@ unsafe fn launch(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNu
     }
 }
 
-/// The same where both cowns look free.
+/// The same if both cowns look free.
 ///
 /// # Safety
-/// As [`launch`].
+/// See [`launch`].
 #[inline(never)]
 unsafe fn launch_free(
     node: NonNull<Multi>,
     first: NonNull<CownHeader>,
     second: NonNull<CownHeader>,
 ) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cowns are alive, distinct and in no group, and the slots of the new node are
+    // unqueued.
     unsafe {
         let slots = slots(node).map(|slot| slot.cast::<Slot>().as_ref());
         if claim::take_two(slots, [first.as_ref(), second.as_ref()]) {
             Path::PairFree.take();
-            // Nobody moves the first one, as it is held.
+            // The behaviour holds the first cown, so it cannot move.
             schedule(node.cast(), first.as_ref().home_of_queue());
         } else {
             queue(node, first, second);
@@ -253,27 +259,29 @@ unsafe fn launch_free(
     }
 }
 
-/// Puts the requests of a pair into the queues of its cowns.
+/// Appends the requests of a pair.
 ///
 /// # Safety
-/// As [`launch`].
+/// See [`launch`].
 #[inline(always)]
 unsafe fn queue(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNull<CownHeader>) {
     Path::PairQueued.take();
-    // SAFETY: by the caller's word.
+    // SAFETY: the cowns are alive, distinct and in no group, and the slots of the new node are
+    // unqueued.
     unsafe {
         let [a, b] = slots(node).map(NonNull::cast::<Slot>);
         append_two([(a, first), (b, second)]);
     }
 }
 
-/// Whether some cown of a pair is poisoned or closed, or the context says that bodies are dropped.
+/// Returns whether a cown of a pair is poisoned or closed, or the context says that bodies are
+/// dropped.
 ///
 /// # Safety
 /// The behaviour is live, and holds its cowns.
 #[inline(always)]
 unsafe fn may_be_refused(node: NonNull<Multi>, context: &RunContext) -> bool {
-    // SAFETY: by the caller's word; the cowns are held, so alive.
+    // SAFETY: the behaviour is live and holds its cowns, which are thus alive.
     unsafe {
         let flags =
             |slot: NonNull<MultiSlot>| &slot.cast::<Slot>().as_ref().member().header().flags;
@@ -282,41 +290,42 @@ unsafe fn may_be_refused(node: NonNull<Multi>, context: &RunContext) -> bool {
     }
 }
 
-/// Runs over the members of a pair.
+/// Iterates over the members of a pair.
 ///
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline(always)]
 unsafe fn cursor<'a>(node: NonNull<Multi>) -> Cursor<'a> {
-    // SAFETY: by the caller's word; the members lie in the slots, one slot's size apart.
+    // SAFETY: the behaviour is live for `'a`; the members are in the slots, one slot's size apart.
     unsafe {
         let [first, _] = slots(node);
         Cursor::new(first.cast::<Slot>().as_ref().member_ptr(), size_of::<MultiSlot>(), 2)
     }
 }
 
-/// Asks for those that stand behind a pair: their counts are written at its end.
+/// Prefetches the requests behind a pair, whose counts are written at its end.
 ///
 /// # Safety
 /// The behaviour is live.
 #[inline(always)]
 unsafe fn prefetch_successors(node: NonNull<Multi>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the behaviour is live, and that of a pair.
     for slot in unsafe { slots(node) } {
-        // SAFETY: as above.
-        // ORDERING: Relaxed. Only a hint is made of it.
+        // SAFETY: the slots are live.
+        // ORDERING: Relaxed. It is only a hint.
         prefetch::for_writing(unsafe { slot.cast::<Slot>().as_ref() }.next.load(Ordering::Relaxed));
     }
 }
 
-/// Lets the cowns of a pair go; returns the task that is to follow it, of its own runtime. The same code for pairs of
-/// all types: it calls nothing but in its tail, so that it saves no registers.
+/// Releases the cowns of a pair; returns the task that follows it on its own runtime. The same code
+/// for pairs of all types. All its calls are tail calls, so that it saves no registers.
 ///
 /// # Safety
-/// The behaviour holds its cowns. After this its block is the caller's alone.
+/// The behaviour holds its cowns. Afterwards the caller owns its block.
 #[inline(never)]
 unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
-    // SAFETY: by the caller's word, slot by slot. What is ready then is nobody else's, and holds its cowns.
+    // SAFETY: the behaviour holds its cowns exclusively, and each slot is released once. A
+    // behaviour that becomes ready belongs to this thread, and holds its cowns.
     unsafe {
         let [a, b] = slots(node);
         let Ok(first) = release_plainly(a.cast()) else { return release_with_care(node, home) };
@@ -333,15 +342,16 @@ unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
     }
 }
 
-/// Lets one cown go, if it is left alone or passed on to a behaviour on several cowns with nothing more ado; returns that
-/// if it is ready now. Nothing is done if something is to be seen to.
+/// Releases one cown if it has no successor, or one on several cowns that needs no further checks;
+/// returns the successor if it is ready now. Otherwise returns an error, without effect.
 ///
 /// # Safety
-/// As [`release_exclusive`], of a cown in no group.
+/// See [`release_exclusive`]; the cown is in no group.
 #[inline(always)]
 unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>, ()> {
-    // SAFETY: held exclusively, so the request is the head, and the token ours. It belongs to the new head, if there is
-    // one: nobody reads, as in `pass_on`.
+    // SAFETY: the cown is held exclusively, so the request is the head and this thread has the
+    // token. The token then belongs to the new head, if there is one: there are no readers, as in
+    // `pass_on`.
     unsafe {
         let header = slot.as_ref().member().header();
         // ORDERING: Acquire, as in `leave`.
@@ -356,27 +366,29 @@ unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>,
     }
 }
 
-/// As [`release`], whatever there is to be seen to.
+/// Like [`release`], in all cases.
 ///
 /// # Safety
-/// As there.
+/// See [`release`].
 #[inline(never)]
 unsafe fn release_with_care(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
     let mut deferring = Deferring::new(&mut successor);
-    // SAFETY: by the caller's word.
+    // SAFETY: the node is that of a pair.
     for slot in unsafe { slots(node) } {
-        // SAFETY: held exclusively; the cowns of a pair are in no group.
+        // SAFETY: the cown is held exclusively; the cowns of a pair are in no group.
         unsafe { release_exclusive(slot.cast(), &mut deferring) };
     }
     deferring.finish();
     successor.take()
 }
 
-/// The same of the second cown alone, where the first one's release may have made a behaviour ready.
+/// The same for the second cown alone, after the first one's release, which may have made a
+/// behaviour ready.
 ///
 /// # Safety
-/// As [`release_exclusive`], of a cown in no group. The behaviour is the caller's to pass on.
+/// See [`release_exclusive`]; the cown is in no group. The caller owns the behaviour and passes it
+/// on here.
 #[inline(never)]
 unsafe fn release_second_with_care(
     second: NonNull<MultiSlot>,
@@ -385,7 +397,7 @@ unsafe fn release_second_with_care(
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
     let mut deferring = Deferring::new(&mut successor);
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller owns the ready behaviour, and the second cown is held exclusively.
     unsafe {
         if let Some(behaviour) = ready {
             deferring.ready(behaviour.cast(), Multi::home(behaviour));
@@ -399,14 +411,14 @@ unsafe fn release_second_with_care(
 /// Passes on what a pair's release has made ready; returns the first that belongs to the runtime.
 ///
 /// # Safety
-/// The behaviours are the caller's to pass on. It holds nothing any more, so that foreign code may run.
+/// The caller owns the behaviours. It holds nothing any more, so foreign code may run.
 #[inline(never)]
 unsafe fn hand_on(
     first: Option<NonNull<Multi>>,
     second: Option<NonNull<Multi>>,
     home: RuntimeId,
 ) -> Option<TaskPtr> {
-    // As most are, where it is more than one.
+    // The common case of two.
     if let (Some(first), Some(second)) = (first, second)
         // SAFETY: they are ready, and not passed on yet.
         && unsafe { Multi::is_plainly_at(first, home) && Multi::is_plainly_at(second, home) }
@@ -414,14 +426,14 @@ unsafe fn hand_on(
     {
         return Some(first.cast());
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller owns the behaviours, and holds nothing.
     unsafe { hand_on_with_care(first, second, home) }
 }
 
-/// The same, wherever they belong.
+/// The same, for any runtimes.
 ///
 /// # Safety
-/// As [`hand_on`].
+/// See [`hand_on`].
 #[cold]
 #[inline(never)]
 unsafe fn hand_on_with_care(

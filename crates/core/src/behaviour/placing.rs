@@ -1,4 +1,4 @@
-//! Whether behaviours can be spawned on a set of cowns, and where they run.
+//! Decides whether behaviours can be spawned on a set of cowns, and where they run.
 
 use std::ptr::NonNull;
 
@@ -14,17 +14,18 @@ use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::current_id;
 use crate::sched::shared;
 
-/// How many members a set has.
+/// Counts the members of a set.
 ///
 /// # Errors
-/// More than one behaviour can name. (Only handles without a size can be so many.)
+/// Returns an error if there are more than a behaviour can have. (Only zero-sized handles can be so
+/// many.)
 #[inline]
 pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
     let members = set.member_count();
     u32::try_from(members).map_err(|_| Refusal::TooMany { members })
 }
 
-/// The one cown of a set that is [`SINGLE`](CownSet::SINGLE).
+/// Returns the one cown of a set that is [`SINGLE`](CownSet::SINGLE).
 #[inline]
 pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
     let mut only = None;
@@ -32,29 +33,30 @@ pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
     only.expect("a single set has one member")
 }
 
-/// The runtime that a behaviour on the set runs on: that of its pinned cowns, and if it has none,
-/// that of its first cown; a hint while that one may be moved.
+/// Returns the runtime that a behaviour on the set runs on: that of its pinned cowns or, if it has
+/// none, that of its first cown; a hint while that one may move.
 ///
 /// # Errors
-/// Cowns that are pinned to different places.
+/// Returns an error if cowns are pinned to different pumps.
 pub(crate) fn place_of<S: CownSet>(set: &S) -> Result<RuntimeId, PinnedApart> {
     let mut placing = Placing::default();
     set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
     placing.finish()
 }
 
-/// The same of members that are known, which are alive.
+/// The same for known members, which are alive.
 pub(crate) fn place_among(members: impl Iterator<Item = Member>) -> Result<RuntimeId, PinnedApart> {
     let mut placing = Placing::default();
     members.for_each(|member| placing.add(member));
     placing.finish()
 }
 
-/// The runtime that a behaviour on such members is bound to: that of the pinned ones, or, if there are no
-/// members at all, the caller's. Otherwise it runs where its first cown is when its turn comes.
+/// Returns the runtime that a behaviour on such members is bound to: that of the pinned ones or, if
+/// there are no members at all, the caller's. Otherwise it runs where its first cown is at the time
+/// it is ready.
 ///
 /// # Errors
-/// As [`place_of`].
+/// See [`place_of`].
 pub(crate) fn bound_among(
     members: impl Iterator<Item = Member>,
 ) -> Result<Option<RuntimeId>, PinnedApart> {
@@ -67,7 +69,7 @@ pub(crate) fn bound_among(
     }
 }
 
-/// Where a behaviour is to run, as far as is known.
+/// Where a behaviour runs, as far as it is known.
 #[derive(Default)]
 struct Placing {
     at: usize,
@@ -100,7 +102,7 @@ impl Placing {
     #[inline]
     fn home(&self) -> RuntimeId {
         let pinned = self.pinned.map(|(_, home)| home);
-        // SAFETY: as in `add`.
+        // SAFETY: the set's handle keeps the cown alive.
         let first = || self.first.map(|member| unsafe { member.header() }.home());
         pinned.or_else(first).unwrap_or_else(current_id)
     }
@@ -113,7 +115,7 @@ pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
     placing.home()
 }
 
-/// Why no behaviour can ever be spawned on the set, if there is a reason.
+/// Returns why no behaviour can ever be spawned on the set, if there is a reason.
 pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
     if S::SINGLE {
         return None;
@@ -129,14 +131,14 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
     overlap_in(set).map(Refusal::Overlap)
 }
 
-/// The overlap in a set, if there is one.
+/// Returns the overlap in a set, if there is one.
 fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
     let mut members = SmallVec::<[_; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| members.push(member.header_ptr())));
     overlap_among(&members)
 }
 
-/// The first two positions of the same cown.
+/// Returns the first two positions of the same cown.
 #[cold]
 pub(crate) fn overlap_among(cowns: &[NonNull<CownHeader>]) -> Option<Overlap> {
     let mut sorted = SmallVec::<[_; 8]>::from_slice(cowns);
@@ -147,8 +149,8 @@ pub(crate) fn overlap_among(cowns: &[NonNull<CownHeader>]) -> Option<Overlap> {
 }
 
 /// # Panics
-/// If the set names a cown twice, or cowns of different pumps. (A set that passes does so for good:
-/// no cown is pinned later.)
+/// Panics if the set names a cown twice, or cowns of different pumps. (A set that passes can always
+/// be used: no cown is pinned later.)
 #[track_caller]
 pub(crate) fn assert_spawnable<S: CownSet>(set: &S) {
     if let Some(refusal) = refusal_of(set) {
@@ -156,14 +158,15 @@ pub(crate) fn assert_spawnable<S: CownSet>(set: &S) {
     }
 }
 
-/// Whether the runtime of the set takes no more behaviours. (A set that is refused anyway has none.)
+/// Returns whether the runtime of the set accepts no more behaviours. (A set that is refused anyway
+/// has no runtime.)
 pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
     count_members(set).is_ok() && is_closed_at(home_of(set))
 }
 
-/// Whether the runtime takes no more behaviours from this thread. (A worker that works it off may bring
-/// more until the end.)
+/// Returns whether the runtime accepts no more behaviours from this thread. (A worker that
+/// completes its work may add more until the end.)
 pub(crate) fn is_closed_at(home: RuntimeId) -> bool {
-    // The runtime of a model does not exist.
+    // A model has no runtime.
     !cfg!(loom) && !context::is_worker_of(home) && shared::get(home).phase() != Phase::Running
 }

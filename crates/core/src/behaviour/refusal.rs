@@ -1,11 +1,11 @@
-//! Why a behaviour was not spawned.
+//! The reasons why a behaviour was not spawned.
 
 use std::fmt;
 
-/// A set names a cown twice.
+/// The set names a cown twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overlap {
-    /// The position of the first naming, counting all cowns of the set from 0.
+    /// The position of the first occurrence, counting all cowns of the set from 0.
     pub first: usize,
     /// The position of the second.
     pub second: usize,
@@ -20,12 +20,13 @@ impl fmt::Display for Overlap {
 
 impl std::error::Error for Overlap {}
 
-/// A set names cowns of different [pumps](crate::runtime::Pump): no thread may touch all of them.
+/// The set names cowns of different [pumps](crate::runtime::Pump): no thread may access all of
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PinnedApart {
     /// The position of a cown of one pump, counting all cowns of the set from 0.
     pub first: usize,
-    /// The position of a cown of another.
+    /// The position of a cown of another pump.
     pub second: usize,
 }
 
@@ -34,7 +35,7 @@ impl fmt::Display for PinnedApart {
         let Self { first, second } = self;
         write!(
             f,
-            "members {first} and {second} of the set belong to different pumps: no thread may touch \
+            "members {first} and {second} of the set belong to different pumps: no thread may access \
              both"
         )
     }
@@ -42,7 +43,7 @@ impl fmt::Display for PinnedApart {
 
 impl std::error::Error for PinnedApart {}
 
-/// Why a behaviour was not spawned.
+/// The reason why a behaviour was not spawned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -50,19 +51,20 @@ pub enum Refusal {
     Overlap(Overlap),
     /// The set names cowns of different pumps.
     PinnedApart(PinnedApart),
-    /// The set names more cowns than one behaviour can: 4,294,967,295. Only a slice of handles that take
-    /// no room can be so long.
+    /// The set names more cowns than a behaviour can have: 4,294,967,295. Only a slice of
+    /// zero-sized handles can be so long.
     TooMany {
-        /// How many it names.
+        /// The number that it names.
         members: usize,
     },
-    /// A member of the set takes no more behaviours for now, as an actor whose
-    /// [bound](https://docs.rs/coact/latest/coact/struct.Mailbox.html#method.behaviours) is reached.
+    /// A member of the set accepts no more behaviours for now, like an actor whose
+    /// [bound](https://docs.rs/coact/latest/coact/struct.Mailbox.html#method.behaviours) is
+    /// reached.
     Full {
-        /// Which member of the set, counted from 0.
+        /// The index of the member in the set.
         position: usize,
     },
-    /// The runtime that the cowns belong to is shut down.
+    /// The runtime of the cowns is shut down.
     Closed,
 }
 
@@ -79,7 +81,7 @@ impl fmt::Display for Refusal {
                 "member {position} of the set takes no more behaviours for now, since its mailbox is full \
                  (`try_when` returns that)"
             ),
-            Refusal::Closed => f.write_str("the runtime that the cowns belong to is shut down"),
+            Refusal::Closed => f.write_str("the runtime of the cowns is shut down"),
         }
     }
 }
@@ -88,9 +90,9 @@ impl std::error::Error for Refusal {}
 
 /// A behaviour that was not spawned, with its closure.
 pub struct WhenError<F> {
-    /// Why.
+    /// The reason.
     pub refusal: Refusal,
-    /// The closure, as it was given.
+    /// The closure passed to the call.
     pub closure: F,
 }
 
@@ -108,7 +110,7 @@ impl<F> fmt::Display for WhenError<F> {
 
 impl<F> std::error::Error for WhenError<F> {}
 
-/// The reason alone is of one type for all closures.
+/// Drops the closure, so that all closures share one error type.
 impl<F> From<WhenError<F>> for Refusal {
     fn from(error: WhenError<F>) -> Self {
         error.refusal

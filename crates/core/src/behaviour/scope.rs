@@ -1,4 +1,4 @@
-//! Behaviours that borrow from the stack of the thread that spawns them.
+//! Scopes: behaviours that borrow from the stack of the thread that spawns them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,8 +17,8 @@ use crate::panic::{self, Payload, drop_quietly};
 use crate::sched::{context, shared};
 use crate::simulated;
 
-/// Runs `main`, in which behaviours can be spawned that borrow from the caller's stack, and returns
-/// when all of them have run.
+/// Runs `main`, in which behaviours can borrow from the caller's stack, and returns when all of
+/// them have run.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -35,10 +35,11 @@ use crate::simulated;
 /// ```
 ///
 /// # Panics
-/// * If `main` or one of the behaviours panics: with the first payload, after all have ended. The
-///   cowns of a behaviour that panicked are poisoned.
-/// * If one of the behaviours is skipped, for poison or since the runtime is shut down.
-/// * If it is called from a behaviour: the scope blocks.
+/// * Panics if `main` or one of the behaviours panics: with the first payload, after all have
+///   ended. The cowns of a behaviour that panicked are poisoned.
+/// * Panics if one of the behaviours is skipped, because of poison or because the runtime is shut
+///   down.
+/// * Panics in a behaviour: the scope blocks.
 #[track_caller]
 pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     context::prepare_to_block("`scope`", "clone what the behaviours need, or move it into a cown");
@@ -47,7 +48,7 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
     scope.state.wait();
     let first = scope.state.panic.lock().take();
     if let Some(payload) = first {
-        // While this thread unwinds, no destructor must panic.
+        // While this thread is unwinding, no destructor must panic.
         match result {
             Ok(result) => panic::drop_quietly(move || drop(result)),
             Err(second) => panic::discard(second),
@@ -57,7 +58,7 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }
 
-/// Spawns behaviours that live no longer than the [`scope`].
+/// Spawns behaviours that end within the [`scope`].
 ///
 /// ```
 /// # use coact_core as coact;
@@ -76,27 +77,28 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 /// ```
 pub struct Scope<'scope, 'env: 'scope> {
     state: State,
-    /// Invariant, so that `'scope` cannot be shrunk to less than the scope's life.
+    /// Invariant, so that `'scope` cannot shrink below the scope's lifetime.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
 struct State {
-    /// The behaviours that have not ended, and one for the scope itself until it waits.
+    /// The behaviours that have not ended, plus one for the scope itself until it waits.
     pending: AtomicUsize,
     owner: Thread,
     panic: Mutex<Option<Payload>>,
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a behaviour that may borrow from outside of the scope; otherwise as
+    /// Spawns a behaviour that may borrow from outside of the scope; otherwise like
     /// [`when`](crate::when).
     ///
     /// # Panics
-    /// * If the behaviour is refused, with what the [`Refusal`](crate::behaviour::Refusal) says: as where the set names a cown
-    ///   twice, or the runtime of the cowns is shut down.
-    /// * If the set names a cown of the pump that this thread has made: the scope would wait for the thread that
-    ///   waits for the scope.
+    /// * Panics if the behaviour is refused, with the message of the
+    ///   [`Refusal`](crate::behaviour::Refusal): for example, if the set names a cown twice, or the
+    ///   runtime of the cowns is shut down.
+    /// * Panics if the set names a cown of the pump that this thread has created: the scope would
+    ///   wait for its own thread.
     #[track_caller]
     pub fn when<S, F>(&'scope self, set: S, closure: F)
     where
@@ -119,9 +121,10 @@ impl<'scope> Scope<'scope, '_> {
                 resume_unwind(Box::new(String::from(&*message)));
             }
         };
-        // The node that holds the closure is erased in type, so nothing checks that it is gone
-        // before `'scope` ends: `wait` does, which counts this completion. (Where the spawning ends
-        // with a panic, or a refusal, it is dropped in here, and the scope itself still counts.)
+        // The node that holds the closure is type-erased, so the compiler does not check that it is
+        // gone before `'scope` ends: `wait` ensures that, since it counts this completion. (If
+        // spawning ends with a panic or a refusal, the closure is dropped in here, while the scope
+        // itself still counts.)
         simulated::spawns();
         if let Err((refusal, ..)) = spawn::spawn(set, closure, end) {
             panic!("{refusal}");
@@ -129,18 +132,18 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// Whether only this thread can run a behaviour on the set, when it pumps.
+/// Returns whether only this thread, when it pumps, can run a behaviour on the set.
 fn is_for_own_pump<S: CownSet>(set: &S) -> bool {
-    // The runtime of a model does not exist.
+    // A model has no runtime.
     !cfg!(loom)
         && context::worker().is_none()
-        // What is refused is refused by the spawning, at once.
+        // A set that is refused is refused when it is spawned.
         && count_members(set).is_ok()
         && placing::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
 }
 
-/// One behaviour of the scope that has not ended: it has when this is dropped. The closure is gone by
-/// then: it is consumed by its run, or dropped, before a completion is called.
+/// A behaviour of the scope that has not ended; dropped when it ends. The closure is gone by then:
+/// it is consumed by its run, or dropped, before a completion is called.
 struct End<'scope>(&'scope State);
 
 impl<'scope> End<'scope> {
@@ -188,8 +191,8 @@ impl State {
 
     fn end_one(&self) {
         let owner = self.owner.clone();
-        // ORDERING: Release: what the behaviour did to what it borrows comes before the return of
-        // the scope (acquire in `wait`). After this the scope may be gone.
+        // ORDERING: Release: what the behaviour did to its borrows comes before the return of the
+        // scope (Acquire in `wait`). After this the scope may be gone.
         if self.pending.fetch_sub(1, Ordering::Release) == 1 {
             owner.unpark();
         }
@@ -198,7 +201,7 @@ impl State {
     #[track_caller]
     fn wait(&self) {
         self.end_one();
-        // ORDERING: Acquire pairs with the release in `end_one`.
+        // ORDERING: Acquire pairs with the Release in `end_one`.
         let all_ended = || self.pending.load(Ordering::Acquire) == 0;
         while !simulated::block_until(&"the end of its scope's behaviours", &all_ended)
             && !all_ended()

@@ -1,7 +1,7 @@
-//! Behaviours on one cown, held exclusively: the shape of a message.
+//! Behaviours that hold one cown exclusively: the common case of a message.
 //!
-//! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. Nothing is
-//! counted, since the token of the one cown is all that the behaviour waits for.
+//! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. There is
+//! no count, since the token of the one cown is all that the behaviour waits for.
 
 use crate::queue::single::{Single, link, link_in_group, take};
 use crate::queue::spawn::launch_by;
@@ -25,7 +25,7 @@ use crate::sched::Successor;
 use crate::sched::worker::Worker;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
-/// A one-cown behaviour with its body type, which gives it its functions.
+/// A single with its body type, which determines its functions.
 pub(crate) struct SingleBehaviour<S: CownSet, F, C>(Single<Body<S, F, C>>);
 
 impl<S, F, C> SingleBehaviour<S, F, C>
@@ -46,7 +46,7 @@ where
     #[inline]
     pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
         let node = Single::allocate(member, &Self::VTABLE, body);
-        // SAFETY: ours alone, and the cown alive by the caller's set.
+        // SAFETY: this thread owns the new node, and the caller's set keeps the cown alive.
         unsafe { Self::note(node, member) };
         node
     }
@@ -54,35 +54,37 @@ where
     /// Spawns a behaviour on a cown that is in no group.
     ///
     /// # Safety
-    /// The body is for the member, whose cown a handle of the caller's keeps alive.
+    /// The body is for the member, and a handle of the caller keeps the cown alive.
     #[inline]
     pub(crate) unsafe fn spawn_by(worker: &Worker, member: Member, body: Body<S, F, C>) {
         let Some(block) = pool::try_alloc(Single::<Body<S, F, C>>::LAYOUT) else {
-            // SAFETY: by the caller's word.
+            // SAFETY: the conditions are those of this function.
             return unsafe { Self::spawn_refilled(worker, member, body) };
         };
-        // SAFETY: the block was made for this layout; the rest by the caller's word.
+        // SAFETY: the block was just allocated with this layout; the body is for the member, whose
+        // cown is alive.
         unsafe { Self::spawn_in(block, worker, member, body) };
     }
 
-    /// The same where the thread has no block at hand.
+    /// The same if the thread has no block at hand.
     ///
     /// # Safety
-    /// As [`spawn_by`](Self::spawn_by).
+    /// See [`spawn_by`](Self::spawn_by).
     #[cold]
     #[inline(never)]
     unsafe fn spawn_refilled(worker: &Worker, member: Member, body: Body<S, F, C>) {
         let block = pool::alloc(Single::<Body<S, F, C>>::LAYOUT);
-        // SAFETY: as in `spawn_by`.
+        // SAFETY: the block was just allocated with this layout; the body is for the member, whose
+        // cown is alive.
         unsafe { Self::spawn_in(block, worker, member, body) };
     }
 
     /// # Safety
-    /// As [`spawn_by`](Self::spawn_by), and as [`Single::fill`].
+    /// See [`spawn_by`](Self::spawn_by) and [`Single::fill`].
     #[inline(always)]
     unsafe fn spawn_in(block: NonNull<u8>, worker: &Worker, member: Member, body: Body<S, F, C>) {
-        // SAFETY: by the caller's word. When the queue was empty the request, which stands in it, keeps the cown
-        // alive while we have the token.
+        // SAFETY: the block has the layout of the node, and the cown is alive. If the queue was
+        // empty, the request in it keeps the cown alive while this thread has the token.
         unsafe {
             let node = Single::fill(block, Slot::beginning(member), &Self::VTABLE, body);
             Self::note(node, member);
@@ -90,23 +92,23 @@ where
         }
     }
 
-    /// The same on a member of a group; returns the request.
+    /// The same for a member of a group; returns the request.
     #[inline]
     pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
         let vtable = &Self::VTABLE_IN_GROUP;
         let node = Single::allocate(member, vtable, body);
-        // SAFETY: as above.
+        // SAFETY: this thread owns the new node, and the caller's set keeps the cown alive.
         unsafe { Self::note(node, member) };
         Single::slot(node)
     }
 
-    /// Tells the simulation where the behaviour stands.
+    /// Tells the simulation which queue the behaviour is in.
     ///
     /// # Safety
-    /// The node is the caller's alone, and the cown alive.
+    /// The caller owns the node, and the cown is alive.
     #[inline(always)]
     unsafe fn note(node: NonNull<Single<Body<S, F, C>>>, member: Member) {
-        // SAFETY: by the caller's word, both.
+        // SAFETY: the caller owns the node, and the cown is alive.
         unsafe {
             let queue = iter::once_with(|| member.queue_ptr().addr().get());
             let body = &(*node.as_ptr()).body;
@@ -119,8 +121,8 @@ where
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<Body<S, F, C>>>();
         let slot = Single::slot(node);
-        // SAFETY: a ready one-cown behaviour holds its cown. The node stays in the queue, where a
-        // successor may write to its `next`, until it is released; then it is ours alone.
+        // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may
+        // write its `next`, until it is released; then this thread owns it exclusively.
         unsafe {
             let member = slot.as_ref().member();
             if member.header().flags.may_be_refused(context) {
@@ -145,10 +147,10 @@ where
         }
     }
 
-    /// What comes after a body that has panicked.
+    /// Handles a body that has panicked.
     ///
     /// # Safety
-    /// As [`end`](Self::end).
+    /// See [`end`](Self::end).
     #[cold]
     #[inline(never)]
     unsafe fn end_panicked(
@@ -156,7 +158,7 @@ where
         panicked: Panicked<C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds its cown, and its body was taken.
         unsafe {
             let member = Single::slot(node).as_ref().member();
             let ended = panicked.tell::<F>(&Cursor::single(&member), context.home);
@@ -164,24 +166,24 @@ where
         }
     }
 
-    /// The same for a behaviour that may have to be refused.
+    /// Runs a behaviour that may have to be refused.
     ///
     /// # Safety
-    /// As for `run`.
+    /// See `run`.
     #[cold]
     #[inline(never)]
     unsafe fn run_with_care(
         node: NonNull<Single<Body<S, F, C>>>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: as in `run`.
+        // SAFETY: the behaviour holds its cown; see `run`.
         unsafe {
             let ended = Self::execute(node, context);
             Self::end(node, ended, context)
         }
     }
 
-    /// What comes after the body.
+    /// Releases the cown after the body, and delivers the outcome.
     ///
     /// # Safety
     /// The behaviour holds its cown, and its body was taken.
@@ -192,7 +194,8 @@ where
         context: &RunContext,
     ) -> Option<TaskPtr> {
         let mut successor = Successor::new(context.home);
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds its cown until it is released here; then this thread owns the
+        // node.
         unsafe {
             release_exclusive(Single::slot(node), &mut successor);
             pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
@@ -201,14 +204,15 @@ where
         successor.take()
     }
 
-    /// Runs a behaviour on a member of a group, and what it leaves in the ring.
+    /// Runs a behaviour on a member of a group, and then the ring.
     ///
     /// # Safety
-    /// As for `run`.
+    /// See `run`.
     unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<Body<S, F, C>>>();
         let slot = Single::slot(node);
-        // SAFETY: as in `run`; the request of a task that is ready is the head of the leader's queue.
+        // SAFETY: the task is ready, so it holds the group, and its request is the head of the
+        // leader's queue.
         unsafe {
             let leader = slot.as_ref().member().queue_ptr();
             turn::run(leader, HoldingRequest::new(slot, task, Self::dispose), context, || {
@@ -218,9 +222,9 @@ where
     }
 
     /// # Safety
-    /// The node's behaviour holds its cown, and is run once.
+    /// The behaviour of the node holds its cown, and is run once.
     unsafe fn execute(node: NonNull<Single<Body<S, F, C>>>, context: &RunContext) -> Ended<C> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds its cown, and its body is taken once.
         unsafe {
             let member = Single::slot(node).as_ref().member();
             take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(&member), context)
@@ -228,16 +232,17 @@ where
     }
 
     /// # Safety
-    /// As for every [`InGroup::body`].
+    /// See [`InGroup::body`].
     unsafe fn run_body(task: TaskPtr, context: &RunContext) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the behaviour holds its group, and is run once.
         unsafe { Self::execute(task.cast(), context) }.deliver();
     }
 
     /// # Safety
     /// The task is of this type, and has run and left its queue.
     unsafe fn dispose(task: TaskPtr) {
-        // SAFETY: the node is ours alone, and its body was taken.
+        // SAFETY: the task has left its queue, so this thread owns the node, and its body was
+        // taken.
         unsafe { pool::dealloc(task.cast(), Single::<Body<S, F, C>>::LAYOUT) };
     }
 }

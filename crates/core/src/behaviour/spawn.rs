@@ -1,4 +1,4 @@
-//! From a set and a closure to a queued behaviour.
+//! Turns a set and a closure into a queued behaviour.
 
 use crate::queue::spawn::launch_externally;
 use std::mem::{self, ManuallyDrop};
@@ -26,13 +26,13 @@ use crate::queue::slot::QueuePosition;
 use crate::sched::{at_work_in, context, external, schedule};
 use crate::simulated;
 
-/// Requests of the usual number of cowns lie on the stack.
+/// Requests for the usual number of cowns are on the stack.
 type Requests = SmallVec<[Request; 8]>;
 
 /// Spawns a behaviour.
 ///
 /// # Errors
-/// A set that cannot be used gives the closure and the completion back.
+/// Returns the closure and the completion if the set cannot be used.
 #[inline]
 pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
@@ -45,7 +45,7 @@ where
     }
     if !S::ANNOUNCES {
         spawn_on(&set, closure, completion)?;
-        // As `Given` says.
+        // See `Given`.
         set.give();
         return Ok(());
     }
@@ -62,14 +62,14 @@ where
     Ok(())
 }
 
-/// A set of which a behaviour has been made, which may have run, and used the handles, already: here they are only
-/// given, even if foreign code panics.
+/// A set whose behaviour exists, and may already have run and used the handles: its handles can
+/// only be given away from here on, even if foreign code panics.
 struct Given<S: CownSet>(ManuallyDrop<S>);
 
 impl<S: CownSet> Drop for Given<S> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: taken once, here.
+        // SAFETY: the set is taken once, here.
         unsafe { ManuallyDrop::take(&mut self.0) }.give();
     }
 }
@@ -90,12 +90,12 @@ where
     }
 }
 
-/// The handles of a set were told that a behaviour on it is about to be queued. When this is dropped they are told that
-/// it will not, or stands in its queues.
+/// The handles of a set were told that a behaviour on it is about to be queued. When dropped, tells
+/// them that it is in its queues, or is not going to be.
 struct Announced<'a, S: CownSet>(&'a S);
 
 impl<'a, S: CownSet> Announced<'a, S> {
-    /// Tells whether one of the handles is to be asked, too.
+    /// Also returns whether one of the handles must be asked.
     #[inline]
     fn new(set: &'a S) -> (Self, bool) {
         let asks = set.announce_all();
@@ -106,13 +106,13 @@ impl<'a, S: CownSet> Announced<'a, S> {
 impl<S: CownSet> Drop for Announced<'_, S> {
     #[inline]
     fn drop(&mut self) {
-        // It may be a panic of such a handle that has led here.
+        // A panic of such a handle may have led here.
         drop_quietly(|| self.0.announced_all());
     }
 }
 
-/// Foreign handles may name other cowns each time that they are asked: they are asked once for what
-/// stands in queues, and all that must be true of it is looked up there.
+/// Foreign handles may name other cowns each time they are asked: they are asked once for the
+/// members to queue, and everything required of these is checked on the result.
 #[inline]
 fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
@@ -128,7 +128,7 @@ where
     if context::worker().is_some() {
         return match pair::members(set) {
             Some(members) => {
-                // SAFETY: those of the set, which is the caller's.
+                // SAFETY: the members are those of the caller's set.
                 unsafe { spawn_pair(set, members, closure, completion) };
                 Ok(())
             }
@@ -138,7 +138,7 @@ where
     spawn_externally(set, closure, completion)
 }
 
-/// The same on several cowns, by a thread that is no worker.
+/// The same on several cowns, on a thread that is not a worker.
 #[inline(never)]
 fn spawn_externally<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
@@ -147,10 +147,11 @@ where
     C: Completion,
 {
     simulated::point();
-    // No worker may be up to see that there is work: so be seen as an external thread.
+    // All workers may be asleep and not see the work, so this thread must be visible as an external
+    // one.
     external::within(home_of(set), || match pair::members(set) {
         Some(members) => {
-            // SAFETY: those of the set, which is the caller's.
+            // SAFETY: the members are those of the caller's set.
             unsafe { spawn_pair(set, members, closure, completion) };
             Ok(())
         }
@@ -158,7 +159,7 @@ where
     })
 }
 
-/// Spawns on two cowns of which a pair is made.
+/// Spawns on two cowns that can form a pair.
 ///
 /// # Safety
 /// They are the [members](pair::members) of the set.
@@ -170,11 +171,11 @@ where
     C: Completion,
 {
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-    // SAFETY: by the caller's word; the set keeps them alive.
+    // SAFETY: they are the members of the set, which keeps them alive.
     unsafe { PairBehaviour::spawn(members, body) };
 }
 
-/// Spawns on one cown, which a handle of the caller's keeps alive.
+/// Spawns on one cown, which a handle of the caller keeps alive.
 #[inline]
 fn spawn_single<S, F, C>(member: Member, body: Body<S, F, C>)
 where
@@ -182,18 +183,19 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: alive, by the set's handle.
+    // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {
-        // SAFETY: as above; the member is of the leader's group, and the body for it.
+        // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
+        // body is for it.
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
     let Some(worker) = context::worker() else { return spawn_single_externally(member, body) };
-    // SAFETY: the set's handle keeps the cown, which is in no group, alive.
+    // SAFETY: the set's handle keeps the cown alive, which is in no group.
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };
 }
 
-/// The same by a thread that is no worker.
+/// The same on a thread that is not a worker.
 #[inline(never)]
 fn spawn_single_externally<S, F, C>(member: Member, body: Body<S, F, C>)
 where
@@ -203,12 +205,13 @@ where
 {
     simulated::point();
     let node = SingleBehaviour::allocate(member, body);
-    // SAFETY: the node is ours, and the set's handle keeps the cown, which is in no group, alive.
+    // SAFETY: this thread owns the node, and the set's handle keeps the cown alive, which is in no
+    // group.
     unsafe { launch_externally(Single::slot(node)) };
 }
 
-/// Spawns on one cown, and tells where the behaviour stands in the queue. It stands in none if it is on a
-/// member of a group that the caller holds, and comes before all that is queued.
+/// Spawns on one cown, and returns the behaviour's position in the queue. There is none if the cown
+/// is a member of a group that the caller holds, and the behaviour comes before everything queued.
 pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Option<QueuePosition>
 where
     S: CownSet,
@@ -216,16 +219,17 @@ where
 {
     let member = only_member(set);
     let body = Body::<S, F, Forget>::new(set.shape(), closure, Forget);
-    // SAFETY: alive, by the set's handle.
+    // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {
-        // SAFETY: as above; the member is of the leader's group, and the body for it.
+        // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
+        // body is for it.
         return unsafe { in_group::spawn_placed(leader, member, body) };
     }
     at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate(member, body);
         let place = QueuePosition::of(Single::slot(node));
-        // SAFETY: the node is ours, and the set's handle keeps the cown alive.
+        // SAFETY: this thread owns the node, and the set's handle keeps the cown alive.
         unsafe { Single::spawn(node) };
         Some(place)
     })
@@ -239,7 +243,7 @@ where
     C: Completion,
 {
     prefetch_cowns(set);
-    // `spawn` has looked that there are no more.
+    // `spawn` has checked that there are no more.
     let len = set.member_count() as u32;
     let mut requests = Requests::new();
     let mut collect = |request| requests.push(request);
@@ -251,12 +255,13 @@ where
     }
     let all_queued = requests.len() == set.member_count();
     if let Some(leader) = behaviour.group() {
-        // SAFETY: prepared above; the set's handles keep the cowns alive.
+        // SAFETY: the behaviour was prepared above; the set's handles keep the cowns alive.
         unsafe { behaviour.spawn_in_group(leader) };
         return Ok(());
     }
     let node = behaviour.into_node();
-    // SAFETY: prepared above; the set's handles keep the cowns alive, which are distinct.
+    // SAFETY: the behaviour was prepared above; the set's handles keep the cowns alive, which are
+    // distinct.
     unsafe {
         if !S::HAS_READS && all_queued && claim::take_all(Multi::requests(node))
             || requests.is_empty()
@@ -269,8 +274,8 @@ where
     Ok(())
 }
 
-/// Asks for the cowns' headers, which may have been used by other processors, all at once and
-/// before the behaviour is made.
+/// Prefetches the cowns' headers, which other processors may have used, all at once and before the
+/// behaviour is created.
 #[inline]
 fn prefetch_cowns<S: CownSet>(set: &S) {
     set.visit(&mut Visitor(&mut |member: Member| {
@@ -291,7 +296,7 @@ pub(crate) fn sort(requests: &mut [Request]) {
     }
 }
 
-/// Spawns on a set with handles of its own that has passed `assert_spawnable`.
+/// Spawns on a set with owned handles that has passed `assert_spawnable`.
 pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
     S: CownSet,
@@ -302,24 +307,20 @@ where
         Ok(()) => {}
         Err((Refusal::Full { position }, closure, completion)) => {
             let behaviour = std::any::type_name::<F>();
-            tracing::warn!(
-                behaviour,
-                position,
-                "a behaviour that was to be spawned later is refused"
-            );
+            tracing::warn!(behaviour, position, "a deferred behaviour is refused");
             drop_quietly(move || drop(closure));
             drop_quietly(move || completion.failed(Broken::Full { position }));
         }
         Err((refusal, ..)) => {
-            panic!("a handle of the set says something else than before (`AsCown`): {refusal}")
+            panic!("a handle of the set no longer names the same cown (`AsCown`): {refusal}")
         }
     }
 }
 
-/// Whether sorted requests of one behaviour surely name no cown twice.
+/// Returns whether sorted requests of one behaviour certainly name no cown twice.
 #[inline]
 fn has_no_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> bool {
-    // Members of one group are joined, and those that are named twice with them.
+    // Members of one group are joined, including any that are named twice.
     sorted.len() == set.member_count()
         && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)
 }

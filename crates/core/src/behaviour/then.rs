@@ -1,4 +1,4 @@
-//! Behaviours that follow a promise, and those that keep one.
+//! Behaviours that follow a promise, and behaviours that complete one.
 
 use std::any::type_name;
 
@@ -11,8 +11,8 @@ use crate::promise::{Promise, Resolver};
 use crate::simulated;
 
 impl<R: Send + 'static> Promise<R> {
-    /// Spawns a behaviour on `set` once the value is there, and passes the value to it. The
-    /// behaviour takes its place in the order of its cowns at that moment, not now.
+    /// Spawns a behaviour on `set` with the value when it is available. The behaviour takes its
+    /// place in the order of its cowns at that time, not now.
     ///
     /// Costs an allocation, and a clone of each handle in the set.
     ///
@@ -29,7 +29,7 @@ impl<R: Send + 'static> Promise<R> {
     /// ```
     ///
     /// # Panics
-    /// If the set names a cown twice, or cowns of different pumps.
+    /// Panics if the set names a cown twice, or cowns of different pumps.
     #[track_caller]
     pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
     where

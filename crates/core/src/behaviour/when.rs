@@ -1,4 +1,4 @@
-//! Spawning behaviours: the functions that users call.
+//! The functions that spawn behaviours.
 
 use super::placing;
 use super::refusal::{Refusal, WhenError};
@@ -9,27 +9,26 @@ use crate::fault::Broken;
 use crate::promise::Promise;
 use crate::simulated;
 
-/// Spawns a behaviour: `closure` runs, once, as soon as it holds all cowns of `set`.
+/// Spawns a behaviour: `closure` runs once, as soon as it holds all cowns of `set`.
 ///
-/// * **Order.** Of two behaviours whose sets overlap, the one that was spawned first runs first.
-///   The order of spawning is causal: what a behaviour spawns comes after it, and after all that
-///   was spawned before it.
+/// * **Order.** Behaviours that share a cown run in spawn order. Spawn order is causal: what a
+///   behaviour spawns comes after the behaviour, and after everything spawned before it.
 /// * **Atomicity.** The behaviour holds its cowns from start to end.
-/// * **No deadlock.** It needs all its cowns at once and gets nothing more while it runs.
-/// * Readers (`cown.read()`) that stand next to each other in a cown's order run in parallel.
+/// * **No deadlock.** It acquires all its cowns at once, and nothing more while it runs.
+/// * Adjacent readers (`cown.read()`) in a cown's order run in parallel.
 ///
-/// This returns at once. The closure runs on a worker of the runtime that the first cown of the set
-/// belongs to, or, if one of them belongs to a [`Pump`](crate::runtime::Pump), on that pump's thread; a set without cowns runs at once on the current runtime. To have the result, use
-/// [`ask`].
+/// Returns at once. The closure runs on a worker of the runtime of the set's first cown, or, if a
+/// cown of the set belongs to a [`Pump`](crate::runtime::Pump), on that pump's thread. With an
+/// empty set it is ready at once, on the current runtime. For a result, use [`ask`].
 ///
 /// If the closure panics, the cowns that it held exclusively are poisoned, and later behaviours on
 /// them are skipped (see [`Cown::checked`](crate::Cown::checked)).
 ///
-/// If the runtime is shut down, the closure is dropped; [`try_when`] tells.
+/// If the runtime is shut down, the closure is dropped; [`try_when`] reports this.
 ///
 /// **Cost.** On one cown: one block from a pool and one atomic exchange, and one more atomic
-/// operation at the end unless another behaviour waits behind. On n cowns that are free: n atomic
-/// operations to spawn and n at the end. If some are busy: up to 4n to spawn.
+/// operation at the end unless another behaviour is waiting. On n free cowns: n atomic operations
+/// to spawn and n at the end. If some are busy: up to 4n to spawn.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -45,8 +44,8 @@ use crate::simulated;
 /// ```
 ///
 /// # Panics
-/// If the set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
-/// ([`Refusal::Full`]): nothing is spawned then.
+/// Panics without spawning if the set names a cown twice, cowns of different pumps, or an actor
+/// that is full ([`Refusal::Full`]).
 #[doc(alias = "lock")]
 #[doc(alias = "behaviour")]
 #[inline]
@@ -62,15 +61,16 @@ where
     }
 }
 
-/// Like [`when`], and calls `otherwise` with the reason if the closure does not run to its end: if the
-/// behaviour is skipped since a cown is poisoned or closed, if it panics, or if it is dropped by a shutdown.
-/// So a chain of behaviours, each of which spawns the next, does not end unseen.
+/// Like [`when`], and calls `otherwise` with the reason if the closure does not complete: because
+/// the behaviour is skipped (a cown is poisoned or closed), panics, or is dropped by a shutdown. So
+/// a chain of behaviours, each of which spawns the next, cannot end unnoticed.
 ///
-/// `otherwise` runs once the cowns are released, on the thread that has found the reason, outside of all
-/// behaviours: it may spawn, and should not block. It comes in addition to the runtime's
-/// [panic hook](crate::runtime::Builder::panic_hook).
+/// `otherwise` runs after the cowns are released, on the thread that has found the reason, and
+/// outside of all behaviours: it may spawn, and should not block. The runtime's [panic
+/// hook](crate::runtime::Builder::panic_hook) is called as well.
 ///
-/// **Cost.** As [`when`]; `otherwise` lies in the same block as the closure. A promise ([`ask`]) costs more.
+/// **Cost.** See [`when`]; `otherwise` is stored in the same block as the closure. A promise
+/// ([`ask`]) costs more.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -84,7 +84,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`when`].
+/// See [`when`].
 #[inline]
 #[track_caller]
 pub fn when_or_else<S, F, G>(set: S, closure: F, otherwise: G)
@@ -99,7 +99,7 @@ where
     }
 }
 
-/// Calls a closure if a behaviour does not run to its end.
+/// Calls a closure if a behaviour does not complete.
 struct Otherwise<G>(G);
 
 impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
@@ -113,11 +113,11 @@ impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
     }
 }
 
-/// Like [`when`], but says so if it cannot spawn.
+/// Like [`when`], but returns an error if it cannot spawn.
 ///
 /// # Errors
-/// The set names a cown twice, cowns of different pumps, or an actor that takes no more behaviours for now
-/// ([`Refusal::Full`]), or its runtime is shut down. The closure is given back.
+/// Returns the closure if the set names a cown twice, cowns of different pumps, or an actor that is
+/// full ([`Refusal::Full`]), or if its runtime is shut down.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -142,10 +142,10 @@ where
         .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }
 
-/// Spawns a behaviour with a result: as [`when`], and returns a promise of what the closure
-/// returns. The promise is kept once the behaviour has released its cowns.
+/// Like [`when`], but returns a promise of the closure's return value. The promise completes after
+/// the behaviour has released its cowns.
 ///
-/// **Cost.** As [`when`], and one more block and one more atomic operation for the promise.
+/// **Cost.** See [`when`]; one more block and one more atomic operation for the promise.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -156,7 +156,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As [`when`].
+/// See [`when`].
 #[inline]
 #[track_caller]
 pub fn ask<S, F, R>(set: S, closure: F) -> Promise<R>
@@ -172,7 +172,7 @@ where
     promise
 }
 
-/// Like [`ask`], but says so if it cannot spawn.
+/// Like [`ask`], but returns an error if it cannot spawn.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -189,7 +189,7 @@ where
 /// ```
 ///
 /// # Errors
-/// As [`try_when`].
+/// See [`try_when`].
 #[cfg_attr(feature = "sim", track_caller)]
 pub fn try_ask<S, F, R>(set: S, closure: F) -> Result<Promise<R>, WhenError<F>>
 where

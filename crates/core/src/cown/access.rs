@@ -1,4 +1,4 @@
-//! What a behaviour's closure gets for a member of its set that it names by value, or as one that may be poisoned.
+//! What a behaviour's closure receives for a member named by value, or as possibly poisoned.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -9,11 +9,10 @@ use super::layout::CownBox;
 use super::set::{AsCown, view_mut};
 use crate::queue::header::{CownHeader, Flags};
 
-/// The state of a cown that a panic has poisoned, as a [`checked`](crate::Cown::checked) member of a
-/// set gets it.
+/// The state of a poisoned cown, for a [`checked`](crate::Cown::checked) member of a set.
 ///
-/// The state may be half changed. Look at it or put it right through [`get_mut`](Self::get_mut),
-/// then [`clear`](Self::clear) the mark. A cown that is not cleared stays poisoned.
+/// The state may be inconsistent. Inspect or repair it through [`get_mut`](Self::get_mut), then
+/// [`clear`](Self::clear) the mark; until then the cown stays poisoned.
 #[doc(alias = "PoisonError")]
 pub struct Poisoned<'a, T> {
     header: &'a CownHeader,
@@ -24,30 +23,30 @@ impl<'a, T> Poisoned<'a, T> {
     /// # Safety
     /// The caller holds the cown exclusively for `'a`.
     pub(crate) unsafe fn new(cown: NonNull<CownHeader>) -> Self {
-        // SAFETY: held for `'a`, and `T` is the type of its state.
+        // SAFETY: the caller holds the cown exclusively for `'a`, and `T` is the type of its state.
         unsafe { Self { header: cown.as_ref(), state: &mut *CownBox::<T>::state(cown) } }
     }
 
-    /// The same with the view that a handle shows of the state.
+    /// The same, with the view of the state that a handle shows.
     ///
     /// # Safety
     /// The cown is one of `H`'s, and the caller holds it exclusively for `'a`.
     pub(super) unsafe fn of_view<H: AsCown<View = T>>(cown: NonNull<CownHeader>) -> Self {
-        // SAFETY: held for `'a`, and one of `H`'s.
+        // SAFETY: the caller holds the cown, one of `H`'s, exclusively for `'a`.
         unsafe { Self { header: cown.as_ref(), state: view_mut::<H>(cown) } }
     }
 
-    /// The state as the panic left it.
+    /// Returns the state as the panic left it.
     pub fn get_ref(&self) -> &T {
         self.state
     }
 
-    /// The state as the panic left it, to be put right.
+    /// Returns the state as the panic left it, for repair.
     pub fn get_mut(&mut self) -> &mut T {
         self.state
     }
 
-    /// Says that the state is sound again, and gives it out.
+    /// Clears the poison mark and returns the state.
     pub fn clear(self) -> &'a mut T {
         self.header.set(Flags::POISONED, false);
         self.state
@@ -68,10 +67,10 @@ impl<T> fmt::Display for Poisoned<'_, T> {
 
 impl<T> std::error::Error for Poisoned<'_, T> {}
 
-/// A cown that a behaviour was given by value: exclusive access to its state, and the handle.
+/// A cown that a behaviour was given by value: exclusive access to its state, and its handle.
 ///
-/// For chains of behaviours (a token that is passed on, a philosopher's next meal) and for those
-/// that want to pass on their own address: the handle travels with the behaviour, and is neither
+/// For chains of behaviours (a token that is passed on, a philosopher's next meal) and for
+/// behaviours that pass on their own address: the handle travels with the behaviour, and is neither
 /// cloned nor counted.
 ///
 /// ```
@@ -103,18 +102,18 @@ impl<'a, T: Send + 'static> Held<'a, T> {
         Self { state, cown }
     }
 
-    /// The cown.
+    /// Returns the cown.
     pub fn cown(&self) -> &Cown<T> {
         &self.cown
     }
 
-    /// Gives the handle out, and the state up.
+    /// Returns the handle, giving up access to the state.
     #[inline]
     pub fn into_cown(self) -> Cown<T> {
         self.cown
     }
 
-    /// The state and the handle, each for itself.
+    /// Returns the state and the handle separately.
     #[inline]
     pub fn into_parts(self) -> (&'a mut T, Cown<T>) {
         (self.state, self.cown)

@@ -1,4 +1,4 @@
-//! Members of sets that may be poisoned or closed: what the closure gets for each.
+//! Members of sets that may be poisoned or closed: what the closure receives for each.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,8 +10,8 @@ use super::handle::Cown;
 use super::set::{AsCown, view, view_mut};
 use crate::queue::header::{CownHeader, Flags};
 
-/// The state of a cown that a panic has poisoned, as a member of a set gets it that is
-/// [read checked](crate::cown::Read::checked). To clear the mark, name the cown exclusively
+/// The state of a poisoned cown, for a member of a set that is [read
+/// checked](crate::cown::Read::checked). To clear the mark, name the cown exclusively
 /// ([`checked`](crate::Cown::checked)).
 pub struct PoisonedRead<'a, T>(&'a T);
 
@@ -20,7 +20,7 @@ impl<'a, T> PoisonedRead<'a, T> {
         Self(state)
     }
 
-    /// The state as the panic left it.
+    /// Returns the state as the panic left it.
     pub fn get_ref(&self) -> &'a T {
         self.0
     }
@@ -40,15 +40,15 @@ impl<T> fmt::Display for PoisonedRead<'_, T> {
 
 impl<T> std::error::Error for PoisonedRead<'_, T> {}
 
-/// Why a member of a checked slice ([`checked_all`](crate::cown::checked_all),
-/// [`ReadAll::checked`](crate::cown::ReadAll::checked)) has no sound state. `P` gives access to one that is
-/// poisoned: [`Poisoned`] or [`PoisonedRead`].
+/// The reason why a member of a checked slice ([`checked_all`](crate::cown::checked_all),
+/// [`ReadAll::checked`](crate::cown::ReadAll::checked)) has no sound state. `P` gives access to a
+/// poisoned one: [`Poisoned`] or [`PoisonedRead`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MemberError<P> {
     /// A behaviour panicked while it held the cown.
     Poisoned(P),
-    /// The cown is closed: its state has ended, as that of an actor that has stopped.
+    /// The cown is closed: its state has ended, like that of a stopped actor.
     Closed,
 }
 
@@ -63,51 +63,52 @@ impl<P: fmt::Display> fmt::Display for MemberError<P> {
 
 impl<P: std::error::Error> std::error::Error for MemberError<P> {}
 
-/// Exclusive access to the states of a slice of cowns, of which some may be poisoned or closed; see
+/// Exclusive access to the states of a slice of cowns, some of which may be poisoned or closed; see
 /// [`checked_all`](crate::cown::checked_all).
 pub struct CheckedMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a mut T>,
-    /// Invariant: `H` alone tells of what type the states are.
+    /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
 }
 
-/// Read access to the states of a slice of cowns, of which some may be poisoned or closed; see
+/// Read access to the states of a slice of cowns, some of which may be poisoned or closed; see
 /// [`ReadAll::checked`](crate::cown::ReadAll::checked).
 pub struct CheckedReadMembers<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a T>,
-    /// Invariant: `H` alone tells of what type the states are.
+    /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
 }
 
-// SAFETY: like `Vec<Result<&mut T, _>>`, as `Members`.
+// SAFETY: like `Vec<Result<&mut T, _>>`, as with `Members`.
 unsafe impl<T: Send, H> Send for CheckedMembers<'_, T, H> {}
-// SAFETY: through `&CheckedMembers` only `&View` can be reached, and `&State`, of which views are made.
+// SAFETY: `&CheckedMembers` gives access only to `&View`, and to the `&State` from which views are
+// created.
 unsafe impl<H: AsCown<State: Sync, View: Sync>> Sync for CheckedMembers<'_, H::View, H> {}
-// SAFETY: like `Vec<Result<&T, _>>`. (The states are `Sync`, or there would be none.)
+// SAFETY: like `Vec<Result<&T, _>>`. (The states are `Sync`, or this could not be created.)
 unsafe impl<T: Sync, H> Send for CheckedReadMembers<'_, T, H> {}
-// SAFETY: as above.
+// SAFETY: like `Vec<Result<&T, _>>`. (The states are `Sync`, or this could not be created.)
 unsafe impl<T: Sync, H> Sync for CheckedReadMembers<'_, T, H> {}
 
-/// What a checked member is read as.
+/// What a checked member is when read.
 type Checked<'a, T> = Result<&'a T, MemberError<PoisonedRead<'a, T>>>;
-/// What a checked member is held as.
+/// What a checked member is when held exclusively.
 type CheckedMut<'a, T> = Result<&'a mut T, MemberError<Poisoned<'a, T>>>;
 
-/// Whether a behaviour on the handle's cown does not find a state.
+/// Returns whether the state of the handle's cown has ended for this kind of behaviour.
 ///
 /// # Safety
-/// The cown is held.
+/// The behaviour holds the cown.
 unsafe fn is_closed<H: AsCown>(cown: NonNull<CownHeader>) -> bool {
-    // SAFETY: held, so alive.
+    // SAFETY: the cown is held, so it is alive.
     !H::UNCHECKED && unsafe { cown.as_ref() }.has(Flags::CLOSED)
 }
 
 /// # Safety
-/// The cown is one of `H`'s, and nobody changes its state for `'a`.
+/// The cown is one of `H`'s, and its state does not change for `'a`.
 unsafe fn read<'a, H: AsCown>(cown: NonNull<CownHeader>) -> Checked<'a, H::View> {
-    // SAFETY: held, and one of `H`'s.
+    // SAFETY: the cown is one of `H`'s, alive, and its state does not change for `'a`.
     unsafe {
         if is_closed::<H>(cown) {
             return Err(MemberError::Closed);
@@ -121,9 +122,11 @@ unsafe fn read<'a, H: AsCown>(cown: NonNull<CownHeader>) -> Checked<'a, H::View>
 }
 
 /// # Safety
-/// The cown is one of `H`'s, held exclusively for `'a`, and nobody else has a reference to its state.
+/// The cown is one of `H`'s and held exclusively for `'a`, and there is no other reference to its
+/// state.
 unsafe fn hold<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedMut<'a, H::View> {
-    // SAFETY: held exclusively, and one of `H`'s.
+    // SAFETY: the cown is one of `H`'s and held exclusively for `'a`, without another reference to
+    // its state.
     unsafe {
         if is_closed::<H>(cown) {
             return Err(MemberError::Closed);
@@ -142,7 +145,7 @@ unsafe fn hold<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedMut<'a, H::Vi
 pub(super) unsafe fn read_one<'a, H: AsCown>(
     cown: NonNull<CownHeader>,
 ) -> Result<&'a H::View, PoisonedRead<'a, H::View>> {
-    // SAFETY: held, and one of `H`'s.
+    // SAFETY: the cown is one of `H`'s, and held for reading for `'a`.
     unsafe {
         let state = view::<H>(cown);
         if cown.as_ref().is_poisoned() { Err(PoisonedRead::new(state)) } else { Ok(state) }
@@ -151,75 +154,76 @@ pub(super) unsafe fn read_one<'a, H: AsCown>(
 
 impl<'a, H: AsCown> CheckedMembers<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are those of `H`'s, distinct, and held exclusively for `'a`.
+    /// The cowns of the cursor are `H`'s, distinct, and held exclusively for `'a`.
     pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
-    /// How many cowns the slice has.
+    /// Returns the length of the slice.
     pub fn len(&self) -> usize {
         self.cursor.len()
     }
 
-    /// Whether the slice is empty.
+    /// Returns whether the slice is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The state of the cown at a position of the slice, or why it is not sound.
+    /// Returns the state of the cown at an index, or why it is not sound.
     pub fn get(&self, index: usize) -> Option<Checked<'_, H::View>> {
         let cown = self.cursor.get(index)?.header_ptr();
-        // SAFETY: held, and borrowed as `self` is.
+        // SAFETY: the cown is held, and its state borrowed as long as `self`.
         Some(unsafe { read::<H>(cown) })
     }
 
-    /// The state of the cown at a position of the slice, to change it, or why it is not sound.
+    /// Returns the state of the cown at an index mutably, or why it is not sound.
     pub fn get_mut(&mut self, index: usize) -> Option<CheckedMut<'_, H::View>> {
         let cown = self.cursor.get(index)?.header_ptr();
-        // SAFETY: held exclusively, and borrowed as `self` is.
+        // SAFETY: the cown is held exclusively, and its state borrowed mutably as long as `self`.
         Some(unsafe { hold::<H>(cown) })
     }
 
-    /// The states in order.
+    /// Iterates over the states in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Checked<'_, H::View>> {
-        // SAFETY: held, and borrowed as `self` is.
+        // SAFETY: the cowns are held, and their states borrowed as long as `self`.
         members(self.cursor.clone()).map(|cown| unsafe { read::<H>(cown) })
     }
 
-    /// The states in order, to change them. All may be used at the same time.
+    /// Iterates over the states in order, mutably. All may be used at the same time.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = CheckedMut<'_, H::View>> {
-        // SAFETY: held exclusively, borrowed as `self` is, distinct, and each given out once.
+        // SAFETY: the cowns are held exclusively and distinct, each is yielded once, and their
+        // states are borrowed mutably as long as `self`.
         members(self.cursor.clone()).map(|cown| unsafe { hold::<H>(cown) })
     }
 }
 
 impl<'a, H: AsCown> CheckedReadMembers<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are those of `H`'s, and held at least for reading for `'a`.
+    /// The cowns of the cursor are `H`'s, and held at least for reading for `'a`.
     pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
-    /// How many cowns the slice has.
+    /// Returns the length of the slice.
     pub fn len(&self) -> usize {
         self.cursor.len()
     }
 
-    /// Whether the slice is empty.
+    /// Returns whether the slice is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The state of the cown at a position of the slice, or why it is not sound.
+    /// Returns the state of the cown at an index, or why it is not sound.
     pub fn get(&self, index: usize) -> Option<Checked<'a, H::View>> {
         let cown = self.cursor.get(index)?.header_ptr();
-        // SAFETY: held for reading for `'a`.
+        // SAFETY: the cowns are held for reading for `'a`.
         Some(unsafe { read::<H>(cown) })
     }
 
-    /// The states in order.
+    /// Iterates over the states in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Checked<'a, H::View>> + use<'a, H> {
-        // SAFETY: held for reading for `'a`.
+        // SAFETY: the cowns are held for reading for `'a`.
         members(self.cursor.clone()).map(|cown| unsafe { read::<H>(cown) })
     }
 }

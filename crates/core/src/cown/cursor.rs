@@ -1,4 +1,4 @@
-//! Going over the cowns that a behaviour holds, in the order in which its set named them.
+//! Iterates over the cowns that a behaviour holds, in the order of its set.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use crate::queue::header::Flags;
 use crate::queue::interruptible;
 use crate::queue::member::Member;
 
-/// Runs over the members of a behaviour, in the order in which the set named them.
+/// Iterates over the members of a behaviour, in the order of the set.
 #[derive(Clone)]
 pub struct Cursor<'a> {
     at: *const Member,
@@ -18,7 +18,8 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// # Safety
-    /// From `first` on, `left` members lie `stride` bytes apart, and stay for `'a`.
+    /// Starting at `first`, there are `left` members, `stride` bytes apart, that stay valid for
+    /// `'a`.
     pub(crate) unsafe fn new(first: *const Member, stride: usize, left: usize) -> Self {
         Self { at: first, stride, left, behaviour: PhantomData }
     }
@@ -31,24 +32,24 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn advance(&mut self) -> Member {
         debug_assert!(self.left > 0);
-        // SAFETY: `left` members lie from here on.
+        // SAFETY: `left` members remain from here on, and it is not zero.
         let member = unsafe { *self.at };
         self.at = self.at.wrapping_byte_add(self.stride);
         self.left -= 1;
         member
     }
 
-    /// How many members are left.
+    /// The number of remaining members.
     pub(super) fn len(&self) -> usize {
         self.left
     }
 
-    /// The next member.
+    /// Returns the next member.
     pub(super) fn next(&mut self) -> Option<Member> {
         (self.left > 0).then(|| self.advance())
     }
 
-    /// The last member.
+    /// Returns the last member.
     pub(super) fn next_back(&mut self) -> Option<Member> {
         let last = self.get(self.left.checked_sub(1)?);
         self.left -= 1;
@@ -64,15 +65,15 @@ impl<'a> Cursor<'a> {
         part
     }
 
-    /// The member at a position.
+    /// Returns the member at an index.
     pub(super) fn get(&self, index: usize) -> Option<Member> {
         let at = self.at.wrapping_byte_add(self.stride * index);
-        // SAFETY: `left` members lie from here on.
+        // SAFETY: `left` members remain from here on, and `index` is below that.
         (index < self.left).then(|| unsafe { *at })
     }
 
-    /// Why the behaviour must not run: its first member that is poisoned, or closed, and was not
-    /// named as one that may be.
+    /// Returns why the behaviour must not run: its first member that is poisoned or closed, and not
+    /// named in a form that accepts this.
     ///
     /// # Safety
     /// The behaviour holds the members.
@@ -81,7 +82,7 @@ impl<'a> Cursor<'a> {
         let mut members = self.clone();
         for position in 0..self.left {
             let member = members.advance();
-            // SAFETY: held, so alive.
+            // SAFETY: the member is held, so it is alive.
             let flags = unsafe { member.header() }.flags.get(Flags::POISONED | Flags::CLOSED);
             if flags != 0 && !member.is_checked() {
                 return Some(if flags & Flags::CLOSED != 0 {
@@ -94,8 +95,8 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Has the states of the cowns end, which are interrupted, since their runtime is past its deadline. Returns whether
-    /// they have.
+    /// Ends the states of interruptible cowns whose runtime is past its deadline. Returns whether
+    /// all have ended.
     ///
     /// # Safety
     /// The behaviour holds the members, all exclusively.
@@ -104,13 +105,14 @@ impl<'a> Cursor<'a> {
         let mut members = self.clone();
         (0..self.left).all(|_| {
             let cown = members.advance().header_ptr();
-            // SAFETY: held exclusively, so alive, and its state the behaviour's alone.
+            // SAFETY: the cown is held exclusively, so it is alive and only this behaviour accesses
+            // its state.
             unsafe { interruptible::end_state(cown) }
         })
     }
 
-    /// Says to every cown that is held exclusively that the behaviour has panicked: it is poisoned,
-    /// or, if it is interrupted, told.
+    /// Tells every exclusively held cown that the behaviour has panicked: poisons it or, if it is
+    /// interruptible, calls its state.
     ///
     /// # Safety
     /// The behaviour holds the members.
@@ -122,7 +124,7 @@ impl<'a> Cursor<'a> {
             if member.is_read() {
                 continue;
             }
-            // SAFETY: held exclusively, so alive.
+            // SAFETY: the cown is held exclusively, so it is alive.
             unsafe {
                 let header = member.header();
                 if header.has(Flags::INTERRUPTIBLE) {

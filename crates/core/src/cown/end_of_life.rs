@@ -1,6 +1,7 @@
-//! The end of a cown. If the cown is idle, dropping its last handle drops the state. If not, the handle replaces the
-//! queue's tail by a mark, and the request that leaves the queue last drops the state: without a handle nothing can be
-//! queued behind it. `queue/README.md` has the argument.
+//! The end of a cown. If the cown is idle, dropping its last handle drops the state. Otherwise the
+//! handle replaces the queue's tail by a mark, and the request that leaves the queue last drops the
+//! state: without a handle nothing can be queued behind it. See `queue/README.md`, "The end of a
+//! cown".
 
 use crate::queue::group_header::run_in_group;
 use crate::queue::spawn::spawn_request;
@@ -26,46 +27,49 @@ use crate::sched::schedule;
 use crate::simulated;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
-/// What drops the states of a type.
+/// How to drop states of a type.
 pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
     const { &Last::new(TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>), destroy::<T>) }
 }
 
-/// Whether a cown without handles has an empty queue and no readers; for a member of a group, whether the whole group
-/// has.
+/// Returns whether a cown without handles has an empty queue and no readers; for a member of a
+/// group, whether the whole group has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
     if header.is_grouped() && interrupt::is_noticed(header) {
         return false;
     }
     let header = header.queue();
-    // ORDERING: Acquire, both: pair with the releases in `leave` and `drop_reader`, so that the
-    // last behaviours' work comes before what is done with the state now. The queue first: a
-    // reader is counted before it leaves it.
+    // ORDERING: Acquire, both: pair with the Releases in `try_leave_last` and `drop_reader`, so
+    // that the last behaviours' work comes before what is done with the state now. The queue first:
+    // a reader is counted before it leaves it.
     header.tail.load(Ordering::Acquire).is_null() && header.readers.load(Ordering::Acquire) == 0
 }
 
 /// Drops the state of a cown whose last handle is gone: now, or behind what is queued on it. So
-/// requests need not count as handles, and no behaviour pays for keeping its cowns alive.
+/// requests need not count as handles, and behaviours do not pay for keeping their cowns alive.
 ///
 /// # Safety
 /// The last handle is gone, and this is called once.
 pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the handles' weak count keeps the block alive.
+    // SAFETY: the weak count of the strong handles keeps the block alive.
     let header = unsafe { cown.as_ref() };
     let is_reached_by_others = header.has(Flags::INTERRUPTIBLE | Flags::GROUPED);
     if !is_reached_by_others && header.is_in_use(false) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the last handle is gone, this happens once, and the cown is reachable only
+        // through handles.
         return unsafe { leave_to_the_last(cown, last_of::<T>()) };
     }
     if is_idle(header) && header.is_within_reach() {
-        // SAFETY: without handles the queue stays empty: the state is ours.
+        // SAFETY: without handles the queue stays empty, so nothing else can reach the state.
         return unsafe { destroy::<T>(cown) };
     }
     if !is_reached_by_others {
-        // SAFETY: by the caller's word.
+        // SAFETY: the last handle is gone, this happens once, and the cown is reachable only
+        // through handles.
         return unsafe { leave_to_the_last(cown, last_of::<T>()) };
     }
-    // SAFETY: the node is ours; the block, and with it the leader, lives until it has run.
+    // SAFETY: this thread owns the new node; the block, and with it the leader, lives until the
+    // node has run.
     unsafe {
         if header.flags.get(Flags::INTERRUPTIBLE | Flags::CLOSED) == Flags::INTERRUPTIBLE {
             interrupt::interrupt_last(cown);
@@ -80,29 +84,33 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// Leaves the end to the last request in the queue; drops the state if the queue is empty.
 ///
 /// # Safety
-/// As [`retire`]; `last` is that of the state's type, and the cown can only be reached through handles.
+/// See [`retire`]; `last` is that of the state's type, and the cown is reachable only through
+/// handles.
 pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
-    // SAFETY: the handles' weak count keeps the block alive.
+    // SAFETY: the weak count of the strong handles keeps the block alive.
     let header = unsafe { cown.as_ref() };
-    // ORDERING: AcqRel. Release: what was appended by way of the handles that are gone, which we have acquired with their
-    // count, is linked (acquire in `try_leave_last`). Acquire pairs with the release in `leave`, as in
-    // `swap_tail`: the state as its last holder has left it.
+    // ORDERING: AcqRel. Release: what was appended through the handles that are gone, which this
+    // thread has acquired with their count, is linked (Acquire in `try_leave_last`). Acquire pairs
+    // with the Release in `try_leave_last`, as in `swap_tail`: the state as its last holder left
+    // it.
     if header.tail.swap(last.as_tail(), Ordering::AcqRel).is_null() {
-        // SAFETY: the queue was empty, so this thread has the token; the rest by the caller's word.
+        // SAFETY: the queue was empty, so this thread has the token; the other conditions are those
+        // of this function.
         unsafe { end_with_token(cown, last) }
     }
-    // Else the last request to leave the queue finds the mark. The cown may be gone already.
+    // Otherwise the last request to leave the queue finds the mark. The cown may already be gone.
 }
 
-/// Drops the state of a cown behind whose mark nothing will be queued, now or after its readers.
+/// Drops the state of a cown with a mark and an empty queue, now or after its readers.
 ///
 /// # Safety
-/// As [`leave_to_the_last`]; the caller has the token.
+/// See [`leave_to_the_last`]; the caller has the token.
 #[inline(never)]
 unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
     simulated::point();
     // ORDERING: Acquire, as in `is_idle`.
-    // SAFETY: only running readers, if there are any, still reach the state.
+    // SAFETY: nothing can be queued, so only running readers, if there are any, still reach the
+    // state.
     unsafe {
         let header = cown.as_ref();
         if header.readers.load(Ordering::Acquire) == 0 && header.is_within_reach() {
@@ -113,13 +121,14 @@ unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
     }
 }
 
-/// The request that drops the state of a cown that can be reached without a handle: other requests may follow it.
+/// Creates the request that drops the state of a cown that is reachable without a handle: other
+/// requests may follow it.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     Single::allocate(Member::exclusive(cown), last_of::<T>().request_vtable(), ())
 }
 
-/// The same for a request that is put aside, and never queued.
+/// The same for a request that is deferred and never queued.
 #[cold]
 pub(super) fn request_put_aside<T: Send + 'static>(
     cown: NonNull<CownHeader>,
@@ -132,11 +141,12 @@ pub(super) fn request_put_aside<T: Send + 'static>(
 /// Runs the last request of a cown.
 ///
 /// # Safety
-/// The task is that of a [`last_request`] or a [`Last::request`], or was put aside, and holds the cown.
+/// The task is that of a [`last_request`] or a [`Last::request`], or was deferred, and holds the
+/// cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
-    // SAFETY: no request can follow this one, so no other thread reads the node, and the queue
-    // need not be left.
+    // SAFETY: no request can follow this one, so no other thread reads the node, and it need not
+    // leave the queue.
     unsafe {
         let cown = Single::slot(node).as_ref().member().header_ptr();
         Single::dismantle(node);
@@ -145,10 +155,10 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
     None
 }
 
-/// The last request of a member, with the leader of its group.
+/// The last request of a member of a group, with the leader.
 type LastInGroup = Single<NonNull<CownHeader>>;
 
-/// The request that drops the state of a member of a group. Others may come behind it.
+/// Creates the request that drops the state of a member of a group. Others may be queued behind it.
 #[cold]
 fn last_request_in_group<T: Send + 'static>(
     cown: NonNull<CownHeader>,
@@ -165,10 +175,10 @@ fn last_request_in_group<T: Send + 'static>(
 /// The body of the last request of a member of a group.
 ///
 /// # Safety
-/// As for every [`InGroup::body`].
+/// See [`InGroup::body`].
 unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
-    // SAFETY: the cown keeps the leader alive until it is gone; from then on our own count does, up to
-    // `dispose_of_last`. No other request will be for the cown.
+    // SAFETY: the cown keeps the leader alive until it is gone; from then on the request's own
+    // count does, up to `dispose_of_last`. No other request is going to be for the cown.
     unsafe {
         let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member();
         Leader::retain(member.queue_ptr().cast());
@@ -179,48 +189,52 @@ unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
 /// # Safety
 /// The task is a [`last_request_in_group`] that has run and left its queue.
 unsafe fn dispose_of_last(task: TaskPtr) {
-    // SAFETY: the node is ours alone. The leader is alive by the count that we give up here.
+    // SAFETY: the task has run and left its queue, so this thread owns the node. The node's count
+    // keeps the leader alive, and is given up here.
     unsafe { Leader::release(Single::dismantle(task.cast::<LastInGroup>())) };
 }
 
-/// Drops the only handle of a cown that there is, of any kind: nobody could make another one, but of a cown that is
-/// [interruptible](crate::interrupt).
+/// Drops the only handle of a cown, of any kind: no thread could create another, except for an
+/// [interruptible](crate::interrupt) cown.
 ///
 /// # Safety
-/// The handle is the caller's to drop.
+/// The caller owns the handle and drops it with this call.
 #[inline(never)]
 pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
     const REACHED_BY_OTHERS: u16 = Flags::INTERRUPTIBLE | Flags::GROUPED;
     // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
-    // ORDERING: Acquire, as in `is_idle`. The flags after it: a reader is noted before it leaves the queue.
+    // ORDERING: Acquire, as in `is_idle`. The flags afterwards: a reader is recorded before it
+    // leaves the queue.
     let is_queue_empty = header.tail.load(Ordering::Acquire).is_null();
     let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
     if is_queue_empty && flags == 0 {
         Path::SoleHandle.take();
-        // SAFETY: the queue stays empty, and nobody has ever read: the state is ours.
+        // SAFETY: the queue stays empty, and there has never been a reader, so nothing else can
+        // reach the state.
         unsafe { destroy_plain::<T>(cown) }
     } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
         header.counts.remove_sole();
         // SAFETY: this was the last handle.
         unsafe { leave_to_the_last(cown, last_of::<T>()) }
     } else {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller owns the only handle and drops it.
         unsafe { drop_sole_with_care::<T>(cown) }
     }
 }
 
-/// The same of a cown that others may reach, or of which there is something to be seen to.
+/// The same for a cown that is reachable in other ways, or needs further checks.
 ///
 /// # Safety
-/// As [`drop_sole`].
+/// See [`drop_sole`].
 #[inline(never)]
 unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
     if !header.has(Flags::INTERRUPTIBLE | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
         Path::SoleHandle.take();
-        // SAFETY: nobody else has a handle, or could make one: the queue stays empty, and the state is ours.
+        // SAFETY: no other thread has a handle or could create one: the queue stays empty, and
+        // nothing else can reach the state.
         return unsafe { destroy::<T>(cown) };
     }
     if header.counts.remove() {
@@ -229,14 +243,14 @@ unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
     }
 }
 
-/// Drops the state of a cown that has no handle of any kind, and gives up its block: of one that is in no group, not
-/// interruptible, not pinned, and not packed.
+/// Drops the state of a cown that has no handle of any kind, and frees its block. For a cown that
+/// is in no group, and not interruptible, pinned or packed.
 ///
 /// # Safety
-/// As [`destroy`].
+/// See [`destroy`].
 #[inline(always)]
 unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the state is unreachable, and no handle of any kind is left.
     unsafe {
         if std::mem::needs_drop::<T>() {
             return destroy::<T>(cown);
@@ -245,33 +259,33 @@ unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
     }
 }
 
-/// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is forgotten
-/// instead: no thread is left that may touch it.
+/// Drops the state, and gives up the block. The state of a pinned cown whose pump is gone is
+/// leaked: no thread is left that may access it.
 ///
 /// # Safety
-/// No handle and no behaviour can reach the state any more.
+/// The state is unreachable: there is no handle and no behaviour for it.
 pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the handles' weak count keeps the block alive.
+    // SAFETY: the weak count of the strong handles keeps the block alive.
     if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
         let Some(_depth) = Depth::enter() else {
-            // SAFETY: nobody else reaches the cown, so the request holds it.
+            // SAFETY: the cown is unreachable, so the deferred request holds it.
             return unsafe { depth::put_aside(request_put_aside::<T>(cown).cast()) };
         };
-        // SAFETY: the state is ours.
+        // SAFETY: the state is unreachable, and dropped once.
         drop_quietly(|| unsafe { CownBox::<T>::state(cown).drop_in_place() });
     }
-    // SAFETY: the handles' weak count.
+    // SAFETY: the weak count of the strong handles is given up once, after the state is gone.
     unsafe { drop_weak::<T>(cown) };
 }
 
-/// Gives up one weak count, and the block with the last.
+/// Gives up one weak count, and frees the block with the last.
 ///
 /// # Safety
-/// The count is the caller's to give up. The state is gone when it is the last.
+/// The caller owns the count. If it is the last one, the state is gone.
 pub(super) unsafe fn drop_weak<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the count keeps the block alive.
     if unsafe { cown.as_ref() }.counts.remove_weak() {
-        // SAFETY: nothing of the cown is left.
+        // SAFETY: this was the last count, so nothing of the cown is left.
         unsafe { CownBox::<T>::free(cown) };
     }
 }

@@ -1,4 +1,4 @@
-//! Handles of cowns: what users hold, clone, compare and drop.
+//! Handles of cowns: cloning, comparing and dropping them.
 
 use crate::sched::runtime_handle::current_place;
 use std::fmt;
@@ -13,18 +13,19 @@ use crate::queue::header::{CownHeader, Flags};
 use crate::sched::context;
 use crate::simulated;
 
-/// A **c**oncurrent **own**er: state that only behaviours reach.
+/// A **c**oncurrent **own**er: state that only behaviours can access.
 ///
 /// The handle is one pointer, cheap to clone (one atomic addition), compare and hash; all clones
-/// stand for the same state. A cown belongs to the runtime in which it was made: behaviours on it
+/// refer to the same state. A cown belongs to the runtime in which it was created: behaviours on it
 /// run on that runtime's workers.
 ///
 /// The state is dropped when the last handle is gone and the last behaviour on it has run: on the
-/// thread that drops the last handle if nothing is queued, on a worker otherwise. (That of a cown
-/// of a [`Pump`](crate::runtime::Pump) is dropped on the pump's thread, or not at all. Where a few dozen states are dropped inside
-/// of each other, the next is dropped after the outermost, or before the thread waits for a promise.)
+/// thread that drops the last handle if nothing is queued, otherwise on a worker. (The state of a
+/// cown of a [`Pump`](crate::runtime::Pump) is dropped on the pump's thread, or not at all. When a
+/// few dozen states are being dropped inside each other, the next one is dropped after the
+/// outermost, or before the thread waits for a promise.)
 ///
-/// Up to 2^29 handles of a cown may be alive, and as many weak ones. A program that forgets more of them
+/// A cown can have up to 2^29 handles, and as many weak ones. A program that leaks more of them
 /// ([`std::mem::forget`]) is aborted.
 ///
 /// ```
@@ -37,7 +38,7 @@ use crate::simulated;
 /// assert_eq!(ask(&log, |log| log.join(", ")).wait().unwrap(), "first, second");
 /// ```
 ///
-/// The state cannot be had outside a behaviour:
+/// The state is not accessible outside of a behaviour:
 ///
 /// ```compile_fail
 /// # use coact_core as coact;
@@ -59,24 +60,25 @@ pub struct WeakCown<T: Send + 'static> {
     state: PhantomData<OfState<T>>,
 }
 
-/// What a handle does with states of type `T`: behaviours store them through it, and get them. So it stands for
-/// that very type. Were it covariant, as `PhantomData<T>` is, then a `Cown<for<'a> fn(&'a str)>` would do for a
-/// `Cown<fn(&'static str)>`; through this one a function could be stored that keeps what it is given, and through
-/// that one be called with what dies.
+/// The variance marker: behaviours both store states of type `T` through a handle and read them, so
+/// a handle must be invariant in `T`. If it were covariant, as with `PhantomData<T>`, a
+/// `Cown<for<'a> fn(&'a str)>` could be used as a `Cown<fn(&'static str)>`. Through the latter one
+/// could store a function that keeps its argument, and through the former call it with a
+/// short-lived one.
 pub(super) type OfState<T> = fn(T) -> T;
 
-/// The identity of a cown, for logs and maps. No two cowns that are alive have the same.
+/// The identity of a cown, for logs and maps. No two live cowns have the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CownId(usize);
 
-// SAFETY: a handle gives no access to the state; the state is moved between threads (hence `Send`)
-// but is held by one behaviour at a time, or by readers, for which `read` asks for `Sync`.
+// SAFETY: a handle gives no access to the state. The state moves between threads (hence `Send`),
+// but one behaviour at a time holds it, or readers do, for which `read` requires `Sync`.
 unsafe impl<T: Send> Send for Cown<T> {}
-// SAFETY: as above.
+// SAFETY: like `Send`, since cloning the handle is all that a shared one allows in addition.
 unsafe impl<T: Send> Sync for Cown<T> {}
-// SAFETY: as above.
+// SAFETY: like `Cown`: a weak handle gives access to nothing but a handle.
 unsafe impl<T: Send> Send for WeakCown<T> {}
-// SAFETY: as above.
+// SAFETY: like `Cown`: a weak handle gives access to nothing but a handle.
 unsafe impl<T: Send> Sync for WeakCown<T> {}
 
 impl CownId {
@@ -86,12 +88,12 @@ impl CownId {
 }
 
 impl<T: Send + 'static> Cown<T> {
-    /// Makes a cown of the current runtime: that of the worker that runs the caller, that which
-    /// the thread has [entered](crate::Runtime::enter), or else the
+    /// Creates a cown of the current runtime: that of the worker that runs the caller, the one that
+    /// the thread has [entered](crate::Runtime::enter), or otherwise the
     /// [global](crate::Runtime::global) one.
     ///
-    /// Costs one block of a cache line (64 bytes), or of 32 bytes and the state if that is more, and no atomic
-    /// operation. [`packed`](Self::packed) takes less memory.
+    /// Costs one block of a cache line (64 bytes), or of 32 bytes plus the state if that is more,
+    /// and no atomic operation. [`packed`](Self::packed) uses less memory.
     #[inline]
     pub fn new(state: T) -> Self {
         let made = match context::worker() {
@@ -102,17 +104,19 @@ impl<T: Send + 'static> Cown<T> {
         Self { header, state: PhantomData }
     }
 
-    /// The block of a new cown, by a thread that is no worker, or has none at hand.
+    /// Allocates the block of a new cown on a thread that is not a worker, or has no block at hand.
     #[cold]
     #[inline(never)]
     fn allocate(state: T) -> NonNull<CownHeader> {
         CownBox::allocate(state, current_place())
     }
 
-    /// The same in no more memory than it takes: 32 bytes and the state. For cowns that are many, and mostly idle.
+    /// Creates a cown in the least memory: 32 bytes plus the state. For large numbers of mostly
+    /// idle cowns.
     ///
-    /// Several such cowns may lie in one cache line, which workers that are at work on them at the same time take from
-    /// each other: that makes each behaviour some ten nanoseconds dearer, as long as they are.
+    /// Several such cowns may share a cache line, which workers then take from each other while
+    /// they use these cowns concurrently: meanwhile each behaviour takes some ten nanoseconds
+    /// longer.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -127,26 +131,27 @@ impl<T: Send + 'static> Cown<T> {
         Self { header, state: PhantomData }
     }
 
-    /// A handle that does not keep the state alive.
+    /// Creates a handle that does not keep the state alive.
     pub fn downgrade(&self) -> WeakCown<T> {
         self.header().counts.add_weak();
         WeakCown { header: self.header, state: PhantomData }
     }
 
-    /// How many handles there are, this one included. Out of date at once where others clone or
-    /// drop theirs.
+    /// Returns the number of handles, including this one. Out of date at once if other threads
+    /// clone or drop theirs.
     pub fn strong_count(&self) -> usize {
         self.header().counts.strong()
     }
 
-    /// Takes the state out.
+    /// Takes the state out of the cown.
     ///
     /// # Errors
-    /// The handle is given back if it is not the last one, if a behaviour on the cown is still queued
-    /// or running, or if the cown belongs to a [`Pump`](crate::runtime::Pump) and this is not its thread.
+    /// Returns the handle if it is not the last one, if a behaviour on the cown is still queued or
+    /// running, or if the cown belongs to a [`Pump`](crate::runtime::Pump) and this is not its
+    /// thread.
     pub fn into_inner(self) -> Result<T, Self> {
         let header = self.header();
-        // While there are no handles no weak one can be upgraded, so the queue cannot grow.
+        // While there is no handle, weak ones cannot be upgraded, so the queue cannot grow.
         let Some(before) = header.counts.take_out() else { return Err(self) };
         simulated::point();
         if !is_idle(header) || !header.is_within_reach() {
@@ -155,33 +160,33 @@ impl<T: Send + 'static> Cown<T> {
             return Err(self);
         }
         let this = ManuallyDrop::new(self);
-        // SAFETY: no handle is left, and the queue is empty: the state is ours.
+        // SAFETY: no handle is left and the queue is empty, so nothing else can reach the state.
         let state = unsafe { CownBox::<T>::state(this.header).read() };
-        // SAFETY: the state is taken.
+        // SAFETY: the state was taken, and the strong handles' weak count is given up once.
         unsafe { drop_weak::<T>(this.header) };
         Ok(state)
     }
 
-    /// Whether a panic has poisoned the state. A hint, unless a behaviour on this cown asks.
+    /// Returns whether a panic has poisoned the state. A hint, except in a behaviour on this cown.
     pub fn is_poisoned(&self) -> bool {
         self.header().is_poisoned()
     }
 
-    /// Clears the poison mark, for behaviours that are yet to start. To put the state right as well,
-    /// use [`checked`](Self::checked).
+    /// Clears the poison mark, for behaviours that have not started yet. To repair the state as
+    /// well, use [`checked`](Self::checked).
     pub fn clear_poison(&self) {
         self.header().set(Flags::POISONED, false);
     }
 
-    /// The cown's identity.
+    /// Returns the cown's identity.
     pub fn id(&self) -> CownId {
         CownId::of(self.header)
     }
 
-    /// The handle whose count someone has forgotten.
+    /// Recreates a handle from a forgotten one.
     ///
     /// # Safety
-    /// The cown is of `T`, and one of its handles was forgotten and is not used any more.
+    /// The cown is of type `T`, and one of its handles was forgotten and is not used any more.
     #[inline]
     pub(crate) unsafe fn from_header(header: NonNull<CownHeader>) -> Self {
         Self { header, state: PhantomData }
@@ -200,8 +205,8 @@ impl<T: Send + 'static> Cown<T> {
 }
 
 impl<T: Send + 'static> WeakCown<T> {
-    /// A full handle, unless all of them are gone. (There is none either for the moment in which
-    /// [`Cown::into_inner`] finds that the cown is in use.)
+    /// Returns a strong handle, unless none is left. (It also fails while [`Cown::into_inner`] is
+    /// finding out that the cown is in use.)
     pub fn upgrade(&self) -> Option<Cown<T>> {
         // SAFETY: a weak handle keeps the block alive.
         let retained = unsafe { self.header.as_ref() }.counts.retain();
@@ -212,26 +217,28 @@ impl<T: Send + 'static> WeakCown<T> {
         self.header
     }
 
-    /// The handle to which a weak count was left: one of the two that a cown is made with, the first for all strong handles
-    /// together, the other for the state.
+    /// Creates a weak handle that owns one of the two weak counts that a cown is created with: one
+    /// belongs to all strong handles together, the other to the state.
     ///
     /// # Safety
-    /// The cown is of `T`, and a weak count of it was left to this, or this is forgotten while there is one.
+    /// The cown is of type `T`, and the caller owns a weak count of it, or forgets the result while
+    /// there is one.
     pub(crate) unsafe fn from_header(header: NonNull<CownHeader>) -> Self {
         Self { header, state: PhantomData }
     }
 
-    /// Turns one of these two into the cown's first strong handle, which is the caller's.
+    /// Turns one of these two into the cown's first strong handle, which the caller then owns.
     ///
     /// # Safety
-    /// The cown is fresh, this is one of the two that it was made with, and the state is written.
+    /// The cown is new, this is one of the two that it was created with, and the state is
+    /// initialised.
     pub(crate) unsafe fn bring_to_life(self) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: our count keeps the block alive.
+        // SAFETY: this handle's count keeps the block alive.
         unsafe { this.header.as_ref() }.counts.bring_to_life();
     }
 
-    /// The cown's identity. It may be given to another cown once this one is gone.
+    /// Returns the cown's identity. It may be reused for another cown once this one is gone.
     pub fn id(&self) -> CownId {
         CownId::of(self.header)
     }
@@ -250,11 +257,11 @@ impl<T: Send + 'static> Drop for Cown<T> {
     fn drop(&mut self) {
         let header = self.header();
         if header.counts.are_sole() {
-            // SAFETY: it is the caller's, and not used any more.
+            // SAFETY: the handle is dropped once, and not used afterwards.
             return unsafe { drop_sole::<T>(self.header) };
         }
         if header.counts.remove() {
-            // SAFETY: this was the last handle.
+            // SAFETY: this was the last handle, and this happens once.
             unsafe { retire::<T>(self.header) };
         }
     }
@@ -270,7 +277,7 @@ impl<T: Send + 'static> Clone for WeakCown<T> {
 
 impl<T: Send + 'static> Drop for WeakCown<T> {
     fn drop(&mut self) {
-        // SAFETY: this handle's count.
+        // SAFETY: this handle owns its count, and gives it up once.
         unsafe { drop_weak::<T>(self.header) };
     }
 }
@@ -290,7 +297,7 @@ impl<T: Send + 'static> PartialOrd for Cown<T> {
 }
 
 impl<T: Send + 'static> Ord for Cown<T> {
-    /// By address; of simulated ones, by the order in which they were made.
+    /// By address; simulated cowns by the order of their creation.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         CownHeader::rank(self.header).cmp(&CownHeader::rank(other.header))
     }

@@ -7,32 +7,34 @@ use std::marker::PhantomData;
 use super::cursor::Cursor;
 use super::set::{AsCown, view, view_mut};
 
-/// The states of [`Members`](crate::cown::Members) or [`ReadMembers`](crate::cown::ReadMembers), in order.
+/// Iterates over the states of [`Members`](crate::cown::Members) or
+/// [`ReadMembers`](crate::cown::ReadMembers), in order.
 pub struct MembersIter<'a, T, H> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a T>,
-    /// Invariant: `H` alone tells of what type the states are.
+    /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
 }
 
-/// The states of [`Members`](crate::cown::Members), in order, to change them. All may be used at the same time.
+/// Iterates over the states of [`Members`](crate::cown::Members), in order, mutably. All may be
+/// used at the same time.
 pub struct MembersIterMut<'a, T, H> {
     cursor: Cursor<'a>,
     states: PhantomData<&'a mut T>,
-    /// Invariant: `H` alone tells of what type the states are.
+    /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
 }
 
-// SAFETY: like `slice::Iter`, of views that are made from `&State`.
+// SAFETY: like `slice::Iter`, for views that are created from `&State`.
 unsafe impl<H: AsCown<State: Sync, View: Sync>> Send for MembersIter<'_, H::View, H> {}
-// SAFETY: as above.
+// SAFETY: like `slice::Iter`, for views that are created from `&State`.
 unsafe impl<H: AsCown<State: Sync, View: Sync>> Sync for MembersIter<'_, H::View, H> {}
-// SAFETY: like `slice::IterMut`: each state is given out once. States are `Send`.
+// SAFETY: like `slice::IterMut`: each state is yielded once. States are `Send`.
 unsafe impl<T: Send, H> Send for MembersIterMut<'_, T, H> {}
 
 impl<'a, H: AsCown> MembersIter<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are those of `H`'s, and nobody changes their states for `'a`.
+    /// The cowns of the cursor are `H`'s, and their states do not change for `'a`.
     pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
@@ -40,8 +42,8 @@ impl<'a, H: AsCown> MembersIter<'a, H::View, H> {
 
 impl<'a, H: AsCown> MembersIterMut<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are those of `H`'s, distinct, held exclusively for `'a`, and
-    /// reached through this iterator only.
+    /// The cowns of the cursor are `H`'s, distinct, held exclusively for `'a`, and accessed only
+    /// through this iterator.
     pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
@@ -51,7 +53,7 @@ impl<'a, H: AsCown> Iterator for MembersIter<'a, H::View, H> {
     type Item = &'a H::View;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // SAFETY: one of `H`'s, and not changed for `'a`.
+        // SAFETY: the cown is one of `H`'s, and its state does not change for `'a`.
         self.cursor.next().map(|member| unsafe { view::<H>(member.header_ptr()) })
     }
 
@@ -62,7 +64,7 @@ impl<'a, H: AsCown> Iterator for MembersIter<'a, H::View, H> {
 
 impl<H: AsCown> DoubleEndedIterator for MembersIter<'_, H::View, H> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        // SAFETY: as in `next`.
+        // SAFETY: the cown is one of `H`'s, and its state does not change for `'a`.
         self.cursor.next_back().map(|member| unsafe { view::<H>(member.header_ptr()) })
     }
 }
@@ -80,7 +82,8 @@ impl<'a, H: AsCown> Iterator for MembersIterMut<'a, H::View, H> {
     type Item = &'a mut H::View;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // SAFETY: one of `H`'s, held exclusively for `'a`, and given out once: the cursor has left it.
+        // SAFETY: the cown is one of `H`'s, held exclusively for `'a`, and yielded once, since the
+        // cursor has passed it.
         self.cursor.next().map(|member| unsafe { view_mut::<H>(member.header_ptr()) })
     }
 
@@ -91,7 +94,8 @@ impl<'a, H: AsCown> Iterator for MembersIterMut<'a, H::View, H> {
 
 impl<H: AsCown> DoubleEndedIterator for MembersIterMut<'_, H::View, H> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        // SAFETY: as in `next`.
+        // SAFETY: the cown is one of `H`'s, held exclusively for `'a`, and yielded once, since the
+        // cursor has passed it.
         self.cursor.next_back().map(|member| unsafe { view_mut::<H>(member.header_ptr()) })
     }
 }

@@ -1,5 +1,5 @@
-//! A cown's block: its header and its state; in front of the header, for an interruptible
-//! cown, what that needs ([`interrupt::guard`](crate::queue::interruptible)).
+//! A cown's block: its header and its state, preceded in an interruptible cown by the
+//! [guard](crate::queue::interruptible).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -14,7 +14,7 @@ use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible;
 use crate::simulated;
 
-/// How much memory processors pass to each other at a time.
+/// The unit in which processors exchange memory.
 const CACHE_LINE: usize = 64;
 
 #[repr(C)]
@@ -26,71 +26,71 @@ pub(crate) struct CownBox<T> {
 impl<T> CownBox<T> {
     pub(crate) const LAYOUT: Layout = Layout::new::<Self>();
 
-    /// That of a block which shares its cache line with no other cown's, if it fits into one: two workers at work on two
-    /// cowns do not disturb each other.
+    /// The layout of a block that shares its cache line with no other cown, if it fits into one:
+    /// workers on different cowns do not disturb each other.
     const LINE: Layout = match Layout::from_size_align(CACHE_LINE, Self::LAYOUT.align()) {
         Ok(line) if Self::LAYOUT.size() < CACHE_LINE => line,
         _ => Self::LAYOUT,
     };
 
-    /// A new cown with one strong handle.
+    /// Allocates a cown with one strong handle.
     #[inline]
     pub(crate) fn allocate(state: T, place: Birthplace) -> NonNull<CownHeader> {
-        // SAFETY: the block is fresh, and has room.
+        // SAFETY: the block was just allocated and has room for the cown.
         unsafe { Self::fill(pool::alloc(Self::LINE), state, CownHeader::fresh(place)) }
     }
 
-    /// The same if the thread has a block at hand. If not the state is given back.
+    /// The same if the thread has a block at hand. Otherwise returns the state.
     #[inline(always)]
     pub(crate) fn try_allocate(state: T, place: Birthplace) -> Result<NonNull<CownHeader>, T> {
         let Some(block) = pool::try_alloc(Self::LINE) else { return Err(state) };
-        // SAFETY: the block is fresh, and has room.
+        // SAFETY: the block was just allocated and has room for the cown.
         Ok(unsafe { Self::fill(block, state, CownHeader::fresh(place)) })
     }
 
-    /// The same in a block that is no longer than it must be; also for members of a group, which one worker at a time
-    /// is at work on.
+    /// The same in a block of minimal length; also for members of a group, on which only one worker
+    /// is active at a time.
     #[inline]
     pub(crate) fn allocate_packed(state: T, place: Birthplace) -> NonNull<CownHeader> {
         let header = CownHeader::packed(place);
-        // SAFETY: as above.
+        // SAFETY: the block was just allocated and has room for the cown.
         unsafe { Self::fill(pool::alloc(Self::LAYOUT), state, header) }
     }
 
     /// # Safety
-    /// The block is fresh, and has room for the cown.
+    /// The block is unused, and has room for the cown.
     #[inline(always)]
     unsafe fn fill(block: NonNull<u8>, state: T, header: CownHeader) -> NonNull<CownHeader> {
         let state = UnsafeCell::new(state);
-        // SAFETY: by the caller's word.
+        // SAFETY: the block is unused, and has room for the cown.
         unsafe { block.cast::<Self>().write(Self { header, state }) };
         simulated::made_cown(block.addr().get());
         block.cast()
     }
 
-    /// Makes the header of a cown whose state is yet to come. It has no strong handle.
+    /// Writes the header of a cown whose state follows later. It has no strong handle.
     ///
     /// # Safety
-    /// The memory is the caller's alone, and has the layout.
+    /// The caller owns the memory exclusively, and it has the layout.
     pub(crate) unsafe fn write_header(
         at: NonNull<Self>,
         runtime: RuntimeId,
         flags: u16,
     ) -> NonNull<CownHeader> {
         let header = at.cast::<CownHeader>();
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller owns the memory, which has the layout.
         unsafe { header.write(CownHeader::stillborn(runtime, flags)) };
         simulated::made_cown(header.addr().get());
         header
     }
 
-    /// The state. Dereferencing it is for those who hold the cown.
+    /// Returns a pointer to the state. Dereferencing it requires holding the cown.
     ///
     /// # Safety
-    /// The cown is of `T`, and alive.
+    /// The cown is of type `T`, and alive.
     #[inline]
     pub(crate) unsafe fn state(cown: NonNull<CownHeader>) -> *mut T {
-        // SAFETY: by the caller's word.
+        // SAFETY: the cown is of type `T`, and alive.
         UnsafeCell::raw_get(unsafe { &raw const (*cown.cast::<Self>().as_ptr()).state })
     }
 
@@ -100,20 +100,21 @@ impl<T> CownBox<T> {
     /// No handle, weak handle or request of the cown is left.
     #[inline]
     pub(crate) unsafe fn free(mut cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word; the block was made with this layout, or with that which the
-        // guard knows. A member gives its count of the leader up.
+        // SAFETY: nothing of the cown is left, and the block was allocated with the layout used
+        // here, or with the one that the guard knows. A member owns a count of its leader, which is
+        // given up once.
         unsafe {
             let header = cown.as_ref();
             let flags = header.flags.get(Flags::INTERRUPTIBLE | Flags::PACKED | Flags::GROUPED);
             if flags == 0 {
-                // As most are.
+                // The common case.
                 return Self::free_plain(cown);
             }
             let (interruptible, packed) =
                 (header.has(Flags::INTERRUPTIBLE), header.has(Flags::PACKED));
             let leader = cown.as_ref().leader();
             if interruptible {
-                // Until then a search may look at the header.
+                // Up to here a search may read the header.
                 interruptible::unlist(cown);
             }
             cown.as_mut().end();
@@ -128,13 +129,14 @@ impl<T> CownBox<T> {
         }
     }
 
-    /// The same of a cown that is in no group, not interruptible, and not packed.
+    /// The same for a cown that is in no group, and not interruptible or packed.
     ///
     /// # Safety
-    /// As [`free`](Self::free).
+    /// See [`free`](Self::free).
     #[inline(always)]
     pub(super) unsafe fn free_plain(mut cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word; the block of such a cown was made with this layout.
+        // SAFETY: nothing of the cown is left, and the block of such a cown was allocated with this
+        // layout.
         unsafe {
             cown.as_mut().end();
             pool::dealloc_and_return(cown.cast(), Self::LINE, ());
@@ -162,13 +164,14 @@ mod tests {
         assert_eq!(CownBox::<u128>::LINE.align(), align_of::<u128>());
     }
 
-    /// (Where the program's allocator serves small blocks, for a sanitizer, lines are a matter of luck.)
+    /// (When the program's allocator serves small blocks, for a sanitizer, their cache lines are
+    /// arbitrary.)
     #[cfg(not(any(miri, coact_no_pool)))]
     #[test]
     fn a_line_is_a_line() {
         let cowns: Vec<_> = (0..1000_u64).map(|n| CownBox::allocate(n, place())).collect();
         assert!(cowns.iter().all(|cown| cown.addr().get().is_multiple_of(CACHE_LINE)));
-        // SAFETY: made just now, and known to nobody else.
+        // SAFETY: the cown was just created, and no other thread knows it.
         cowns.into_iter().for_each(|cown| unsafe { CownBox::<u64>::free(cown) });
     }
 }

@@ -1,4 +1,4 @@
-//! What a behaviour's closure gets for a slice of cowns.
+//! What a behaviour's closure receives for a slice of cowns.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
@@ -8,13 +8,13 @@ use super::handle::{Cown, OfState};
 use super::iter::{MembersIter, MembersIterMut};
 use super::set::{AsCown, view, view_mut};
 
-// Both are invariant in `H`, which alone tells of what type the states are: another handle that shows the same view
-// may be one of other states.
+// Both are invariant in `H`, since only `H` determines the type of the states: another handle type
+// with the same view may have other states.
 
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
 ///
-/// It is used like a slice of `&mut T`: by index, with [`iter`](Self::iter) and [`iter_mut`](Self::iter_mut), or
-/// in a `for` loop.
+/// Use it like a slice of `&mut T`: by index, with [`iter`](Self::iter) and
+/// [`iter_mut`](Self::iter_mut), or in a `for` loop.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -58,57 +58,58 @@ pub struct ReadMembers<'a, T, H = Cown<T>> {
     handles: PhantomData<OfState<H>>,
 }
 
-// SAFETY: `Members` is used like `Vec<&mut T>`: it gives out each state at most once at a time, to
-// the thread that has it.
+// SAFETY: `Members` acts like `Vec<&mut T>`: it gives out each state at most once at a time, to the
+// thread that owns it.
 unsafe impl<T: Send, H> Send for Members<'_, T, H> {}
-// SAFETY: through `&Members` only `&View` can be reached, and `&State`, of which views are made.
+// SAFETY: `&Members` gives access only to `&View`, and to the `&State` from which views are
+// created.
 unsafe impl<H: AsCown<State: Sync, View: Sync>> Sync for Members<'_, H::View, H> {}
-// SAFETY: like `Vec<&T>`. (The states are `Sync`, or there would be none.)
+// SAFETY: like `Vec<&T>`. (The states are `Sync`, or this could not be created.)
 unsafe impl<T: Sync, H> Send for ReadMembers<'_, T, H> {}
 // SAFETY: like `Vec<&T>`.
 unsafe impl<T: Sync, H> Sync for ReadMembers<'_, T, H> {}
 
 impl<'a, H: AsCown> Members<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are those of `H`'s, distinct, and held exclusively for `'a`.
+    /// The cowns of the cursor are `H`'s, distinct, and held exclusively for `'a`.
     pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
-    /// How many cowns the slice has.
+    /// Returns the length of the slice.
     pub fn len(&self) -> usize {
         self.cursor.len()
     }
 
-    /// Whether the slice is empty.
+    /// Returns whether the slice is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The state of the cown at a position of the slice.
+    /// Returns the state of the cown at an index.
     pub fn get(&self, index: usize) -> Option<&H::View> {
         let cown = self.cursor.get(index)?.header_ptr();
-        // SAFETY: held, and borrowed as `self` is.
+        // SAFETY: the cown is held, and its state borrowed as long as `self`.
         Some(unsafe { view::<H>(cown) })
     }
 
-    /// The state of the cown at a position of the slice, to change it.
+    /// Returns the state of the cown at an index mutably.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut H::View> {
         let cown = self.cursor.get(index)?.header_ptr();
-        // SAFETY: held exclusively, and borrowed as `self` is.
+        // SAFETY: the cown is held exclusively, and its state borrowed mutably as long as `self`.
         Some(unsafe { view_mut::<H>(cown) })
     }
 
-    /// The states in order.
+    /// Iterates over the states in order.
     pub fn iter(&self) -> MembersIter<'_, H::View, H> {
-        // SAFETY: those of the cursor are `H`'s, and held; `self` is borrowed meanwhile.
+        // SAFETY: the cowns are `H`'s and held, and their states borrowed as long as `self`.
         unsafe { MembersIter::new(self.cursor.clone()) }
     }
 
-    /// The states in order, to change them. All may be used at the same time.
+    /// Iterates over the states in order, mutably. All may be used at the same time.
     pub fn iter_mut(&mut self) -> MembersIterMut<'_, H::View, H> {
-        // SAFETY: those of the cursor are `H`'s, distinct, and held exclusively; `self` is borrowed
-        // mutably meanwhile.
+        // SAFETY: the cowns are `H`'s, distinct, and held exclusively; their states are borrowed
+        // mutably as long as `self`.
         unsafe { MembersIterMut::new(self.cursor.clone()) }
     }
 }
@@ -118,8 +119,8 @@ impl<'a, H: AsCown> IntoIterator for Members<'a, H::View, H> {
     type IntoIter = MembersIterMut<'a, H::View, H>;
 
     fn into_iter(self) -> Self::IntoIter {
-        // SAFETY: those of the cursor are `H`'s, distinct, and held exclusively for `'a`; `self`, which
-        // gave access to them, is gone.
+        // SAFETY: the cowns are `H`'s, distinct, and held exclusively for `'a`; `self`, which gave
+        // access to them, is consumed.
         unsafe { MembersIterMut::new(self.cursor) }
     }
 }
@@ -182,31 +183,31 @@ impl<T, H> Clone for ReadMembers<'_, T, H> {
 
 impl<'a, H: AsCown> ReadMembers<'a, H::View, H> {
     /// # Safety
-    /// The cowns that the cursor runs over are those of `H`'s, and held at least for reading for `'a`.
+    /// The cowns of the cursor are `H`'s, and held at least for reading for `'a`.
     pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
-    /// How many cowns the slice has.
+    /// Returns the length of the slice.
     pub fn len(&self) -> usize {
         self.cursor.len()
     }
 
-    /// Whether the slice is empty.
+    /// Returns whether the slice is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The state of the cown at a position of the slice.
+    /// Returns the state of the cown at an index.
     pub fn get(&self, index: usize) -> Option<&'a H::View> {
         let cown = self.cursor.get(index)?.header_ptr();
-        // SAFETY: held for reading for `'a`.
+        // SAFETY: the cowns are held for reading for `'a`.
         Some(unsafe { view::<H>(cown) })
     }
 
-    /// The states in order.
+    /// Iterates over the states in order.
     pub fn iter(&self) -> MembersIter<'a, H::View, H> {
-        // SAFETY: those of the cursor are `H`'s, and held for `'a`.
+        // SAFETY: the cowns are `H`'s, and held for reading for `'a`.
         unsafe { MembersIter::new(self.cursor.clone()) }
     }
 }
@@ -220,5 +221,5 @@ impl<H: AsCown> Index<usize> for ReadMembers<'_, H::View, H> {
 
 #[cold]
 pub(super) fn out_of_range(index: usize, len: usize) -> ! {
-    panic!("position {index} of a slice of {len} cowns")
+    panic!("index {index} is out of range for a slice of {len} cowns")
 }

@@ -1,10 +1,12 @@
-//! Cowns: state that only behaviours reach, what can stand in front of a closure, and what the closure gets.
+//! Cowns: state that only behaviours can access, the sets of them that a behaviour names, and what
+//! its closure receives.
 //!
-//! * Handles: [`Cown`], [`WeakCown`]; any of them as a key: [`CownId`].
-//! * In front of the closure, a [`CownSet`]: `&cown`, `cown.read()`, tuples, arrays and slices of such; poisoned ones, too,
-//!   with [`Cown::checked`]; the handle itself, which the behaviour keeps.
-//! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of what is checked;
-//!   [`Held`] of a handle by value.
+//! * Handles: [`Cown`], [`WeakCown`]; as a key: [`CownId`].
+//! * In front of the closure, a [`CownSet`]: `&cown`, `cown.read()`, tuples, arrays and slices of
+//!   these; poisoned ones as well with [`Cown::checked`]; the handle itself, which the behaviour
+//!   then owns.
+//! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of
+//!   a checked member; [`Held`] of a handle by value.
 
 pub(crate) mod access;
 pub(crate) mod checked;

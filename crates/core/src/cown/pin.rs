@@ -1,11 +1,11 @@
-//! Cowns that belong to a pump: their states are touched by its thread only.
+//! Pinned cowns: those of a pump, whose states only the pump's thread accesses.
 
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
 impl CownHeader {
-    /// Binds a cown that nobody has yet to its home, if that is a pump's.
+    /// Pins a cown that no other thread knows to its home, if that is a pump.
     #[inline]
     pub(crate) fn pin_if(&self, pumped: bool) {
         if pumped {
@@ -18,7 +18,7 @@ impl CownHeader {
         self.has(Flags::PINNED)
     }
 
-    /// Whether the current thread may touch the state, once it has it for itself.
+    /// Returns whether the current thread may access the state, once it holds the cown.
     #[inline]
     pub(crate) fn is_within_reach(&self) -> bool {
         !self.is_pinned() || shared::get(self.home()).is_pump_thread()
@@ -26,14 +26,15 @@ impl CownHeader {
 }
 
 impl RuntimeHandle {
-    /// Whether its cowns are pinned: whether it is the home of a [`Pump`](crate::runtime::Pump).
+    /// Returns whether its cowns are pinned: whether it is the runtime of a
+    /// [`Pump`](crate::runtime::Pump).
     pub fn is_pumped(self) -> bool {
-        // The runtime of a model does not exist.
+        // A model has no runtime.
         !cfg!(loom) && shared::get(self.0).is_pumped()
     }
 
-    /// Whether the current thread may touch the states of its cowns: any thread, unless it is the home
-    /// of a [`Pump`](crate::runtime::Pump); then that one's alone.
+    /// Returns whether the current thread may access the states of its cowns: always, unless it is
+    /// the runtime of a [`Pump`](crate::runtime::Pump); then only on that pump's thread.
     pub fn is_within_reach(self) -> bool {
         let shared = shared::get(self.0);
         !shared.is_pumped() || shared.is_pump_thread()

@@ -1,15 +1,16 @@
-//! Values that may be bound to one thread, and go everywhere all the same.
+//! Values that may be bound to one thread, in a box that is always `Send`.
 
 use crate::current;
 use std::fmt;
 use std::mem::{ManuallyDrop, needs_drop};
 
-/// A value that is either **free**, and then [`Send`], or **bound** to the thread that made it, and
-/// then anything. The box itself is [`Send`]: it can be moved and kept anywhere, but what is thread-bound is
-/// touched on its thread only. Each access of it checks that; for a free value that is one comparison.
+/// A value that is either **free**, and then [`Send`], or **bound** to the thread that created it,
+/// and then of any type. The box itself is always [`Send`]: it can be moved and stored anywhere,
+/// but a bound value is accessible only on its thread. Each access checks that; for a free value
+/// the check is one comparison.
 ///
-/// It is what lets one type of cell hold actors that stay on a [`Pump`](crate::runtime::Pump)'s thread and actors
-/// that go everywhere.
+/// With it, one type of cell can hold both actors that stay on a [`Pump`](crate::runtime::Pump)'s
+/// thread and actors that run anywhere.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -25,27 +26,28 @@ use std::mem::{ManuallyDrop, needs_drop};
 /// assert_eq!(**back.join().unwrap().get(), 7);
 /// ```
 ///
-/// A thread-bound value whose box is dropped on another thread is **forgotten**, and that is reported
-/// through [`tracing`]: its destructor must not run there.
+/// If the box of a bound value is dropped on another thread, the value is **leaked**, since its
+/// destructor must not run there. This is reported through [`tracing`].
 pub struct ThreadBound<T> {
     /// The number of the thread, or [`FREE`].
     thread: u64,
     value: ManuallyDrop<T>,
 }
 
-/// The number of no thread.
+/// A number that no thread has.
 const FREE: u64 = 0;
 
-// SAFETY: to move the box moves the bytes of the value, and nothing else. A value that is not `Send` was
-// given to `here`, since `free` takes `Send` ones only: so it has the number of a thread, which no other
-// thread ever has, and every way to the value, its destructor included, first compares the two.
+// SAFETY: moving the box only moves the bytes of the value. A value that is not `Send` was passed
+// to `here`, since `free` accepts only `Send` ones: so the box has the number of a thread, which no
+// other thread ever has, and every access to the value, including its destructor, first compares
+// the two.
 unsafe impl<T> Send for ThreadBound<T> {}
-// SAFETY: a shared box gives shared references to the value, for which it is `Sync`; and those of an
-// thread-bound one on its own thread only.
+// SAFETY: a shared box gives shared references to the value, which is `Sync`; a bound one only on
+// its own thread.
 unsafe impl<T: Sync> Sync for ThreadBound<T> {}
 
 impl<T> ThreadBound<T> {
-    /// A value that any thread may touch.
+    /// Boxes a value that any thread may access.
     #[inline]
     pub fn free(value: T) -> Self
     where
@@ -54,21 +56,21 @@ impl<T> ThreadBound<T> {
         Self { thread: FREE, value: ManuallyDrop::new(value) }
     }
 
-    /// A value that this thread alone may touch.
+    /// Boxes a value that only this thread may access.
     pub fn here(value: T) -> Self {
         Self { thread: current::number(), value: ManuallyDrop::new(value) }
     }
 
-    /// Whether the current thread may touch the value.
+    /// Returns whether the current thread may access the value.
     #[inline]
     pub fn is_within_reach(&self) -> bool {
         self.thread == FREE || self.thread == current::number()
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// # Panics
-    /// If it is thread-bound to another thread.
+    /// Panics if it is bound to another thread.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> &T {
@@ -76,10 +78,10 @@ impl<T> ThreadBound<T> {
         &self.value
     }
 
-    /// The value, to change it.
+    /// Returns the value mutably.
     ///
     /// # Panics
-    /// If it is thread-bound to another thread.
+    /// Panics if it is bound to another thread.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
@@ -87,10 +89,10 @@ impl<T> ThreadBound<T> {
         &mut self.value
     }
 
-    /// The value, out of the box.
+    /// Takes the value out of the box.
     ///
     /// # Panics
-    /// If it is thread-bound to another thread.
+    /// Panics if it is bound to another thread.
     #[track_caller]
     pub fn into_inner(self) -> T {
         self.assert_within_reach();
@@ -112,7 +114,7 @@ impl<T> ThreadBound<T> {
     fn assert_here(&self) {
         assert!(
             self.is_within_reach(),
-            "a `{}` is bound to another thread, which alone may touch it",
+            "a `{}` is bound to another thread, and accessible only there",
             std::any::type_name::<T>()
         );
     }
@@ -137,7 +139,7 @@ impl<T> Drop for ThreadBound<T> {
 fn report_forgotten<T>() {
     tracing::error!(
         value = std::any::type_name::<T>(),
-        "a value was dropped on a thread that must not touch it, and is forgotten"
+        "a value was dropped on a thread that must not access it, and is leaked"
     );
 }
 
@@ -183,7 +185,7 @@ mod tests {
         })
         .join()
         .unwrap();
-        // Both are forgotten.
+        // Both are leaked.
         assert_eq!(Rc::strong_count(&count), 3);
         drop(ThreadBound::here(Rc::clone(&count)));
         assert_eq!(Rc::strong_count(&count), 3);

@@ -14,7 +14,7 @@ fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
 }
 
-/// As `when_here`, without a look at the runtime.
+/// Like `when_here`, without a check of the runtime.
 fn push_here(cown: &Cown<Log>, who: u8) -> bool {
     let body = move |log: &mut Log| log.push(who);
     let (member, home) = (Few::of(&cown), home_of(&cown));
@@ -25,7 +25,7 @@ fn push_here(cown: &Cown<Log>, who: u8) -> bool {
     ran
 }
 
-/// The way of two cowns, and that of any set.
+/// The path for two cowns, and that for any set.
 const WAYS: [fn(&(&Cown<Log>, &Cown<Log>)) -> Few; 2] = [|set| Few::of(set), |_| Few::No];
 
 fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8, way: usize) -> bool {
@@ -49,7 +49,7 @@ fn position(log: &[u8], who: u8) -> usize {
 
 /// A request comes while the cown is claimed, held and released.
 ///
-/// Fails with a `Relaxed` exchange in `take_free`.
+/// Fails with a `Relaxed` exchange in `take_from`.
 #[test]
 fn claim_against_append() {
     check(|| {
@@ -71,7 +71,7 @@ fn claim_against_append() {
     });
 }
 
-/// The one who has claimed goes on with what came meanwhile, and leaves what is too much to others.
+/// The claiming thread continues with what came meanwhile, and leaves the excess to others.
 #[test]
 fn serving_against_append() {
     for batch in [1, 2] {
@@ -118,10 +118,10 @@ fn claim_against_claim() {
     }
 }
 
-/// A claim has X and not yet Y, when another thread comes behind it on X, and then spawns on Y,
-/// which runs and is over before the claim gets there. The claim must then be given up.
+/// A claim has X and not yet Y when another thread gets behind it on X, and then spawns on Y, where
+/// its behaviour runs and ends before the claim gets there. The claim must then be given up.
 ///
-/// Fails without `is_first_everywhere`, and without the look at the first tail in `take_two`.
+/// Fails without `is_first_everywhere`, and without the check of the first tail in `take_two`.
 #[test]
 fn claim_half_done_is_overtaken() {
     for way in [0, 1] {
@@ -201,7 +201,7 @@ fn claim_for_reading_against_a_writer() {
 
 /// A claim comes while a reader ends: it may find the queue empty and the reader still there.
 ///
-/// Fails with a `Relaxed` second load in `take_free`, and with none.
+/// Fails with a `Relaxed` load in `is_unread`, and without that check.
 #[test]
 fn claim_against_the_end_of_a_reader() {
     check(|| {
@@ -220,7 +220,7 @@ fn claim_against_the_end_of_a_reader() {
     });
 }
 
-/// A claim that is given up against a request behind it and a claim of another thread.
+/// A claim that is given up, against a request behind it and a claim of another thread.
 #[test]
 fn claim_given_up_against_a_claim() {
     check_long(|| {

@@ -1,5 +1,5 @@
-//! Models of the counts: who drops the state, and who frees the block. loom reports a block that
-//! is not freed.
+//! Models of the counts: which thread drops the state, and which frees the block. loom reports a
+//! block that is not freed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use super::Cown;
 use crate::behaviour::when::when;
 use crate::sched::loom::{Log, check, run_ready, take_ready};
 
-/// State that counts how often it is dropped, and must then be alone.
+/// A state that counts its drops, and must not be shared at that time.
 struct State {
     log: Log,
     drops: Arc<AtomicUsize>,
@@ -39,7 +39,7 @@ fn assert_dropped_once(drops: &AtomicUsize) {
 /// Two last handles are dropped at the same time, one of them behind a behaviour that was spawned
 /// with it.
 ///
-/// Fails with a `Relaxed` subtraction in `Cown::drop`, and without the fence.
+/// Fails with a `Relaxed` subtraction in `Counts::remove`, and with a `Relaxed` load after it.
 #[test]
 fn last_drop_against_spawn() {
     check(|| {
@@ -59,10 +59,10 @@ fn last_drop_against_spawn() {
     });
 }
 
-/// The last handle is dropped while the last behaviour ends: the state is dropped by whoever comes
-/// second, and the one who comes first does not touch the block after that.
+/// The last handle is dropped while the last behaviour ends: the second of the two drops the state,
+/// and the first does not access the block afterwards.
 ///
-/// Fails if `append_single` touches the cown after it has linked its request.
+/// Fails if `append_single` accesses the cown after it has linked its request.
 #[test]
 fn last_drop_against_the_last_behaviour() {
     check(|| {
@@ -82,7 +82,8 @@ fn last_drop_against_the_last_behaviour() {
 
 /// As above, behind a second behaviour that is linked to the first while that one leaves the queue.
 ///
-/// Fails with a `Relaxed` exchange in `leave_to_the_last`, and with `Relaxed` looks at the tail in `release.rs`.
+/// Fails with a `Relaxed` exchange in `leave_to_the_last`, and with `Relaxed` loads of the tail in
+/// `release.rs`.
 #[test]
 fn last_drop_behind_a_behaviour_that_is_linked() {
     check(|| {
@@ -119,10 +120,10 @@ fn last_drop_against_the_last_reader() {
     });
 }
 
-/// As above with a reader that a behaviour in front of it lets in: it moves from the queue to the
-/// count while the one who drops looks at both.
+/// As above with a reader that is granted by the behaviour in front of it: it moves from the queue
+/// to the count while the dropping thread checks both.
 ///
-/// Fails if `is_idle` looks at `readers` before `tail`.
+/// Fails if `is_idle` reads `readers` before `tail`.
 #[test]
 fn last_drop_against_a_reader_that_is_granted() {
     check(|| {
@@ -160,8 +161,8 @@ fn last_drop_against_upgrade() {
     });
 }
 
-/// The last weak handle is dropped while the last strong one is: the block is freed once, behind
-/// both.
+/// The last weak handle and the last strong one are dropped at the same time: the block is freed
+/// once, after both.
 #[test]
 fn last_drop_against_the_last_weak_drop() {
     check(|| {
@@ -174,7 +175,7 @@ fn last_drop_against_the_last_weak_drop() {
     });
 }
 
-/// The state is taken out while a weak handle is upgraded: one of the two gets it.
+/// The state is taken out while a weak handle is upgraded: one of the two succeeds.
 #[test]
 fn into_inner_against_upgrade() {
     check(|| {
@@ -196,7 +197,7 @@ fn into_inner_against_upgrade() {
     });
 }
 
-/// The state is taken out while the last behaviour ends: all that it wrote is seen.
+/// The state is taken out while the last behaviour ends: everything that it wrote is visible.
 ///
 /// Fails with a `Relaxed` load of `tail` in `is_idle`.
 #[test]

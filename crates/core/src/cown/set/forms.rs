@@ -1,29 +1,29 @@
-//! How a behaviour names its cowns: for reading, poisoned or not, in any case.
+//! The forms in which a behaviour names its cowns: for reading, checked, unchecked.
 
 use std::marker::PhantomData;
 
 use super::handles::{AsCown, CownRef, Exactly, Read};
 use crate::cown::handle::Cown;
 
-/// A cown whose poison the behaviour wants to see; see [`Cown::checked`].
+/// A cown to be held even if poisoned; see [`Cown::checked`].
 #[derive(Debug)]
 pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
-/// A cown whose behaviour runs in any case; see [`Cown::unchecked`].
+/// A cown whose behaviour always runs; see [`Cown::unchecked`].
 #[derive(Debug)]
 pub struct Unchecked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
-/// A cown by value whose behaviour runs in any case; see [`Cown::into_unchecked`].
+/// A cown by value whose behaviour always runs; see [`Cown::into_unchecked`].
 #[derive(Debug)]
 pub struct UncheckedHandle<T: Send + 'static>(pub(crate) Cown<T>);
 
-/// A cown held for reading whose poison the behaviour wants to see; see [`Read::checked`].
+/// A cown to be read even if poisoned; see [`Read::checked`].
 #[derive(Debug)]
 pub struct CheckedRead<'c, T: Send + 'static>(pub(super) &'c Cown<T>);
 
 impl<T: Send + 'static> Cown<T> {
-    /// This cown as a member of a set that is held for reading: the closure gets `&T`, and readers
-    /// that stand next to each other in the cown's order run in parallel.
+    /// Names this cown for reading: the closure receives `&T`, and adjacent readers in the cown's
+    /// order run in parallel.
     pub fn read(&self) -> Read<'_, T>
     where
         T: Sync,
@@ -31,9 +31,9 @@ impl<T: Send + 'static> Cown<T> {
         Read(self, PhantomData)
     }
 
-    /// This cown as a member of a set whose behaviour runs even if the cown is poisoned: the
-    /// closure gets a `Result` of which the error, [`Poisoned`](crate::cown::Poisoned), gives access and
-    /// can clear the mark.
+    /// Names this cown so that the behaviour runs even if it is poisoned: the closure receives a
+    /// `Result` whose error, [`Poisoned`](crate::cown::Poisoned), gives access and can clear the
+    /// mark.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -57,7 +57,7 @@ impl<T: Send + 'static> Cown<T> {
 }
 
 impl<'c, T: Send + Sync + 'static> Read<'c, T> {
-    /// Reads the cown even if it is poisoned: the closure gets a `Result`.
+    /// Reads the cown even if it is poisoned: the closure receives a `Result`.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -76,15 +76,16 @@ impl<'c, T: Send + Sync + 'static> Read<'c, T> {
     }
 }
 
-/// A slice of cowns held for reading; see [`read_all`]. As [`Read`], only where states are [`Sync`].
+/// A slice of cowns to be held for reading; see [`read_all`]. Like [`Read`], it requires [`Sync`]
+/// states.
 #[derive(Debug)]
 pub struct ReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
 
-/// A slice of cowns held for reading, poisoned or not; see [`ReadAll::checked`].
+/// A slice of cowns to be read even if poisoned; see [`ReadAll::checked`].
 #[derive(Debug)]
 pub struct CheckedReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
 
-/// A slice of cowns, poisoned or not; see [`checked_all`].
+/// A slice of cowns to be held even if poisoned; see [`checked_all`].
 #[derive(Debug)]
 pub struct CheckedAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
 
@@ -108,8 +109,8 @@ where
 }
 
 impl<'c, T, R> ReadAll<'c, T, R> {
-    /// Reads the cowns even if some are poisoned, or closed as that of an actor that has ended: the
-    /// closure gets a `Result` for each, and all others.
+    /// Reads the cowns even if some are poisoned, or closed like those of stopped actors: the
+    /// closure receives a `Result` for each.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -130,8 +131,8 @@ impl<'c, T, R> ReadAll<'c, T, R> {
     }
 }
 
-/// Names all cowns of a slice, of which some may be poisoned, or closed as that of an actor that has
-/// ended: the closure gets a `Result` for each, and can clear the mark of those that are poisoned.
+/// Names all cowns of a slice, some of which may be poisoned, or closed like those of stopped
+/// actors: the closure receives a `Result` for each, and can clear the mark of poisoned ones.
 ///
 /// ```
 /// # use coact_core as coact;

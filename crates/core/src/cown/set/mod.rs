@@ -1,4 +1,4 @@
-//! What can stand in front of a behaviour's closure: cowns, tuples, arrays and slices of them.
+//! The sets of cowns that a behaviour can name: cowns, tuples, arrays and slices of them.
 
 mod forms;
 mod handles;
@@ -19,12 +19,12 @@ pub use forms::{
 pub use handles::{AsCown, CownRef, Read};
 pub(super) use handles::{view, view_mut};
 
-/// A set of cowns that a behaviour needs, and how it needs each of them.
+/// A set of cowns that a behaviour needs, with the access it needs to each.
 ///
-/// | set | the closure gets |
+/// | set | the closure receives |
 /// | --- | --- |
 /// | `&a` | `&mut A` |
-/// | `a` (a [`Cown<A>`](crate::Cown)) | [`Held<A>`](crate::cown::Held): like `&mut A`, with the handle |
+/// | `a` (a [`Cown<A>`](crate::Cown)) | [`Held<A>`](crate::cown::Held): like `&mut A`, plus the handle |
 /// | `a.read()` | `&A` |
 /// | `a.checked()` | `Result<&mut A, Poisoned<A>>` |
 /// | `a.read().checked()` | `Result<&A, PoisonedRead<A>>` |
@@ -35,25 +35,26 @@ pub(super) use handles::{view, view_mut};
 /// | `checked_all(&vec)` | [`CheckedMembers<A>`](crate::cown::CheckedMembers) |
 /// | `read_all(&vec).checked()` | [`CheckedReadMembers<A>`](crate::cown::CheckedReadMembers) |
 ///
-/// Tuples and arrays may hold any of these, tuples and slices too. Nothing is cloned or counted. In
-/// the place of a cown there may be any handle of one ([`AsCown`]), such as the address of an actor.
+/// Tuples and arrays may contain any of these, including tuples and slices. Nothing is cloned or
+/// counted. In place of a cown any handle of one ([`AsCown`]) is allowed, such as the address of an
+/// actor.
 ///
-/// The trait is sealed: its hidden items are no part of the public interface.
+/// The trait is sealed: its hidden items are not part of the public interface.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not name the cowns of a behaviour",
+    message = "`{Self}` is not a set of cowns",
     label = "expected `&cown`, `cown.read()`, `cown.checked()`, a slice of cowns, or a tuple of these",
     note = "a tuple may have up to 8 members; nest tuples or use a slice for more",
     note = "reading with `.read()` needs a state that is `Sync`"
 )]
 pub trait CownSet: sealed::Sealed {
-    /// What the behaviour's closure gets.
+    /// What the behaviour's closure receives.
     type Access<'a>;
 
-    /// What is needed, beside the requests, to build the access.
+    /// What is needed besides the requests to create the access.
     #[doc(hidden)]
     type Shape: Copy + Send + 'static;
 
-    /// The same set with handles of its own.
+    /// The same set with owned handles.
     #[doc(hidden)]
     type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>, Owned = Self::Owned> + Send + 'static;
 
@@ -61,19 +62,19 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const SINGLE: bool = false;
 
-    /// Whether some member of such a set may be held for reading.
+    /// Whether a member of such a set may be held for reading.
     #[doc(hidden)]
     const HAS_READS: bool = true;
 
-    /// Whether some handle of such a set may want to be told of behaviours: [`AsCown::ANNOUNCES`].
+    /// Whether a handle of such a set may need to be told of behaviours: [`AsCown::ANNOUNCES`].
     #[doc(hidden)]
     const ANNOUNCES: bool = true;
 
-    /// How many cowns such a set names, if these are always as many, and all held exclusively.
+    /// The number of cowns of such a set, if it is constant and all are held exclusively.
     #[doc(hidden)]
     const EXCLUSIVE: Option<usize> = None;
 
-    /// Whether the set is one cown whose behaviours come in any case: [`Unchecked`].
+    /// Whether the set is one cown whose behaviours always run: [`Unchecked`].
     #[doc(hidden)]
     const UNCHECKED: bool = false;
 
@@ -89,12 +90,12 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     fn visit(&self, visitor: &mut sealed::Visitor<'_>);
 
-    /// Gives the handles that are in the set by value to the behaviour that was made from it.
+    /// Gives the handles that are in the set by value to the behaviour created from it.
     #[doc(hidden)]
     fn give(self);
 
-    /// Tells the handles of the set that a behaviour on it is about to be queued: [`AsCown::announce`]. Returns
-    /// whether one of them is to be asked.
+    /// Tells the handles of the set that a behaviour on it is about to be queued:
+    /// [`AsCown::announce`]. Returns whether [`admit_all`](Self::admit_all) must be called.
     #[doc(hidden)]
     fn announce_all(&self) -> bool;
 
@@ -102,22 +103,22 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     fn announced_all(&self);
 
-    /// Asks the handles of the set, in their order, until one refuses: [`AsCown::admit`].
+    /// Asks the handles of the set in order, until one refuses: [`AsCown::admit`].
     #[doc(hidden)]
     fn admit_all(&self, admission: &mut sealed::Admission);
 
-    /// Builds the access; it takes over the handles that were given.
+    /// Creates the access, which takes over the handles given by value.
     ///
     /// # Safety
-    /// The behaviour holds the members that the cursor runs over for `'a`, and they are those that
-    /// a set of this shape named and gave.
+    /// The behaviour holds the members of the cursor for `'a`, and they are those that a set of
+    /// this shape named and gave.
     #[doc(hidden)]
     unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a>;
 
-    /// Drops the handles that were given, of a behaviour that will not have its access.
+    /// Drops the handles given by value, for a behaviour that does not get its access.
     ///
     /// # Safety
-    /// As for `access`, of which this takes the place; the members need not be held.
+    /// See `access`, which this replaces; the members need not be held.
     #[doc(hidden)]
     unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>);
 }
@@ -126,10 +127,10 @@ pub(crate) mod sealed {
     use crate::credits::Permit;
     use crate::queue::member::Member;
 
-    /// Keeps [`CownSet`](super::CownSet) ours.
+    /// Seals [`CownSet`](super::CownSet).
     pub trait Sealed {}
 
-    /// What the handles of a set have said to a behaviour on it.
+    /// The answers of a set's handles to a behaviour on it.
     #[derive(Default)]
     pub struct Admission {
         pub(crate) permits: Vec<Permit>,
@@ -156,7 +157,7 @@ pub(crate) mod sealed {
         }
     }
 
-    /// Takes the members of a set one after the other.
+    /// Receives the members of a set one after the other.
     pub struct Visitor<'a>(pub(crate) &'a mut dyn FnMut(Member));
 
     impl Visitor<'_> {
@@ -167,8 +168,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// Lets a set go of which the behaviour has nothing. What foreign handles do at their end must not
-/// keep others, which are given away, from being forgotten.
+/// Forgets a set whose handles the behaviour does not take over. A panic in the destructor of a
+/// foreign handle must not keep other handles, which were given away, from being forgotten.
 #[inline]
 fn forget<S>(set: S) {
     if needs_drop::<S>() {

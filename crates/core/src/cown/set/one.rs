@@ -77,7 +77,8 @@ macro_rules! one_cown {
             #[inline]
             unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
                 let $ptr = members.advance().header_ptr();
-                // SAFETY: held as the member asks for, and of its type, by the caller's word.
+                // SAFETY: the member is of its type, and held with the access it asks for, as
+                // `access` requires.
                 unsafe { $get }
             }
 
@@ -116,7 +117,7 @@ one_cown!([T: Send + 'static] owned::Unchecked<T>, owned::Unchecked<T>, &'a mut 
 
 impl<T: Send + 'static> Sealed for Cown<T> {}
 
-/// By value: the behaviour takes the handle along, and the closure gets it with the state.
+/// By value: the behaviour owns the handle, and the closure receives it with the state.
 impl<T: Send + 'static> CownSet for Cown<T> {
     type Access<'a> = Held<'a, T>;
     type Shape = ();
@@ -162,19 +163,19 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     #[inline]
     unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
         let cown = members.advance().header_ptr();
-        // SAFETY: held, and of `T`; `give` has left a handle to us.
+        // SAFETY: the cown is of type `T` and held; `give` has left a handle for this.
         unsafe { Held::new(&mut *CownBox::<T>::state(cown), Cown::from_header(cown)) }
     }
 
     unsafe fn abandon((): (), members: &mut Cursor<'_>) {
-        // SAFETY: `give` has left a handle to us.
+        // SAFETY: `give` has left a handle for this.
         drop(unsafe { Cown::<T>::from_header(members.advance().header_ptr()) });
     }
 }
 
 impl<T: Send + 'static> Sealed for UncheckedHandle<T> {}
 
-/// As a cown by value, but for what it is named as.
+/// Like a cown by value, except for the form in which it is named.
 impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     type Access<'a> = Held<'a, T>;
     type Shape = ();
@@ -214,20 +215,20 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     }
 
     unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the conditions are those of this function.
         unsafe { Cown::<T>::access((), members) }
     }
 
     unsafe fn abandon((): (), members: &mut Cursor<'_>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the conditions are those of this function.
         unsafe { Cown::<T>::abandon((), members) };
     }
 }
 
 /// # Safety
-/// The caller holds the cown exclusively for `'a`, and it is of `T`.
+/// The caller holds the cown exclusively for `'a`, and it is of type `T`.
 unsafe fn hold_checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisoned<'a, T>> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller holds the cown, which is of type `T`, exclusively for `'a`.
     unsafe {
         if cown.as_ref().is_poisoned() {
             Err(Poisoned::new(cown))

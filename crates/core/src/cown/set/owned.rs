@@ -1,4 +1,4 @@
-//! Sets with handles of their own: what stays of a set until its behaviour is spawned later.
+//! Sets with owned handles: what remains of a set until its behaviour is spawned later.
 
 use crate::cown::handle::Cown;
 

@@ -60,7 +60,8 @@ macro_rules! slice_of_cowns {
             }
 
             unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> Self::Access<'a> {
-                // SAFETY: the next `len` members are the slice's; held, by the caller's word.
+                // SAFETY: the next `len` members are those of the slice, and held as `access`
+                // requires.
                 unsafe { $access::new(members.split(len)) }
             }
 

@@ -50,17 +50,19 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     }
 
     unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
-        // SAFETY: the members of the parts follow one another, as `visit` named them.
+        // SAFETY: the members of the parts follow each other, in the order in which `visit` named
+        // them.
         shape.map(|shape| unsafe { S::access(shape, members) })
     }
 
     unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
-        // SAFETY: as in `access`.
+        // SAFETY: the members of the parts follow each other, in the order in which `visit` named
+        // them.
         shape.into_iter().for_each(|shape| unsafe { S::abandon(shape, members) });
     }
 }
 
-/// The sum, if all are known.
+/// The sum, if all terms are known.
 const fn sum(parts: &[Option<usize>]) -> Option<usize> {
     let (mut whole, mut at) = (Some(0_usize), 0);
     while at < parts.len() {
@@ -107,8 +109,8 @@ macro_rules! tuple_of_sets {
 
             #[inline]
             unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
-                // SAFETY: the members of the parts follow one another, as `visit` named them; a
-                // tuple expression is evaluated from left to right.
+                // SAFETY: the members of the parts follow each other, in the order in which `visit`
+                // named them; a tuple expression is evaluated from left to right.
                 unsafe { ($($name::access(shape.$index, members),)*) }
             }
 
@@ -132,7 +134,8 @@ macro_rules! tuple_of_sets {
             }
 
             unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
-                // SAFETY: as in `access`.
+                // SAFETY: the members of the parts follow each other, in the order in which `visit`
+                // named them.
                 unsafe { $($name::abandon(shape.$index, members);)* }
             }
         }
