@@ -1,4 +1,5 @@
-//! Who cannot run before an interruptible cown is let go: what a search for deadlocks needs to know.
+//! Blocked sets: the behaviours that cannot run before an interruptible cown is released, for the
+//! search for deadlocks.
 
 use crate::queue::interrupt;
 use std::collections::HashSet;
@@ -24,9 +25,9 @@ use crate::steps;
 use crate::task::TaskPtr;
 
 impl<T: Interruptible> Cown<T> {
-    /// Spawns a behaviour on this cown alone, [unchecked](Cown::unchecked) of its condition, and
-    /// tells where it stands in the queue; nowhere, if the cown is in a group that the caller holds: then it
-    /// comes before all that stands there.
+    /// Spawns a behaviour on this cown alone, [unchecked](Cown::unchecked), and returns its
+    /// position in the queue, or `None` if the cown is in a group that the caller holds: then it
+    /// comes before everything in the queue.
     pub fn spawn_placed(
         &self,
         closure: impl FnOnce(&mut T) + Send + 'static,
@@ -34,8 +35,8 @@ impl<T: Interruptible> Cown<T> {
         spawn::spawn_placed(&Unchecked(self), closure)
     }
 
-    /// As [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked) of the cown's condition. Tells
-    /// where the behaviour stands in the queue if it has not run.
+    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked). Returns the
+    /// position of the behaviour in the queue if it has not run.
     pub fn serve_placed(
         &self,
         batch: u32,
@@ -45,16 +46,17 @@ impl<T: Interruptible> Cown<T> {
         self.spawn_placed(closure)
     }
 
-    /// The identity of the queue that the cown's behaviours stand in: its own, or that of its group.
+    /// Returns the identity of the queue that contains the cown's behaviours: its own, or that of
+    /// its group.
     pub fn queue_id(&self) -> CownId {
         CownId::of(self.queue())
     }
 
-    /// The task that interrupts the cown, or to its group.
+    /// Returns the task that interrupts the cown or its group.
     fn interrupt_task(&self) -> TaskPtr {
         match self.header().leader() {
             Some(leader) => interrupt::task_of(leader),
-            // SAFETY: interruptible.
+            // SAFETY: the cown is interruptible.
             None => unsafe { interruptible::task_of(self.header_ptr()) },
         }
     }
@@ -63,19 +65,19 @@ impl<T: Interruptible> Cown<T> {
         self.header().leader().unwrap_or(self.header_ptr())
     }
 
-    /// If the cown's gate is [shut](crate::queue::interruptible::Gate::Shut): tells every behaviour that cannot run before
-    /// it is opened, by a cown that the behaviour waits for and its place there. These are the
-    /// behaviours behind the gate, and those that wait, on any cown, behind one of these. No more than
-    /// `limit` are looked at.
+    /// If the cown's gate is [shut](crate::queue::interruptible::Gate::Shut), returns every
+    /// behaviour that cannot run before it opens, each as a cown that it waits for and its position
+    /// there. These are the behaviours behind the gate, and those that wait, on any cown, behind
+    /// one of these. Examines at most `limit`.
     ///
-    /// Until the set is dropped the gate stays shut, and the state is not interrupted; an interrupt
-    /// that comes meanwhile is followed by a call then.
+    /// Until the set is dropped, the gate stays shut and the state is not called; an interrupt that
+    /// comes meanwhile is followed by a call afterwards.
     ///
-    /// Returns `None` if the gate is open, or if the state is being interrupted, or examined, right
-    /// now.
+    /// Returns `None` if the gate is open, or if the state is currently being interrupted or
+    /// examined.
     pub fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
         self.assert_interruptible();
-        // No scheduling point for the simulation here: whoever searches looks at many cowns as at one.
+        // There is no scheduling point here: a search treats many cowns as one step.
         let token = Token::take(self)?;
         let walk = token.walk(limit);
         let is_complete = walk.from.is_empty() && !walk.has_missed;
@@ -84,7 +86,7 @@ impl<T: Interruptible> Cown<T> {
 }
 
 impl<T: Interruptible> WeakCown<T> {
-    /// As [`Cown::queue_id`]; a member's of a group only while somebody has a handle.
+    /// Like [`Cown::queue_id`]; for a member of a group only while it has a handle.
     pub fn queue_id(&self) -> Option<CownId> {
         let header = self.header_ptr();
         // SAFETY: a weak handle keeps the header alive.
@@ -95,31 +97,32 @@ impl<T: Interruptible> WeakCown<T> {
     }
 }
 
-/// The token of a queue that was parked. It is left there again in the end, or, if there was an interrupt
-/// meanwhile, goes to the task that interrupts the state.
+/// The token of a parked queue. Dropping it leaves the token there again or, if there was an
+/// interrupt meanwhile, gives it to the task that interrupts the state.
 struct Token {
-    /// Alive: the request that the token was parked with stays at the head.
+    /// Alive: the request with which the token was parked stays at the head.
     queue: NonNull<CownHeader>,
-    /// What interrupts it.
+    /// The task that interrupts it.
     task: TaskPtr,
     /// Whether the queue is a group's.
     is_group: bool,
     home: RuntimeId,
-    /// The runtime is at work until the token is back.
+    /// Keeps the runtime active until the token is back.
     _busy: busy::HeldOpen,
 }
 
 impl Token {
     fn take<T: Interruptible>(cown: &Cown<T>) -> Option<Self> {
         let queue = cown.header().queue();
-        // A hint, which spares those that are not parked the rest.
+        // A hint, which spares queues that are not parked the rest.
         if !queue.has(Flags::PARKED) {
             return None;
         }
         let home = queue.home_of_queue();
         let busy = busy::hold_open(home);
-        // We leave nothing for the state. From here on the bits are as while it is interrupted: an interrupt
-        // that finds neither of them appends an empty request, and `park` below sees its bit.
+        // Nothing is left for the state. From here on the bits are as during an interrupt: an
+        // interrupt that finds neither of them appends an empty request, and `park` below sees its
+        // bit.
         if !queue.flags.unpark() {
             return None;
         }
@@ -127,10 +130,10 @@ impl Token {
         Some(Self { queue, task, is_group: cown.header().is_grouped(), home, _busy: busy })
     }
 
-    /// The behaviours that wait, up to a limit.
+    /// Collects the waiting behaviours, up to a limit.
     fn walk(&self, limit: usize) -> Walk {
         let mut walk = Walk::new(limit);
-        // SAFETY: with the token the head, and all that stands behind it, stays where it is.
+        // SAFETY: while this thread has the token, the head and everything behind it stay in place.
         unsafe {
             let (first, waits) = self.first();
             if waits {
@@ -142,9 +145,9 @@ impl Token {
         walk
     }
 
-    /// The first request in the queue, and whether it waits.
+    /// Returns the first request in the queue, and whether it waits.
     fn first(&self) -> (NonNull<Slot>, bool) {
-        // SAFETY: the token; the guard is there, as the cown is interruptible.
+        // SAFETY: this thread has the token, and the cown is interruptible, so it has a guard.
         unsafe {
             if self.is_group {
                 interrupt::first_at_gate(self.queue)
@@ -157,20 +160,20 @@ impl Token {
 
 impl Drop for Token {
     fn drop(&mut self) {
-        // SAFETY: the request at the head keeps the cown alive while we have the token.
+        // SAFETY: the request at the head keeps the cown alive while this thread has the token.
         if !park(unsafe { self.queue.as_ref() }) {
             schedule(self.task, self.home);
         }
     }
 }
 
-/// What [`Cown::blocked_set`] has found. The gate stays shut until it is dropped.
+/// The result of [`Cown::blocked_set`]. The gate stays shut until it is dropped.
 #[must_use = "the gate may open again as soon as it is dropped"]
 pub struct BlockedSet {
-    /// The behaviours that wait, each by a cown and its place in the queue of that.
+    /// The waiting behaviours, each as a cown and a position in its queue.
     pub blocked: Vec<(CownId, QueuePosition)>,
-    /// Whether these are all. If not, there are more than were to be looked at, or something is just on its
-    /// way.
+    /// Whether this is all of them. If not, there are more than the limit, or a request is
+    /// currently being appended or granted.
     pub is_complete: bool,
     _token: Token,
 }
@@ -184,23 +187,24 @@ impl fmt::Debug for BlockedSet {
     }
 }
 
-/// A walk over the requests that wait. None of them can be granted all its cowns meanwhile.
+/// A walk over waiting requests. Meanwhile none of them can be granted all its cowns.
 struct Walk {
     found: Vec<(CownId, QueuePosition)>,
     limit: usize,
-    /// Where the queues are yet to be looked at.
+    /// Where queues remain to be examined.
     from: Vec<From>,
-    /// Something may wait that cannot be reached now.
+    /// A request may be waiting that cannot be reached now.
     has_missed: bool,
     /// The behaviours on several cowns that were followed.
     seen: HashSet<NonNull<Multi>>,
 }
 
-/// Where a queue is to be looked at.
+/// Where to examine a queue.
 enum From {
-    /// What stands behind a request that waits.
+    /// The request behind a waiting one.
     Behind(NonNull<CownHeader>, NonNull<Slot>),
-    /// What waits for the end of a behaviour that waits itself, and has a cown for reading, or will have.
+    /// The request that waits for the end of a waiting behaviour which is, or will be, a reader of
+    /// the cown.
     Reader(NonNull<CownHeader>, NonNull<Slot>),
 }
 
@@ -209,27 +213,27 @@ impl Walk {
         Self { found: Vec::new(), limit, from: Vec::new(), has_missed: false, seen: HashSet::new() }
     }
 
-    /// Notes a request that waits; follows its behaviour to the other cowns.
+    /// Records a waiting request; follows its behaviour to the other cowns.
     ///
     /// # Safety
-    /// The request waits, and will until the walk is over.
+    /// The request waits, and continues to until the walk is over.
     unsafe fn note(&mut self, cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
         self.found.push((CownId::of(cown), QueuePosition::of(slot)));
-        // SAFETY: the request stays, by the caller's word.
+        // SAFETY: the request waits until the walk is over, so it is live.
         let member = unsafe { slot.as_ref() }.member();
         if !member.is_multi() {
             return;
         }
-        // SAFETY: the member says that the slot lies in a `Multi`, which has not run.
+        // SAFETY: the member says that the slot is in a `Multi`, which has not run.
         let behaviour = unsafe { Multi::of(slot) };
         if !self.seen.insert(behaviour) {
             return;
         }
-        // SAFETY: as above. All requests of a behaviour are appended before the first is linked, so
-        // the others stand in their queues until it has run; but for readers, which leave theirs
-        // when they are granted.
+        // SAFETY: the `Multi` has not run, so it is live. All requests of a behaviour are appended
+        // before the first is linked, so the others are in their queues until it has run; except
+        // for readers, which leave theirs when they are granted.
         for other in unsafe { Multi::requests(behaviour) } {
-            // SAFETY: a behaviour that waits keeps its cowns alive.
+            // SAFETY: a waiting behaviour keeps its cowns alive.
             let (of, grouped) =
                 unsafe { (other.member().queue_ptr(), other.member().header().is_grouped()) };
             if of == cown || other.is_joined() {
@@ -241,16 +245,16 @@ impl Walk {
         }
     }
 
-    /// Notes all requests that wait for those in `from`, until there are too many.
+    /// Records all requests that wait for those in `from`, until there are too many.
     ///
     /// # Safety
-    /// The requests in `from` wait, or their behaviours do, and will until the walk is over.
+    /// The requests in `from` wait, or their behaviours do, and continue to until the walk is over.
     unsafe fn run(&mut self) {
         while let Some(from) = self.from.pop() {
             let (cown, next) = match from {
-                // SAFETY: what stands behind a request that waits, waits.
+                // SAFETY: the request waits in this queue, so everything behind it waits as well.
                 From::Behind(cown, slot) => (cown, unsafe { successor(cown, slot) }),
-                // SAFETY: by the caller's word.
+                // SAFETY: the behaviour of the slot waits until the walk is over.
                 From::Reader(cown, slot) => (cown, unsafe { self.behind_reader(cown, slot) }),
             };
             if let Some(next) = next {
@@ -258,50 +262,54 @@ impl Walk {
                 if self.found.len() >= self.limit {
                     return;
                 }
-                // SAFETY: as above. (Pushed before: those that it leads to come first.)
+                // SAFETY: a request behind a waiting one waits as long. (Recorded after the push,
+                // so what it leads to comes first.)
                 unsafe { self.note(cown, next) };
             }
         }
     }
 
-    /// What cannot be granted a cown before a behaviour has run that reads it: the exclusive request to
-    /// which the token is given by the last of the readers. Those that read beside it wait for nobody.
+    /// Returns the request that cannot be granted the cown before a reading behaviour has run: the
+    /// exclusive request to which the last of the readers gives the token. Adjacent readers do not
+    /// wait.
     ///
     /// # Safety
-    /// The slot is of a behaviour that waits, and will until the walk is over; the cown is in no group.
+    /// The slot is that of a behaviour that waits, and continues to until the walk is over; the
+    /// cown is in no group.
     unsafe fn behind_reader(
         &mut self,
         cown: NonNull<CownHeader>,
         slot: NonNull<Slot>,
     ) -> Option<NonNull<Slot>> {
-        // SAFETY: by the caller's word; it keeps the cown alive.
+        // SAFETY: the behaviour of the slot waits, so the slot is live and the cown alive.
         let (header, slot) = unsafe { (cown.as_ref(), slot.as_ref()) };
-        // ORDERING: Acquire pairs with the release in `Slot::reads`: it is among the readers counted below.
+        // ORDERING: Acquire pairs with the Release in `Slot::reads`: it is among the readers
+        // counted below.
         if slot.next.load(Ordering::Acquire) != Slot::READS {
-            // Others before it hold the cown up. What stands next to it may be another reader, which may run
-            // and be gone at any time.
+            // Other requests before it hold the cown up. Its neighbour may be another reader, which
+            // may run and be gone at any time.
             self.has_missed = true;
             return None;
         }
-        // ORDERING: Acquire pairs with the release in `claim_from_readers`: the request. It stays there as
-        // long as one reads.
+        // ORDERING: Acquire pairs with the Release in `claim_from_readers`: the request. It stays
+        // there as long as there is a reader.
         if header.readers.load(Ordering::Acquire) & WAITER != 0 {
-            // ORDERING: Relaxed. Published by the bit that was seen.
+            // ORDERING: Relaxed. The bit read above publishes it.
             return NonNull::new(header.waiter.load(Ordering::Relaxed).cast());
         }
-        // ORDERING: Acquire, as in `successor`. If something is in the queue, it is about to be granted the
-        // cown for reading, or to be put aside as above.
+        // ORDERING: Acquire, as in `successor`. If something is in the queue, it is about to be
+        // granted the cown for reading, or to be parked as above.
         self.has_missed |= !header.tail.load(Ordering::Acquire).is_null();
         None
     }
 }
 
-/// What stands behind a request in its queue.
+/// Returns the request behind another one in its queue.
 ///
 /// # Safety
-/// The request stands in the cown's queue, and does not leave it meanwhile.
+/// The request is in the cown's queue, and does not leave it meanwhile.
 unsafe fn successor(cown: NonNull<CownHeader>, slot: NonNull<Slot>) -> Option<NonNull<Slot>> {
-    // SAFETY: by the caller's word; the request keeps the cown alive.
+    // SAFETY: the request is in the queue, so it is live and keeps the cown alive.
     let (slot, tail) = unsafe { (slot.as_ref(), &cown.as_ref().tail) };
     steps::wait_for(|| {
         // ORDERING: Acquire, both, as in `leave`; a successor that has swapped itself in is about

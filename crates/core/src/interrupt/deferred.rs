@@ -1,4 +1,5 @@
-//! Deferred calls: what is done behind all that stands in a cown's queue, and does not need its state. One task for cowns of all
+//! Deferred calls: run after everything in a cown's queue, without access to its state. One task
+//! type for cowns of all types.
 //! types.
 
 use crate::group::turn::run_forgetting_in_group;
@@ -19,7 +20,7 @@ use crate::sched::at_work_in;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 
-/// What is to be done, and is told whether the runtime is past its deadline.
+/// The call, which receives whether the runtime is past its deadline.
 pub(super) type DeferredCall = Box<dyn FnOnce(Mode) + Send>;
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, name);
@@ -33,23 +34,24 @@ fn name() -> &'static str {
 }
 
 impl<T: Interruptible> Cown<T> {
-    /// Does something behind all that was spawned on the cown: even if that is closed, and even past the deadline of a
-    /// shutdown, whose report counts it. A panic is caught, and poisons nothing.
+    /// Calls `call` behind everything spawned on the cown, even if the cown is closed, and even
+    /// past the deadline of a shutdown, whose report counts it. A panic is caught, and poisons
+    /// nothing.
     ///
     /// **Cost.** That of a behaviour.
     pub fn defer(&self, call: Box<dyn FnOnce() + Send>) {
-        // SAFETY: alive by this handle.
+        // SAFETY: this handle keeps the cown alive.
         unsafe { append(self.header_ptr(), Box::new(|_| call())) };
     }
 }
 
-/// Puts a deferred call into the queue of a cown, or of its group.
+/// Appends a deferred call to the queue of a cown, or of its group.
 ///
 /// # Safety
 /// The cown is alive.
 pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
     let member = Member::exclusive(cown);
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
         let header = cown.as_ref();
         match header.leader() {
@@ -72,7 +74,7 @@ pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
 fn run_call(call: DeferredCall, context: &RunContext) {
     let mode = context.mode();
     if mode == Mode::Cancel {
-        // A sign of life, for whoever waits for the end (`sched/ending.rs`).
+        // Shows progress to threads that wait for the end (`sched/ending.rs`).
         count_abandoned(context.home);
     }
     drop_quietly(move || call(mode));
@@ -82,7 +84,8 @@ fn run_call(call: DeferredCall, context: &RunContext) {
 /// The task is that of a deferred call in no group, and is run once.
 unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<DeferredCall>>();
-    // SAFETY: by the caller's word, so it holds the cown; the node is ours alone once it has left the queue.
+    // SAFETY: the task is run once, so it holds the cown; this thread owns the node after it has
+    // left the queue.
     unsafe {
         let call = Single::take_body(node);
         run_call(call, context);
@@ -94,23 +97,24 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 }
 
 /// # Safety
-/// As for every [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed with a deferred call.
+/// See [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed with a deferred
+/// call.
 unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
-    // SAFETY: taken before anything can be pushed.
+    // SAFETY: the entry holds a deferred call, and is taken before anything can be pushed.
     let (_, call) = unsafe { RingEntry::take::<DeferredCall>(entry) };
     run_call(call, context);
 }
 
 /// # Safety
-/// As for every [`InGroup::body`].
+/// See [`InGroup::body`].
 unsafe fn run_body(task: TaskPtr, context: &RunContext) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the task is running, and its body is taken once.
     run_call(unsafe { Single::take_body(task.cast()) }, context);
 }
 
 /// # Safety
-/// The task is that of a deferred call which has run, and has left its queue.
+/// The task is that of a deferred call that has run and left its queue.
 unsafe fn dispose(task: TaskPtr) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the task has left its queue, so this thread owns the node, and its body was taken.
     unsafe { Single::<DeferredCall>::free(task.cast()) };
 }

@@ -1,4 +1,4 @@
-//! Empty requests: what an interrupt appends where nothing else brings the token by, so that the state is interrupted.
+//! Empty requests: appended by an interrupt to bring the token to the state when nothing else does.
 
 use std::ptr::NonNull;
 
@@ -13,32 +13,32 @@ use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");
 
-/// An empty request, to be put into the queue of a cown that is in no group.
+/// Allocates an empty request for the queue of a cown that is in no group.
 pub(super) fn allocate(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     Single::allocate(Member::exclusive(cown), &VTABLE, ())
 }
 
-/// Puts one there.
+/// Appends one.
 ///
 /// # Safety
 /// The cown is alive, and in no group.
 pub(super) unsafe fn append(cown: NonNull<CownHeader>) {
-    // SAFETY: fresh; the rest by the caller's word.
+    // SAFETY: this thread owns the new node; the cown is alive and in no group.
     unsafe { Single::spawn(allocate(cown)) };
 }
 
-/// Takes an empty request out of its queue without having it run, if that is what the head is; returns what becomes
-/// ready. Else the head is given back.
+/// If the head is an empty request, takes it out of its queue without running it, and returns what
+/// becomes ready. Otherwise returns the head.
 ///
 /// # Safety
-/// The caller has the token of the cown, nobody reads that, and `head` is the head of its queue. The token is given away
-/// if the head is not given back.
+/// The caller has the token of the cown, which has no readers, and `head` is the head of its queue.
+/// The token is given away unless the head is returned.
 pub(super) unsafe fn pass_over(
     cown: NonNull<CownHeader>,
     head: NonNull<Slot>,
     home: RuntimeId,
 ) -> Result<Option<TaskPtr>, NonNull<Slot>> {
-    // SAFETY: a queued request is live; one that is no part of a larger behaviour lies in a one-cown behaviour.
+    // SAFETY: a queued request is live; one that is not part of a larger behaviour is in a single.
     unsafe {
         if !head.as_ref().member().is_single() {
             return Err(head);
@@ -54,7 +54,7 @@ pub(super) unsafe fn pass_over(
 /// # Safety
 /// The task is that of an empty request, and is run once.
 unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-    // SAFETY: by the caller's word; so it holds the cown.
+    // SAFETY: the task is that of an empty request and runs once, so it holds the cown.
     unsafe {
         let slot = Single::slot(task.cast::<Single<()>>());
         leave(task, slot.as_ref().member().header_ptr(), context.home)
@@ -62,10 +62,10 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 }
 
 /// # Safety
-/// The task is that of an empty request, which holds this cown.
+/// The task is that of an empty request that holds this cown.
 unsafe fn leave(task: TaskPtr, cown: NonNull<CownHeader>, home: RuntimeId) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
-    // SAFETY: by the caller's word; the node is ours alone once it has left the queue.
+    // SAFETY: the task holds the cown; this thread owns the node after it has left the queue.
     unsafe {
         let successor = release_to_next::<false>(Single::slot(node), cown, &home);
         Single::dismantle(node);

@@ -1,9 +1,10 @@
-//! Cowns whose state is called before anything else, and at once: how actors begin.
+//! Cowns whose state is called at once, before anything else: how actors start.
 //!
-//! Such a cown is made with an [empty request](super::empty_request) in its queue of which its maker has the token. So whatever is
-//! spawned on it, by whoever can reach it first, stands behind, and comes after the state was called; and for that the
-//! maker schedules the guard's task, with none of the steps that an [interrupt](Cown::interrupt) takes. INTERRUPT is set as if one
-//! had come: others who interrupt the cown meanwhile need not see to it that the state is called.
+//! Such a cown is created with an [empty request](super::empty_request) in its queue, of which its
+//! creator has the token. So whatever is spawned on it, by any thread that can reach it first, is
+//! behind that request, and runs after the state was called. To call it, the creator schedules the
+//! guard's task directly, without the steps of an [interrupt](Cown::interrupt). INTERRUPT is set as
+//! if there had been one, so threads that interrupt the cown meanwhile need not cause a call.
 
 use super::layout;
 use crate::queue::group_header::Leader;
@@ -23,8 +24,9 @@ use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 
 impl<T: Interruptible> Cown<T> {
-    /// As [`interruptible`](Self::interruptible), and the state is interrupted before all behaviours on the cown: at once when
-    /// `hand_out` is through, which gets the handle, and whose result this returns.
+    /// Like [`interruptible`](Self::interruptible), and the state is called before all behaviours
+    /// on the cown: right after `hand_out`, which receives the handle, and whose result this
+    /// returns.
     ///
     /// **Cost.** Half of what it costs to [interrupt](Self::interrupt) a new cown.
     pub fn interrupted_at_once<R>(
@@ -35,60 +37,63 @@ impl<T: Interruptible> Cown<T> {
     ) -> R {
         at_work_in(home.0, || {
             let header = layout::allocate(home.0, None, shared, make_state, |header| {
-                // SAFETY: fresh, in no group, and without a handle.
+                // SAFETY: the cown is new, in no group, and has no handle yet.
                 unsafe { put_first_request(header) };
             });
             let _first_interrupt = FirstInterrupt(header);
-            // SAFETY: a fresh cown of `T`, with one handle.
+            // SAFETY: a new cown of type `T`, with one handle that is owned here.
             hand_out(unsafe { Self::from_header(header) })
         })
     }
 }
 
-/// Puts the first request into the queue of a cown, before which the state is interrupted.
+/// Puts the first request, before which the state is interrupted, into the queue of a cown.
 ///
 /// # Safety
-/// The cown is interruptible, in no group, and nobody else knows it.
+/// The cown is interruptible and in no group, and no other thread knows it.
 unsafe fn put_first_request(cown: NonNull<CownHeader>) {
     let slot = Single::slot(empty_request::allocate(cown));
-    // SAFETY: by the caller's word.
+    // SAFETY: no other thread knows the cown, which is interruptible.
     unsafe {
         let header = cown.as_ref();
         header.flags.begin_interrupted();
-        // ORDERING: Relaxed. Nobody else knows the cown; published with its first handle.
+        // ORDERING: Relaxed. No other thread knows the cown; its first handle publishes this.
         header.tail.store(slot.as_ptr(), Ordering::Relaxed);
         interruptible::leave_token(cown, slot);
     }
 }
 
-/// The token of a cown with its first request, which lies in the guard; it is given away in any case.
+/// The token of a cown with its first request, which is in the guard; given away when this is
+/// dropped.
 struct FirstInterrupt(NonNull<CownHeader>);
 
 impl Drop for FirstInterrupt {
     fn drop(&mut self) {
         simulated::point();
-        // SAFETY: the first request keeps the cown alive, which is interruptible, and whose token is ours.
+        // SAFETY: the first request keeps the cown alive, which is interruptible, and this thread
+        // has its token.
         unsafe { schedule(interruptible::task_of(self.0), self.0.as_ref().home_of_queue()) };
     }
 }
 
 impl Group {
-    /// Makes a member whose state is interruptible; see [`Cown::interruptible`].
+    /// Creates a member with an interruptible state; see [`Cown::interruptible`].
     pub fn interruptible<T: Interruptible>(
         &self,
         shared: T::SharedState,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> Cown<T> {
         let home = self.runtime().0;
-        // SAFETY: the leader is alive, and counts the member. The cown is fresh, with one handle.
+        // SAFETY: the leader is alive, and counts the member. The cown is new, with one handle that
+        // is owned here.
         unsafe {
             let leader = Leader::retain(self.leader);
             Cown::from_header(layout::allocate(home, Some(leader), shared, make_state, |_| ()))
         }
     }
 
-    /// As [`Cown::interrupted_at_once`], for a member. Where others are at work in the group it may be interrupted
-    /// earlier: while `hand_out` runs.
+    /// Like [`Cown::interrupted_at_once`], for a member. If other threads use the group, it may be
+    /// called earlier: while `hand_out` runs.
     pub fn interrupted_at_once<T: Interruptible, R>(
         &self,
         shared: T::SharedState,
@@ -97,7 +102,7 @@ impl Group {
     ) -> R {
         at_work_in(self.runtime().0, || {
             let cown = self.interruptible(shared, make_state);
-            // SAFETY: interruptible, and a member of this group.
+            // SAFETY: the cown is interruptible, alive, and a member of this group.
             let is_first = unsafe { interrupt_member(cown.header_ptr(), self.leader.cast()) };
             let _first_interrupt = FirstInterruptInGroup { cown: Some(cown.clone()), is_first };
             hand_out(cown)
@@ -105,8 +110,9 @@ impl Group {
     }
 }
 
-/// The same for a member of a group, whose token nobody has: it has been interrupted, and where the request is missing that
-/// goes with an interrupt, it is appended.
+/// The same for a member of a group, whose token may be with any thread: the member has an
+/// interrupt, and if the request that belongs to an interrupt is missing, this appends it when
+/// dropped.
 struct FirstInterruptInGroup<T: Interruptible> {
     /// Taken at the end.
     cown: Option<Cown<T>>,
@@ -119,7 +125,7 @@ impl<T: Interruptible> Drop for FirstInterruptInGroup<T> {
         // It may have been interrupted before it was ready, and have shut its gate.
         cown.interrupt();
         if self.is_first {
-            // SAFETY: alive by this handle.
+            // SAFETY: this handle keeps the cown alive.
             unsafe { super::append_empty_request(cown.header_ptr()) };
         }
         give_back(cown);

@@ -1,7 +1,8 @@
-//! The end of a state that nobody reaches any more: see [`cown::last_handle`](crate::cown::last_handle).
+//! Ends a state that has become unreachable; see [`cown::last_handle`](crate::cown::last_handle).
 //!
-//! The last handle goes into a request of its own, behind all that was spawned with any. If the state is closed there,
-//! and nothing stands behind, then nothing ever will: the request drops the state as well, and the queue is never left.
+//! The last handle goes into a request of its own, behind everything spawned with any handle. If
+//! the state is closed there, and nothing is behind that request, then nothing ever will be: the
+//! request drops the state as well, and never leaves the queue.
 
 use std::any::type_name;
 use std::mem::ManuallyDrop;
@@ -22,18 +23,21 @@ use crate::sched::at_work_in;
 use crate::task::{Mode, RunContext, TaskPtr, TaskVTable};
 
 impl<T: Interruptible> Cown<T> {
-    /// Has the state end behind all that was spawned on the cown, unless there is another handle by then: it is called
-    /// by [`Interruptible::last_handle_gone`]. For the handle that [`drop_unless_last`](Self::drop_unless_last) has given back.
+    /// Ends the state behind everything spawned on the cown, unless there is another handle by
+    /// then, by calling [`Interruptible::last_handle_gone`]. For a handle that
+    /// [`drop_unless_last`](Self::drop_unless_last) has returned.
     ///
-    /// **Cost.** That of a behaviour, in which the state is dropped, too, if it has closed the cown.
+    /// **Cost.** That of a behaviour, in which the state is dropped as well if it has closed the
+    /// cown.
     pub fn spawn_last_handle_check(self) {
         if self.header().is_grouped() {
             return spawn_last_handle_check_in_group(self);
         }
-        // The request takes the handle along.
+        // The request owns the handle.
         let this = ManuallyDrop::new(self);
         at_work_in(this.header().home(), || {
-            // SAFETY: the node is fresh; the handle keeps the cown alive until it has run.
+            // SAFETY: this thread owns the new node; the handle keeps the cown alive until the node
+            // has run.
             unsafe { Single::spawn(request::<T>(this.header_ptr())) };
         });
     }
@@ -44,24 +48,25 @@ fn request<T: Interruptible>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     Single::allocate(Member::exclusive(cown), vtable, ())
 }
 
-/// The same for a member of a group, which others may come behind in any case.
+/// The same for a member of a group, where other requests may follow in any case.
 fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
     let cown = last.header_ptr();
-    // SAFETY: the call holds the cown.
+    // SAFETY: the deferred call holds the cown.
     let call = move |mode| drop(unsafe { part(last, mode) });
-    // SAFETY: alive by the handle that the call takes along.
+    // SAFETY: the handle owned by the call keeps the cown alive.
     unsafe { deferred::append(cown, Box::new(call)) };
 }
 
-/// Runs the request that has the last handle.
+/// Runs the request that owns the last handle.
 ///
 /// # Safety
-/// The task is one that [`Cown::spawn_last_handle_check`] has made, for a `T`; it holds the cown, and is run once.
+/// The task was created by [`Cown::spawn_last_handle_check`] for a `T`; it holds the cown, and is
+/// run once.
 unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
     let slot = Single::slot(node);
-    // SAFETY: by the caller's word. The handle was left to the request. Where no handle is left and nothing stands
-    // behind, nobody looks at the node any more, and the queue need not be left.
+    // SAFETY: the task holds the cown, and owns the handle. If no handle is left and nothing is
+    // behind it, no other thread reads the node, which then need not leave the queue.
     unsafe {
         let cown = slot.as_ref().member().header_ptr();
         let last = part(Cown::<T>::from_header(cown), context.mode());
@@ -76,7 +81,8 @@ unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<T
     }
 }
 
-/// Ends the state, if this is the last handle still. Gives that back, unless it is to be asked again.
+/// Ends the state if this is still the last handle. Returns the handle, unless it must be checked
+/// again.
 ///
 /// # Safety
 /// The caller holds the cown exclusively.
@@ -91,7 +97,7 @@ unsafe fn part<T: Interruptible>(last: Cown<T>, mode: Mode) -> Option<Cown<T>> {
             None
         }
         LastHandleCheck::Last(last) => {
-            // SAFETY: by the caller's word.
+            // SAFETY: the caller holds the cown, of type `T`, exclusively.
             unsafe { end::<T>(last.header_ptr(), mode) };
             Some(last)
         }
@@ -99,9 +105,9 @@ unsafe fn part<T: Interruptible>(last: Cown<T>, mode: Mode) -> Option<Cown<T>> {
 }
 
 /// # Safety
-/// The caller holds the cown exclusively, which is a `T`.
+/// The caller holds the cown, which is of type `T`, exclusively.
 unsafe fn end<T: Interruptible>(cown: NonNull<CownHeader>, mode: Mode) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller has exclusive access to the state, which is a `T`.
     unsafe {
         match mode {
             Mode::Cancel => _ = end_state(cown),

@@ -1,4 +1,4 @@
-//! The block of an interruptible cown: shared state, guard, header, state.
+//! The block of an interruptible cown: shared state, guard, header, state, in this order.
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -18,7 +18,7 @@ use crate::queue::interruptible::{Guard, Kind, link, of};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{self, Task, TaskVTable};
 
-/// How the block of an interruptible `T` is laid out: shared state, guard, header, state.
+/// The layout of the block of an interruptible `T`.
 struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Interruptible> Block<T> {
@@ -35,7 +35,7 @@ impl<T: Interruptible> Block<T> {
         free: Self::free,
     };
 
-    /// How far behind the block's start its header lies.
+    /// The offset of the header in the block.
     const fn offset() -> usize {
         let align = Self::align();
         (size_of::<T::SharedState>() + size_of::<Guard>()).next_multiple_of(align)
@@ -63,11 +63,11 @@ impl<T: Interruptible> Block<T> {
     ) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT);
         let task = Task { vtable: &Self::VTABLE };
-        // SAFETY: the block is fresh; shared state, guard and cown have their places in it one behind the
-        // other, each aligned: the shared state at the start, the cown at a multiple of the block's
-        // alignment, and the guard, whose size is a multiple of its alignment, right before it. The
-        // state is written before there is a handle; should making it panic, the weak handle that
-        // stands for all handles ends here, and the block with it.
+        // SAFETY: the block was just allocated. Shared state, guard and cown are in it one behind
+        // the other, each aligned: the shared state at the start, the cown at a multiple of the
+        // block's alignment, and the guard, whose size is a multiple of its alignment, right before
+        // it. The state is written before there is a handle; if creating it panics, the weak handle
+        // that stands for all handles is dropped here, and the block with it.
         unsafe {
             block.cast().write(shared);
             let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
@@ -76,7 +76,7 @@ impl<T: Interruptible> Block<T> {
             if let Some(leader) = leader {
                 header.as_mut().join(leader);
             }
-            // From now on others may look at the header, and find a cown without handles.
+            // From here on other threads may read the header, and find a cown without handles.
             let listed = registry::insert(header, runtime);
             cown.cast::<Guard>().sub(1).write(Guard { task, listed, head: null_mut() });
             let all_handles = WeakCown::<T>::from_header(header);
@@ -89,19 +89,19 @@ impl<T: Interruptible> Block<T> {
     }
 
     unsafe fn unlist(cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the cown is interruptible, so it has a guard.
         registry::remove(unsafe { (*of(cown).as_ptr()).listed });
     }
 
     unsafe fn free(cown: NonNull<CownHeader>) {
-        // SAFETY: by the caller's word; made by `allocate`.
+        // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
         let free = move || unsafe {
             let block = cown.byte_sub(Self::offset());
             drop_quietly(|| block.cast::<T::SharedState>().drop_in_place());
             pool::dealloc(block.cast(), Self::LAYOUT);
         };
         if needs_drop::<T::SharedState>() {
-            // SAFETY: a shared state is `'static`, and the block nobody else's.
+            // SAFETY: a shared state is `'static`, and no other thread knows the block.
             unsafe { depth::run_destructor(free) };
         } else {
             free();
@@ -109,8 +109,8 @@ impl<T: Interruptible> Block<T> {
     }
 }
 
-/// A new cown with one handle, a shared state and a guard; a member of the leader's group, if one is given
-/// (with a count for it). `complete` gets it before there is a handle.
+/// Allocates a cown with one handle, a shared state and a guard; as a member of the leader's group
+/// if one is given (with a count for it). `complete` receives it before there is a handle.
 pub(crate) fn allocate<T: Interruptible>(
     runtime: RuntimeId,
     leader: Option<NonNull<CownHeader>>,
@@ -121,13 +121,13 @@ pub(crate) fn allocate<T: Interruptible>(
     Block::<T>::allocate(runtime, leader, shared, make_state, complete)
 }
 
-/// The shared of a cown.
+/// Returns the shared state of a cown.
 ///
 /// # Safety
 /// The cown is an interruptible `T`.
 pub(super) unsafe fn shared_state<T: Interruptible>(
     cown: NonNull<CownHeader>,
 ) -> NonNull<T::SharedState> {
-    // SAFETY: the shared state lies at the start of the block.
+    // SAFETY: the shared state is at the start of the block.
     unsafe { cown.byte_sub(Block::<T>::offset()) }.cast()
 }

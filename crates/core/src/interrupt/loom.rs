@@ -1,4 +1,4 @@
-//! Models of interrupts and blocked sets: no interrupt is lost, and whoever has the token is alone.
+//! Models of interrupts and blocked sets: no interrupt is lost, and the token holder is alone.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::queue::interruptible::Gate;
 use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
 use crate::sched::runtime_handle::RuntimeHandle;
 
-/// What is written for a call of `on_interrupt`.
+/// Logged by a call of `on_interrupt`.
 const CALL: u8 = 100;
 
-/// State whose gate is shut until it has seen so many orders.
+/// A state whose gate is shut until it has seen a number of orders.
 struct State {
     log: Log,
     opens_after: usize,
-    /// Whether it closes its cown when nobody is left.
+    /// Whether it closes its cown when no handle is left.
     closes: Option<WeakCown<State>>,
 }
 
@@ -30,7 +30,7 @@ impl State {
     }
 }
 
-/// Orders that were given; what an interrupt is to make visible.
+/// The orders given, which an interrupt must make visible.
 type Orders = AtomicUsize;
 
 impl Interruptible for State {
@@ -75,8 +75,8 @@ fn count(log: &[u8], who: u8) -> usize {
     log.iter().filter(|entry| **entry == who).count()
 }
 
-/// Two threads interrupt an idle cown: the state is called at least once, and at the most once for each;
-/// the last call sees both orders, for the gate is open in the end.
+/// Two threads interrupt an idle cown: the state is called at least once, and at most once for
+/// each; the last call sees both orders, since the gate is open in the end.
 ///
 /// Fails if the exchange in `interrupt_inside` or the one in `run` is `Relaxed`.
 #[test]
@@ -99,8 +99,8 @@ fn interrupt_against_interrupt() {
     });
 }
 
-/// An interrupt comes while a behaviour is spawned and runs: the behaviour runs once, and the state is
-/// called.
+/// An interrupt comes while a behaviour is spawned and runs: the behaviour runs once, and the state
+/// is called.
 #[test]
 fn interrupt_against_behaviour() {
     check(|| {
@@ -122,10 +122,10 @@ fn interrupt_against_behaviour() {
     });
 }
 
-/// A behaviour waits at a gate that another thread opens: it runs once, and after the call that
-/// opened.
+/// A behaviour waits at a gate that another thread opens: it runs once, after the call that opened
+/// the gate.
 ///
-/// Fails if `park` does not look at the interrupt, or parks with a `Relaxed` exchange.
+/// Fails if `park` does not check for the interrupt, or parks with a `Relaxed` exchange.
 #[test]
 fn a_gate_is_opened() {
     check(|| {
@@ -172,13 +172,13 @@ fn interrupt_against_reader() {
     });
 }
 
-/// A blocked_set looks at the queue of a cown whose gate is shut, while a behaviour over it and another
-/// one is appended: it is seen or not, and runs once the gate is open.
+/// A blocked set examines the queue of a cown with a shut gate while a behaviour on it and another
+/// cown is appended: the behaviour is seen or not, and runs once the gate is open.
 ///
 /// Fails if `successor` takes a request without a link for the last one.
 #[test]
 fn a_blocked_set_against_append() {
-    // With one preemption more it takes a minute and a half.
+    // With one more preemption it takes a minute and a half.
     check_bounded(3, || {
         let (cown, plain) = (interruptible(2), log());
         order(&cown);
@@ -207,8 +207,8 @@ fn a_blocked_set_against_append() {
     });
 }
 
-/// A blocked_set and an interrupt at the same time: one of them has the token, and the other's wish is not
-/// lost.
+/// A blocked set and an interrupt at the same time: one of them has the token, and the other's
+/// effect is not lost.
 #[test]
 fn a_blocked_set_against_an_interrupt() {
     check(|| {
@@ -233,7 +233,7 @@ fn a_blocked_set_against_an_interrupt() {
     });
 }
 
-/// What is written where nobody is left.
+/// Logged when no handle is left.
 const END: u8 = 200;
 
 /// Drops a handle; the last one is checked.
@@ -243,7 +243,7 @@ fn leave(cown: Cown<State>) {
     }
 }
 
-/// Leaves the cown while another thread does something, and runs all that comes of both.
+/// Leaves the cown while another thread is active, and runs everything that results.
 fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
     leave(cown);
     run_ready();
@@ -251,7 +251,7 @@ fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
     run_ready();
 }
 
-/// A state that closes its cown at the last-handle check, by which it is dropped at once.
+/// A state that closes its cown at the last-handle check, which then drops it at once.
 fn mortal() -> Cown<State> {
     let orders = Arc::new(Orders::new(0));
     Cown::interruptible(RuntimeHandle::current(), orders, |this| State {
@@ -260,15 +260,16 @@ fn mortal() -> Cown<State> {
     })
 }
 
-/// The last handle goes, and a behaviour that stands before its last-handle check gives a new one to another thread, which
-/// spawns with it: the end comes once, and behind that.
+/// The last handle is dropped, and a behaviour before its last-handle check gives a new one to
+/// another thread, which spawns with it: the end comes once, and behind that.
 ///
-/// Fails if a handle that goes while another one waits does not say so, and if `check_last_handle` does not ask.
+/// Fails if a handle that is dropped while another one waits does not record that, and if
+/// `check_last_handle` does not check.
 #[test]
 fn a_farewell_against_a_handle_that_comes_and_goes() {
     check(|| {
         let gift = Arc::new(loom::sync::Mutex::new(None::<Cown<State>>));
-        // Beside the model: what was spawned, and has run.
+        // Not part of the model: what was spawned and has run.
         let open = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let cown = interruptible(0);
         let (weak, given) = (cown.downgrade(), Arc::clone(&gift));
@@ -291,10 +292,10 @@ fn a_farewell_against_a_handle_that_comes_and_goes() {
     });
 }
 
-/// The last handle is checked while a weak one is upgraded: it finds a state that is there, or none, and the
-/// state is dropped once.
+/// The last handle is checked while a weak one is upgraded: that finds a live state or none, and
+/// the state is dropped once.
 ///
-/// Fails if `upgrade` takes the marks of a last-handle check for handles.
+/// Fails if `upgrade` mistakes the marks of a last-handle check for handles.
 #[test]
 fn a_farewell_against_upgrade() {
     check(|| {
@@ -313,10 +314,12 @@ fn a_farewell_against_upgrade() {
     });
 }
 
-/// The last handle goes, and the state ends with the last-handle check, while another thread interrupts it by a weak handle, spawns
-/// with it, and lets it go: the state is dropped once, behind what was spawned before the end.
+/// The last handle is dropped, and the state ends with the last-handle check, while another thread
+/// interrupts it through a weak handle, spawns with it, and drops it: the state is dropped once,
+/// behind what was spawned before the end.
 ///
-/// Fails if the request of the last-handle check destroys a state that has something behind it, or a handle left.
+/// Fails if the request of the last-handle check destroys a state with something behind it, or with
+/// a handle left.
 #[test]
 fn an_end_against_a_handle_that_comes_and_goes() {
     check_bounded(3, || {
@@ -336,10 +339,11 @@ fn an_end_against_a_handle_that_comes_and_goes() {
     });
 }
 
-/// A state is to be called before all else, and its maker is not through, while another thread, which has the handle
-/// already, interrupts it and spawns: the call comes first, and the last one sees what was ordered.
+/// A state must be called before anything else, and its creator is still at work, while another
+/// thread that already has the handle interrupts it and spawns: the call comes first, and the last
+/// call sees the orders.
 ///
-/// Fails if the first request is left out.
+/// Fails if the first request is omitted.
 #[test]
 fn a_birth_against_a_behaviour() {
     check(|| {
@@ -369,10 +373,10 @@ fn a_birth_against_a_behaviour() {
     });
 }
 
-/// A runtime is searched for what lives in it while a state is made, and ends: it is found or not, and its block is not
-/// looked at any more when it is freed.
+/// A runtime is searched while a state is created and ends: it is found or not, and its block is
+/// not accessed after it is freed.
 ///
-/// Fails without either barrier, and if who goes does not wait for a search.
+/// Fails without either barrier, and if a removal does not wait for a search.
 #[test]
 fn a_search_against_an_end() {
     check(|| {
@@ -392,7 +396,8 @@ fn a_search_against_an_end() {
     });
 }
 
-/// Drops a handle while another thread drops the other one, and runs all that comes of both: the state goes.
+/// Drops a handle while another thread drops the other one, and runs everything that results: the
+/// state is dropped.
 fn drop_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
     let orders = Arc::clone(cown.shared_state());
     drop(cown);
@@ -402,13 +407,15 @@ fn drop_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
     assert_eq!(Arc::strong_count(&orders), 1, "the state is left");
 }
 
-/// The last handles go while the gate is being shut: what waits there runs, and the state is dropped.
+/// The last handles are dropped while the gate is being shut: what waits there runs, and the state
+/// is dropped.
 ///
-/// Fails if `is_ungated` does not ask for handles, and if whoever drops the last one does not interrupt.
+/// Fails if `is_ungated` does not check for handles, and if dropping the last one does not
+/// interrupt.
 #[test]
 fn the_last_handles_against_a_gate() {
     check(|| {
-        // Beside the model.
+        // Not part of the model.
         let ran = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let cown = interruptible(usize::MAX);
         let done = Arc::clone(&ran);
@@ -428,7 +435,8 @@ fn the_last_handles_against_a_gate() {
     });
 }
 
-/// A behaviour fails, whose state is told and interrupted by a handle that is made for that, while the last handles go.
+/// A behaviour fails, and its state is told and interrupted through a temporary handle, while the
+/// last handles are dropped.
 ///
 /// Fails if that handle is not given back.
 #[test]

@@ -1,17 +1,19 @@
-//! Cowns whose state is *interrupted* between two behaviours: what actors are built on.
+//! Interruptible cowns, whose state is called between two behaviours: the mechanism on which actors
+//! are built.
 //!
-//! A plain cown is passive: it is changed by the behaviours in its queue and by nothing else. An
-//! actor needs more. Directives (stop, restart, suspend) overtake the messages in its mailbox; a
-//! panic in any behaviour that held it must reach it; and while a handler waits for a future, its
-//! messages wait, but directives do not. All of that is one mechanism here: somebody
-//! [interrupts](Cown::interrupt) the cown, and then, before the next behaviour is granted the cown, its
-//! state is called: [`Interruptible::on_interrupt`]. It runs as a task of the scheduler's, alone with the
-//! state, and says whether the [`Gate`] is open: whether the next behaviour may come.
+//! A plain cown is passive: only the behaviours in its queue change it. An actor needs more.
+//! Signals (stop, restart, suspend) overtake the messages in its mailbox; a panic in any behaviour
+//! that held it must reach it; and while a handler waits for a future, messages wait but signals do
+//! not. One mechanism provides all of this: a thread [interrupts](Cown::interrupt) the cown, and
+//! then, before the next behaviour is granted the cown, its state is called:
+//! [`Interruptible::on_interrupt`]. The call runs as a task of the scheduler with exclusive access
+//! to the state, and returns whether the [`Gate`] is open, that is, whether the next behaviour may
+//! run.
 //!
 //! # The protocol
 //!
-//! Two bits of the header's flags, [`INTERRUPT`](Flags::INTERRUPT) and [`PARKED`](Flags::PARKED), and the
-//! *token* of the queue (see `queue/README.md`):
+//! It uses two bits of the header's flags, [`INTERRUPT`](Flags::INTERRUPT) and
+//! [`PARKED`](Flags::PARKED), and the *token* of the queue (see `queue/README.md`):
 //!
 //! ```text
 //!   interrupt                                  grant (has the token)
@@ -28,18 +30,20 @@
 //!                                                      INTERRUPT set?   from the start
 //! ```
 //!
-//! *No interrupt is lost.* One that finds neither bit appends a request behind its own exchange on the
-//! flags. That request is granted by somebody whose token comes from the append, so it sees the bit,
-//! unless the guard's task has cleared it and called the state meanwhile. One that finds INTERRUPT comes before
-//! the exchange that clears it, which is an acquire: what it left for the state is seen by the call
-//! that follows. One that finds PARKED has the token.
+//! *No interrupt is lost.* An interrupt that finds neither bit appends a request after its exchange
+//! on the flags. The token under which that request is granted has acquired the append, so the
+//! granting thread sees the bit, unless the guard's task has cleared it and called the state
+//! meanwhile. An interrupt that finds INTERRUPT comes before the exchange that clears it, which is
+//! an acquire: the following call sees what it left for the state. An interrupt that finds only
+//! PARKED gets the token.
 //!
-//! *A state that is to be called before all else* is made in the middle of this: with INTERRUPT set and an empty request in
-//! the queue, and its maker has the token (`first_interrupt.rs`). *One that nobody reaches any more* ends behind all that was
-//! spawned on it (`last_handle.rs`).
+//! *A state that must be called before anything else* is created in the middle of this: with
+//! INTERRUPT set and an empty request in the queue, while its creator has the token
+//! (`first_interrupt.rs`). *A state that has become unreachable* ends behind everything spawned on
+//! it (`last_handle.rs`).
 //!
-//! *There is one token.* PARKED is set by the guard's task, which gives the token up with it; of the
-//! interrupts after that, one finds PARKED without INTERRUPT, and takes it.
+//! *There is one token.* The guard's task sets PARKED, and gives up the token with it; of the
+//! interrupts after that, exactly one finds PARKED without INTERRUPT, and takes the token.
 
 mod blocked_set;
 mod deferred;
@@ -75,128 +79,131 @@ use crate::task::{Mode, RunContext, TaskPtr};
 pub use blocked_set::BlockedSet;
 pub(crate) use shutdown::{cut_off, end_in_order, moved};
 
-/// State that is called between two behaviours once its cown was [interrupted](Cown::interrupt).
+/// A state that is called between two behaviours after its cown was [interrupted](Cown::interrupt).
 #[doc(alias = "signal")]
 pub trait Interruptible: Send + Sized + 'static {
-    /// What handles reach at any time, without holding the cown: [`Cown::shared_state`].
+    /// The part that handles can access at any time, without holding the cown:
+    /// [`Cown::shared_state`].
     type SharedState: Send + Sync + 'static;
 
-    /// Called, with nobody else at the state, before the next behaviour. Every interrupt is followed by
-    /// a call that begins after it; several interrupts may share one.
+    /// Called with exclusive access before the next behaviour. Every interrupt is followed by a
+    /// call that begins after it; several interrupts may share one call.
     ///
-    /// It runs on a worker of the cown's home, as a behaviour does, and must not block. If it
-    /// panics, the panic is reported and the gate is open.
+    /// Runs on a worker of the cown's home, like a behaviour, and must not block. A panic is
+    /// reported, and leaves the gate open.
     fn on_interrupt(&mut self, shared: &Self::SharedState) -> Gate;
 
-    /// The turn of the state's own for which the gate was [reserved](Gate::Reserved): called in the place of a
-    /// behaviour, so it comes after whatever the cown is interrupted for before, and in a group only while all gates are
-    /// open. Returns what the gate is now. It may be called when there is nothing to do any more.
+    /// The state's own turn, for which the gate was [reserved](Gate::Reserved). Called in place of
+    /// a behaviour, so it comes after earlier interrupts, and in a group only while all gates are
+    /// open. Returns the new gate. It may be called when there is nothing left to do.
     ///
-    /// It runs as [`on_interrupt`](Self::on_interrupt) does, and must not block.
+    /// Runs like [`on_interrupt`](Self::on_interrupt), and must not block.
     fn take_turn(&mut self, shared: &Self::SharedState) -> Gate {
         let _ = shared;
         Gate::Open
     }
 
-    /// Called in the place of [`on_interrupt`](Self::on_interrupt) once the runtime is past its shutdown's
-    /// deadline: to drop what the state waits for. Afterwards the gate is open, for behaviours that
-    /// are dropped in their turn; or, if the state has [closed](WeakCown::close) its cown and they come
+    /// Called in place of [`on_interrupt`](Self::on_interrupt) once the runtime is past its
+    /// shutdown's deadline: drops what the state waits for. Afterwards the gate is open, for
+    /// behaviours that are then dropped; but if the state has [closed](WeakCown::close) its cown,
+    /// [unchecked](Cown::unchecked) behaviours run.
     /// [unchecked](Cown::unchecked), that run.
     fn cancel(&mut self, shared: &Self::SharedState);
 
-    /// A behaviour that held the cown exclusively has panicked, and still holds it. An interrupt
-    /// follows. Not called once the cown is closed. Must not panic.
+    /// Called when a behaviour that held the cown exclusively has panicked, and still holds it. An
+    /// interrupt follows. Not called once the cown is closed. Must not panic.
     fn failed(&mut self, shared: &Self::SharedState, why: &Broken);
 
-    /// The runtime is about to end, and waits for the state to come to its own end, in which it
-    /// [closes](WeakCown::close) the cown. Called without the state, on the thread that ends the runtime;
-    /// an interrupt follows.
+    /// Called when the runtime is about to end, and waits for the state to end itself by
+    /// [closing](WeakCown::close) the cown. Called without the state, on the thread that ends the
+    /// runtime; an interrupt follows.
     fn end(shared: &Self::SharedState, ending: &Ending) {
         let _ = (shared, ending);
     }
 
-    /// A number that rises from one cown to the next: where several are told at the same time that
-    /// their runtime ends, the youngest is told first.
+    /// Returns a number that increases from one cown to the next: if a runtime's end is announced
+    /// to several, the youngest is told first.
     fn number(shared: &Self::SharedState) -> u64 {
         let _ = shared;
         0
     }
 
-    /// The last handle is gone, and all that was spawned with any has run: called once, as [`on_interrupt`](Self::on_interrupt) is, if
-    /// that handle was to [be checked](Cown::spawn_last_handle_check). Who [closes](WeakCown::close) the cown in here is dropped
-    /// right away.
+    /// Called once, like [`on_interrupt`](Self::on_interrupt), when the last handle is gone and
+    /// everything spawned with any handle has run, if the handle was passed to the [last-handle
+    /// check](Cown::spawn_last_handle_check). If this [closes](WeakCown::close) the cown, the state
+    /// is dropped right away.
     fn last_handle_gone(&mut self, shared: &Self::SharedState) {
         let _ = shared;
     }
 
-    /// The runtime had a handle for a moment, and all others have gone meanwhile: for owners that
-    /// [be checked](Cown::spawn_last_handle_check) to the state.
+    /// Called with a temporary handle of the runtime that has become the last one, for owners that
+    /// use the [last-handle check](Cown::spawn_last_handle_check).
     fn unreachable(last: Cown<Self>) {
         drop(last);
     }
 }
 
 impl<T: Interruptible> Cown<T> {
-    /// Makes a cown whose state is interruptible, with a shared state that handles can see. The state is made
-    /// with a weak handle of its own cown, which cannot be upgraded before this returns. It is interrupted
-    /// when it is first interrupted; see [`interrupted_at_once`](Self::interrupted_at_once).
+    /// Creates a cown with an interruptible state, and a shared state that handles can access.
+    /// `state` receives a weak handle of its own cown, which cannot be upgraded before this
+    /// returns. The state is not called before the first interrupt; see
+    /// [`interrupted_at_once`](Self::interrupted_at_once).
     ///
-    /// Costs 24 bytes and the shared state on top of a plain cown, and 16 bytes in a table.
+    /// Costs 24 bytes and the shared state in addition to a plain cown, and 16 bytes in a table.
     pub fn interruptible(
         home: RuntimeHandle,
         shared: T::SharedState,
         make_state: impl FnOnce(WeakCown<T>) -> T,
     ) -> Self {
         let header = layout::allocate(home.0, None, shared, make_state, |_| ());
-        // SAFETY: a fresh cown of `T`, with one handle.
+        // SAFETY: a new cown of type `T`, with one handle that is owned here.
         unsafe { Self::from_header(header) }
     }
 
-    /// Sees to it that [`Interruptible::on_interrupt`] is called before the next behaviour, or at once if there
-    /// is none. Whatever the caller did before is visible to the call.
+    /// Causes a call of [`Interruptible::on_interrupt`] before the next behaviour, or at once if
+    /// there is none. The call sees everything the caller did before.
     ///
-    /// **Cost.** One atomic operation, and a behaviour if nobody has interrupted the cown and its gate is
-    /// open.
+    /// **Cost.** One atomic operation; plus a behaviour if there is no pending interrupt and the
+    /// gate is open.
     pub fn interrupt(&self) {
         self.assert_interruptible();
-        // SAFETY: interruptible, and alive by this handle.
+        // SAFETY: the cown is interruptible, and this handle keeps it alive.
         unsafe { interrupt(self.header_ptr()) };
     }
 
-    /// What handles see of the cown.
+    /// Returns the shared state.
     #[inline]
     pub fn shared_state(&self) -> &T::SharedState {
         self.assert_interruptible();
-        // SAFETY: interruptible, of `T`, and alive by this handle.
+        // SAFETY: the cown is interruptible and of type `T`, and this handle keeps it alive.
         unsafe { layout::shared_state::<T>(self.header_ptr()).as_ref() }
     }
 
-    /// This cown as the member of a set whose behaviour runs in any case: even if the cown is
-    /// closed.
+    /// Names this cown so that the behaviour always runs, even if the cown is closed.
     #[inline]
     pub fn unchecked(&self) -> Unchecked<'_, T> {
         Unchecked(self)
     }
 
-    /// The same by value: the behaviour takes the handle along.
+    /// The same by value: the behaviour owns the handle.
     pub fn into_unchecked(self) -> UncheckedHandle<T> {
         UncheckedHandle(self)
     }
 
-    /// Whether the cown is closed. A hint, unless a behaviour on this cown asks.
+    /// Returns whether the cown is closed. A hint, except in a behaviour on this cown.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.header().has(Flags::CLOSED)
     }
 
-    /// Sets or clears a mark, which [`is_plain`](Self::is_plain) looks at.
+    /// Sets or clears a mark that [`is_plain`](Self::is_plain) checks.
     pub fn mark(&self, on: bool) {
         self.assert_interruptible();
         self.header().set(Flags::SLOW_PATH, on);
     }
 
-    /// Whether the cown is neither closed nor marked: the one look that a sender must take. A hint,
-    /// unless a behaviour on this cown asks.
+    /// Returns whether the cown is neither closed nor marked: the one check that a sender makes. A
+    /// hint, except in a behaviour on this cown.
     #[inline]
     pub fn is_plain(&self) -> bool {
         !self.header().has(Flags::CLOSED | Flags::SLOW_PATH)
@@ -206,29 +213,32 @@ impl<T: Interruptible> Cown<T> {
     fn assert_interruptible(&self) {
         assert!(
             self.header().has(Flags::INTERRUPTIBLE),
-            "the cown was not made by `Cown::interruptible`"
+            "the cown was not created by `Cown::interruptible`"
         );
     }
 }
 
 impl<T: Interruptible> WeakCown<T> {
-    /// What handles see of the cown; it stays as long as there is a weak handle.
+    /// Returns the shared state, which lives as long as there is a weak handle.
     pub fn shared_state(&self) -> &T::SharedState {
         let header = self.header_ptr();
-        // SAFETY: a weak handle keeps the block alive, and the shared state goes with the block.
+        // SAFETY: a weak handle keeps the block alive, and the shared state is part of it.
         unsafe {
-            assert!(header.as_ref().has(Flags::INTERRUPTIBLE), "not made by `Cown::interruptible`");
+            assert!(
+                header.as_ref().has(Flags::INTERRUPTIBLE),
+                "not created by `Cown::interruptible`"
+            );
             layout::shared_state::<T>(header).as_ref()
         }
     }
 
-    /// Closes the cown for good: behaviours that name it are refused ([`Broken::Closed`]), unless
-    /// they come [unchecked](Cown::unchecked). For the state itself, whose end this is.
+    /// Closes the cown permanently: behaviours that name it are refused ([`Broken::Closed`]) unless
+    /// they are [unchecked](Cown::unchecked). For the state itself, which ends with this.
     pub fn close(&self) {
         // SAFETY: a weak handle keeps the block alive.
         let flags = unsafe { &self.header_ptr().as_ref().flags };
         if flags.close() == Flags::PARKED {
-            // Where no handle is left, the gate is not left shut.
+            // Without a handle the gate does not stay shut, so no interrupt is needed.
             if let Some(handle) = self.upgrade() {
                 handle.interrupt();
                 give_back(handle);
@@ -237,25 +247,25 @@ impl<T: Interruptible> WeakCown<T> {
     }
 }
 
-/// Has the state interrupted.
+/// Interrupts the state.
 ///
 /// # Safety
-/// The cown is interruptible, and alive: the caller has a handle.
+/// The cown is interruptible, and the caller has a handle that keeps it alive.
 pub(super) unsafe fn interrupt(cown: NonNull<CownHeader>) {
-    // SAFETY: alive.
+    // SAFETY: the caller's handle keeps the cown alive.
     let home = unsafe { cown.as_ref() }.home();
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of this function.
     at_work_in(home, || unsafe { interrupt_inside(cown, home) });
 }
 
 /// # Safety
-/// As [`interrupt`].
+/// See [`interrupt`].
 unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is interruptible and alive, and keeps the leader of its group alive.
     unsafe {
         let header = cown.as_ref();
         if let Some(leader) = header.leader() {
-            // A member of the leader's group.
+            // A member of a group.
             if interrupt_member(cown, leader) {
                 append_empty_request(cown);
             }
@@ -267,7 +277,7 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
             return;
         }
         if before & Flags::PARKED != 0 {
-            // The token is ours with the bit that we have seen.
+            // This thread took the token with the bit.
             schedule(interruptible::task_of(cown), home);
         } else {
             append_empty_request(cown);
@@ -280,7 +290,7 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
 /// # Safety
 /// The cown is alive.
 unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
         if cown.as_ref().is_grouped() {
             deferred::append(cown, Box::new(|_| ()));
@@ -290,22 +300,22 @@ unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
     }
 }
 
-/// How many turns of its own it takes before that.
+/// The number of turns of its own that it takes before that.
 const TURNS_IN_A_ROW: u32 = 64;
 
-/// Runs a guard's task: interrupts the state, then grants the cown on, or leaves the token.
+/// Runs a guard's task: interrupts the state, then grants the cown or leaves the token.
 ///
 /// # Safety
-/// The task is that of a guard of a `T`, and has come with the token.
+/// The task is that of the guard of a `T`, and has come with the token.
 unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let guard: NonNull<Guard> = task.cast();
     let cown = interruptible::header_of(guard);
     for _ in 0..CALLS_IN_A_ROW {
-        // SAFETY: the request at the head keeps the cown alive while we have the token.
+        // SAFETY: the request at the head keeps the cown alive while this thread has the token.
         let header = unsafe { cown.as_ref() };
         header.flags.begin_interrupt();
         simulated::point();
-        // SAFETY: the token, and no reader: nobody else is at the state.
+        // SAFETY: with the token and no readers, this thread has exclusive access to the state.
         let gate = unsafe { call_and_take_turns::<T>(cown, context) };
         if gate == Gate::Reserved {
             if header.is_interrupted() {
@@ -315,7 +325,7 @@ unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<T
         }
         if gate == Gate::Open || is_ungated(header) {
             let mut successor = Successor::new(context.home);
-            // SAFETY: the token is passed on.
+            // SAFETY: this thread has the token, and passes it on.
             unsafe {
                 let head = NonNull::new_unchecked((*guard.as_ptr()).head);
                 return match empty_request::pass_over(cown, head, context.home) {
@@ -331,21 +341,22 @@ unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<T
             return None;
         }
     }
-    // It goes on being interrupted; others want the worker, too. The token stays with the task.
-    // SAFETY: as above.
+    // There are further interrupts, but other tasks need the worker, too. The token stays with the
+    // task.
+    // SAFETY: the request at the head keeps the cown alive while this thread has the token.
     schedule_last(task, unsafe { cown.as_ref() }.home());
     None
 }
 
-/// Calls the state, and lets it take turns of its own, as long as it is not interrupted, or for a while.
+/// Calls the state, and lets it take turns of its own until there is an interrupt, or for a while.
 ///
 /// # Safety
-/// As [`on_interrupt`].
+/// See [`on_interrupt`].
 unsafe fn call_and_take_turns<T: Interruptible>(
     cown: NonNull<CownHeader>,
     context: &RunContext,
 ) -> Gate {
-    // SAFETY: by the caller's word; so the cown is alive.
+    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
     unsafe {
         let mut gate = on_interrupt::<T>(cown, mode_now(context));
         for _ in 0..TURNS_IN_A_ROW {
@@ -364,7 +375,7 @@ unsafe fn call_and_take_turns<T: Interruptible>(
 /// Calls the state.
 ///
 /// # Safety
-/// The caller is alone with the state, which is an interruptible `T`.
+/// The caller has exclusive access to the state, which is an interruptible `T`.
 unsafe fn on_interrupt<T: Interruptible>(cown: NonNull<CownHeader>, mode: Mode) -> Gate {
     let call = |state: &mut T, shared: &T::SharedState| match mode {
         Mode::Run => state.on_interrupt(shared),
@@ -373,39 +384,39 @@ unsafe fn on_interrupt<T: Interruptible>(cown: NonNull<CownHeader>, mode: Mode) 
             Gate::Open
         }
     };
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of this function.
     unsafe { call_state(cown, call) }
 }
 
 /// Lets the state take a turn of its own.
 ///
 /// # Safety
-/// As [`on_interrupt`].
+/// See [`on_interrupt`].
 unsafe fn take_turn<T: Interruptible>(cown: NonNull<CownHeader>) -> Gate {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of this function.
     unsafe { call_state::<T>(cown, |state, shared| state.take_turn(shared)) }
 }
 
 /// # Safety
-/// As [`on_interrupt`].
+/// See [`on_interrupt`].
 unsafe fn call_state<T: Interruptible>(
     cown: NonNull<CownHeader>,
     call: impl FnOnce(&mut T, &T::SharedState) -> Gate,
 ) -> Gate {
     let mut gate = Gate::Open;
-    // SAFETY: the cown is alive.
+    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
     if !unsafe { cown.as_ref() }.is_within_reach() {
-        // What a pump has left behind is cancelled by others, who must not touch the state.
+        // The leftovers of a pump are cancelled by other threads, which must not access the state.
         return gate;
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller has exclusive access to the state, which is a `T`.
     drop_quietly(|| unsafe {
         let state = &mut *CownBox::<T>::state(cown);
         let shared = layout::shared_state::<T>(cown).as_ref();
         gate = call(state, shared);
     });
-    // What is closed has no turns of its own.
-    // SAFETY: the cown is alive.
+    // A closed state has no turns of its own.
+    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
     let is_over = gate == Gate::Reserved && unsafe { cown.as_ref() }.has(Flags::CLOSED);
     if is_over { Gate::Open } else { gate }
 }
@@ -415,12 +426,13 @@ unsafe fn call_state<T: Interruptible>(
 /// # Safety
 /// The caller holds the cown exclusively; it is an interruptible `T`.
 unsafe fn fail<T: Interruptible>(cown: NonNull<CownHeader>, why: &Broken) {
-    // SAFETY: the cown is held, so alive.
+    // SAFETY: the cown is held, so it is alive.
     if unsafe { cown.as_ref() }.has(Flags::CLOSED) {
-        // The state has ended, and need not know.
+        // The state has ended, and need not be told.
         return;
     }
-    // SAFETY: by the caller's word. The cown is alive, so a weak handle may be made of it, and forgotten.
+    // SAFETY: the caller has exclusive access to the state, a `T`. The cown is alive, so a weak
+    // handle of it can be created, and forgotten.
     unsafe {
         let state = &mut *CownBox::<T>::state(cown);
         let shared = layout::shared_state::<T>(cown).as_ref();
@@ -430,52 +442,51 @@ unsafe fn fail<T: Interruptible>(cown: NonNull<CownHeader>, why: &Broken) {
                 handle.interrupt();
                 give_back(handle);
             }
-            // No handle is left, so the request that ends the cown stands in the queue, or is on its way there: an
-            // empty one behind it would be for a cown that is gone by then.
+            // No handle is left, so the request that ends the cown is in the queue or on its way
+            // there: an empty one behind it would be for a cown that is gone by then.
             None => interrupt_last(cown),
         }
     }
 }
 
-/// Gives up a handle that was made for a moment. If it has become the last one, the owner of the
-/// state is to know.
+/// Gives up a temporary handle. If it has become the last one, tells the owner of the state.
 fn give_back<T: Interruptible>(handle: Cown<T>) {
     if let Some(last) = handle.drop_unless_last() {
         drop_quietly(move || T::unreachable(last));
     }
 }
 
-/// The handle that the caller has.
+/// Returns the caller's handle.
 ///
 /// # Safety
-/// The cown is of `T`, and the caller has a handle of it.
+/// The cown is of type `T`, and the caller has a handle of it.
 unsafe fn handle<T: Interruptible>(cown: NonNull<CownHeader>) -> ManuallyDrop<Cown<T>> {
-    // SAFETY: by the caller's word; it is not given up here.
+    // SAFETY: the caller has a handle, which is not given up here.
     ManuallyDrop::new(unsafe { Cown::from_header(cown) })
 }
 
 /// # Safety
-/// As [`handle`].
+/// See [`handle`].
 unsafe fn end<T: Interruptible>(cown: NonNull<CownHeader>, ending: &Ending) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `handle`.
     let handle = unsafe { handle::<T>(cown) };
     drop_quietly(|| T::end(handle.shared_state(), ending));
     handle.interrupt();
 }
 
 /// # Safety
-/// As [`handle`].
+/// See [`handle`].
 unsafe fn number<T: Interruptible>(cown: NonNull<CownHeader>) -> u64 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `handle`.
     let handle = unsafe { handle::<T>(cown) };
-    // A runtime that ends does not stop for a panic here: the order is a matter of courtesy.
+    // A panic here must not stop a runtime that is ending: the order is only a preference.
     catch(|| T::number(handle.shared_state())).unwrap_or(0)
 }
 
 /// # Safety
-/// As [`handle`]; the handle is given up.
+/// See [`handle`]; the handle is given up.
 unsafe fn release<T: Interruptible>(cown: NonNull<CownHeader>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller has a handle, and gives it up.
     give_back(ManuallyDrop::into_inner(unsafe { handle::<T>(cown) }));
 }
 

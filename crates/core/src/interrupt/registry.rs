@@ -1,11 +1,13 @@
-//! All interruptible cowns: how the end of a runtime finds what lives in it.
+//! The registry of interruptible cowns: how the end of a runtime finds those that live in it.
 //!
-//! One table for the whole process; it owns nothing. A thread has some entries of it at hand, for the cowns that it makes,
-//! and keeps those of the cowns that it frees. The table notes the runtime beside each cown, so that a search skips those
-//! of other runtimes without touching them; once an interruptible cown has been moved, no note can be trusted any
-//! more, and searches look at the cowns themselves.
+//! One table for the whole process, which owns nothing. A thread has some spare entries for the
+//! cowns that it creates, and keeps those of the cowns that it frees. The table records the runtime
+//! of each cown, so a search skips cowns of other runtimes without touching them; once an
+//! interruptible cown has been moved, no record is reliable any more, and searches read the cowns
+//! themselves.
 //!
-//! Entries are used again, and not given back: 16 bytes for each of the most cowns that were there at a time.
+//! Entries are reused but never freed: 16 bytes per cown, for the largest number that existed at
+//! one time.
 
 use std::cell::RefCell;
 use std::ptr::NonNull;
@@ -16,7 +18,7 @@ use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
 use crate::sched::runtime_handle::RuntimeHandle;
 
-/// Where a cown stands in the table.
+/// The position of a cown in the table.
 use crate::queue::interruptible::Listed;
 
 static TABLE: Table = Table::new();
@@ -25,7 +27,7 @@ thread_local! {
     static SPARE: Spare = const { Spare(RefCell::new(Vec::new())) };
 }
 
-/// The entries that a thread has at hand.
+/// The spare entries of a thread.
 struct Spare(RefCell<Vec<&'static TableEntry>>);
 
 impl Spare {
@@ -54,7 +56,7 @@ impl Drop for Spare {
     }
 }
 
-/// One for a thread that is at its end, and has none at hand.
+/// Takes one for a thread that is ending, and has no spare ones.
 #[cold]
 fn take_one() -> &'static TableEntry {
     let mut entries = Vec::new();
@@ -64,7 +66,7 @@ fn take_one() -> &'static TableEntry {
     entry
 }
 
-/// Puts a fresh cown into the table.
+/// Adds a new cown to the table.
 #[inline]
 pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
     let entry = SPARE.try_with(Spare::take).unwrap_or_else(|_| take_one());
@@ -72,10 +74,10 @@ pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
     Listed(std::ptr::from_ref(entry).cast())
 }
 
-/// Takes a cown out, before its block is freed.
+/// Removes a cown before its block is freed.
 #[inline]
 pub(super) fn remove(entry: Listed) {
-    // SAFETY: it is what `insert` has made, and entries are for ever.
+    // SAFETY: it was created by `insert`, and entries are never freed.
     let entry: &'static TableEntry = unsafe { &*entry.0.cast() };
     TABLE.empty(entry);
     if SPARE.try_with(|spare| spare.give(entry)).is_err() {
@@ -83,12 +85,12 @@ pub(super) fn remove(entry: Listed) {
     }
 }
 
-/// An interruptible cown is about to be moved.
+/// Records that an interruptible cown is about to be moved.
 pub(crate) fn note_move() {
     TABLE.note_move();
 }
 
-/// The cowns of some runtimes whose state has not ended. Each is kept alive by what this returns.
+/// Returns the cowns of some runtimes whose state has not ended, and keeps them alive.
 pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
     TABLE.find(homes)
 }

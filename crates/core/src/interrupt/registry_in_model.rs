@@ -1,5 +1,5 @@
-//! The twin of `registry.rs` for models: in most of them no runtime ends, and the table would only add to the order. A model
-//! that ends one [asks](use_table) for a table of its own.
+//! The twin of `registry.rs` for models: in most of them no runtime ends, and the table would only
+//! add orderings. A model that ends one [asks](use_table) for a table.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -12,7 +12,7 @@ use crate::queue::interruptible::Listed;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 thread_local! {
-    /// Of the system's thread, on which all threads of a model run.
+    /// Per system thread, on which all threads of a model run.
     static USED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -20,10 +20,10 @@ thread_local! {
     static ref TABLE: Table = Table::new();
 }
 
-/// Has the cowns of this model found.
+/// Makes the cowns of this model findable.
 pub(super) fn use_table() {
     USED.set(true);
-    // Made before there are other threads, which would make it one after the other.
+    // Created before there are other threads, which would otherwise create it one after the other.
     let _ = TABLE.find(&[]);
 }
 
@@ -40,7 +40,7 @@ pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
 }
 
 pub(super) fn remove(entry: Listed) {
-    // SAFETY: it is what `insert` has made, null or an entry, which is for ever.
+    // SAFETY: it was created by `insert`: null, or an entry, which is never freed.
     if let Some(entry) = unsafe { entry.0.cast::<TableEntry>().as_ref() } {
         TABLE.empty(entry);
     }

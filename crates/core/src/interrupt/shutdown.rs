@@ -1,8 +1,9 @@
-//! The end of what is interruptible, with its runtime.
+//! Ends the interruptible cowns of a runtime with it.
 //!
-//! A runtime that is shut down has its work done first. What then lives in it is told to end, and may
-//! work to that end. What has not ended when the deadline is over is *cut off*: it is interrupted once the
-//! runtime drops what is queued, and so is [cancelled](super::Interruptible::cancel).
+//! A runtime that is shut down first completes its work. Then its live cowns are told to end, and
+//! may still work towards that. Those that have not ended at the deadline are *cut off*: they are
+//! interrupted while the runtime drops what is queued, and so are
+//! [cancelled](super::Interruptible::cancel).
 
 use crate::sched::ending::Ending;
 use std::collections::HashMap;
@@ -14,11 +15,12 @@ use super::registry::{self, LiveCown};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
-/// Waits until the runtimes have no work left, for so long at the most; returns whether they have none.
+/// Waits until the runtimes have no work left, or the time has passed; returns whether they have
+/// none.
 type Wait<'a> = dyn FnMut(Duration) -> bool + 'a;
 
-/// Tells what lives in the runtimes to end, and waits until that has happened and no work is left, for so
-/// long at the most. Returns whether it has come to that.
+/// Tells the live cowns of the runtimes to end, and waits until they have ended and no work is
+/// left, or the time has passed. Returns whether they have.
 pub(crate) fn end_in_order(
     homes: &[RuntimeHandle],
     timeout: Duration,
@@ -26,7 +28,8 @@ pub(crate) fn end_in_order(
     wait: &mut Wait<'_>,
 ) -> bool {
     for home in homes {
-        // ORDERING: Relaxed. Whoever ends since the runtime does was told so after this, by whatever chain.
+        // ORDERING: Relaxed. A state that ends because its runtime does was told so after this,
+        // through some chain of calls.
         shared::get(home.0).ending.store(true, Ordering::Relaxed);
     }
     let until = clock().saturating_add(timeout);
@@ -45,7 +48,7 @@ pub(crate) fn end_in_order(
             if ending.forced {
                 return false;
             }
-            // Who is left waits for one that does not come to its end.
+            // The remaining ones wait for a cown that does not end.
             ending.forced = true;
             continue;
         }
@@ -53,7 +56,7 @@ pub(crate) fn end_in_order(
     }
 }
 
-/// Tells those that do not know, the youngest first; returns whether there are any.
+/// Tells those that do not know yet, the youngest first; returns whether there are any.
 fn tell(
     mut living: Vec<LiveCown>,
     ending: &Ending,
@@ -66,21 +69,22 @@ fn tell(
     any
 }
 
-/// Has everything that lives in a runtime interrupted, which from now on means that it is cancelled.
+/// Interrupts all live cowns of a runtime, which from now on cancels them.
 pub(crate) fn cut_off(home: RuntimeHandle) {
-    // ORDERING: SeqCst pairs with the fence in `moved`: we find what was moved here before (the note of the
-    // move, and the cown's new home), or the mover sees that the runtime drops what is queued.
+    // ORDERING: SeqCst pairs with the fence in `moved`: either this thread finds what was moved
+    // here before (the record of the move, and the cown's new home), or the mover sees that the
+    // runtime drops what is queued.
     fence(Ordering::SeqCst);
     let mut living = registry::find(&[home]);
     living.sort_unstable_by_key(|living| std::cmp::Reverse(living.number()));
     living.into_iter().for_each(|living| living.interrupt());
 }
 
-/// Something was moved to a runtime. One that has ended meanwhile has not seen it.
+/// Something was moved to a runtime. If the runtime has ended meanwhile, it has not seen that.
 pub(crate) fn moved(home: RuntimeHandle) {
     // ORDERING: SeqCst, see `cut_off`.
     fence(Ordering::SeqCst);
-    // The runtimes of most models do not exist.
+    // Most models have no runtimes.
     if (!cfg!(loom) || shared::is_registered(home.0)) && home.is_cancelled() {
         cut_off(home);
     }

@@ -1,8 +1,10 @@
-//! The table of all interruptible cowns: what `registry.rs` has in a static, and models run.
+//! The table of all interruptible cowns: `registry.rs` has one in a static, and models create their
+//! own.
 //!
-//! Actors come and go all the time, and are searched for when a runtime ends. So to come and to go costs plain stores in
-//! an entry that nobody else writes, and searchers pay: they say that they search, with a [heavy](asym::heavy) barrier,
-//! and who goes looks for that behind a [light](asym::light) one.
+//! Actors come and go all the time, and are searched for when a runtime ends. So adding and
+//! removing cost plain stores in an entry that no other thread writes, and searches pay: they
+//! announce themselves with a [heavy](asym::heavy) barrier, and a removal checks for that behind a
+//! [light](asym::light) one.
 //!
 //! ```text
 //!   one that goes                         one that searches (has the lock)
@@ -13,9 +15,9 @@
 //!                                         searching: clear
 //! ```
 //!
-//! *Nobody looks at a block that is freed.* By the two barriers, the searcher finds the entry empty, or the one that goes
-//! sees that it searches, and waits for its end before it frees the block. If it sees that nobody searches any more, it
-//! has acquired the end of the search.
+//! *A freed block is never accessed.* By the two barriers, either the search finds the entry empty,
+//! or the removing thread sees the search and waits for its end before it frees the block. If it
+//! sees that there is no longer a search, it has acquired the end of the search.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -27,15 +29,15 @@ use crate::queue::interruptible;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::statics::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
 
-/// How many entries are made at a time, and how many a thread takes.
+/// The number of entries allocated at a time, and taken by a thread at a time.
 const ROW: usize = if cfg!(loom) { 2 } else { 256 };
 pub(super) const BATCH: usize = ROW.div_ceil(4);
 
-/// Where a cown stands. Entries are made in rows, which stay.
+/// The entry of a cown. Entries are allocated in rows, which are never freed.
 pub(crate) struct TableEntry {
-    /// Null if none does.
+    /// Null if unused.
     cown: AtomicPtr<CownHeader>,
-    /// The cown's runtime when it came.
+    /// The cown's runtime when it was added.
     home: AtomicU32,
 }
 
@@ -44,21 +46,22 @@ impl TableEntry {
         Self { cown: AtomicPtr::new(null_mut()), home: AtomicU32::new(0) }
     }
 
-    /// Puts a fresh cown into an entry that nobody else uses.
+    /// Adds a new cown in an entry that no other thread uses.
     #[inline]
     pub(super) fn fill(&self, cown: NonNull<CownHeader>, home: RuntimeId) {
-        // ORDERING: Relaxed; published with the cown. Release pairs with the acquire in `find`: the header is there.
+        // ORDERING: Relaxed; published with the cown. Release pairs with the Acquire in `find`: the
+        // header is initialised.
         self.home.store(home.get().into(), Ordering::Relaxed);
         self.cown.store(cown.as_ptr(), Ordering::Release);
     }
 }
 
 pub(super) struct Table {
-    /// Whoever searches has the lock.
+    /// Searches hold the lock.
     rows: Mutex<Vec<&'static [TableEntry]>>,
-    /// Entries without a cown that no thread has taken.
+    /// Unused entries that no thread has taken.
     spare: Mutex<Vec<&'static TableEntry>>,
-    /// Whether somebody searches.
+    /// Whether there is a search.
     searching: AtomicBool,
     /// Whether an interruptible cown was ever moved to another runtime.
     moved: AtomicBool,
@@ -75,7 +78,7 @@ impl Table {
         }
     }
 
-    /// A model's atomics are not constant.
+    /// A model's atomics have no constant constructor.
     #[cfg(all(test, loom))]
     pub(super) fn new() -> Self {
         Self {
@@ -86,7 +89,7 @@ impl Table {
         }
     }
 
-    /// Takes some entries out of which cowns can make theirs.
+    /// Takes some unused entries.
     #[cold]
     pub(super) fn take_spare(&self, entries: &mut Vec<&'static TableEntry>) {
         let mut spare = self.spare.lock();
@@ -100,19 +103,19 @@ impl Table {
         entries.extend(spare.drain(left..));
     }
 
-    /// Gives entries back.
+    /// Returns entries.
     #[cold]
     pub(super) fn give_spare(&self, entries: impl Iterator<Item = &'static TableEntry>) {
         self.spare.lock().extend(entries);
     }
 
-    /// Empties a cown's entry, before its block is freed.
+    /// Empties a cown's entry before its block is freed.
     #[inline]
     pub(super) fn empty(&self, entry: &TableEntry) {
-        // ORDERING: Relaxed. The barrier orders it before the look; see the module.
+        // ORDERING: Relaxed. The barrier orders it before the check; see the module.
         entry.cown.store(null_mut(), Ordering::Relaxed);
         asym::light();
-        // ORDERING: Acquire pairs with the release at the end of `find`.
+        // ORDERING: Acquire pairs with the Release at the end of `find`.
         if self.searching.load(Ordering::Acquire) {
             self.wait_for_search();
         }
@@ -123,73 +126,74 @@ impl Table {
         drop(self.rows.lock());
     }
 
-    /// An interruptible cown is about to be moved.
+    /// Records that an interruptible cown is about to be moved.
     pub(super) fn note_move(&self) {
-        // ORDERING: Relaxed. Who was told of the move, by whatever means, sees the note in `find`; for a
-        // move that nobody was told of there are the fences in `moved` and `cut_off`.
+        // ORDERING: Relaxed. A thread that was told of the move, by whatever means, sees the record
+        // in `find`; for an unannounced move there are the fences in `moved` and `cut_off`.
         self.moved.store(true, Ordering::Relaxed);
     }
 
-    /// The cowns of some runtimes whose state has not ended. Each is kept alive by what this returns.
+    /// Returns the cowns of some runtimes whose state has not ended, and keeps them alive.
     pub(super) fn find(&self, homes: &[RuntimeHandle]) -> Vec<LiveCown> {
         let rows = self.rows.lock();
-        // ORDERING: Relaxed. The barrier orders it before the looks at entries.
+        // ORDERING: Relaxed. The barrier orders it before the loads of entries.
         self.searching.store(true, Ordering::Relaxed);
         asym::heavy();
-        // ORDERING: Relaxed, as in `note_move`.
+        // ORDERING: Relaxed, see `note_move`.
         let moved = self.moved.load(Ordering::Relaxed);
         let is_of = |home| homes.contains(&RuntimeHandle(home));
         let mut found = Vec::new();
         for entry in rows.iter().copied().flatten() {
-            // ORDERING: Acquire pairs with the release in `fill`. Relaxed, the home: that of this cown, or of a later
-            // one in its place, if it is gone.
+            // ORDERING: Acquire pairs with the Release in `fill`. Relaxed for the home: that of
+            // this cown, or of a later one in the same entry if this one is gone.
             let cown = NonNull::new(entry.cown.load(Ordering::Acquire));
             let home = entry.home.load(Ordering::Relaxed);
             let Some(cown) = cown.filter(|_| moved || is_of(RuntimeId::from_raw(home as u16)))
             else {
                 continue;
             };
-            // SAFETY: its block, and the leader of its group, are not freed before the search has ended. Others' cowns
-            // are only looked at: a handle of theirs could be the last one for a moment, and their runtime would not
-            // know of its last-handle check.
+            // SAFETY: its block, and the leader of its group, are not freed before the search has
+            // ended. Other runtimes' cowns are only read: a handle of one could become the last for
+            // a moment, and its runtime would not know of the last-handle check.
             let header = unsafe { cown.as_ref() };
             if is_of(header.home()) && !header.has(Flags::CLOSED) && header.counts.retain() {
                 found.push(LiveCown(cown));
             }
         }
-        // ORDERING: Release pairs with the acquire in `empty`: who sees it may free what was looked at.
+        // ORDERING: Release pairs with the Acquire in `empty`: a thread that sees it may free what
+        // was read.
         self.searching.store(false, Ordering::Release);
         found
     }
 }
 
-/// A handle of an interruptible cown, whatever its type.
+/// A handle of an interruptible cown of any type.
 pub(crate) struct LiveCown(NonNull<CownHeader>);
 
 impl LiveCown {
-    /// Tells two of them apart, as long as both live; that with the greater number is the younger one.
+    /// Distinguishes two of them as long as both live; the one with the greater number is younger.
     pub(crate) fn number(&self) -> (u64, usize) {
-        // SAFETY: interruptible, and kept alive by the handle.
+        // SAFETY: the cown is interruptible, and this handle keeps it alive.
         let number = unsafe { (interruptible::kind(self.0).number)(self.0) };
         (number, self.0.as_ptr().addr())
     }
 
-    /// Tells the state that its runtime ends, and has it interrupted.
+    /// Tells the state that its runtime ends, and interrupts it.
     pub(crate) fn end(&self, ending: &crate::sched::ending::Ending) {
-        // SAFETY: as above.
+        // SAFETY: the cown is interruptible, and this handle keeps it alive.
         unsafe { (interruptible::kind(self.0).end)(self.0, ending) };
     }
 
-    /// Has the state interrupted.
+    /// Interrupts the state.
     pub(crate) fn interrupt(&self) {
-        // SAFETY: as above.
+        // SAFETY: the cown is interruptible, and this handle keeps it alive.
         unsafe { super::interrupt(self.0) };
     }
 }
 
 impl Drop for LiveCown {
     fn drop(&mut self) {
-        // SAFETY: the handle's count, which ends here.
+        // SAFETY: this handle owns its count, and gives it up once.
         unsafe { (interruptible::kind(self.0).release)(self.0) };
     }
 }

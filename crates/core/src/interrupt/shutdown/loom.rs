@@ -17,7 +17,7 @@ use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared::{Shared, register};
 
-/// Counts its calls, beside the model.
+/// Counts its calls, outside of the model.
 struct State(Arc<AtomicUsize>);
 
 impl Interruptible for State {
@@ -33,7 +33,7 @@ impl Interruptible for State {
     fn failed(&mut self, (): &(), _: &Broken) {}
 }
 
-/// A runtime that is known by this id, which no other model may have. It is never freed, as all of them.
+/// A runtime with this id, which no other model may use. It is never freed, like all runtimes.
 fn runtime(id: u16) -> &'static Shared {
     let id = RuntimeId::from_raw(id);
     let (shared, parkers) = Shared::new(id, config_in_model(1), None);
@@ -44,11 +44,11 @@ fn runtime(id: u16) -> &'static Shared {
     shared
 }
 
-/// A cown is moved to a runtime that is past its deadline by then, or about to be: the one side or the
-/// other has its state interrupted.
+/// A cown is moved to a runtime that is past its deadline by then, or about to be: one side or the
+/// other interrupts its state.
 ///
-/// Fails without the fence in `cut_off`, without that in `moved`, if a move is not noted, and if `moved` does not
-/// look whether the runtime is cancelled.
+/// Fails without the fence in `cut_off`, without that in `moved`, if a move is not recorded, and if
+/// `moved` does not check whether the runtime is cancelled.
 #[test]
 fn cut_off_against_moved() {
     check(|| {
@@ -65,12 +65,12 @@ fn cut_off_against_moved() {
                 run_ready();
             }
         });
-        // As a shutdown whose deadline has passed.
+        // Like a shutdown whose deadline has passed.
         there.set_phase(Phase::Cancelling);
         cut_off(home);
         run_ready();
         mover.join().unwrap();
-        assert!(calls.load(Ordering::Relaxed) > 0, "nobody has told the state");
+        assert!(calls.load(Ordering::Relaxed) > 0, "the state was not called");
         drop(cown);
         run_ready();
     });

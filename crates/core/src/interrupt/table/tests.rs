@@ -1,5 +1,5 @@
-//! The table by itself: it follows no pointer of a cown that is not of a runtime asked for. Tables stay for good, as their
-//! rows do.
+//! The table by itself: it follows no pointer of a cown of other runtimes. Tables are never freed,
+//! like their rows.
 
 use std::ptr::NonNull;
 
@@ -7,7 +7,7 @@ use super::{BATCH, ROW, Table, TableEntry};
 use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
 
-/// A cown that is not there.
+/// A nonexistent cown.
 fn cown(number: usize) -> NonNull<CownHeader> {
     NonNull::new(std::ptr::without_provenance_mut((number + 1) * 64)).unwrap()
 }
