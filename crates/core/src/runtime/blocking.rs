@@ -1,4 +1,4 @@
-//! What blocks: an elastic pool of threads, beside the workers or in their place.
+//! Blocking jobs: an elastic pool of threads, beside the workers or in their place.
 
 use std::any::type_name;
 use std::collections::VecDeque;
@@ -24,10 +24,10 @@ use crate::sched::thread::Thread;
 use crate::simulated::{self, BlockingJob};
 use crate::task::{TaskPtr, run_task};
 
-/// Runs a job that may block, on a thread that is kept for such jobs, and returns a promise of its
-/// result. Threads are started as they are needed, up to
-/// [`max_blocking`](crate::runtime::Builder::max_blocking), and end when they have had nothing to do for ten
-/// seconds. The job belongs to the current runtime, which is not idle before it has ended.
+/// Runs a job that may block, on a thread for such jobs, and returns a promise of its result.
+/// Threads are started on demand, up to [`max_blocking`](crate::runtime::Builder::max_blocking),
+/// and end after ten idle seconds. The job belongs to the current runtime, which is not idle until
+/// the job has ended.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -70,9 +70,9 @@ where
     promise
 }
 
-/// What a thread of the pool does. Each counts as outstanding work until it is done.
+/// The work of a thread of the pool. Each job counts as outstanding work until it is done.
 enum Job {
-    /// It is called with whether it is to run, or only to be dropped.
+    /// Called with whether it must run, or only be dropped.
     Call(Call),
     /// A ready task of a runtime on blocking threads.
     Task(TaskPtr),
@@ -84,7 +84,7 @@ struct Call {
     name: &'static str,
 }
 
-// SAFETY: a ready task may run on any thread, and is run by whoever takes the job.
+// SAFETY: a ready task may run on any thread, and is run by the thread that takes the job.
 unsafe impl Send for Job {}
 
 impl Job {
@@ -95,7 +95,7 @@ impl Job {
     fn name(&self) -> &'static str {
         match self {
             Job::Call(call) => call.name,
-            // SAFETY: a task that is queued is ready, and begins with its header.
+            // SAFETY: a queued task is ready, and begins with its header.
             Job::Task(task) => (unsafe { task.as_ref() }.vtable.name)(),
         }
     }
@@ -114,23 +114,23 @@ struct State {
     jobs: VecDeque<Job>,
     threads: usize,
     waiting: usize,
-    /// What the threads are in.
+    /// The jobs that the threads are running.
     running: Slab<Running>,
-    /// How many of these began and ended, ever.
+    /// The total number of these that have begun, plus those that have ended.
     turns: u64,
-    /// The pool does not count as alive any more, if it ever did.
+    /// The pool no longer counts as alive, if it ever did.
     counted_out: bool,
-    /// No more calls are taken.
+    /// No more calls are accepted.
     stopped: bool,
-    /// No thread runs tasks any more: whoever brings one cancels it.
+    /// No thread runs tasks any more: a thread that submits one cancels it.
     closed: bool,
-    /// Somebody cancels jobs, and sees to those that come meanwhile.
+    /// A thread is cancelling jobs, including those that arrive meanwhile.
     cancelling: bool,
-    /// Of the threads that run, and of some that have ended.
+    /// The handles of running threads, and of some that have ended.
     handles: Vec<Thread>,
 }
 
-/// What a thread of the pool is in.
+/// A job that a thread of the pool is running.
 struct Running {
     /// The number in the thread's name.
     thread: usize,
@@ -150,8 +150,8 @@ impl Service for BlockingPool {
         }
     }
 
-    /// Drops the calls that have not started, and takes no more. Tasks go on: those of a runtime that
-    /// is past its deadline run without their bodies.
+    /// Drops the calls that have not started, and accepts no more. Tasks continue: those of a
+    /// runtime past its deadline run without their bodies.
     fn stop(&self, shared: &Shared) {
         let calls = {
             let mut state = self.state.lock();
@@ -168,13 +168,13 @@ impl Service for BlockingPool {
 }
 
 impl BlockingPool {
-    /// Takes a task that is ready.
+    /// Accepts a ready task.
     pub(crate) fn submit_task(shared: &'static Shared, task: TaskPtr) {
         shared.begin_outstanding();
         shared.service::<Self>().take_in(shared, Job::Task(task));
     }
 
-    /// Takes a job, at whose end a promise is kept.
+    /// Accepts a job that completes a promise at its end.
     fn submit_call(shared: &'static Shared, call: Call, promise: usize) {
         shared.begin_outstanding();
         if shared.config.simulated {
@@ -213,8 +213,8 @@ impl BlockingPool {
         }
     }
 
-    /// Starts one more thread. If the system refuses, the jobs wait for those that exist; if there
-    /// are none, the jobs are abandoned.
+    /// Starts another thread. If the system refuses, the jobs wait for the existing threads; if
+    /// there are none, the jobs are abandoned.
     fn start_thread(&self, shared: &'static Shared, number: usize) {
         let mut thread =
             thread::Builder::new().name(format!("{}-blocking-{number}", shared.config.name));
@@ -242,18 +242,18 @@ impl BlockingPool {
         state.handles.push(handle);
     }
 
-    /// Whether no thread is in a job, and none is queued.
+    /// Returns whether no thread is running a job, and none is queued.
     pub(crate) fn is_at_rest(&self) -> bool {
         let state = self.state.lock();
         state.jobs.is_empty() && state.running.is_empty()
     }
 
-    /// Changes with everything that the threads begin and end.
+    /// Returns a number that changes whenever a thread begins or ends a job.
     pub(crate) fn turns(&self) -> u64 {
         self.state.lock().turns
     }
 
-    /// Whether all threads of a stopped pool have ended but those that are in a job.
+    /// Returns whether all threads of a stopped pool have ended, except those in a job.
     pub(crate) fn has_ended_but_stuck(&self) -> bool {
         let mut state = self.state.lock();
         let ended = state.handles.extract_if(.., |handle| handle.is_over()).collect::<Vec<_>>();
@@ -264,13 +264,13 @@ impl BlockingPool {
         rest
     }
 
-    /// Waits for no thread any more.
+    /// Stops waiting for the threads.
     pub(crate) fn detach(&self) {
         let handles = std::mem::take(&mut self.state.lock().handles);
         drop(handles);
     }
 
-    /// What the threads are still in: tasks, and jobs.
+    /// Returns what the threads are still running: tasks, and jobs.
     pub(crate) fn stuck(&self, name: &str) -> (Vec<Stuck>, Vec<Stuck>) {
         let state = self.state.lock();
         let (mut tasks, mut jobs) = (Vec::new(), Vec::new());
@@ -282,8 +282,8 @@ impl BlockingPool {
         (tasks, jobs)
     }
 
-    /// Called when a runtime is stopped, and by each thread that ends after that: if none is left, nobody
-    /// but those who bring tasks sees to them from now on.
+    /// Called when a runtime is stopped, and by each thread that ends afterwards: if no thread is
+    /// left, from now on only threads that submit tasks handle them.
     pub(crate) fn end_if_deserted(&self, shared: &Shared) {
         let mut state = self.state.lock();
         if !state.stopped || state.threads > 0 {
@@ -299,7 +299,7 @@ impl BlockingPool {
         }
     }
 
-    /// A thread's life: with the hooks, if it stands for a worker.
+    /// Runs the whole of a thread, with the hooks if it takes the place of a worker.
     fn host(&self, shared: &'static Shared, number: usize) {
         let config = &shared.config;
         let has_hooks = config.host == Host::Blocking;
@@ -332,14 +332,14 @@ impl BlockingPool {
                 match rest {
                     Some(task) => state.jobs.push_back(Job::Task(task)),
                     None => {
-                        // Behind the removal: if that makes the runtime idle, nobody is in a job.
+                        // After the removal: if that makes the runtime idle, no thread is in a job.
                         drop(state);
                         shared.end_outstanding();
                         state = self.state.lock();
                     }
                 }
             }
-            // It may have been told to end before it came to wait.
+            // It may have been told to end before it started to wait.
             if state.stopped {
                 state.threads -= 1;
                 return;
@@ -355,8 +355,9 @@ impl BlockingPool {
         }
     }
 
-    /// Runs a call; or a task, and those that follow it on the same cown, up to the throughput. Returns the
-    /// task that follows: it goes behind all others. If there is none, the caller counts the job out.
+    /// Runs a call, or a task and those that follow it on the same cown, up to the throughput.
+    /// Returns the task that follows, which goes behind all others. If there is none, the caller
+    /// counts the job out.
     fn run(shared: &Shared, job: Job) -> Option<TaskPtr> {
         let mut next = match job {
             Job::Task(task) => Some(task),
@@ -367,14 +368,14 @@ impl BlockingPool {
         };
         for _ in 0..shared.config.throughput {
             let Some(task) = next else { break };
-            // SAFETY: ready, and taken by us alone.
+            // SAFETY: the task is ready, and owned by this thread.
             next = unsafe { run_task(task, shared.run_context()) };
         }
         next
     }
 
-    /// Cancels the tasks of a stopped runtime, and those that are brought from now on. One thread does
-    /// so at a time: what its work makes ready comes back to the same loop, and not on top of it.
+    /// Cancels the tasks of a stopped runtime, and those submitted from now on. Only one thread
+    /// does so at a time: what becomes ready comes back to the same loop instead of nesting.
     pub(crate) fn cancel_tasks(shared: &Shared) {
         let pool = shared.service::<Self>();
         let mut state = pool.state.lock();
@@ -397,7 +398,7 @@ impl BlockingPool {
                 (call.run)(false);
                 shared.abandoned.fetch_add(1, Ordering::Relaxed);
             }
-            // SAFETY: ready, and taken by us alone. It counts itself.
+            // SAFETY: the task is ready, and owned by this thread. It counts itself.
             Job::Task(task) => unsafe { shared.cancel(task) },
         }
         shared.end_outstanding();

@@ -1,10 +1,10 @@
-//! Why a runtime could not be made.
+//! Errors of building a runtime.
 
 use std::fmt;
 
 use crate::config::MAX_WORKERS;
 
-/// Why a runtime could not be made.
+/// The reason why a runtime could not be built.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -12,13 +12,13 @@ pub enum BuildError {
     Workers(usize),
     /// `throughput(0)`.
     Throughput,
-    /// A [name](crate::runtime::Builder::name) with a NUL byte in it: threads cannot be called that.
+    /// A [name](crate::runtime::Builder::name) with a NUL byte: a thread name cannot contain one.
     Name(String),
-    /// A [watchdog](crate::runtime::Builder::watchdog) without a limit: the duration is zero.
+    /// A [watchdog](crate::runtime::Builder::watchdog) with a limit of zero.
     Watchdog,
-    /// Another runtime, of this name, is the [default](crate::runtime::Builder::as_default) already.
+    /// The runtime of this name is already the [default](crate::runtime::Builder::as_default).
     DefaultTaken(&'static str),
-    /// A process can make 65,535 runtimes in its life, and has.
+    /// The process has created 65,535 runtimes, the maximum.
     TooMany,
     /// The operating system refused a thread.
     Thread(std::io::Error),
@@ -30,22 +30,21 @@ impl fmt::Display for BuildError {
             BuildError::Workers(n) => {
                 write!(f, "a runtime has 1 to {MAX_WORKERS} workers, not {n}")
             }
-            BuildError::Watchdog => f.write_str(
-                "a watchdog needs a limit above zero: how long a behaviour may keep its worker",
-            ),
-            BuildError::Throughput => {
-                f.write_str("a throughput of 0 would run nothing: use 1 or more")
-            }
+            BuildError::Watchdog => f.write_str("the limit of a watchdog must be above zero"),
+            BuildError::Throughput => f.write_str("the throughput must be at least 1"),
             BuildError::Name(name) => {
-                write!(f, "no thread can be called {name:?}: take the NUL byte out of the name")
+                write!(f, "a thread cannot be named {name:?}: remove the NUL byte")
             }
             BuildError::DefaultTaken(other) => {
                 write!(
                     f,
-                    "the runtime `{other}` is the default of threads that have entered none: shut it down first, or do without `as_default`"
+                    "the runtime `{other}` is already the default: shut it down first, or do without \
+                     `as_default`"
                 )
             }
-            BuildError::TooMany => f.write_str("this process has made 65,535 runtimes: share them"),
+            BuildError::TooMany => {
+                f.write_str("this process has created 65,535 runtimes, the maximum: reuse them")
+            }
             BuildError::Thread(error) => write!(f, "could not start a worker thread: {error}"),
         }
     }

@@ -1,4 +1,4 @@
-//! What a runtime is made with.
+//! The settings of a runtime, and their defaults.
 
 mod on_executor;
 
@@ -17,7 +17,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 use crate::simulated;
 
-/// Makes a [`Runtime`] with other settings than the defaults.
+/// Creates a [`Runtime`] with settings other than the defaults.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -36,12 +36,12 @@ use crate::simulated;
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder {
     config: Config,
-    /// How an executor spawns a worker that it is to host.
+    /// How an executor spawns a worker that it hosts.
     spawn_worker: Option<SpawnWorker>,
 }
 
 impl Runtime {
-    /// A runtime with the default settings.
+    /// Creates a runtime with the default settings.
     ///
     /// # Errors
     /// See [`Builder::build`].
@@ -49,93 +49,98 @@ impl Runtime {
         Self::builder().build()
     }
 
-    /// Settings for a runtime.
+    /// Creates a builder.
     pub fn builder() -> Builder {
         Builder::default()
     }
 }
 
 impl Builder {
-    /// How many worker threads run behaviours (default: one a core).
+    /// Sets the number of worker threads that run behaviours (default: one per core).
     pub fn workers(mut self, workers: usize) -> Self {
         self.config.workers = workers;
         self
     }
 
-    /// The name of the runtime; its threads are called `name-0`, `name-1` and so on (default:
+    /// Sets the name of the runtime; its threads are named `name-0`, `name-1` and so on (default:
     /// `coact`).
     pub fn name(mut self, name: &str) -> Self {
         self.config.name = name.into();
         self
     }
 
-    /// How many behaviours in a row a worker runs on one cown before others get their turn
-    /// (default: 100). Less is fairer, more is faster.
+    /// Sets how many behaviours in a row a worker runs on one cown before others get their turn
+    /// (default: 100). A lower number is fairer, a higher one faster.
     pub fn throughput(mut self, behaviours: u32) -> Self {
         self.config.throughput = behaviours;
         self
     }
 
-    /// Whether a behaviour that sends to a cown which does not keep up has those behind it give way (default: yes).
+    /// Sets whether behaviours that send to an overloaded cown give way (default: yes).
     ///
-    /// A cown, or an actor, is *overloaded* if four times the [throughput](Self::throughput) wait for it, or 500
-    /// behaviours. Its worker looks now and then, so it may be more by then. If a behaviour of this runtime's spawns
-    /// another one on such a cown, what waits for the first one's own cown gives way to all other work of its worker: it
-    /// runs when the worker has found nothing else for a microsecond or two, and after some 64 tasks at the latest,
-    /// times the number of those that give way before it. So a producer leaves its worker to others, the consumer among
-    /// them, and one that tries again whatever was refused does not keep the consumer busy with nothing else.
+    /// A cown or actor is *overloaded* if the number of behaviours that wait for it reaches four
+    /// times the [throughput](Self::throughput), or 500. Its worker checks only now and then, so it
+    /// may be more by then. If a behaviour of this runtime spawns another one on such a cown, the
+    /// behaviours that wait for the first one's own cown give way to all other work of its worker:
+    /// they run when the worker has found nothing else for a microsecond or two, and at the latest
+    /// after some 64 tasks, times the number of those that give way before them. So a producer
+    /// leaves its worker to others, including the consumer, and a producer that retries whatever
+    /// was refused does not keep the consumer busy with nothing else.
     ///
-    /// **It bounds no queue.** While a worker has nothing else to do, a producer goes on there as fast as ever, and on the
-    /// way a burst of some thousands is not noticed. What bounds memory and waiting is a bounded mailbox,
-    /// [`Credits`](crate::credits::Credits), or a stream.
+    /// **This does not bound any queue.** While a worker has nothing else to do, a producer there
+    /// continues at full speed, and a burst of some thousands may go unnoticed. To bound memory and
+    /// waiting, use a bounded mailbox, [`Credits`](crate::credits::Credits), or a stream.
     ///
-    /// Nothing is lost, refused or put out of order, and nothing waits for ever. A cown in a group
-    /// is never overloaded, nor is one whose turns end with a behaviour on several cowns; and threads that are no workers
-    /// do not give way: bound a mailbox for those.
+    /// Nothing is lost, refused or reordered, and nothing waits forever. A cown in a group is never
+    /// overloaded, nor is one whose turns end with a behaviour on several cowns; and threads that
+    /// are not workers do not give way: use a bounded mailbox for those.
     ///
-    /// Say no where a producer has more urgent things to do than those that it sends to, a server that also writes a
-    /// log, for instance, and the consumer may fall behind.
+    /// Disable this if a producer has more urgent things to do than its consumers, for example a
+    /// server that also writes a log, and the consumers may fall behind.
     pub fn throttle_senders(mut self, throttle: bool) -> Self {
         self.config.throttle_senders = throttle;
         self
     }
 
-    /// The size in bytes of the workers' stacks (default: that of [`std::thread`]).
+    /// Sets the size in bytes of the workers' stacks (default: that of [`std::thread`]).
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.config.stack_size = Some(bytes);
         self
     }
 
-    /// Whether each worker is bound to one core (default: no).
+    /// Sets whether each worker is pinned to a core (default: no).
     pub fn pin(mut self, pin: bool) -> Self {
         self.config.pin = pin;
         self
     }
 
-    /// How many threads may serve [`blocking`](crate::runtime::blocking) jobs at a time (default: 512; 0 is taken for 1).
+    /// Sets how many threads may serve [`blocking`](crate::runtime::blocking) jobs at a time
+    /// (default: 512; 0 counts as 1).
     pub fn max_blocking(mut self, threads: usize) -> Self {
         self.config.max_blocking = threads.max(1);
         self
     }
 
-    /// How long a thread for [`blocking`](crate::runtime::blocking) jobs, or for behaviours that [may
-    /// block](Self::on_blocking_threads), is kept while it has nothing to do (default: 10 s).
+    /// Sets how long an idle thread for [`blocking`](crate::runtime::blocking) jobs, or for
+    /// behaviours that [may block](Self::on_blocking_threads), is kept (default: 10 s).
     pub fn blocking_keep_alive(mut self, time: Duration) -> Self {
         self.config.blocking_keep_alive = time;
         self
     }
 
-    /// Runs the behaviours on up to so many threads that may be **blocked**, instead of workers: they
-    /// are started as they are needed, and end when they have had nothing to do for a while
-    /// ([`blocking_keep_alive`](Self::blocking_keep_alive)). For cowns around something that blocks: a
-    /// file, a socket, a database's connection.
+    /// Runs the behaviours on up to `max` threads that may **block**, instead of on workers: they
+    /// are started on demand, and end when they have been idle for a while
+    /// ([`blocking_keep_alive`](Self::blocking_keep_alive)). For cowns around something that
+    /// blocks: a file, a socket, a database connection.
     ///
     /// A behaviour there may call [`Promise::wait`](crate::Promise::wait),
-    /// [`Credits::acquire_blocking`](crate::credits::Credits::acquire_blocking) and the like. It keeps its
-    /// cowns meanwhile: what it waits for must not need them, nor the last of the threads.
+    /// [`Credits::acquire_blocking`](crate::credits::Credits::acquire_blocking) and similar
+    /// functions. It holds its cowns meanwhile: what it waits for must not need them, nor the last
+    /// of the threads.
     ///
-    /// Its [`blocking`](crate::runtime::blocking) jobs run on the same threads. A behaviour costs a lock more
-    /// than on workers, and a switch of threads unless it follows another on the same cown.
+    /// [`blocking`](crate::runtime::blocking) jobs run on the same threads. A behaviour costs one
+    /// lock more than on workers, and a switch of threads unless it follows another on the same
+    /// cown.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -158,9 +163,10 @@ impl Builder {
         self
     }
 
-    /// Makes the runtime a sibling of another one: they share what layers above keep for a runtime
-    /// ([`RuntimeHandle::extension`]). Unless it is given a [panic hook](Self::panic_hook), or something to be
-    /// [around its threads](Self::around_threads), it has that of the other one.
+    /// Puts the runtime into the group of another one: the runtimes of a group share the extensions
+    /// of layers above ([`RuntimeHandle::extension`]). Unless set explicitly, the [panic
+    /// hook](Self::panic_hook) and the wrapper [around its threads](Self::around_threads) are those
+    /// of the other one.
     pub fn grouped_with(mut self, home: RuntimeHandle) -> Self {
         let other = &shared::get(home.0).config;
         self.config.extensions = other.extensions.clone();
@@ -170,9 +176,9 @@ impl Builder {
         self
     }
 
-    /// Watches over the workers: a behaviour that keeps one for longer than `limit` is reported to the
-    /// [panic hook](Self::panic_hook) as [`Fault::Stalled`], once, with its type; and a spare worker
-    /// runs what would wait for it, until it has ended (default: no watchdog).
+    /// Enables the watchdog: a behaviour that occupies a worker for longer than `limit` is reported
+    /// once to the [panic hook](Self::panic_hook), as [`Fault::Stalled`] with its type, and until
+    /// it has ended a spare worker runs the tasks that would wait for it (default: no watchdog).
     ///
     /// ```
     /// # use coact_core as coact;
@@ -190,50 +196,52 @@ impl Builder {
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
-    /// A stall is found after one to one and a quarter times the limit. A spare has the workers'
-    /// stack size, and runs their [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop).
-    /// What one cown needs in turn still waits for the behaviour that holds it.
+    /// A stall is detected after 1 to 1.25 times the limit. A spare has the workers' stack size,
+    /// and runs their [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop). Behaviours that
+    /// need the same cown still wait for the behaviour that holds it.
     ///
-    /// **Cost.** Without a watchdog none. With one, a thread that looks four times in the limit, and
-    /// four stores for each behaviour.
+    /// **Cost.** None without a watchdog. With one, a thread that wakes four times per limit, and
+    /// four stores per behaviour.
     ///
-    /// Pumps, [blocking threads](Self::on_blocking_threads) and simulations have no use for it.
+    /// It has no effect on pumps, [blocking threads](Self::on_blocking_threads) and simulations.
     pub fn watchdog(mut self, limit: Duration) -> Self {
         self.config.watchdog = Some(limit);
         self
     }
 
-    /// How many spare workers the [watchdog](Self::watchdog) may run at a time (default: as many as
-    /// there are workers). With 0, it only reports.
+    /// Sets how many spare workers the [watchdog](Self::watchdog) may run at a time (default: the
+    /// number of workers). With 0, it only reports.
     pub fn spare_workers(mut self, max: usize) -> Self {
         self.config.spare_workers = Some(max);
         self
     }
 
-    /// What is told of each [`Fault`]: each panic, each behaviour that is skipped for poison, each that
-    /// the [watchdog](Self::watchdog) finds; on the thread where it happens (default: a [`tracing`] event). The hook must not block; if it panics
-    /// itself, that is reported through `tracing`.
+    /// Sets a hook that is called with each [`Fault`]: each panic, each behaviour skipped because
+    /// of poison, each stall found by the [watchdog](Self::watchdog); on the thread where it
+    /// happens (default: a [`tracing`] event). The hook must not block; if it panics, that is
+    /// reported through `tracing`.
     pub fn panic_hook(mut self, hook: impl Fn(&Fault) + Send + Sync + 'static) -> Self {
         self.config.panic_hook = Some(Arc::new(hook));
         self
     }
 
-    /// What each worker runs before its first behaviour. As there, what would block the worker is refused: waiting for
-    /// work of this runtime could wait for this very worker.
+    /// Sets a hook that each worker calls before its first behaviour. Blocking calls panic there as
+    /// they do in behaviours: waiting for work of this runtime could mean waiting for this very
+    /// worker.
     pub fn on_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
         self.config.on_start = Some(Arc::new(hook));
         self
     }
 
-    /// What each worker runs after its last behaviour.
+    /// Sets a hook that each worker calls after its last behaviour.
     pub fn on_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
         self.config.on_stop = Some(Arc::new(hook));
         self
     }
 
-    /// Puts something around the whole life of each thread that runs behaviours, futures or blocking jobs:
-    /// it must call what it is given, which returns when the thread ends. For what a thread has to be in,
-    /// such as the context of an async runtime:
+    /// Wraps the whole run of each thread that runs behaviours, futures or blocking jobs: the
+    /// wrapper must call its argument, which returns when the thread ends. For a context that the
+    /// thread needs, such as that of an async runtime:
     ///
     /// ```
     /// # use coact_core as coact;
@@ -252,15 +260,15 @@ impl Builder {
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
-    /// [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop) are called inside of it. If it does not
-    /// call what it is given, or panics before, the thread runs without it.
+    /// [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop) are called inside it. If it does
+    /// not call its argument, or panics before, the thread runs without it.
     ///
-    /// **Cost.** One call for each thread: none for a behaviour.
+    /// **Cost.** One call per thread; none per behaviour.
     ///
-    /// The threads are the workers, the spare ones, and those for what may block; of a system, those of all
-    /// its hosts ([the others of its group](Self::grouped_with) have it too). Where a thread of the program runs behaviours
-    /// itself (a [`Pump`], [`when_here`](crate::when_here), `Host::caller`), it has to enter what it needs.
-    /// Simulations have no threads.
+    /// The threads are the workers, the spares, and those that may block; for a system, those of
+    /// all its hosts ([the others of its group](Self::grouped_with) use it too). Where a thread of
+    /// the program runs behaviours itself (a [`Pump`], [`when_here`](crate::when_here),
+    /// `Host::caller`), it must enter what it needs. Simulations have no threads.
     pub fn around_threads(
         mut self,
         wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
@@ -269,23 +277,23 @@ impl Builder {
         self
     }
 
-    /// What is called when work arrives at a [`Pump`] while nobody pumps, on the thread that brings
-    /// the work: to post an event to the loop that is to call [`Pump::run_pending`]. It is called
-    /// once until the pump is next run, and also when a run leaves work behind.
+    /// Sets a hook that is called when work arrives at a [`Pump`] that is not being pumped, on the
+    /// thread that brings the work: to post an event to the loop that calls [`Pump::run_pending`].
+    /// It is called once until the pump is next run, and also when a run leaves work behind.
     ///
     /// The hook may run in the middle of another runtime's work, so it must be short: it must not
-    /// block, nor work on cowns. Other runtimes have no use for it.
+    /// block, nor use cowns. It has no effect on other runtimes.
     pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
         self.config.on_ready = Some(Arc::new(hook));
         self
     }
 
-    /// Makes this the runtime of all threads that have entered none, in the place of the
-    /// [global](Runtime::global) one, until it is dropped or shut down: of the program's main thread, of the
-    /// threads of an async runtime, and so on.
+    /// Makes this the runtime of all threads that have entered none, in place of the
+    /// [global](Runtime::global) one, until it is dropped or shut down: of the program's main
+    /// thread, of the threads of an async runtime, and so on.
     ///
-    /// There is one default at a time. What such threads have made before is not moved. Pumps and simulations
-    /// are no defaults.
+    /// There can be only one default at a time. What such threads have created before is not moved.
+    /// Pumps and simulations cannot be the default.
     ///
     /// ```standalone_crate
     /// # use coact_core as coact;
@@ -302,12 +310,12 @@ impl Builder {
         self
     }
 
-    /// Reports the first use of the [global](Runtime::global) runtime by a thread that has entered none to
-    /// this runtime's [panic hook](Self::panic_hook), as [`Fault::NotEntered`], once: what is made
-    /// there is easily lost where this runtime was meant. The main runtime of a `System` always does
-    /// so.
+    /// Reports the first use of the [global](Runtime::global) runtime by a thread that has entered
+    /// none to this runtime's [panic hook](Self::panic_hook), once, as [`Fault::NotEntered`]: what
+    /// is created there is easily lost if this runtime was meant. The main runtime of a `System`
+    /// always does this.
     ///
-    /// Calling [`Runtime::global`] is no such use.
+    /// Calling [`Runtime::global`] does not count as a use.
     pub fn expect_entered(mut self) -> Self {
         self.config.expects_entered = true;
         self
@@ -316,13 +324,13 @@ impl Builder {
     /// Starts the runtime.
     ///
     /// # Errors
-    /// [`BuildError`] names the setting that is at fault, or the operating system's refusal.
+    /// Returns the [`BuildError`] that names the invalid setting, or the operating system's error.
     pub fn build(self) -> Result<Runtime, BuildError> {
         self.build_as(simulated::is_active())
     }
 
     fn build_as(mut self, simulated: bool) -> Result<Runtime, BuildError> {
-        // What is left of a runtime that has ended is to keep no executor.
+        // Leftovers of a runtime that has ended must not keep an executor alive.
         let spawn_worker = self.spawn_worker.take();
         let (id, config) = self.check(simulated)?;
         let mut runtime = Runtime::start(id, config, spawn_worker).map_err(BuildError::Thread)?;
@@ -330,12 +338,12 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// Makes a runtime whose behaviours run on the calling thread, when it says so; see [`Pump`].
+    /// Creates a runtime whose behaviours run on the calling thread, on request; see [`Pump`].
     ///
-    /// The number of workers, their stacks and cores have no meaning for it.
+    /// The number of workers, their stack size and pinning have no effect.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// See [`build`](Self::build).
     pub fn build_pumped(mut self) -> Result<Pump, BuildError> {
         self.config.workers = 1;
         let (id, config) = self.hosted_by(Host::Pump, None).check(simulated::is_active())?;
@@ -384,7 +392,7 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// In a simulation a fault fails the run, whatever hook there is.
+/// In a simulation a fault fails the run, whatever hook is set.
 fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
     Arc::new(move |fault| {
         simulated::tell(fault);
@@ -394,7 +402,7 @@ fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
     })
 }
 
-/// A runtime whose tasks a simulation runs. It has no threads.
+/// Creates a runtime whose tasks a simulation runs. It has no threads.
 #[cfg(feature = "sim")]
 pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(simulated::tell);
@@ -405,7 +413,7 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
     Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }
 
-/// A runtime whose workers a test makes for itself. It has no threads.
+/// Creates a runtime whose workers a test creates for itself. It has no threads.
 #[cfg(all(test, not(loom)))]
 pub(crate) fn new_without_threads(
     builder: Builder,
@@ -414,7 +422,7 @@ pub(crate) fn new_without_threads(
     crate::sched::start::make(id, config, None)
 }
 
-/// The settings of a runtime that a model makes for itself. It has no threads.
+/// The settings of a runtime that a model creates for itself. It has no threads.
 #[cfg(all(test, loom))]
 pub(crate) fn config_in_model(workers: usize) -> Config {
     Runtime::builder().workers(workers).config

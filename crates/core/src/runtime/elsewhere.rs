@@ -1,4 +1,4 @@
-//! Where the tasks of a runtime go that has no workers: to the simulation, or to its blocking threads.
+//! Where tasks go in a runtime without workers: to the simulation, or to its blocking threads.
 
 use super::blocking::BlockingPool;
 use crate::config::{Config, Host};
@@ -7,7 +7,7 @@ use crate::sched::shared::{Elsewhere, Shared};
 use crate::simulated;
 use crate::task::TaskPtr;
 
-/// Who takes the tasks of a runtime that has no workers.
+/// Returns the function that takes the tasks of a runtime without workers.
 pub(super) fn elsewhere(config: &Config) -> Option<Elsewhere> {
     if config.simulated {
         return Some(give_to_simulation);
@@ -15,19 +15,19 @@ pub(super) fn elsewhere(config: &Config) -> Option<Elsewhere> {
     (config.host == Host::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
 }
 
-/// Takes a task of a simulated runtime.
+/// Passes a task to the simulation.
 fn give_to_simulation(shared: &'static Shared, task: TaskPtr) {
     if simulated::ready(task, shared.id) {
         return shared.tell_pump_once();
     }
-    // Without its body, so that its cowns are released and its promise is resolved.
-    // SAFETY: ready, and given to us.
+    // Without its body, so that its cowns are released and its promise completes.
+    // SAFETY: the task is ready, and owned by this function.
     unsafe { shared.cancel(task) };
-    // What a failed run has left in the test's own hands must not hide its report.
+    // Leftovers of a failed run in the test's own hands must not hide its report.
     assert!(
         shared.phase() != Phase::Running,
-        "a behaviour on a simulated cown was spawned outside of its simulation: begin the threads of a simulated program \
-         with `sim::thread`, not `std::thread`"
+        "a behaviour on a simulated cown was spawned outside of its simulation: start the threads of a \
+         simulated program with `sim::thread`, not `std::thread`"
     );
     shared.tell_pump_once();
 }

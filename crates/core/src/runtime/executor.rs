@@ -9,16 +9,19 @@ use std::task::{Context, Poll};
 use crate::sched::hosted::Hosted;
 use crate::sched::shared::Shared;
 
-/// One worker of a runtime as a future, which runs on the threads of an [executor](crate::runtime::Builder::on_executor).
+/// A worker of a runtime as a future, which runs on the threads of an
+/// [executor](crate::runtime::Builder::on_executor).
 ///
-/// It is woken when there is something to do, runs some behaviours each time it is polled, and is ready when the runtime
-/// has stopped.
+/// It is woken when there is something to do, runs some behaviours per poll, and completes when the
+/// runtime has stopped.
 ///
-/// **It may be dropped** at any time, or never be polled: threads of the runtime's own do its work instead.
+/// **It may be dropped** at any time, or never be polled: threads of the runtime itself then do its
+/// work.
 ///
-/// Poll it from a task of its own. In a behaviour of any runtime, a poll runs other behaviours inside of that one. Where a
-/// poll may come in the middle of things (in a behaviour that runs [on the spot](crate::when_here), or in the waker's `wake`)
-/// it runs nothing, and leaves the work to the runtime's own threads.
+/// Poll it from a task of its own. In a behaviour of any runtime, a poll runs other behaviours
+/// inside that one. Where a poll may interrupt other steps (in a behaviour that runs
+/// [inline](crate::when_here), or in the waker's `wake`) it runs nothing, and leaves the work to
+/// the runtime's own threads.
 #[must_use = "a worker runs behaviours when it is polled: spawn it on the executor"]
 pub struct WorkerFuture {
     shared: &'static Shared,
@@ -55,10 +58,10 @@ impl fmt::Debug for WorkerFuture {
     }
 }
 
-/// What spawns a worker on an executor.
+/// Spawns a worker on an executor.
 pub(super) type SpawnWorker = Arc<dyn Fn(WorkerFuture) + Send + Sync>;
 
-/// Has the executor spawn the workers.
+/// Makes the executor spawn the workers.
 pub(super) fn spawn_workers(shared: &'static Shared, spawn: &SpawnWorker) {
     (0..shared.workers.len()).for_each(|index| spawn(WorkerFuture { shared, index }));
 }

@@ -1,4 +1,4 @@
-//! Futures on the workers.
+//! Futures on the workers of a runtime.
 
 use crate::sched::shared::Shared;
 use std::any::type_name;
@@ -30,9 +30,9 @@ use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// Runs a future on the workers of the current runtime, and returns a promise of its output.
 ///
-/// The future takes turns with behaviours: each time it is woken it is polled once. It holds no
-/// cown; to work on cowns it spawns behaviours and may await their promises. The runtime is not
-/// idle before it has ended.
+/// The future takes turns with behaviours: each wake-up leads to one poll. It holds no cown; to use
+/// cowns it spawns behaviours and may await their promises. The runtime is not idle until the
+/// future has ended.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -74,7 +74,7 @@ fn name_of<F>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "the future `{}`", type_name::<F>())
 }
 
-/// A future that resolves a promise with its output.
+/// A future that completes a promise with its output.
 struct Driven<F: Future>
 where
     F::Output: Send + 'static,
@@ -83,7 +83,7 @@ where
     future: Option<Pin<Box<F>>>,
     resolver: Option<Resolver<F::Output>>,
     counted: Counted,
-    /// What a report of the simulation tells of it.
+    /// The future in reports of the simulation.
     polled: Polled,
 }
 
@@ -131,11 +131,10 @@ where
     }
 }
 
-/// Counts a future as outstanding work, and knows how to wake it for a shutdown, until it is
-/// dropped.
+/// Counts a future as outstanding work, and as one to be woken by a shutdown, until dropped.
 struct Counted {
     home: RuntimeId,
-    /// Its place among the runtime's futures, once it has been polled.
+    /// Its index among the runtime's futures, once it has been polled.
     number: Option<usize>,
 }
 
@@ -144,8 +143,9 @@ impl Counted {
         if self.number.is_none() {
             let shared = shared::get(self.home);
             self.number = Some(shared.service::<Futures>().insert(waker.clone()));
-            // Whoever ends the phase wakes those that stand in the list afterwards: one of us sees the
-            // other, by the list's lock (or, if the list is new, by the fence of `Shared::service`).
+            // The thread that ends the phase wakes those in the list afterwards: either it or this
+            // thread sees the other, by the list's lock (or, if the list is new, by the fence of
+            // `Shared::service`).
             if shared.phase() != Phase::Running {
                 waker.wake_by_ref();
             }
@@ -163,11 +163,11 @@ impl Drop for Counted {
     }
 }
 
-/// Whom a runtime tells that it is past its deadline: the futures that have begun and not ended, and
-/// others that asked for it.
+/// The wakers for when a runtime is past its deadline: those of futures that have begun and not
+/// ended, and others that asked for it.
 ///
-/// A future's waker stays the same for its life: that of its task. Each is woken once, and its place is empty from then
-/// on: to clone it under the lock would be to run foreign code there.
+/// A future's waker stays the same for its lifetime: that of its task. Each is woken once, and its
+/// slot is empty from then on: cloning it under the lock would run foreign code there.
 #[derive(Default)]
 pub(crate) struct Futures(Mutex<Slab<Option<Waker>>>);
 
@@ -177,7 +177,8 @@ impl Futures {
     }
 
     pub(crate) fn remove(&self, number: usize) {
-        // The waker may be the last to know the task, which may own the next one: it is dropped without the lock.
+        // The waker may be the last reference to the task, which may own the next one: it is
+        // dropped without the lock.
         let waker = self.0.lock().remove(number);
         if let Some(waker) = waker {
             // SAFETY: a waker is `'static`.
@@ -202,13 +203,13 @@ impl Service for Futures {
         Self::default()
     }
 
-    /// What is woken then is dropped.
+    /// A future that is woken afterwards is dropped.
     fn stop(&self, _: &Shared) {
         self.wake_all();
     }
 }
 
-/// A future that was woken, in the scheduler's hands.
+/// A future that was woken, as a task of the scheduler.
 #[repr(C)]
 struct WokenFuture {
     task: Task,
@@ -216,7 +217,7 @@ struct WokenFuture {
     runnable: Runnable,
 }
 
-/// The functions of a woken future, which differ by its name only.
+/// The functions of a woken future, which differ only by its name.
 struct Woken<F>(PhantomData<F>);
 
 impl<F> Woken<F> {
@@ -230,9 +231,9 @@ fn submit(runnable: Runnable, home: RuntimeId, vtable: &'static TaskVTable) {
 }
 
 /// # Safety
-/// The task was made by [`submit`], and is run once.
+/// The task was created by [`submit`], and is run once.
 unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-    // SAFETY: made from a box of this type.
+    // SAFETY: the task was created from a box of this type, and is run once.
     let woken = unsafe { Box::from_raw(task.cast::<WokenFuture>().as_ptr()) };
     match context.mode() {
         Mode::Run => panic::drop_quietly(|| {
@@ -245,9 +246,9 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 }
 
 /// # Safety
-/// The task was made by [`submit`], and has not run.
+/// The task was created by [`submit`], and has not run.
 unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the task was created by `submit` and has not run, so its box is live.
     NonNull::from(unsafe { &task.cast::<WokenFuture>().as_ref().link })
 }
 
@@ -259,7 +260,7 @@ mod tests {
 
     use super::Futures;
 
-    /// A waker of somebody else's: a clone of it asks for its own waking and takes that back.
+    /// A foreign waker: cloning it registers its own wake-up and takes that back.
     struct Foreign {
         futures: Futures,
         woken: AtomicU32,
@@ -267,23 +268,23 @@ mod tests {
 
     static VTABLE: RawWakerVTable = RawWakerVTable::new(
         |data| {
-            // SAFETY: the data is an `Arc` of a `Foreign`, of which the clone gets a count.
+            // SAFETY: the data is an `Arc<Foreign>`, of which the clone gets a count.
             let foreign = unsafe { &*data.cast::<Foreign>() };
             foreign.futures.remove(foreign.futures.insert(Waker::noop().clone()));
-            // SAFETY: as above.
+            // SAFETY: the data is an `Arc<Foreign>`.
             unsafe { Arc::increment_strong_count(data.cast::<Foreign>()) };
             RawWaker::new(data, &VTABLE)
         },
         |data| {
-            // SAFETY: as above; the waker's count ends here.
+            // SAFETY: the data is an `Arc<Foreign>`; the waker's count ends here.
             let foreign = unsafe { Arc::from_raw(data.cast::<Foreign>()) };
             foreign.woken.fetch_add(1, Ordering::Relaxed);
         },
         |data| {
-            // SAFETY: as above.
+            // SAFETY: the data is an `Arc<Foreign>`, kept alive by the waker.
             unsafe { &*data.cast::<Foreign>() }.woken.fetch_add(1, Ordering::Relaxed);
         },
-        // SAFETY: as above; the waker's count ends here.
+        // SAFETY: the data is an `Arc<Foreign>`; the waker's count ends here.
         |data| drop(unsafe { Arc::from_raw(data.cast::<Foreign>()) }),
     );
 
@@ -291,7 +292,7 @@ mod tests {
     fn wakers_do_what_they_like_and_are_woken_once() {
         let foreign = Arc::new(Foreign { futures: Futures::default(), woken: AtomicU32::new(0) });
         let data = Arc::into_raw(Arc::clone(&foreign)).cast();
-        // SAFETY: the functions are made for such data.
+        // SAFETY: the functions match such data.
         let waker = unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) };
         let number = foreign.futures.insert(waker);
         foreign.futures.wake_all();

@@ -1,4 +1,4 @@
-//! What keeps a thread in the runtime that it has entered.
+//! The guard of a thread that has entered a runtime.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::sched::shared::Shared;
 #[derive(Default)]
 struct Guards {
     count: Cell<usize>,
-    /// Those that are gone while younger ones are not: which they were, and what they were to bring back.
+    /// Guards dropped before later ones: their numbers, and the runtimes that they restore.
     gone: RefCell<Vec<(usize, RuntimeId)>>,
 }
 
@@ -20,10 +20,10 @@ struct Guards {
 #[derive(Debug)]
 pub struct EnterGuard<'a> {
     before: RuntimeId,
-    /// Which one it is on its thread, from 1.
+    /// Its number on its thread, counted from 1.
     number: usize,
     runtime: PhantomData<&'a Shared>,
-    /// Entering concerns one thread.
+    /// Entering affects one thread.
     not_send: PhantomData<*const ()>,
 }
 
@@ -40,7 +40,8 @@ impl EnterGuard<'_> {
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
         let guards = thread_extension::<Guards>();
-        // (On a thread that is ending, whose extensions are gone, each guard is taken for the only one.)
+        // (On a thread that is ending and has dropped its extensions, each guard counts as the only
+        // one.)
         if guards.count.get() <= self.number {
             guards.leave(self.number, self.before);
         } else {
@@ -50,7 +51,7 @@ impl Drop for EnterGuard<'_> {
 }
 
 impl Guards {
-    /// Ends the youngest guard, and those before it that are gone already.
+    /// Ends the latest guard, and the earlier ones that were already dropped.
     fn leave(&self, mut number: usize, before: RuntimeId) {
         let mut before = Some(before);
         while let Some(runtime) = before {
@@ -61,7 +62,7 @@ impl Guards {
         self.count.set(number);
     }
 
-    /// What a guard was to bring back, if it is among those that are gone.
+    /// Returns the runtime that a dropped guard restores.
     fn take(&self, number: usize) -> Option<RuntimeId> {
         let mut gone = self.gone.borrow_mut();
         let at = gone.iter().position(|(gone, _)| *gone == number)?;

@@ -1,4 +1,4 @@
-//! The handle of a runtime.
+//! The type [`Runtime`].
 
 use super::blocking::BlockingPool;
 use crate::config::Host;
@@ -26,36 +26,36 @@ use crate::simulated;
 
 /// A set of workers with everything that belongs to them.
 ///
-/// Most programs need none: the first cown that is made starts the [global](Runtime::global)
-/// runtime. Make one explicitly for other settings, to know when all work is done
-/// ([`run`](Runtime::run)), or to stop it ([`shutdown`](Runtime::shutdown)). Runtimes live side by
-/// side; a behaviour over cowns of several runs on that of the first member of its set (or on the
-/// [`Pump`](super::Pump) that one of them belongs to).
+/// Most programs need none: the first cown starts the [global](Runtime::global) runtime. Create one
+/// explicitly for other settings, to know when all work is done ([`run`](Runtime::run)), or to stop
+/// it ([`shutdown`](Runtime::shutdown)). Several runtimes can coexist; a behaviour on cowns of
+/// several runs on that of the first member of its set (or on the [`Pump`](super::Pump) that one of
+/// them belongs to).
 ///
-/// Dropping the handle shuts the runtime down without waiting for queued work: as
-/// `shutdown(Duration::ZERO)`. So it waits for a moment, up to about 100 ms, for behaviours and blocking
-/// jobs that are under way. Where it must not wait (in a behaviour, a future or a waker, or in one of its own
+/// Dropping a `Runtime` shuts it down without waiting for queued work, like
+/// `shutdown(Duration::ZERO)`. So it waits briefly, up to about 100 ms, for running behaviours and
+/// blocking jobs. Where it must not wait (in a behaviour, a future or a waker, or in one of its own
 /// blocking jobs) it does not: the threads end by themselves.
 ///
-/// A process can make 65,535 runtimes in its life. Each that has ended keeps about 2 KiB.
+/// A process can create 65,535 runtimes. Each one that has ended keeps about 2 KiB.
 pub struct Runtime {
     pub(super) shared: &'static Shared,
     claim: Option<Claim>,
 }
 
 impl Runtime {
-    /// The runtime that is used where no other one is entered, and none is the
-    /// [default](super::Builder::as_default). It starts with its first use, with the default settings but for its
-    /// name, `coact-global`, and is never shut down.
+    /// Returns the runtime of threads that have entered no other one, unless there is a
+    /// [default](super::Builder::as_default). It starts on first use, with the default settings
+    /// except for its name, `coact-global`, and is never shut down.
     ///
     /// # Panics
-    /// If the operating system refuses to start its threads.
+    /// Panics if the operating system refuses to start its threads.
     pub fn global() -> &'static Runtime {
         static GLOBAL: OnceLock<Runtime> = OnceLock::new();
         GLOBAL.get_or_init(|| Runtime { shared: start::global(), claim: None })
     }
 
-    /// Makes the runtime's threads.
+    /// Starts the runtime's threads.
     pub(super) fn start(
         id: RuntimeId,
         config: Config,
@@ -70,7 +70,8 @@ impl Runtime {
         }
         shared.start(parkers)?;
         if shared.config.host == Host::Blocking {
-            // Its threads are the pool's. So it has one to be ended by, if it never runs a task.
+            // Its threads are those of the pool, which must exist so that it can end even if it
+            // never runs a task.
             let _: &BlockingPool = shared.service();
         }
         if let Some(spawn) = spawn_worker {
@@ -79,7 +80,7 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// Says what it is to threads that have entered no runtime.
+    /// Claims the threads that have entered no runtime, as configured.
     pub(super) fn claim(&mut self) -> Result<(), BuildError> {
         self.claim = claim(self.id(), &self.shared.config)?;
         Ok(())
@@ -89,30 +90,29 @@ impl Runtime {
         self.shared.id
     }
 
-    /// How many workers it has; of one [on blocking threads](super::Builder::on_blocking_threads), how many
-    /// threads it may have.
+    /// Returns the number of workers; for a runtime [on blocking
+    /// threads](super::Builder::on_blocking_threads), the maximum number of threads.
     pub fn workers(&self) -> usize {
         self.shared.config.workers
     }
 
     /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread, until
-    /// the guard is dropped. Of several guards that which was made last counts, in whatever order they are dropped.
+    /// the guard is dropped. With several guards, the one created last takes effect, in whatever
+    /// order they are dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(self.id())
     }
 
     /// Runs `main` on the calling thread, inside this runtime, then waits until no work is left:
-    /// every behaviour has run, and so have all futures, blocking jobs and timers that were started.
+    /// every behaviour has run, and so have all futures, blocking jobs and timers.
     ///
     /// # Panics
-    /// If `main` panics (after the wait). If it is called where it would wait for itself: from a
-    /// behaviour, a future or a waker, or from a [blocking](crate::runtime::blocking) job of this runtime.
+    /// Panics if `main` panics (after the wait). Also panics where it would wait for itself: in a
+    /// behaviour, a future or a waker, or in a [blocking](crate::runtime::blocking) job of this
+    /// runtime.
     #[track_caller]
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
-        context::prepare_to_block(
-            "`Runtime::run`",
-            "spawn the work from the behaviour and let it end",
-        );
+        context::prepare_to_block("`Runtime::run`", "spawn the work from the behaviour and return");
         assert_may_wait_for(&[self.shared]);
         let result = {
             let _entered = self.enter();
@@ -122,19 +122,18 @@ impl Runtime {
         result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
     }
 
-    /// Waits until no work is left. New work that other threads bring while this waits is waited
-    /// for too.
+    /// Waits until no work is left, including new work from other threads during the wait.
     ///
     /// # Panics
-    /// As [`run`](Self::run), where it would wait for itself.
+    /// Panics where it would wait for itself; see [`run`](Self::run).
     #[track_caller]
     pub fn wait_idle(&self) {
         assert_may_wait_idle(&[self.shared]);
         self.shared.wait_idle();
     }
 
-    /// Waits until no work is left in any of the runtimes, at one moment: for those that send work to
-    /// each other, of which each may be idle while the next has something for it.
+    /// Waits until no work is left in any of the runtimes at one moment. For runtimes that send
+    /// work to each other, each of which may be idle while another has something for it.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -157,11 +156,12 @@ impl Runtime {
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
-    /// A [`Pump`](crate::runtime::Pump) among them must be pumped meanwhile; its own thread waits with
-    /// [`Pump::run_until_all_idle`](crate::runtime::Pump::run_until_all_idle).
+    /// A [`Pump`](crate::runtime::Pump) among them must be pumped meanwhile; its own thread waits
+    /// with [`Pump::run_until_all_idle`](crate::runtime::Pump::run_until_all_idle).
     ///
     /// # Panics
-    /// As [`run`](Self::run), where it would wait for itself; and on the thread of a pump among them.
+    /// Panics where it would wait for itself, see [`run`](Self::run); also on the thread of a pump
+    /// among them.
     #[track_caller]
     pub fn wait_idle_all(homes: &[RuntimeHandle]) {
         let runtimes = runtimes(homes);
@@ -169,18 +169,19 @@ impl Runtime {
         quiescence::wait(&runtimes, None);
     }
 
-    /// The same for so long at the most; returns whether there was such a moment.
+    /// Like [`wait_idle_all`](Self::wait_idle_all), for at most `timeout`; returns whether there
+    /// was such a moment.
     ///
     /// # Panics
-    /// If it is called from a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn wait_idle_all_timeout(homes: &[RuntimeHandle], timeout: Duration) -> bool {
-        // It may wait for itself: the time ends that.
+        // It may wait for itself: the timeout ends that.
         assert_may_wait_idle(&[]);
         quiescence::wait(&runtimes(homes), Some(timeout))
     }
 
-    /// Waits for the end of work, and of what is interruptible.
+    /// Waits for the end of the work and of the interruptible cowns.
     pub(super) fn end_in_order(&self, deadline: Duration) -> bool {
         let shared = self.shared;
         if shared.phase() != Phase::Running {
@@ -195,12 +196,13 @@ impl Runtime {
         })
     }
 
-    /// Ends all that is [interruptible](crate::internals::Interruptible) in several runtimes, such as actors, and waits until
-    /// that has happened and no work is left in any of them, for so long at the most; returns whether it has
-    /// come to that. For layers above, which shut runtimes down together.
+    /// Ends all [interruptible](crate::internals::Interruptible) cowns of several runtimes, such as
+    /// actors, and waits until they have ended and no work is left in any of the runtimes, or the
+    /// time has passed; returns whether they have. For layers above, which shut runtimes down
+    /// together.
     ///
     /// # Panics
-    /// If it is called from a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn end_all(homes: &[RuntimeHandle], timeout: Duration) -> bool {
         assert_may_wait_idle(&[]);
@@ -214,7 +216,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// A handle of the runtime, which can be copied and kept.
+    /// Returns a handle of the runtime, which can be copied and stored.
     pub fn handle(&self) -> RuntimeHandle {
         RuntimeHandle(self.id())
     }
@@ -224,26 +226,27 @@ impl Runtime {
 fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
     context::prepare_to_block(
         "waiting until a runtime is idle",
-        "spawn what is to come after the work on its cowns",
+        "spawn what follows the work on its cowns",
     );
     assert_may_wait_for(runtimes);
 }
 
-/// Refuses to wait for work to which the caller belongs, or which the calling thread alone can do.
+/// Panics if the caller would wait for work to which it belongs, or that only the calling thread
+/// can do.
 #[track_caller]
 pub(super) fn assert_may_wait_for(runtimes: &[&'static Shared]) {
     for runtime in runtimes {
         let name = &runtime.config.name;
         assert!(
             current::serves() != runtime.id,
-            "a blocking job of the runtime `{name}` would wait for the end of all work of `{name}`, \
-             and so for its own: do it from a thread of the program, or let the job end and chain the \
+            "a blocking job of the runtime `{name}` would wait for all work of `{name}`, \
+             including itself: wait on a thread of the program, or let the job end and chain the \
              rest with `Promise::then`"
         );
         assert!(
             !runtime.is_pump_thread() || runtime.has_ended(),
-            "this thread is the one that runs the work of the pump `{name}`, and would wait for it: use \
-             `Pump::run_until_idle` or `Pump::run_until_all_idle`, which run it"
+            "only this thread runs the work of the pump `{name}`, and would wait for itself: use \
+             `Pump::run_until_idle` or `Pump::run_until_all_idle`"
         );
     }
 }
@@ -262,10 +265,10 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// What a runtime that has started is to threads that have entered none.
+/// Claims the threads that have entered no runtime, as configured.
 ///
 /// # Errors
-/// Another one is the default already.
+/// Returns an error if another runtime is already the default.
 fn claim(id: RuntimeId, config: &Config) -> Result<Option<Claim>, BuildError> {
     if config.simulated {
         return Ok(None);

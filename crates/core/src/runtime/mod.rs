@@ -1,6 +1,6 @@
 //! Runtimes: building, entering, waiting for and stopping them; blocking jobs, futures, and pumps.
 //!
-//! Programs that need no settings need none of this: the first cown starts the global runtime.
+//! Programs that need no settings can ignore this module: the first cown starts the global runtime.
 
 pub(crate) mod blocking;
 mod build_error;

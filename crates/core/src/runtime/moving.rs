@@ -1,4 +1,4 @@
-//! Cowns that are moved from one runtime to another.
+//! Moves cowns from one runtime to another.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use crate::queue::interrupt::look_up;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 impl<T: Send + 'static> Cown<T> {
-    /// The runtime whose workers run the behaviours on this cown. Out of date at once where others
-    /// [move](Self::move_to) it.
+    /// Returns the runtime whose workers run the behaviours on this cown. Out of date at once if
+    /// other threads [move](Self::move_to) it.
     #[inline]
     pub fn runtime(&self) -> RuntimeHandle {
         RuntimeHandle(self.header().home())
     }
 
-    /// Moves the cown to another runtime, and with it its group, if it is in one: behaviours that are
-    /// spawned after this run there, those before where they would have, and their order stays. (A
-    /// behaviour on several cowns runs where the first of them is when its turn comes.)
+    /// Moves the cown to another runtime, together with its group if it is in one: later behaviours
+    /// run there, earlier ones where they would have, and the order stays. (A behaviour on several
+    /// cowns runs where the first of them is when it is ready.)
     ///
     /// # Errors
-    /// The cowns of a [`Pump`](crate::runtime::Pump) stay with it, and no other comes to it. Neither of the two runtimes may have
-    /// been shut down.
+    /// Returns an error for cowns of a [`Pump`](crate::runtime::Pump), which stay with it, and for
+    /// moves to a pump; or if either runtime has been shut down.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         home.take_in(self)
     }
 
-    /// Makes another runtime the home: of one that lives still. For a behaviour that holds the cown.
+    /// Makes another live runtime the home. For a behaviour that holds the cown.
     pub(crate) fn come_to(&self, home: RuntimeHandle) {
         if self.header().has(Flags::CLOSED) {
             return;
@@ -40,13 +40,13 @@ impl<T: Send + 'static> Cown<T> {
         if let Some(leader) = self.header().leader() {
             // SAFETY: the caller holds the group.
             unsafe { look_up(leader) };
-            // The empty request that every interrupt has.
+            // The empty request that belongs to every interrupt.
             crate::when(self, |_| {});
         }
         interrupt::moved(home);
     }
 
-    /// Whether the cown can be moved there.
+    /// Returns whether the cown can be moved there.
     pub(crate) fn check_move(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         if self.header().is_pinned() {
             return Err(MoveError::Pinned);
@@ -64,17 +64,18 @@ impl<T: Send + 'static> Cown<T> {
     }
 }
 
-/// Why a cown cannot be [moved](Cown::move_to).
+/// The reason why a cown cannot be [moved](Cown::move_to).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MoveError {
-    /// The cown belongs to a pump, whose thread alone touches its state.
+    /// The cown belongs to a pump, and only the pump's thread accesses its state.
     Pinned,
-    /// The new home is a pump's: its cowns are made there.
+    /// The new home is a pump, whose cowns must be created there.
     ToPump,
-    /// The new home has been shut down: it would run nothing.
+    /// The new home has been shut down, and would run nothing.
     ToEnded,
-    /// The cown's own runtime has been shut down: nothing can be run on the cown any more, and so it cannot be moved.
+    /// The cown's own runtime has been shut down: nothing can run on the cown, so it cannot be
+    /// moved.
     Ended,
 }
 
@@ -82,9 +83,9 @@ impl fmt::Display for MoveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MoveError::Pinned => "the cown belongs to a pump, and stays on its thread",
-            MoveError::ToPump => "a pump's cowns are made in it: none can be moved to it",
-            MoveError::ToEnded => "the new home has been shut down: it would run nothing",
-            MoveError::Ended => "the cown's runtime has been shut down: nothing runs on the cown",
+            MoveError::ToPump => "cowns cannot be moved to a pump: create them there",
+            MoveError::ToEnded => "the new home has been shut down",
+            MoveError::Ended => "the cown's runtime has been shut down",
         })
     }
 }
@@ -92,15 +93,16 @@ impl fmt::Display for MoveError {
 impl std::error::Error for MoveError {}
 
 impl RuntimeHandle {
-    /// Moves the cown of any handle to this runtime; the handle is kept until that has happened: see [`Cown::move_to`].
+    /// Moves the cown of any handle to this runtime, keeping the handle until that has happened;
+    /// see [`Cown::move_to`].
     ///
     /// # Errors
-    /// See there.
+    /// See [`Cown::move_to`].
     #[doc(hidden)]
     pub fn take_in(self, handle: &impl AsCown) -> Result<(), MoveError> {
         handle.as_cown().check_move(self)?;
         let this = handle.clone();
-        // Poisoned or closed or neither: a move touches no state.
+        // Poisoned, closed or neither: a move does not access the state.
         crate::when(checked_all(std::slice::from_ref(handle)), move |_| {
             this.as_cown().come_to(self)
         });

@@ -1,4 +1,4 @@
-//! Whom a runtime tells when it gives up its work.
+//! Wakers for the cancellation of a runtime.
 
 use std::fmt;
 use std::task::Waker;
@@ -9,7 +9,7 @@ use crate::panic::drop_quietly;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
-/// Keeps a waker for the moment in which a runtime gives up its work; see [`RuntimeHandle::on_cancel`].
+/// Registers a waker for the cancellation of a runtime; see [`RuntimeHandle::on_cancel`].
 #[must_use = "dropping it takes the waker back"]
 pub struct OnCancel {
     home: RuntimeId,
@@ -17,17 +17,18 @@ pub struct OnCancel {
 }
 
 impl RuntimeHandle {
-    /// Has a waker woken when the runtime gives up: when the deadline of its shutdown has passed, and
-    /// what is queued is dropped instead of run. Woken at once if it has done so already. This is no
-    /// work: the runtime may be idle meanwhile.
+    /// Registers a waker that is woken when the runtime is cancelled: when the deadline of its
+    /// shutdown has passed, and what is queued is dropped instead of run. Woken at once if that has
+    /// already happened. This does not count as work: the runtime may be idle meanwhile.
     ///
-    /// A waker may be woken without need; [`is_cancelled`](Self::is_cancelled) tells. Costs a lock at
-    /// both ends.
+    /// Wake-ups may be spurious; check [`is_cancelled`](Self::is_cancelled). Costs a lock at both
+    /// ends.
     pub fn on_cancel(self, waker: Waker) -> OnCancel {
         let shared = shared::get(self.0);
         let number = shared.service::<Futures>().insert(waker.clone());
-        // Whoever ends the phase wakes those that stand in the list afterwards: one of us sees the
-        // other, by the list's lock (or, if the list is new, by the fence of `Shared::service`).
+        // The thread that ends the phase wakes those in the list afterwards: either it or this
+        // thread sees the other, by the list's lock (or, if the list is new, by the fence of
+        // `Shared::service`).
         if self.is_cancelled() {
             drop_quietly(|| waker.wake());
         }

@@ -1,4 +1,4 @@
-//! A runtime that has no threads: behaviours run when its owner says so.
+//! Pumps: runtimes without threads, whose behaviours run when the owner says so.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,19 +28,19 @@ use crate::sched::watchers::Watch;
 use crate::sched::worker::Worker;
 use crate::simulated;
 
-/// A runtime whose behaviours run on one thread that the program has already: that which made it,
-/// and in its own time, whenever it calls [`run_until`](Self::run_until) and its like. For what must
-/// stay on one thread: a user interface, a test's main thread, a library that is not thread-safe.
+/// A runtime whose behaviours run on one existing thread of the program, the one that created it,
+/// whenever it calls [`run_until`](Self::run_until) or a similar method. For what must stay on one
+/// thread: a user interface, a test's main thread, a library that is not thread-safe.
 ///
-/// Cowns that are made in it are **pinned**: their states are touched by this thread only. A
-/// behaviour over several cowns of which one is pinned runs here, whatever the others are; one over
-/// cowns of two pumps is [refused](crate::behaviour::Refusal::PinnedApart). Handles go everywhere, as all do, and
-/// everybody may spawn. When the last handle is dropped elsewhere, the state is dropped here, when the
+/// Cowns created in it are **pinned**: only this thread accesses their states. A behaviour on
+/// several cowns, one of which is pinned, runs here; one on cowns of two pumps is
+/// [refused](crate::behaviour::Refusal::PinnedApart). Handles can go anywhere, as always, and any
+/// thread may spawn. When the last handle is dropped elsewhere, the state is dropped here, when the
 /// thread next pumps.
 ///
-/// Dropping the pump stops the runtime: what is queued is dropped. States of cowns whose handles live
-/// on are **forgotten** with their last handle, unless that is dropped by this thread: no thread is
-/// left that might touch them.
+/// Dropping the pump stops the runtime and drops what is queued. The states of cowns that still
+/// have handles are **leaked** with their last handle, unless this thread drops it: no other thread
+/// may access them.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -63,8 +63,7 @@ use crate::simulated;
 /// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 ///
-/// The methods that run behaviours panic if they are called from one: a pump does not run inside of
-/// itself.
+/// The methods that run behaviours panic in a behaviour: a pump does not run inside itself.
 #[doc(alias = "LocalSet")]
 #[doc(alias = "event loop")]
 pub struct Pump {
@@ -73,7 +72,7 @@ pub struct Pump {
     not_send: PhantomData<*const ()>,
 }
 
-/// What other threads hold of a [`Pump`]; it is [`Send`] and can be copied.
+/// A handle of a [`Pump`] for other threads; it is [`Send`] and can be copied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PumpHandle(RuntimeId);
 
@@ -92,27 +91,27 @@ impl Pump {
         Self { shared, worker, not_send: PhantomData }
     }
 
-    /// A handle of the runtime, which can be copied and kept.
+    /// Returns a handle of the runtime, which can be copied and stored.
     pub fn runtime(&self) -> RuntimeHandle {
         RuntimeHandle(self.shared.id)
     }
 
-    /// What other threads may hold of it.
+    /// Returns a handle for other threads.
     pub fn handle(&self) -> PumpHandle {
         PumpHandle(self.shared.id)
     }
 
-    /// Makes this the runtime of new cowns, futures, jobs and timers on this thread, until the guard
-    /// is dropped.
+    /// Makes this the runtime of new cowns, futures, jobs and timers on this thread, until the
+    /// guard is dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(self.shared.id)
     }
 
-    /// Runs `main` inside this runtime, then behaviours until no work is left, as
-    /// [`Runtime::run`](crate::Runtime::run) does.
+    /// Runs `main` inside this runtime, then behaviours until no work is left, like
+    /// [`Runtime::run`](crate::Runtime::run).
     ///
     /// # Panics
-    /// If `main` panics (afterwards), or in a behaviour.
+    /// Panics if `main` panics (afterwards), or in a behaviour.
     #[track_caller]
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
         assert_outside();
@@ -124,42 +123,42 @@ impl Pump {
         result.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
-    /// Runs what is ready at this moment, and returns how many tasks that were: behaviours, turns of
-    /// futures, and ends of states whose last handle is gone. It does not wait for work, and what becomes ready meanwhile is left for the next call,
-    /// except behaviours that follow each other on one cown: up to the
-    /// [throughput](crate::runtime::Builder::throughput).
+    /// Runs what is ready at this moment, and returns the number of tasks: behaviours, turns of
+    /// futures, and ends of states whose last handle is gone. It does not wait for work, and leaves
+    /// what becomes ready meanwhile for the next call, except behaviours that follow each other on
+    /// one cown, up to the [throughput](crate::runtime::Builder::throughput).
     ///
     /// # Panics
-    /// In a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn run_pending(&self) -> usize {
         assert_outside();
         self.pump_pending()
     }
 
-    /// Runs behaviours for so long, and waits for more while there are none.
+    /// Runs behaviours for this long, waiting for more while there are none.
     ///
     /// # Panics
-    /// In a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn run_for(&self, time: Duration) {
         assert_outside();
         self.pump_until(Some(time), || false);
     }
 
-    /// Runs behaviours, and waits for more while there are none, until the condition holds. It is
-    /// looked at in the beginning, after each behaviour, and when the thread is woken: by work, or by
-    /// [`PumpHandle::wake`].
+    /// Runs behaviours, waiting for more while there are none, until the condition holds. The
+    /// condition is checked at the start, after each behaviour, and when the thread is woken: by
+    /// work, or by [`PumpHandle::wake`].
     ///
     /// # Panics
-    /// In a behaviour, and if the condition panics.
+    /// Panics in a behaviour, and if the condition panics.
     #[track_caller]
     pub fn run_until(&self, condition: impl FnMut() -> bool) {
         assert_outside();
         self.pump_until(None, condition);
     }
 
-    /// Runs behaviours until the future is ready, and returns its output: how to wait for a
+    /// Runs behaviours until the future is ready, and returns its output: the way to wait for a
     /// [`Promise`](crate::Promise) on this thread, whose `wait` would stop the pump. The future is
     /// polled here, and need not be [`Send`].
     ///
@@ -174,7 +173,7 @@ impl Pump {
     /// ```
     ///
     /// # Panics
-    /// In a behaviour, and if the future panics.
+    /// Panics in a behaviour, and if the future panics.
     #[track_caller]
     pub fn run_future<F: Future>(&self, future: F) -> F::Output {
         assert_outside();
@@ -186,24 +185,24 @@ impl Pump {
             }
             output.is_some()
         });
-        output.expect("the pump runs until it is there")
+        output.expect("the pump runs until it is ready")
     }
 
     /// Runs behaviours until no work is left: every behaviour has run, and so have all futures,
-    /// blocking jobs and timers that were started.
+    /// blocking jobs and timers.
     ///
     /// # Panics
-    /// In a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn run_until_idle(&self) {
         self.run_until_all_idle(&[]);
     }
 
-    /// Runs behaviours until no work is left here nor in any of the others, at one moment: as
+    /// Runs behaviours until no work is left here and in all the others at one moment, like
     /// [`Runtime::wait_idle_all`](crate::Runtime::wait_idle_all), on this thread.
     ///
     /// # Panics
-    /// In a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn run_until_all_idle(&self, others: &[RuntimeHandle]) {
         assert_outside();
@@ -244,11 +243,11 @@ impl Pump {
     }
 
     /// Runs behaviours for up to `deadline`, until no work is left and its actors have ended (see
-    /// [`Runtime::shutdown`](crate::Runtime::shutdown)), then stops the runtime as dropping it does, and tells
-    /// what was left undone.
+    /// [`Runtime::shutdown`](crate::Runtime::shutdown)), then stops the runtime like dropping it,
+    /// and reports what was left undone.
     ///
     /// # Panics
-    /// In a behaviour.
+    /// Panics in a behaviour.
     #[track_caller]
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
         assert_outside();
@@ -268,7 +267,7 @@ impl Pump {
             let _cancelling = Cancelling::enter();
             shared.set_phase(Phase::Cancelling);
             shutdown::cancel_hidden_of_pump(shared);
-            // The tasks of a runtime that is past its deadline run without their bodies.
+            // The tasks of a runtime past its deadline run without their bodies.
             self.pump_until_idle(Some(STANDSTILL), &[]);
             shared.close();
             shutdown::cancel_hidden_of_pump(shared);
@@ -295,22 +294,25 @@ fn after(time: Option<Duration>) -> Option<Instant> {
 
 #[track_caller]
 fn assert_outside() {
-    context::prepare_to_block("running a `Pump`", "let the behaviour end: the pump goes on then");
+    context::prepare_to_block(
+        "running a `Pump`",
+        "return from the behaviour: the pump then continues",
+    );
 }
 
 impl PumpHandle {
-    /// A handle of the runtime, which can be copied and kept.
+    /// Returns a handle of the runtime, which can be copied and stored.
     pub fn runtime(self) -> RuntimeHandle {
         RuntimeHandle(self.0)
     }
 
-    /// Has the thread look at the condition of [`Pump::run_until`] if it waits in there, for what
-    /// makes it hold may be no work of the pump's.
+    /// Makes the thread check the condition of [`Pump::run_until`] if it waits there: for
+    /// conditions that do not depend on work of the pump.
     pub fn wake(self) {
         shared::get(self.0).wake_pump();
     }
 
-    /// The same as a [`Waker`].
+    /// Returns a [`Waker`] that does the same.
     pub fn waker(self) -> Waker {
         Arc::new(self).into()
     }

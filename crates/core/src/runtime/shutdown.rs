@@ -1,13 +1,15 @@
-//! How a runtime ends, and what is told of it.
+//! The end of a runtime, and the report on it.
 //!
-//! A deadline is a deadline: once it has passed nothing is waited for but what ends by itself within
-//! moments. Bodies that have begun get [`STANDSTILL`] to come to their end; what is queued is dropped,
-//! which is waited for as long as it goes on, up to [`CANCEL_GRACE`]. A thread that is still in a body
-//! then is left alone and named in the report; it drops what it has and ends when the body does, and the
-//! last thread of a runtime to end drops what is left behind (`Shared::count_out`).
+//! A deadline is a deadline: once it has passed, a shutdown waits only for what ends by itself
+//! within moments. Bodies that have begun get [`STANDSTILL`] to end; what is queued is dropped, and
+//! the shutdown waits for that as long as it makes progress, up to [`CANCEL_GRACE`]. A thread that
+//! is still in a body then is left alone and named in the report; it drops what it has and ends
+//! when the body does, and the last thread of a runtime to end drops what is left behind
+//! (`Shared::count_out`).
 //!
-//! Destructors and wakers are the user's, too, and may not come back. So what is dropped and woken here is so on a thread
-//! of its own (`apart`), and threads are joined when the destructors of their thread-locals have run (`Thread`).
+//! Destructors and wakers are user code as well, and may not return. So dropping and waking are
+//! done on a separate thread (`apart`), and threads are joined after the destructors of their
+//! thread-locals have run (`Thread`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,48 +32,49 @@ use crate::sched::thread::Thread;
 use crate::simulated;
 use crate::time::Timers;
 
-/// If nothing at all has happened for so long after the deadline, those at work are stuck.
+/// If nothing at all has happened for this long after the deadline, busy threads are stuck.
 pub(super) const STANDSTILL: Duration = Duration::from_millis(100);
 
-/// After a deadline, queued bodies are dropped and not run; so long may the dropping take.
+/// How long it may take to drop the bodies that are queued at the deadline.
 const CANCEL_GRACE: Duration = Duration::from_secs(1);
 
-/// How often somebody who waits for an end looks for himself.
+/// How often a thread that waits for an end checks for it.
 const LOOK: Duration = Duration::from_millis(1);
 
 impl Runtime {
     /// Stops the runtime: waits up to `deadline` for its work to end, and then for the end of its
-    /// actors, which are told to stop when there is no work, or when half of the deadline is over. Then
-    /// it drops what is still queued without running it, cuts off the actors that have not ended, and ends
-    /// the workers.
+    /// actors, which are told to stop when there is no work, or after half of the deadline. Then it
+    /// drops what is still queued without running it, cuts off the actors that have not ended, and
+    /// ends the workers.
     ///
-    /// Behaviours that are spawned later on cowns of this runtime are dropped;
-    /// [`try_when`](crate::try_when) tells.
+    /// Later behaviours on cowns of this runtime are dropped; [`try_when`](crate::try_when) reports
+    /// this.
     ///
-    /// After the deadline, behaviours and blocking jobs that are under way have some 100 ms to come to their
-    /// ends; what is queued is dropped, for up to a second. Those that go on are left alone: the
+    /// After the deadline, running behaviours and blocking jobs have about 100 ms to end; dropping
+    /// what is queued may take up to a second. Those still running are left alone: the
     /// [report](ShutdownReport) names them, and their threads end after them.
     ///
-    /// A guard of [`enter`](Self::enter) borrows the runtime: drop it before this.
+    /// A guard of [`enter`](Self::enter) borrows the runtime: drop it first.
     ///
     /// # Panics
-    /// As [`run`](Self::run), where it would wait for itself.
+    /// Panics where it would wait for itself; see [`run`](Self::run).
     #[track_caller]
     pub fn shutdown(self, deadline: Duration) -> ShutdownReport {
         context::prepare_to_block(
             "`Runtime::shutdown`",
-            "shut it down from the thread that made it",
+            "shut it down from the thread that created it",
         );
         assert_may_wait_for(&[self.shared]);
         self.stop(deadline)
     }
 
-    /// Gives the runtime's work up: what is queued is dropped from now on, and not run, as after the
-    /// deadline of a [shutdown](Self::shutdown). To stop several runtimes that wait for each other: cancel
-    /// all, then shut down each.
+    /// Cancels the runtime's work: what is queued is dropped from now on and not run, as after the
+    /// deadline of a [shutdown](Self::shutdown). To stop several runtimes that wait for each other,
+    /// cancel all, then shut down each.
     ///
-    /// What another thread does on the spot at that moment ([`when_here`](crate::when_here)) may still run, on a cown
-    /// behind whose queue it would have come, had that not just been dropped.
+    /// A behaviour that another thread runs inline at that moment ([`when_here`](crate::when_here))
+    /// may still run, on a cown behind whose queue it would have waited, had that not just been
+    /// dropped.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -95,7 +98,8 @@ impl Runtime {
         let shared = self.shared;
         let (mut stuck, mut external_threads) = (Vec::new(), 0);
         if shared.phase() == Phase::Stopped {
-            // It was shut down, and is dropped: who was left alone then is not waited for now.
+            // It was shut down before, and is dropped now: threads left alone then are not waited
+            // for.
             return report(shared, external_threads);
         }
         let in_order = self.end_in_order(deadline);
@@ -132,7 +136,7 @@ impl Runtime {
         report(shared, external_threads)
     }
 
-    /// Stops without waiting: for one of the runtime's own threads, or in the middle of a behaviour. The
+    /// Stops without waiting: for one of the runtime's own threads, or inside a behaviour. The
     /// threads end by themselves.
     pub(super) fn abandon(&self) {
         let shared = self.shared;
@@ -155,7 +159,7 @@ impl Runtime {
         detach_helpers(shared);
     }
 
-    /// Waits for the ends of all threads but those that are stuck.
+    /// Waits for the ends of all threads that are not stuck.
     fn join(&self, stuck: &[usize]) {
         let shared = self.shared;
         let until = Instant::now() + CANCEL_GRACE;
@@ -166,8 +170,8 @@ impl Runtime {
         while !shared.others_have_ended() && Instant::now() < soon {
             shared.wait_for_change(LOOK);
         }
-        // Those that have counted themselves out are about to end, unless the destructor of a user's
-        // thread-local keeps them.
+        // Threads that have counted themselves out are about to end, unless the destructor of a
+        // user's thread-local delays them.
         let all_ended = !shared.is_alive();
         let soon = if all_ended { Instant::now() + STANDSTILL } else { Instant::now() };
         let threads = std::mem::take(&mut *shared.threads.lock());
@@ -184,7 +188,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // A behaviour may own the last handle, or a job, but must not wait for itself.
+        // A behaviour or a job may own the last handle, but must not wait for itself.
         if current::may_wait_for(self.id()) {
             self.stop(Duration::ZERO);
         } else {
@@ -193,7 +197,7 @@ impl Drop for Runtime {
     }
 }
 
-/// Waits for the ends of the threads that serve timers and blocking jobs, but for those that are stuck.
+/// Waits for the ends of the threads that serve timers and blocking jobs, except stuck ones.
 pub(super) fn join_helpers(shared: &Shared) {
     let until = Instant::now() + STANDSTILL;
     let (timers, blocking) =
@@ -208,20 +212,20 @@ pub(super) fn join_helpers(shared: &Shared) {
     detach_helpers(shared);
 }
 
-/// Waits no longer for the threads that serve timers and blocking jobs.
+/// Stops waiting for the threads that serve timers and blocking jobs.
 fn detach_helpers(shared: &Shared) {
     shared.find_service().into_iter().for_each(Timers::detach);
     shared.find_service().into_iter().for_each(BlockingPool::detach);
 }
 
-/// Has the threads for blocking jobs end, of which there may be none.
+/// Ends the threads for blocking jobs, if there are any.
 pub(super) fn end_blocking(shared: &Shared) {
     if let Some(blocking) = shared.find_service::<BlockingPool>() {
         blocking.end_if_deserted(shared);
     }
 }
 
-/// Whether there is something to be dropped or woken once no work is left.
+/// Returns whether there is something to drop or wake once no work is left.
 fn has_hidden(shared: &Shared) -> bool {
     shared.find_service().is_some_and(|timers: &Timers| !timers.is_empty())
         || !has_no_jobs(shared)
@@ -232,12 +236,14 @@ fn has_no_jobs(shared: &Shared) -> bool {
     shared.find_service().is_none_or(BlockingPool::is_at_rest)
 }
 
-/// Figures that change with everything that a thread of the runtime does, and not while all are in a body.
+/// Figures that change with everything that a thread of the runtime does, and not while all are in
+/// a body.
 fn figures(shared: &Shared) -> impl PartialEq + use<> {
     (shared.progress(), shared.find_service().map(BlockingPool::turns))
 }
 
-/// Drops the work that no queue shows: timers, blocking jobs that have not started, and futures. Any thread may do it.
+/// Drops the work that is in no queue: timers, blocking jobs that have not started, and futures.
+/// Any thread may do it.
 fn drop_hidden(shared: &Shared) {
     let _cancelling = Cancelling::enter();
     let _entered = Entered::new(shared.id);
@@ -246,7 +252,7 @@ fn drop_hidden(shared: &Shared) {
     shared.find_service().into_iter().for_each(|futures: &Futures| futures.stop(shared));
 }
 
-/// Has what is interruptible come to its end. Of a pump only its own thread can, which has the states.
+/// Ends the interruptible cowns. For a pump, only its own thread can, which owns the states.
 fn cut_off(shared: &Shared) {
     let _cancelling = Cancelling::enter();
     let _entered = Entered::new(shared.id);
@@ -258,11 +264,11 @@ fn drop_hidden_and_cut_off(shared: &'static Shared) {
     cut_off(shared);
 }
 
-/// Waits until what is queued has been dropped, as long as that goes on. Returns the workers that are
-/// stuck, and how many other threads are.
+/// Waits until what is queued has been dropped, as long as that makes progress. Returns the stuck
+/// workers, and the number of other stuck threads.
 fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
     if shared.config.simulated {
-        // Time stands still while anything goes on.
+        // The clock stands still while anything makes progress.
         shared.wait_idle_for(STANDSTILL);
         return (Vec::new(), 0);
     }
@@ -290,19 +296,19 @@ fn wait_while_it_goes_on(shared: &Shared, is_done: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Drops what no queue shows.
+/// Drops the work that is in no queue.
 pub(super) fn cancel_hidden(shared: &'static Shared) {
     apart(shared, drop_hidden_and_cut_off);
 }
 
-/// The same for a pump, by its thread.
+/// The same for a pump, on its thread.
 pub(super) fn cancel_hidden_of_pump(shared: &'static Shared) {
     apart(shared, drop_hidden);
     cut_off(shared);
 }
 
-/// Does something that drops and wakes what is the user's, which may not come back. So a thread of its own does it, which
-/// is waited for as long as it gets on.
+/// Runs work that drops and wakes user code, which may not return. So a separate thread does it,
+/// and the caller waits as long as it makes progress.
 fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
     if shared.config.simulated {
         return work(shared);
@@ -312,7 +318,8 @@ fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
     let done = Arc::clone(&is_done);
     let started = Thread::start(settings, move || {
         work(shared);
-        // ORDERING: Release pairs with the acquire below: who sees it sees what was dropped.
+        // ORDERING: Release pairs with the Acquire below: a thread that sees it sees what was
+        // dropped.
         done.store(true, Ordering::Release);
         shared.tell();
     });
@@ -330,7 +337,7 @@ fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
     }
 }
 
-/// So many other threads were stuck at the deadline.
+/// `external_threads` is the number of other threads that were stuck at the deadline.
 fn report(shared: &Shared, external_threads: usize) -> ShutdownReport {
     let mut stuck = shared.stuck_workers();
     if let Some(watchdog) = shared.watchdog() {
@@ -348,7 +355,7 @@ fn report(shared: &Shared, external_threads: usize) -> ShutdownReport {
     ShutdownReport { abandoned: abandoned(shared), stuck_workers, stuck_jobs, held_open, stuck }
 }
 
-/// The same for a pump, which is not stuck: it is here.
+/// The same for a pump, which is not stuck: it is the caller.
 pub(super) fn report_of_pump(shared: &Shared) -> ShutdownReport {
     let (_, stuck) = stuck_blocking(shared);
     let (stuck_jobs, held_open) = (stuck.len(), held_open(shared, stuck.len()));
@@ -372,11 +379,11 @@ fn stuck_blocking(shared: &Shared) -> (Vec<Stuck>, Vec<Stuck>) {
 }
 
 fn abandoned(shared: &Shared) -> usize {
-    // ORDERING: Relaxed. Those who count have ended, or are stuck.
+    // ORDERING: Relaxed. The threads that count have ended, or are stuck.
     shared.abandoned.load(Ordering::Relaxed)
 }
 
-/// What is outstanding in a runtime that has ended, but for work of those who are stuck.
+/// The outstanding work of a runtime that has ended, except that of stuck threads.
 fn held_open(shared: &Shared, stuck: usize) -> usize {
     (shared.outstanding() as usize).saturating_sub(stuck)
 }

@@ -1,4 +1,4 @@
-//! Entering a runtime by its [`RuntimeHandle`]: for a while, for good, or with a future.
+//! Entering a runtime by its [`RuntimeHandle`]: for a while, permanently, or with a future.
 
 use crate::current;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
 impl RuntimeHandle {
-    /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread, until the guard
-    /// is dropped; as [`Runtime::enter`](crate::Runtime::enter).
+    /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread until
+    /// the guard is dropped, like [`Runtime::enter`](crate::Runtime::enter).
     ///
-    /// A guard stays on its thread: it cannot be kept over an `await`. For futures there is
+    /// A guard stays on its thread: it cannot be held across an `await`. For futures, use
     /// [`within`](Self::within).
     ///
     /// ```
@@ -33,14 +33,16 @@ impl RuntimeHandle {
     /// ```
     ///
     /// # Panics
-    /// If it is the home of a [`Pump`](crate::runtime::Pump), and this is not its thread.
+    /// Panics if this is the runtime of a [`Pump`](crate::runtime::Pump) and the caller is not its
+    /// thread.
     #[track_caller]
     pub fn enter(self) -> EnterGuard<'static> {
         self.assert_enterable();
         EnterGuard::new(self.0)
     }
 
-    /// The same for good, or until the thread enters another one: for what runs when a thread starts.
+    /// Makes this the thread's runtime permanently, or until the thread enters another one: for
+    /// code that runs when a thread starts.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -48,7 +50,7 @@ impl RuntimeHandle {
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let home = runtime.handle();
-    /// // As `on_thread_start(move || home.enter_thread())` of tokio's builder does on its threads.
+    /// // Like `on_thread_start(move || home.enter_thread())` of tokio's builder on its threads.
     /// let thread = std::thread::spawn(move || {
     ///     home.enter_thread();
     ///     Cown::new(0)
@@ -58,15 +60,16 @@ impl RuntimeHandle {
     /// ```
     ///
     /// # Panics
-    /// As [`enter`](Self::enter).
+    /// See [`enter`](Self::enter).
     #[track_caller]
     pub fn enter_thread(self) {
         self.assert_enterable();
         current::enter(self.0);
     }
 
-    /// A future that enters this runtime whenever it is polled, and when it is dropped: for tasks of another
-    /// executor. (On the workers of a runtime, that is the current one, whatever is entered.)
+    /// Wraps a future so that it enters this runtime whenever it is polled, and when it is dropped:
+    /// for tasks of another executor. (On the workers of a runtime, that one is the current one,
+    /// whatever is entered.)
     ///
     /// ```
     /// # use coact_core as coact;
@@ -77,20 +80,21 @@ impl RuntimeHandle {
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let mut task = pin!(runtime.handle().within(async { Cown::new(0) }));
-    /// // As an executor does, on whatever thread; for instance `tokio::spawn(home.within(..))`.
+    /// // As an executor does, on any thread; for example `tokio::spawn(home.within(..))`.
     /// let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     /// assert!(matches!(polled, Poll::Ready(cown) if cown.runtime() == runtime.handle()));
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
     /// # Panics
-    /// Polls panic as [`enter`](Self::enter) does.
+    /// Polls panic like [`enter`](Self::enter).
     pub fn within<F: Future>(self, future: F) -> Within<F> {
         Within { home: self, future: ManuallyDrop::new(future) }
     }
 
-    /// A runtime for a timer that anybody may serve: the current one if a runtime is entered or the default,
-    /// and else any. No runtime [is told](crate::runtime::Builder::expect_entered) of that.
+    /// Returns a runtime for a timer that any runtime may serve: the current one if one is entered
+    /// or the default, otherwise any. No runtime [is
+    /// notified](crate::runtime::Builder::expect_entered) of that.
     pub fn of_any() -> Self {
         Self(crate::sched::runtime_handle::any_id())
     }
@@ -100,12 +104,12 @@ impl RuntimeHandle {
         let shared = shared::get(self.0);
         assert!(
             !shared.is_pumped() || shared.is_pump_thread(),
-            "a pump is entered by its own thread only: its cowns stay there"
+            "only its own thread can enter a pump: its cowns stay there"
         );
     }
 }
 
-/// What [`RuntimeHandle::within`] returns.
+/// The future returned by [`RuntimeHandle::within`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Within<F: Future> {
     home: RuntimeHandle,
@@ -118,7 +122,8 @@ impl<F: Future> Future for Within<F> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let _entered = self.home.enter();
-        // SAFETY: the future is pinned with the whole: nothing moves it out, and it is dropped in place.
+        // SAFETY: the future is pinned with the whole: nothing moves it out, and it is dropped in
+        // place.
         let future = unsafe { self.map_unchecked_mut(|this| &mut *this.future) };
         future.poll(context)
     }
@@ -127,7 +132,7 @@ impl<F: Future> Future for Within<F> {
 impl<F: Future> Drop for Within<F> {
     fn drop(&mut self) {
         let _entered = Entered::new(self.home.0);
-        // SAFETY: dropped here, once, in its place.
+        // SAFETY: the future is dropped once, here, in place.
         unsafe { ManuallyDrop::drop(&mut self.future) };
     }
 }
