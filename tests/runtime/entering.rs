@@ -144,7 +144,7 @@ fn a_pump_is_entered_by_its_own_thread() {
         home
     );
     let message = thread::spawn(move || panic_of(|| home.enter())).join().unwrap();
-    assert!(message.starts_with("a pump is entered by its own thread"), "{message}");
+    assert!(message.starts_with("only its own thread can enter a pump"), "{message}");
 }
 
 #[test]

@@ -652,7 +652,7 @@ fn p4_a_timer_does_not_wait() {
     let polled = slept.as_mut().poll(&mut std::task::Context::from_waker(&waker));
     if polled.is_pending() {
         for _ in 0..2 {
-            assert!(told.recv_timeout(PATIENCE).unwrap().contains("could wait for ever"));
+            assert!(told.recv_timeout(PATIENCE).unwrap().contains("could wait forever"));
         }
     }
 }

@@ -121,7 +121,7 @@ fn p4_other_blocking_calls_in_a_behaviour_are_refused() {
     for (message, instead) in [
         (refusal(|| scope(|_| ())), "move it into a cown"),
         (refusal(|| Runtime::global().run(|| ())), "spawn the work"),
-        (refusal(|| Runtime::global().wait_idle()), "spawn what is to come"),
+        (refusal(|| Runtime::global().wait_idle()), "spawn what follows"),
         (refusal(move || drop(used_up.acquire_blocking(1))), "try_acquire"),
     ] {
         assert!(message.contains("would block a worker"), "{message}");

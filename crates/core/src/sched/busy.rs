@@ -1,4 +1,4 @@
-//! Work that happens elsewhere, as a runtime knows it: that it is there, and what becomes of it.
+//! Work of a runtime that happens elsewhere: counts it, and reports its fate.
 
 use std::fmt;
 
@@ -9,17 +9,16 @@ use super::runtime_handle::{RuntimeHandle, count_abandoned};
 use super::shared;
 use crate::ids::RuntimeId;
 
-/// Counts as work of a runtime until it is dropped; see [`RuntimeHandle::hold_open`].
+/// Counts as work of a runtime until dropped; see [`RuntimeHandle::hold_open`].
 #[must_use = "the runtime is held open until this is dropped"]
 pub struct Busy(RuntimeId);
 
 impl RuntimeHandle {
-    /// Says that something outside, which will lead to more work, is under way: an answer from
-    /// another process, a callback that is yet to come. Until the guard is dropped the runtime is
-    /// not idle, and a [shutdown](crate::Runtime::shutdown) waits for it up to its deadline.
+    /// Announces external work in progress that leads to more work: an answer from another process,
+    /// a pending callback. Until the guard is dropped the runtime is not idle, and a
+    /// [shutdown](crate::Runtime::shutdown) waits for it up to its deadline.
     ///
-    /// Submit what the answer leads to before the guard is dropped. Costs an atomic operation at
-    /// both ends.
+    /// Submit the resulting work before dropping the guard. Costs an atomic operation at both ends.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -36,7 +35,7 @@ impl RuntimeHandle {
     ///     });
     ///     sum
     /// });
-    /// // The thread has come to its end.
+    /// // The thread has ended.
     /// assert_eq!(sum.into_inner().unwrap(), 1);
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
@@ -45,19 +44,20 @@ impl RuntimeHandle {
         Busy(self.0)
     }
 
-    /// Counts a piece of the runtime's work that is dropped since the runtime ends, for
-    /// [`ShutdownReport::abandoned`](crate::runtime::ShutdownReport::abandoned). For layers above, of what they drop themselves.
+    /// Counts a piece of the runtime's work that is dropped because the runtime ends, for
+    /// [`ShutdownReport::abandoned`](crate::runtime::ShutdownReport::abandoned). For layers above,
+    /// which drop work themselves.
     pub fn count_abandoned(self) {
         count_abandoned(self.0);
     }
 
-    /// Whether a shutdown of the runtime has told what lives in it to end: the actors.
+    /// Returns whether a shutdown of the runtime has told its live cowns to end: the actors.
     pub fn is_ending(self) -> bool {
         // ORDERING: Relaxed. See `end_in_order`.
         shared::get(self.0).ending.load(Ordering::Relaxed)
     }
 
-    /// Whether the runtime is past the deadline of its shutdown: what is queued is dropped.
+    /// Returns whether the runtime is past the deadline of its shutdown: what is queued is dropped.
     pub fn is_cancelled(self) -> bool {
         shared::get(self.0).phase() != Phase::Running
     }
@@ -75,17 +75,18 @@ impl fmt::Debug for Busy {
     }
 }
 
-/// What keeps a runtime at work for an external thread that may leave later than it came, or in another order.
+/// Keeps a runtime active for an external thread whose visits may end later, or in another order,
+/// than they began.
 #[cfg(not(all(test, loom)))]
 pub(crate) type HeldOpen = Busy;
 
-/// Keeps a runtime at work.
+/// Keeps a runtime active.
 #[cfg(not(all(test, loom)))]
 pub(crate) fn hold_open(runtime: RuntimeId) -> HeldOpen {
     RuntimeHandle(runtime).hold_open()
 }
 
-/// The runtimes of models do not exist.
+/// Models have no runtimes.
 #[cfg(all(test, loom))]
 pub(crate) type HeldOpen = ();
 

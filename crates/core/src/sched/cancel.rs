@@ -1,4 +1,4 @@
-//! Tasks that run without their bodies, since their runtime is past its deadline.
+//! Runs tasks without their bodies, for runtimes past their deadline.
 
 use std::cell::Cell;
 use std::ptr::null;
@@ -9,14 +9,14 @@ use crate::ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 impl Shared {
-    /// Runs what is left in the inboxes of a stopped runtime, without the bodies. What that leads to, a
-    /// promise's next behaviour for instance, is left to the outermost such call of this stack.
+    /// Runs what is left in the inboxes of a stopped runtime, without the bodies. What that leads
+    /// to, such as a promise's next behaviour, is left to the outermost such call on this stack.
     pub(crate) fn cancel_inboxes(&self) {
         Emptying::once(self.id, || {
             while self.has_tasks_in_inboxes() {
                 for worker in &self.workers {
                     for task in worker.inbox.take_all() {
-                        // SAFETY: ready, and taken by us alone.
+                        // SAFETY: the task is ready, and this thread has taken it.
                         unsafe { self.cancel(task) };
                     }
                 }
@@ -27,15 +27,16 @@ impl Shared {
     /// Runs a task, and those that follow it, without their bodies.
     ///
     /// # Safety
-    /// The task is ready, and the caller's.
+    /// The task is ready, and the caller owns it.
     pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
         let context = RunContext::new(self.id, Mode::Cancel);
         let _cancelling = Cancelling::enter();
-        // Destructors, and whoever is told, belong to this runtime.
+        // Destructors and wakers that run here belong to this runtime.
         let _entered = Entered::new(self.id);
         let mut task = Some(task);
         while let Some(ready) = task {
-            // SAFETY: by the caller's word, and that of the task for its successor.
+            // SAFETY: the caller owns the ready task, and each successor is ready and owned by this
+            // thread.
             task = unsafe { run_task(ready, &context) };
         }
     }
@@ -43,7 +44,7 @@ impl Shared {
 
 #[cfg(not(all(test, loom)))]
 thread_local! {
-    /// The innermost. Without a destructor, for those of other thread-locals.
+    /// The innermost. Without a destructor, so that those of other thread-locals can use it.
     static EMPTYING: Cell<*const Emptying> = const { Cell::new(null()) };
 }
 
@@ -52,8 +53,8 @@ thread_local! {
     static EMPTYING: Cell<*const Emptying> = Cell::new(null());
 }
 
-/// A runtime whose inboxes this thread empties, somewhere on its stack. There is one for each runtime at the
-/// most, so the stack is bounded.
+/// A runtime whose inboxes this thread is emptying, somewhere on its stack. There is at most one
+/// per runtime, so the depth of the stack is bounded.
 struct Emptying {
     runtime: RuntimeId,
     outer: *const Emptying,
@@ -66,19 +67,21 @@ impl Emptying {
         if this.is_nested() {
             return;
         }
-        // It is not moved before it is dropped, which takes it off the list.
+        // It does not move before it is dropped, which takes it off the list.
         EMPTYING.with(|innermost| innermost.set(&raw const this));
         empty();
     }
 
     fn is_nested(&self) -> bool {
-        // SAFETY: whoever is in the list lies farther out on this stack, and takes itself off before it goes.
+        // SAFETY: entries of the list are farther out on this stack, and leave the list before they
+        // are dropped.
         let mut outer = unsafe { self.outer.as_ref() };
         while let Some(one) = outer {
             if one.runtime == self.runtime {
                 return true;
             }
-            // SAFETY: as above.
+            // SAFETY: entries of the list are farther out on this stack, and leave the list before
+            // they are dropped.
             outer = unsafe { one.outer.as_ref() };
         }
         false

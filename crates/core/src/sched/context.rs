@@ -7,36 +7,36 @@ use crate::current;
 use crate::depth;
 use crate::ids::RuntimeId;
 
-/// The worker that this thread is, if it is one.
+/// Returns the worker that this thread is, if it is one.
 #[inline]
 pub(crate) fn worker<'a>() -> Option<&'a Worker> {
-    // SAFETY: set by [`Worker::as_current`] for the time that the worker lives, on its own thread; the
-    // references that are made from it do not outlive the task in which they are made.
+    // SAFETY: [`Worker::as_current`] sets the pointer while the worker lives, on its own thread;
+    // references created from it do not outlive the task that creates them.
     unsafe { current::worker_ptr().cast::<Worker>().as_ref() }
 }
 
-/// Whether this thread is a worker of the runtime.
+/// Returns whether this thread is a worker of the runtime.
 #[inline]
 pub(crate) fn is_worker_of(home: RuntimeId) -> bool {
     worker().is_some_and(|worker| worker.id() == home)
 }
 
-/// Whether the caller is dropped, or called, since a runtime is past its shutdown's deadline: on a
-/// worker of such a runtime, or where its work is dropped by others. For destructors of layers above,
-/// which are to say why something does not come.
+/// Returns whether the caller is dropped, or called, because a runtime is past its shutdown's
+/// deadline: on a worker of such a runtime, or where another thread drops its work. For destructors
+/// of layers above, which must say why something does not come.
 pub fn is_cancelling() -> bool {
     let here = worker().map_or_else(current::entered, Worker::id);
     current::is_cancelling()
         || here != RuntimeId::NONE && shared::get(here).phase() != Phase::Running
 }
 
-/// Refuses to block where that could stop the work that is waited for. And does what this thread has put aside, since
-/// that may be waited for, too.
+/// Panics where blocking could stop the awaited work. Also runs the destructors that this thread
+/// has deferred, since they may be awaited, too.
 #[track_caller]
 pub(crate) fn prepare_to_block(what: &str, instead: &str) {
     assert!(
         !current::is_inside(),
-        "{what} would block a worker, or cowns that are held, and could wait for ever: {instead}"
+        "{what} would block a worker or held cowns, and could wait forever: {instead}"
     );
     depth::catch_up();
 }

@@ -1,9 +1,9 @@
-//! Threads that are no workers, but are at work in a runtime right now: they append requests, or
-//! run a body through `when_here`. While there is such an external thread the runtime is not idle, even if
-//! all of its workers sleep.
+//! External threads: threads that are not workers, but are at work in a runtime right now. They
+//! append requests, or run a body through `when_here`. While there is one, the runtime is not idle,
+//! even if all of its workers sleep.
 //!
-//! An external thread says so with a plain store in a cell of its own. Who wants to know if there are any pays
-//! for it with a heavy barrier.
+//! An external thread announces itself with a plain store in a cell of its own. A check for
+//! external threads pays for it with a heavy barrier.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
@@ -30,7 +30,7 @@ impl Drop for Registered {
     }
 }
 
-/// The cell of the thread's first visits.
+/// The cell for the thread's first presence.
 struct Own {
     _registered: Registered,
 }
@@ -51,27 +51,29 @@ impl Drop for Own {
 
 thread_local! {
     static CELL: OnceCell<Own> = const { OnceCell::new() };
-    /// Where that is: null before the first visit, and at the thread's end.
+    /// A pointer to it: null before the first use, and at the thread's end.
     static OWN: Cell<*const PresenceCell> = const { Cell::new(null()) };
-    /// For the runtimes that an external thread of one visits meanwhile; the first of them are in use.
+    /// Cells for further runtimes that an external thread enters meanwhile; the first of them are
+    /// in use.
     static MORE: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
     static MORE_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs `work` as an external thread of the runtime: as a thread that is no worker of it. An external thread of one runtime may
-/// visit another one meanwhile.
+/// Runs `work` as an external thread of the runtime, that is, as a thread that is not its worker.
+/// An external thread of one runtime may enter another one meanwhile.
 #[inline]
 pub(crate) fn within<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
-    // SAFETY: dropped at the end of this call.
+    // SAFETY: the guard is dropped at the end of this call.
     let _presence = unsafe { enter(runtime) };
     work()
 }
 
-/// A visit of the current thread, for as long as this is not dropped.
+/// The presence of the current thread in a runtime, until dropped.
 pub(crate) struct ExternalPresence {
-    /// None of a thread that says nothing: a simulated one, or one at its end; or where a longer visit says it.
+    /// `None` for a thread that announces nothing: a simulated one, one at its end, or one that an
+    /// outer presence already announces.
     _presence: Option<Presence<'static>>,
-    /// It is in one of the cells of [`MORE`].
+    /// Whether it is in one of the cells of [`MORE`].
     is_another: bool,
 }
 
@@ -84,14 +86,14 @@ impl Drop for ExternalPresence {
     }
 }
 
-/// As [`within`], up to the drop of what is returned.
+/// Like [`within`], until the returned value is dropped.
 ///
 /// # Safety
-/// The caller drops that before it returns.
+/// The caller drops it before it returns.
 #[inline]
 pub(crate) unsafe fn enter(runtime: RuntimeId) -> ExternalPresence {
-    // SAFETY: the cell lives until the thread ends, or is about to; and by the caller's word the visit does not last
-    // that long.
+    // SAFETY: the cell lives until the thread ends or is about to, and the caller drops the
+    // presence before that.
     let own = unsafe { OWN.get().as_ref() }.filter(|_| !simulated::is_active());
     match own.and_then(|cell| cell.enter(runtime)) {
         None => enter_otherwise(runtime),
@@ -104,12 +106,13 @@ pub(crate) unsafe fn enter(runtime: RuntimeId) -> ExternalPresence {
 #[inline(never)]
 fn enter_otherwise(runtime: RuntimeId) -> ExternalPresence {
     let nothing = ExternalPresence { _presence: None, is_another: false };
-    // A fiber may be left while it visits; and who is at work there is known anyway.
-    // At its end the thread has no cell any more.
+    // A fiber may be suspended meanwhile; and what is at work in a simulation is known anyway. At
+    // its end the thread has no cell any more.
     if simulated::is_active() || CELL.try_with(|cell| _ = cell.get_or_init(Own::new)).is_err() {
         return nothing;
     }
-    // SAFETY: as in `enter`.
+    // SAFETY: the cell lives until the thread ends or is about to, and the caller drops the
+    // presence before that.
     let own = unsafe { OWN.get().as_ref() };
     match own.and_then(|cell| cell.enter(runtime)) {
         None => enter_another(runtime).unwrap_or(nothing),
@@ -117,14 +120,14 @@ fn enter_otherwise(runtime: RuntimeId) -> ExternalPresence {
     }
 }
 
-/// The same for a thread that is an external thread of another runtime; `None` if it says that it is one of this already, or if
-/// the thread is at its end.
+/// The same for an external thread of another runtime; `None` if it has already announced itself in
+/// this one, or is at its end.
 fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
     let used = MORE_IN_USE.get();
     let cell = MORE.try_with(|cells| {
         let mut cells = cells.borrow_mut();
         if cells[..used].iter().any(|cell| cell.0.is_in(runtime)) {
-            // That visit lasts longer than this one.
+            // The outer presence lasts longer than this one.
             return None;
         }
         if cells.len() == used {
@@ -132,24 +135,25 @@ fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
         }
         Some(&raw const *cells[used].0)
     });
-    // SAFETY: as in `enter`: cells are not given back before the thread ends.
+    // SAFETY: cells are not freed before the thread ends, and the caller drops the presence before
+    // that.
     let cell = unsafe { &*cell.ok().flatten()? };
     MORE_IN_USE.set(used + 1);
     let visit = cell.enter(runtime).expect("the cell was not in use");
     Some(ExternalPresence { _presence: Some(visit), is_another: true })
 }
 
-/// Whether a thread is an external thread of the runtime right now.
+/// Returns whether there is an external thread of the runtime right now.
 pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
     are_there_any_of(&|id| id == runtime)
 }
 
-/// Whether a thread is an external thread of one of these runtimes right now.
+/// Returns whether there is an external thread of one of these runtimes right now.
 pub(crate) fn are_there_any_of(runtimes: &dyn Fn(RuntimeId) -> bool) -> bool {
     count(runtimes) > 0
 }
 
-/// How many threads are external threads of one of these runtimes right now.
+/// Returns the number of external threads of these runtimes right now.
 pub(crate) fn count(runtimes: &dyn Fn(RuntimeId) -> bool) -> usize {
     EXTERNAL_THREADS.count(runtimes)
 }

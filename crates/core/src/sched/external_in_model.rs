@@ -1,6 +1,6 @@
-//! The twin of `external.rs` for models: nobody asks whether there are external threads, and the barrier with
-//! which an external thread announces itself would hide orderings that are too weak elsewhere. The models of
-//! external threads, in `shared/loom.rs`, use `visits.rs` itself.
+//! The twin of `external.rs` for models: they do not check for external threads, and the barrier
+//! with which an external thread announces itself would hide orderings that are too weak elsewhere.
+//! The models of external threads, in `shared/loom.rs`, use `presence.rs` itself.
 
 use crate::ids::RuntimeId;
 
@@ -11,7 +11,7 @@ pub(crate) fn within<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
 pub(crate) struct ExternalPresence;
 
 /// # Safety
-/// None is needed.
+/// There are no requirements.
 pub(crate) unsafe fn enter(_: RuntimeId) -> ExternalPresence {
     ExternalPresence
 }

@@ -1,4 +1,4 @@
-//! Which threads run the behaviours of a runtime.
+//! The threads that run the behaviours of a runtime: their settings and hooks.
 
 use std::thread;
 
@@ -16,7 +16,8 @@ impl Shared {
         }
     }
 
-    /// Runs what such a thread is for between the user's hooks, and inside of what is [around it](Self::around_thread).
+    /// Runs the work of such a thread between the user's hooks, and inside its
+    /// [wrapper](Self::around_thread).
     pub(crate) fn between_hooks(&self, work: impl FnOnce()) {
         self.around_thread(|| {
             call_hook(self.config.on_start.as_deref());
@@ -25,10 +26,10 @@ impl Shared {
         });
     }
 
-    /// Runs the life of one of the runtime's threads, inside of what the user wants
-    /// around it. In any case it is run, and once.
+    /// Runs the whole of one of the runtime's threads inside the user's wrapper. It runs once, in
+    /// any case.
     pub(crate) fn around_thread(&self, life: impl FnOnce()) {
-        // What its hooks do, and where they fail, is this runtime's.
+        // What its hooks do, and their failures, belong to this runtime.
         let _entered = Entered::new(self.id);
         let Some(around) = &self.config.around_threads else { return life() };
         let mut life = Some(life);
@@ -45,7 +46,7 @@ impl Shared {
     }
 }
 
-/// Calls a hook of the user's, if there is one.
+/// Calls a hook of the user, if there is one.
 pub(crate) fn call_hook(hook: Option<&(dyn Fn() + Send + Sync)>) {
     if let Some(hook) = hook {
         drop_quietly(hook);

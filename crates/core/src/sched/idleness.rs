@@ -1,4 +1,4 @@
-//! Whether a runtime has work left, and waiting until it has none. README.md, "Idleness".
+//! Whether a runtime has work left, and waiting until it has none. See README.md, "Idleness".
 
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
@@ -9,27 +9,28 @@ use super::shared::Shared;
 use super::{external, watchers};
 use crate::simulated;
 
-/// More than anybody waits.
+/// Longer than any wait.
 const FOREVER: Duration = Duration::from_secs(1 << 31);
 
-/// What one more piece of outstanding work adds.
+/// What another piece of outstanding work adds.
 const ONE_BEGUN: u64 = (1 << 32) + 1;
 
-/// What a look at a runtime, or at several, has found.
+/// The result of checking one or several runtimes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Activity {
     /// No work is left.
     Idle,
-    /// All rest, but external threads are at work: they do not tell when they leave.
+    /// All workers rest, but external threads are at work, which do not notify when they leave.
     ExternalThreads,
-    /// There is work. Whoever ends the last of it tells.
+    /// There is work. The end of the last of it notifies.
     Work,
 }
 
 impl Activity {
-    /// A look at runtimes that are quiet if no work is left but, perhaps, that of external threads. An external thread may
-    /// leave a task, and a worker may take it, meanwhile: so external threads are looked for between two looks at
-    /// the rest. README.md, "Idleness", has the argument.
+    /// Checks runtimes that are quiet if no work is left except, possibly, that of external
+    /// threads. An external thread may leave a task, and a worker take it, meanwhile: so external
+    /// threads are looked for between two checks of the rest. For the argument, see README.md,
+    /// "Idleness".
     pub(super) fn look(
         are_quiet: impl FnOnce() -> bool,
         have_external_threads: impl FnOnce() -> bool,
@@ -42,43 +43,44 @@ impl Activity {
         } else if are_quiet_still() {
             Self::Idle
         } else {
-            // Who has done something meanwhile has told since, or is yet to.
+            // A thread that has done something meanwhile has notified since, or is going to.
             Self::Work
         }
     }
 
-    /// How long a waiter for idleness sleeps before it looks again, if it must do so untold. The
-    /// visits of external threads are a few instructions, or one body.
+    /// How long a waiter for idleness sleeps before it checks again, if it is not going to be
+    /// notified. External threads stay for a few instructions, or one body.
     pub(super) fn patience(self) -> Option<Duration> {
         (self == Self::ExternalThreads).then_some(Duration::from_millis(1))
     }
 }
 
 impl Shared {
-    /// Counts work that no queue shows.
+    /// Counts work that is in no queue.
     pub(crate) fn begin_outstanding(&self) {
-        // ORDERING: Relaxed. Whoever begins it is itself work that is seen.
+        // ORDERING: Relaxed. The thread that begins it is itself visible work.
         self.outstanding.fetch_add(ONE_BEGUN, Ordering::Relaxed);
     }
 
-    /// Ends it, after whatever it leads to was submitted.
+    /// Ends it, after what it leads to was submitted.
     pub(crate) fn end_outstanding(&self) {
-        // ORDERING: Release pairs with the acquire in `has_nothing_outstanding`: what was submitted
-        // before is seen.
+        // ORDERING: Release pairs with the Acquire in `outstanding`: what was submitted before is
+        // visible.
         if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
-            // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: we see the last worker asleep, or it sees
-            // that nothing is outstanding, and one of us tells.
+            // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: either this thread sees
+            // the last worker asleep, or that one sees that nothing is outstanding, and one of them
+            // notifies.
             fence(Ordering::SeqCst);
             self.tell_if_idle();
         }
     }
 
-    /// Whether no work is left: exact if nobody outside brings new work.
+    /// Returns whether no work is left: exact if no other thread brings new work.
     pub(crate) fn is_idle(&self) -> bool {
         self.activity() == Activity::Idle
     }
 
-    /// What is going on; `Idle` is exact if nobody outside brings new work.
+    /// Returns the activity; `Idle` is exact if no other thread brings new work.
     pub(crate) fn activity(&self) -> Activity {
         if self.config.simulated {
             return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
@@ -92,32 +94,32 @@ impl Shared {
         !simulated::is_active() || !simulated::has_tasks(self.id) && self.has_nothing_outstanding()
     }
 
-    /// Whether no work is left that no queue shows.
+    /// Returns whether no work is left outside of the queues.
     pub(crate) fn has_nothing_outstanding(&self) -> bool {
         self.outstanding() == 0
     }
 
-    /// How much work is left that no queue shows.
+    /// Returns how much work is left outside of the queues.
     pub(crate) fn outstanding(&self) -> u32 {
         // ORDERING: Acquire, see `end_outstanding`.
         self.outstanding.load(Ordering::Acquire) as u32
     }
 
-    /// Whether no work is left but, perhaps, that of external threads.
+    /// Returns whether no work is left except, possibly, that of external threads.
     pub(super) fn is_quiet(&self) -> bool {
         self.has_nothing_outstanding()
             && self.idle.sleeping() == self.workers.len()
             && !self.has_tasks()
     }
 
-    /// Tells those who wait for idleness to look for themselves.
+    /// Notifies waiters for idleness so that they check.
     pub(crate) fn tell_if_idle(&self) {
         if self.is_quiet() {
             self.tell();
         }
     }
 
-    /// Has those who wait for idleness, or for the end, look for themselves.
+    /// Notifies waiters for idleness, or for the end, so that they check.
     pub(crate) fn tell(&self) {
         let alive = self.alive.lock();
         self.changed.notify_all();
@@ -125,24 +127,25 @@ impl Shared {
         watchers::tell();
     }
 
-    /// Whether no work is left but, perhaps, that of external threads; for a look that must be exact.
+    /// Returns whether no work is left except, possibly, that of external threads; for a check that
+    /// must be exact.
     pub(super) fn is_quiet_exactly(&self) -> bool {
         self.has_nothing_outstanding()
             && self.idle.are_asleep(self.workers.len())
             && !self.has_tasks()
     }
 
-    /// How much work has been taken and begun: the same at two times between which the runtime has
-    /// not done anything. README.md, "Several runtimes".
+    /// Returns how much work has been taken and begun: equal at two times between which the runtime
+    /// has done nothing. README.md, "Several runtimes".
     pub(super) fn stamp(&self) -> (u64, u64) {
         // ORDERING: Relaxed, both. `are_asleep` and `has_nothing_outstanding` order them.
         let ticks = self.workers.iter().map(|worker| worker.ticks.load(Ordering::Relaxed));
         (ticks.sum(), self.outstanding.load(Ordering::Relaxed) >> 32)
     }
 
-    /// What a simulated thread waits for here.
+    /// Describes what a simulated thread waits for here.
     fn idleness(&self) -> impl Display {
-        // ORDERING: Relaxed. For people.
+        // ORDERING: Relaxed. For a report.
         let outstanding = || self.outstanding.load(Ordering::Relaxed) as u32;
         fmt::from_fn(move |f| {
             let name = &self.config.name;
@@ -165,7 +168,7 @@ impl Shared {
         while !self.wait_idle_for(Duration::from_secs(3600)) {}
     }
 
-    /// Blocks until no work is left, for so long at the most; returns whether none is left.
+    /// Blocks until no work is left, or the time has passed; returns whether none is left.
     #[track_caller]
     pub(crate) fn wait_idle_for(&self, time: Duration) -> bool {
         if self.config.simulated && simulated::is_active() {

@@ -1,5 +1,6 @@
-//! Where threads that are no workers of the runtime leave ready tasks: a lock-free stack that is
-//! only ever taken as a whole (so there is no ABA), and turned round into the order of arrival.
+//! The inbox in which threads that are not workers of the runtime leave ready tasks: a lock-free
+//! stack that is only ever taken as a whole (so there is no ABA), and reversed into the order of
+//! arrival.
 
 use std::ptr::{NonNull, null_mut};
 
@@ -17,39 +18,39 @@ impl Inbox {
         Self { top: AtomicPtr::new(null_mut()) }
     }
 
-    /// Leaves a task.
+    /// Adds a task.
     ///
     /// # Safety
-    /// The task is ready, and the caller's to give away.
+    /// The task is ready, and the caller owns it and gives it away.
     pub(crate) unsafe fn push(&self, task: TaskPtr) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller owns the ready task and gives it away.
         unsafe { self.push_all(std::iter::once(task)) };
     }
 
-    /// Leaves several tasks, oldest first, for the price of one.
+    /// Adds several tasks, oldest first, at the cost of one.
     ///
     /// # Safety
-    /// The tasks are ready, and the caller's to give away.
+    /// The tasks are ready, and the caller owns them and gives them away.
     pub(crate) unsafe fn push_all(&self, tasks: impl IntoIterator<Item = TaskPtr>) {
         let mut tasks = tasks.into_iter();
         let Some(oldest) = tasks.next() else { return };
         let mut newest = oldest;
         for task in tasks {
-            // SAFETY: a ready task is live, and its link is ours until it runs.
+            // SAFETY: a ready task is live, and its owner may use its link until it runs.
             let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
-            // ORDERING: Relaxed. Published by the exchange below.
+            // ORDERING: Relaxed. The exchange below publishes it.
             link.store(newest.as_ptr().cast(), Ordering::Relaxed);
             newest = task;
         }
-        // SAFETY: as above.
+        // SAFETY: a ready task is live, and its owner may use its link until it runs.
         let link = unsafe { (oldest.as_ref().vtable.link)(oldest).as_ref() };
         // ORDERING: Relaxed. Only compared and stored, never dereferenced here.
         let mut top = self.top.load(Ordering::Relaxed);
         loop {
-            // ORDERING: Relaxed. Published by the exchange below.
+            // ORDERING: Relaxed. The exchange below publishes it.
             link.store(top.cast(), Ordering::Relaxed);
-            // ORDERING: Release publishes the task and its link to `take_all`. Relaxed on failure,
-            // as above.
+            // ORDERING: Release publishes the task and its link to `take_all`. Relaxed on failure:
+            // the value is only compared and stored.
             let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
             match self.top.compare_exchange_weak(top, newest.as_ptr(), ok, failed) {
                 Ok(_) => return,
@@ -58,10 +59,10 @@ impl Inbox {
         }
     }
 
-    /// Whether there is something to take; a hint.
+    /// Returns whether there is nothing to take; a hint.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        // ORDERING: Relaxed. A hint; those who must not miss a task put a barrier in between.
+        // ORDERING: Relaxed. A hint; a caller that must not miss a task puts a barrier before it.
         self.top.load(Ordering::Relaxed).is_null()
     }
 
@@ -70,14 +71,14 @@ impl Inbox {
         if self.is_empty() {
             return Drain(null_mut());
         }
-        // ORDERING: Acquire pairs with the release of each push: a later push continues the release
-        // sequence of the one before it (being a read-modify-write), so all of them are visible.
+        // ORDERING: Acquire pairs with the Release of each push: a later push continues the release
+        // sequence of the previous one (being a read-modify-write), so all of them are visible.
         let mut newest = self.top.swap(null_mut(), Ordering::Acquire);
         let mut oldest = null_mut();
         while let Some(task) = NonNull::new(newest) {
-            // SAFETY: taken off the stack, so ours, with its link.
+            // SAFETY: the task was taken off the stack, so this thread owns it and its link.
             let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
-            // ORDERING: Relaxed, all three, here and in `Drain`. The links are this thread's now.
+            // ORDERING: Relaxed, all three, here and in `Drain`. This thread owns the links now.
             newest = link.load(Ordering::Relaxed).cast();
             link.store(oldest, Ordering::Relaxed);
             oldest = task.as_ptr().cast();
@@ -86,7 +87,7 @@ impl Inbox {
     }
 }
 
-/// Tasks that were taken from an inbox. What is not consumed is lost: consume it.
+/// The tasks taken from an inbox. Those not consumed are lost: consume all of them.
 pub(crate) struct Drain(*mut ());
 
 impl Iterator for Drain {
@@ -94,7 +95,7 @@ impl Iterator for Drain {
 
     fn next(&mut self) -> Option<TaskPtr> {
         let task: TaskPtr = NonNull::new(self.0.cast())?;
-        // SAFETY: ours, and ready, and so is its link.
+        // SAFETY: this thread owns the ready task and its link.
         self.0 = unsafe { (task.as_ref().vtable.link)(task).as_ref() }.load(Ordering::Relaxed);
         Some(task)
     }

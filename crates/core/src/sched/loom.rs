@@ -1,4 +1,4 @@
-//! What all models share: a stand-in for the workers, and state that shows who touched it.
+//! What all models share: a substitute for the workers, and a state that records its accesses.
 //!
 //! # Running the models
 //!
@@ -6,33 +6,35 @@
 //! ci/loom.sh [NAME]
 //! ```
 //!
-//! Each model stands beside the code that it is about, in a module `loom`, and is named after its
-//! race. loom runs it under every interleaving with up to [`PREEMPTIONS`] preemptions, and under
-//! every value that a weak memory order lets a load return. That takes some two minutes on two
-//! cores, and half a minute with `LOOM_MAX_PREEMPTIONS=3` in front. Models that take a minute or many
-//! are given to [`check_bounded`] with a bound of their own, or to [`check_long`]: they run in full
-//! if `COACT_LOOM_LONG` is set (to anything). Each has a process of its own, and so a time of its own, which
-//! the command says: look there after a change, since one more word that changes often can make a model of
-//! seconds one of hours.
+//! Each model is beside the code that it checks, in a module `loom`, and is named after its race.
+//! loom runs it under every interleaving with up to [`PREEMPTIONS`] preemptions, and under every
+//! value that a weak memory order lets a load return. That takes some two minutes on two cores, and
+//! half a minute with `LOOM_MAX_PREEMPTIONS=3` in front. Models that take a minute or more use
+//! [`check_bounded`] with a bound of their own, or [`check_long`]: they run in full if
+//! `COACT_LOOM_LONG` is set (to anything). Each runs in a process of its own, whose time the
+//! command prints: check it after a change, since one more word that changes often can turn a model
+//! of seconds into one of hours.
 //!
-//! A model says in its comment which weakening of the code makes it fail. Whoever changes an
-//! ordering repeats that.
+//! A model says in its comment which weakening of the code makes it fail. Repeat that after a
+//! change of an ordering.
 //!
-//! # What a model cannot see
+//! # What a model cannot detect
 //!
-//! * loom takes `SeqCst` accesses for `AcqRel` ones (its `SeqCst` fences are right); see
+//! * loom treats `SeqCst` accesses as `AcqRel` (its `SeqCst` fences are right); see
 //!   `seq_cst_accesses` of the shim.
-//! * Read-modify-writes take effect in the order in which loom runs them. An acquire that does no
-//!   more than order two of them on different words is not missed: those of the waits for a request's place.
-//! * The barriers of `asym` are `SeqCst` fences in a model, which is what their contract says, and
-//!   more than they are: two light ones order each other as well.
-//! * What would order too much in all models is left out of those that are not about it: the barriers of
-//!   external threads (`external_in_model.rs`), the table of interruptible cowns (`registry_in_model.rs`), and the
-//!   fence with which a runtime tells those who wait for several (`quiescence::tell`). Each has its own models.
-//! * A race is reported on memory that loom knows: its atomics, its cells, and blocks of the pool,
-//!   which must be given back, and are overwritten when they are. Nodes of behaviours are written
-//!   before they are published and read after, which the queues' orderings are checked for through
-//!   the closures' and cowns' own cells.
+//! * Read-modify-writes take effect in the order in which loom runs them. A missing Acquire that
+//!   only orders two of them on different words goes undetected: those of the waits for a request's
+//!   placement.
+//! * The barriers of `asym` are `SeqCst` fences in a model, as their contract says, but stronger
+//!   than they are: two light ones order each other as well.
+//! * What would order too much in all models is left out of those that do not check it: the
+//!   barriers of external threads (`external_in_model.rs`), the table of interruptible cowns
+//!   (`registry_in_model.rs`), and the fence with which a runtime notifies waiters for several
+//!   (`watchers::tell`). Each has its own models.
+//! * loom reports races on memory that it knows: its atomics, its cells, and blocks of the pool,
+//!   which must be freed, and are overwritten when they are. Nodes of behaviours are written before
+//!   they are published and read after; for that, the queues' orderings are checked through the
+//!   closures' and cowns' own cells.
 
 use crate::current;
 use std::cell::RefCell;
@@ -47,7 +49,7 @@ use crate::cown::handle::Cown;
 use crate::ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
-/// How many preemptions a model has, unless `LOOM_MAX_PREEMPTIONS` says otherwise.
+/// The number of preemptions of a model, unless `LOOM_MAX_PREEMPTIONS` is set.
 const PREEMPTIONS: usize = 4;
 
 /// The runtime that the cowns of a model belong to. It does not exist.
@@ -60,8 +62,8 @@ pub(crate) fn check(model: impl Fn() + Sync + Send + 'static) {
     check_bounded(PREEMPTIONS, model);
 }
 
-/// Explores a model with so many preemptions at the most, whatever the environment says, unless
-/// long models are asked for.
+/// Explores a model with at most this many preemptions, whatever the environment says, unless long
+/// models are enabled.
 pub(crate) fn check_bounded(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     let asked = builder.preemption_bound.unwrap_or(PREEMPTIONS);
@@ -78,7 +80,7 @@ fn is_long() -> bool {
     std::env::var_os("COACT_LOOM_LONG").is_some()
 }
 
-/// Explores a model that takes long, if that is asked for.
+/// Explores a model that takes long, if these are enabled.
 pub(crate) fn check_long(model: impl Fn() + Sync + Send + 'static) {
     if is_long() {
         check(model);
@@ -89,8 +91,8 @@ loom::thread_local! {
     static READY: RefCell<VecDeque<ReadyTask>> = RefCell::new(VecDeque::new());
 }
 
-/// Keeps a ready task for [`run_ready`], on the same thread: the hand-over from one worker to
-/// another is not what a model of the queues is about, and would only add to the order.
+/// Keeps a ready task for [`run_ready`], on the same thread: the models of the queues do not check
+/// the handover from one worker to another, which would only add orderings.
 pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
     READY.with(|ready| ready.borrow_mut().push_back(ReadyTask(task, home)));
 }
@@ -102,7 +104,7 @@ pub(crate) fn run_ready() {
     }
 }
 
-/// The task that this thread made ready first, if there is one.
+/// Returns the task that this thread made ready first, if there is one.
 pub(crate) fn take_ready() -> Option<ReadyTask> {
     READY.with(|ready| ready.borrow_mut().pop_front())
 }
@@ -120,14 +122,15 @@ impl ReadyTask {
         let context = RunContext::new(self.1, Mode::Run);
         let mut next = Some(self.0);
         while let Some(task) = next {
-            // SAFETY: ready, and run once: it was taken off the list, or is a successor.
+            // SAFETY: the task is ready, and run once: it was taken off the list, or is a
+            // successor.
             next = unsafe { run_task(task, &context) };
         }
     }
 }
 
-/// State that keeps who has written to it. loom reports a write that is not ordered with every
-/// other access, and a read that is not ordered with every write.
+/// A state that records its writers. loom reports a write that is not ordered with every other
+/// access, and a read that is not ordered with every write.
 #[derive(Default)]
 pub(crate) struct Log(UnsafeCell<Vec<u8>>);
 
@@ -136,12 +139,12 @@ unsafe impl Sync for Log {}
 
 impl Log {
     pub(crate) fn push(&mut self, who: u8) {
-        // SAFETY: exclusive, and loom would say so if it were not.
+        // SAFETY: the access is exclusive, or loom would report it.
         self.0.with_mut(|log| unsafe { (*log).push(who) });
     }
 
     pub(crate) fn read(&self) -> Vec<u8> {
-        // SAFETY: shared, and loom would say so if somebody wrote.
+        // SAFETY: there is no concurrent write, or loom would report it.
         self.0.with(|log| unsafe { (*log).clone() })
     }
 }
@@ -151,7 +154,7 @@ pub(crate) fn log() -> Cown<Log> {
     Cown::new(Log::default())
 }
 
-/// What wakes a thread that waits: one permit, as in the parker of a worker.
+/// Wakes a waiting thread: one permit, as in the parker of a worker.
 #[derive(Default)]
 pub(crate) struct Permit {
     given: Mutex<bool>,
@@ -172,15 +175,15 @@ impl Permit {
     }
 }
 
-/// Two cowns with logs. (Appenders go by the order in which they are made: `CownHeader::rank`.)
+/// Two cowns with logs. (Appenders follow the order of their creation: `CownHeader::rank`.)
 pub(crate) fn two_logs() -> (Cown<Log>, Cown<Log>) {
     (log(), log())
 }
 
-/// What was written to a cown on which all behaviours have run.
+/// Returns what was written to a cown on which all behaviours have run.
 ///
-/// A panic in a behaviour, loom's report of a race included, is caught by the runtime; it shows
-/// here as a cown that is poisoned.
+/// The runtime catches a panic in a behaviour, including loom's report of a race; it shows here as
+/// a poisoned cown.
 pub(crate) fn written(cown: Cown<Log>) -> Vec<u8> {
     assert!(!cown.is_poisoned(), "a behaviour has panicked: see above");
     let log = cown.into_inner().expect("no behaviour is left, and no other handle");

@@ -39,7 +39,7 @@ use crate::ids::RuntimeId;
 use crate::simulated;
 use crate::task::TaskPtr;
 
-/// Hands a ready task to its runtime: to the current worker, if that is one of the runtime's.
+/// Passes a ready task to its runtime: to the current worker, if that belongs to the runtime.
 #[cfg(not(all(test, loom)))]
 #[inline]
 pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
@@ -49,7 +49,7 @@ pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
     }
 }
 
-/// Hands a task to its runtime that has had its share: behind all others, where there is an order.
+/// Passes a task that has had its share to its runtime: behind all others, where there is an order.
 #[cfg(not(all(test, loom)))]
 pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
@@ -58,8 +58,8 @@ pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
     }
 }
 
-/// Says that the behaviour which runs on this thread has sent to a queue that does not keep up: what follows it gives
-/// way to others. README.md, "Giving way".
+/// Says that the behaviour running on this thread has sent to an overloaded queue: what follows the
+/// behaviour gives way to others. README.md, "Giving way".
 #[cold]
 pub(crate) fn give_way(to: *const ()) {
     if let Some(worker) = context::worker() {
@@ -67,8 +67,8 @@ pub(crate) fn give_way(to: *const ()) {
     }
 }
 
-/// Does something that makes work for a runtime: as one of its workers, or as its [external thread], so that it is not taken for
-/// idle meanwhile.
+/// Runs `work` that creates work for a runtime: as one of its workers, or as an [external thread],
+/// so that the runtime does not count as idle meanwhile.
 #[inline]
 pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     if context::worker().is_some() {
@@ -78,11 +78,12 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     external::within(home, work)
 }
 
-/// Takes the tasks that an operation on the queues makes ready, with the runtime each belongs to.
+/// Receives the tasks that an operation on the queues makes ready, each with its runtime.
 pub(crate) trait Ready {
     fn ready(&mut self, task: TaskPtr, home: RuntimeId);
 
-    /// The same for a task that is taken without running foreign code; says whether it was.
+    /// The same for a task that is accepted only if this runs no foreign code; returns whether it
+    /// was.
     #[inline]
     fn offer(&mut self, task: TaskPtr, home: RuntimeId) -> bool {
         offer_to_worker(task, home)
@@ -133,7 +134,8 @@ impl Ready for Successor {
     }
 }
 
-/// Hands a ready task to the current worker, if that is one of its runtime's; says whether it is.
+/// Passes a ready task to the current worker, if that belongs to the task's runtime; returns
+/// whether it does.
 #[inline]
 pub(crate) fn offer_to_worker(task: TaskPtr, home: RuntimeId) -> bool {
     match context::worker() {
@@ -145,12 +147,13 @@ pub(crate) fn offer_to_worker(task: TaskPtr, home: RuntimeId) -> bool {
     }
 }
 
-/// Takes what becomes ready while requests are half queued or cowns half released, and keeps the tasks of other
-/// runtimes until that is over: to hand one over may be to run code of the user, a pump's hook or, if the runtime is
-/// shut down, the destructors of what cannot run any more. Such code may wait for a thread that waits for the rest.
+/// Receives what becomes ready while requests are half queued or cowns half released, and keeps the
+/// tasks of other runtimes until that is over: passing one on may run user code, such as a pump's
+/// hook or, if the runtime is shut down, the destructors of what cannot run any more. Such code may
+/// wait for a thread that waits for the remaining steps.
 pub(crate) struct Deferring<'a, R> {
     ready: &'a mut R,
-    /// Rarely any.
+    /// Usually none.
     kept: Option<Box<Kept>>,
 }
 
@@ -162,7 +165,7 @@ impl<'a, R: Ready> Deferring<'a, R> {
         Self { ready, kept: None }
     }
 
-    /// Hands over what was kept.
+    /// Passes on what was kept.
     #[inline]
     pub(crate) fn finish(self) {
         if let Some(kept) = self.kept {

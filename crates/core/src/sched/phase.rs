@@ -1,6 +1,6 @@
-//! How far a runtime's life has come.
+//! The phases of a runtime's lifecycle.
 
-/// The phases of a runtime's life, in order.
+/// The phases of a runtime's lifecycle, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Phase {

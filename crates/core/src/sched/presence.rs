@@ -1,5 +1,6 @@
-//! How an external thread and whoever looks for external threads see each other: what `external.rs` is made of, and models run.
-//! README.md, "Idleness", has the argument; the models are in `shared/loom.rs`, with the look that they are about.
+//! How an external thread and a check for external threads see each other: the part of
+//! `external.rs` that models run. For the argument, see README.md, "Idleness"; the models are in
+//! `shared/loom.rs`, with the check that uses this.
 
 use std::sync::Arc;
 
@@ -8,14 +9,16 @@ use coact_sync::asym;
 use crate::ids::RuntimeId;
 use crate::statics::{AtomicU32, Mutex, Ordering};
 
-/// What one thread is busy with: the runtime's id in the low half, how deep in the high half.
+/// The presence of one thread: the runtime's id in the low half, the nesting depth in the high
+/// half.
 #[derive(Default)]
 pub(super) struct PresenceCell(AtomicU32);
 
 const DEEPER: u32 = 1 << 16;
 
 impl PresenceCell {
-    /// Begins a visit, unless the cell's thread, whose call this is, visits another runtime.
+    /// Begins a presence, unless the cell's thread, which is the caller, is present in another
+    /// runtime.
     #[inline]
     pub(super) fn enter(&self, runtime: RuntimeId) -> Option<Presence<'_>> {
         // ORDERING: Relaxed. Only this thread writes it.
@@ -24,21 +27,21 @@ impl PresenceCell {
             return None;
         }
         let now = if before == 0 { u32::from(runtime.get()) | DEEPER } else { before + DEEPER };
-        // ORDERING: Relaxed. The light barrier pairs with the heavy one in `ExternalThreads::count`: it sees
-        // us, or we come after it.
+        // ORDERING: Relaxed. The light barrier pairs with the heavy one in
+        // `ExternalThreads::count`: that sees this thread, or this thread comes after it.
         self.0.store(now, Ordering::Relaxed);
         asym::light();
         Some(Presence { cell: self, before })
     }
 
-    /// Whether the cell's thread, whose call this is, visits the runtime.
+    /// Returns whether the cell's thread, which is the caller, is present in the runtime.
     pub(super) fn is_in(&self, runtime: RuntimeId) -> bool {
         // ORDERING: Relaxed. Only this thread writes it.
         self.0.load(Ordering::Relaxed) as u16 == runtime.get()
     }
 }
 
-/// A visit, which ends when this is dropped, by the thread that began it.
+/// A presence, which ends when dropped, on the thread that began it.
 pub(super) struct Presence<'a> {
     cell: &'a PresenceCell,
     before: u32,
@@ -47,18 +50,18 @@ pub(super) struct Presence<'a> {
 impl Drop for Presence<'_> {
     #[inline]
     fn drop(&mut self) {
-        // ORDERING: Release pairs with the acquire in `ExternalThreads::count`: what the external thread left in the
-        // runtime's queues is visible to whoever sees it gone.
+        // ORDERING: Release pairs with the Acquire in `ExternalThreads::count`: what the external
+        // thread left in the runtime's queues is visible to a thread that sees it gone.
         self.cell.0.store(self.before, Ordering::Release);
     }
 }
 
-/// The cells of all threads that have ever been external threads and live.
+/// The cells of all live threads that have ever been external threads.
 #[derive(Default)]
 pub(super) struct ExternalThreads(pub(super) Mutex<Vec<Arc<PresenceCell>>>);
 
 impl ExternalThreads {
-    /// One more cell, for a thread that is nobody's external thread yet.
+    /// Adds a cell for a thread that is not an external thread yet.
     pub(super) fn register(&self) -> Arc<PresenceCell> {
         let cell = Arc::<PresenceCell>::default();
         self.0.lock().push(Arc::clone(&cell));
@@ -69,13 +72,13 @@ impl ExternalThreads {
         self.0.lock().retain(|cell| !Arc::ptr_eq(cell, gone));
     }
 
-    /// How many threads are external threads of one of these runtimes right now.
+    /// Returns the number of external threads of these runtimes right now.
     pub(super) fn count(&self, runtimes: &dyn Fn(RuntimeId) -> bool) -> usize {
-        // Pairs with the light barrier in `PresenceCell::enter`. (Who registers after the list was read comes
-        // later by the lock alone.)
+        // Pairs with the light barrier in `PresenceCell::enter`. (A thread that registers after the
+        // list was read comes later by the lock alone.)
         asym::heavy();
         let external_threads = self.0.lock();
-        // ORDERING: Acquire pairs with the release of an external thread that leaves.
+        // ORDERING: Acquire pairs with the Release of an external thread that leaves.
         let visited = external_threads.iter().map(|cell| cell.0.load(Ordering::Acquire) as u16);
         visited.filter(|id| *id != 0 && runtimes(RuntimeId::from_raw(*id))).count()
     }

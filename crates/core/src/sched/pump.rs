@@ -1,8 +1,9 @@
-//! A worker that is no thread of its own: the thread that pumps is the worker while it does.
+//! A worker without a thread of its own: the pumping thread is the worker while it pumps.
 //!
 //! Between two calls such a worker counts as asleep if there is nothing to do, and as on its way if
-//! there is. So all that holds for sleeping workers holds for it: who leaves a task for it finds it on
-//! the list of sleepers, once, takes it off, and tells it; here that means to call the hook.
+//! there is. So everything that holds for sleeping workers holds for it: a thread that leaves a
+//! task for it finds it on the list of sleepers, once, takes it off, and wakes it, which here means
+//! calling the hook.
 
 use crate::current;
 use std::cell::RefCell;
@@ -20,13 +21,13 @@ use crate::sched::shared::Shared;
 use crate::task::TaskPtr;
 
 impl Shared {
-    /// Whether its behaviours run on a thread that pumps.
+    /// Returns whether its behaviours run on a thread that pumps.
     #[inline]
     pub(crate) fn is_pumped(&self) -> bool {
         self.pump.is_some()
     }
 
-    /// Whether this is the thread that pumps.
+    /// Returns whether this is the thread that pumps.
     pub(crate) fn is_pump_thread(&self) -> bool {
         self.pump.as_ref().is_some_and(|pump| pump.thread == current::number())
     }
@@ -35,19 +36,19 @@ impl Shared {
         self.pump.as_ref().expect("only a pumped runtime is pumped")
     }
 
-    /// Called when a pump that has slept has work: calls the hook, if nobody pumps.
+    /// Called when a sleeping pump has work: calls the hook, unless it is being pumped.
     pub(super) fn tell_pump(&self) {
         if let (Some(pump), Some(hook)) = (&self.pump, &self.config.on_ready)
             && !pump.is_pumping()
             && self.phase() == Phase::Running
         {
-            // Cowns may be held around this: what would block is refused.
+            // Cowns may be held around this, so blocking calls panic.
             let _nested = current::Nested::enter();
             drop_quietly(&**hook);
         }
     }
 
-    /// Has the thread look at its condition.
+    /// Makes the thread check its condition.
     pub(crate) fn wake_pump(&self) {
         // ORDERING: Relaxed. Counted for simulations, which have one thread.
         self.pump().wakes.fetch_add(1, Ordering::Relaxed);
@@ -55,7 +56,7 @@ impl Shared {
     }
 }
 
-/// What stands for the list of sleepers in a simulation.
+/// Takes the place of the list of sleepers in a simulation.
 #[cfg_attr(not(feature = "sim"), allow(dead_code))]
 impl Shared {
     pub(crate) fn set_pumping(&self, pumping: bool) {
@@ -68,7 +69,7 @@ impl Shared {
         self.pump().wakes.load(Ordering::Relaxed)
     }
 
-    /// As [`tell_pump`](Self::tell_pump), once until it is pumped again.
+    /// Like [`tell_pump`](Self::tell_pump), once until it is pumped again.
     pub(crate) fn tell_pump_once(&self) {
         if let Some(pump) = &self.pump
             && !pump.is_pumping()
@@ -78,7 +79,7 @@ impl Shared {
         }
     }
 
-    /// Lets the current simulated thread stand for the one that pumps.
+    /// Makes the current simulated thread act as the one that pumps.
     #[cfg(feature = "sim")]
     pub(crate) fn act_as_pump_thread(&self) {
         if let Some(pump) = &self.pump {
@@ -94,8 +95,8 @@ impl Worker {
         self.shared.idle.fall_asleep(self.index);
     }
 
-    /// Runs what is ready at this moment: each task, and those that follow it on the same cown up to
-    /// the throughput. Returns how many that were.
+    /// Runs what is ready at this moment: each task, and those that follow it on the same cown, up
+    /// to the throughput. Returns their number.
     pub(crate) fn pump_pending(&self) -> usize {
         self.pump(|| {
             let first = self.take_from_inbox(0);
@@ -109,8 +110,9 @@ impl Worker {
         })
     }
 
-    /// Runs tasks, and sleeps while there are none, until `stop` says so, or the time has come.
-    /// Returns whether `stop` has. It is asked after each task and when the thread wakes up.
+    /// Runs tasks, and sleeps while there are none, until `stop` returns `true` or the time has
+    /// passed. Returns whether `stop` has. It is called after each task and when the thread wakes
+    /// up.
     pub(crate) fn pump_until(
         &self,
         until: Option<Instant>,
@@ -132,7 +134,7 @@ impl Worker {
         })
     }
 
-    /// The same until `activity`, which is asked while this worker sleeps, finds nothing.
+    /// The same until `activity`, which is called while this worker sleeps, finds nothing.
     pub(crate) fn pump_until_idle(
         &self,
         until: Option<Instant>,
@@ -150,18 +152,18 @@ impl Worker {
         })
     }
 
-    /// Runs a task, and those that follow it, as one that was taken just now. Returns how many that were.
+    /// Runs a task, and those that follow it, as one that was just taken. Returns their number.
     fn run_as_taken(&self, task: TaskPtr) -> usize {
         self.tick();
         self.run_chain::<false>(task) as usize
     }
 
-    /// Takes the next task, be it one that gives way.
+    /// Takes the next task, including one that gives way.
     fn take_any_way(&self) -> Option<TaskPtr> {
         self.take().or_else(|| self.take_held())
     }
 
-    /// Runs a task, and puts the one that follows it where it runs next.
+    /// Runs a task, and queues the one that follows it to run next.
     fn run_and_follow(&self, task: TaskPtr) {
         if let Some(successor) = self.run_one::<false>(task) {
             self.push(successor);
@@ -170,7 +172,7 @@ impl Worker {
 
     /// Makes this thread the worker for a while.
     fn pump<R>(&self, work: impl FnOnce() -> R) -> R {
-        /// The work may be left by a panic of the user's condition.
+        /// A panic of the user's condition may end the work.
         struct Leave<'a>(&'a Worker);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -179,22 +181,23 @@ impl Worker {
         }
         self.shared.pump().set_pumping(true);
         self.get_up();
-        // Left when the thread is no worker any more: the hook that may be called then is no part of its work.
+        // Dropped when the thread is no longer a worker: the hook that may then be called is not
+        // part of its work.
         let _leave = Leave(self);
         self.as_current(work)
     }
 
-    /// Is no sleeper any more, whoever has woken it. What was left for it by those who saw it on its
-    /// way is visible from here on.
+    /// Stops being a sleeper, whatever has woken it. Tasks left by threads that saw it on its way
+    /// are visible from here on.
     fn get_up(&self) {
         self.shared.idle.wake_up(0);
         self.shared.idle.found_work();
     }
 
     /// Goes to sleep until the next call. If there is something left, the worker stays on its way
-    /// instead, and the hook is told.
+    /// instead, and the hook is called.
     fn leave_pump(&self) {
-        // What is in `next` is not seen by those who ask whether there are tasks.
+        // The task in `next` is invisible to checks for tasks.
         self.own(|tasks| tasks.aged.extend(tasks.next.take()));
         self.tick();
         self.shared.pump().set_pumping(false);
@@ -202,13 +205,13 @@ impl Worker {
         if !self.shared.has_tasks() {
             return self.shared.tell_if_idle();
         }
-        // A waker that came first tells the hook itself.
+        // A waker that came first calls the hook itself.
         if self.shared.idle.wake_up(0) {
             self.shared.tell_pump();
         }
     }
 
-    /// Sleeps until woken, or until the time has come, unless there is a task.
+    /// Sleeps until woken, or until the time has passed, unless there is a task.
     fn doze(&self, until: Option<Instant>) {
         self.fall_asleep();
         if !self.shared.has_tasks() {
@@ -217,8 +220,9 @@ impl Worker {
         self.get_up();
     }
 
-    /// Sleeps until there is a task, or the time has come, or `activity` finds nothing; returns whether
-    /// that is so. The worker does not get up to ask: others ask the same, and must not miss each other.
+    /// Sleeps until there is a task, the time has passed, or `activity` finds nothing; returns
+    /// whether it does. The worker does not get up for the check: others make the same check, and
+    /// must not miss each other.
     fn doze_until(&self, until: Option<Instant>, activity: impl Fn() -> Activity) -> bool {
         self.fall_asleep();
         let mut idle = false;
@@ -242,7 +246,7 @@ impl Worker {
         }
     }
 
-    /// A permit that is left over from before makes this a short one.
+    /// A leftover permit makes this return early.
     fn park_for(&self, patience: Option<Duration>) {
         trim::park(&self.parker, patience, || !self.shared.has_tasks());
     }
@@ -257,12 +261,11 @@ fn is_over(until: Option<Instant>) -> bool {
 }
 
 thread_local! {
-    /// The pumps that this thread has made and not dropped.
+    /// The pumps that this thread has created and not dropped.
     static PUMPS: RefCell<Vec<&'static Shared>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Refuses to wait on a thread whose pump has work: what is waited for may be that very work, or stand
-/// behind it.
+/// Panics on a thread whose pump has work: the awaited work may be that very work, or behind it.
 #[track_caller]
 pub(crate) fn assert_has_no_work(what: &str) {
     let find = |pumps: &RefCell<Vec<&'static Shared>>| {
@@ -271,19 +274,19 @@ pub(crate) fn assert_has_no_work(what: &str) {
     };
     if let Ok(Some(pump)) = PUMPS.try_with(find) {
         panic!(
-            "{what} stops the pump `{}` of this thread, which has work, and could wait for that for ever: \
+            "{what} stops this thread's pump `{}`, which has work, and could wait for that forever: \
              await it in `Pump::run_future`, which runs the pump meanwhile",
             pump.config.name
         );
     }
 }
 
-/// This thread has made a pump. (On one that is ending there is no such list any more.)
+/// Records that this thread has created a pump. (A thread that is ending no longer has this list.)
 pub(crate) fn made(pump: &'static Shared) {
     let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(pump));
 }
 
-/// It has dropped one.
+/// Records that it has dropped one.
 pub(crate) fn dropped(pump: &'static Shared) {
     let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().retain(|one| one.id != pump.id));
 }

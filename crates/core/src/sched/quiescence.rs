@@ -1,4 +1,5 @@
-//! Whether several runtimes are idle at one moment. README.md, "Several runtimes", has the argument.
+//! Whether several runtimes are idle at one moment. For the argument, see README.md, "Several
+//! runtimes".
 
 use std::sync::Arc;
 use std::task::Wake;
@@ -13,22 +14,22 @@ use super::watchers::Watch;
 use crate::sched::idleness::Activity;
 use crate::simulated;
 
-/// Runtimes, of which there are few.
+/// Runtimes, usually few.
 pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
 
-/// Whether there was a moment, during this call, at which none of the runtimes had any work: exact if
-/// nobody outside of them brings new work.
+/// Returns whether there was a moment, during this call, at which none of the runtimes had any
+/// work: exact if no thread outside of them brings new work.
 pub(crate) fn are_idle(runtimes: &[&'static Shared]) -> bool {
     activity(runtimes) == Activity::Idle
 }
 
-/// What goes on in the runtimes; `Idle` if there was such a moment.
+/// Returns the activity of the runtimes; `Idle` if there was such a moment.
 pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
     if let [runtime] = runtimes {
         return if runtime.has_ended() { Activity::Idle } else { runtime.activity() };
     }
     if runtimes.iter().any(|runtime| runtime.config.simulated) {
-        // One thread: nothing happens while it looks.
+        // There is one thread: nothing happens during the check.
         let are_idle = runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_idle());
         return if are_idle { Activity::Idle } else { Activity::Work };
     }
@@ -49,7 +50,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Blocks until all of the runtimes are idle at one moment, for so long at the most; returns whether
+/// Blocks until all of the runtimes are idle at one moment, or the time has passed; returns whether
 /// they were.
 #[track_caller]
 pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {

@@ -1,4 +1,4 @@
-//! Which runtime something belongs to, as a value.
+//! The type [`RuntimeHandle`]: a runtime as a value.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,32 +14,33 @@ use crate::ids::{Birthplace, RuntimeId};
 use crate::panic;
 use crate::task::{Mode, RunContext};
 
-/// The runtime that cowns, timers and futures belong to: a name for it that can be copied, kept
-/// and compared, and that outlives its [`Runtime`](crate::Runtime).
+/// A handle of the runtime that cowns, timers and futures belong to: it can be copied, stored and
+/// compared, and outlives its [`Runtime`](crate::Runtime).
 #[doc(alias = "dispatcher")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RuntimeHandle(pub(crate) RuntimeId);
 
 impl RuntimeHandle {
-    /// Whether the runtime has been shut down, or its deadline for that has passed: it runs nothing any more.
+    /// Returns whether the runtime has been shut down, or its deadline for that has passed: it runs
+    /// nothing any more.
     pub(crate) fn has_stopped(self) -> bool {
-        // The runtime of a model does not exist.
+        // A model has no runtime.
         !cfg!(loom) && shared::get(self.0).phase() != Phase::Running
     }
 
-    /// That of the caller: see [`Cown::new`](crate::Cown::new).
+    /// Returns the caller's current runtime; see [`Cown::new`](crate::Cown::new).
     #[inline]
     pub fn current() -> Self {
         Self(current_id())
     }
 
-    /// The name that the runtime was [given](crate::runtime::Builder::name).
+    /// Returns the [name](crate::runtime::Builder::name) of the runtime.
     pub fn name(self) -> &'static str {
         &shared::get(self.0).config.name
     }
 
-    /// The time since the runtime was made, by the clock that its timers follow: in the deterministic
-    /// mode it is virtual.
+    /// Returns the time since the creation of the runtime, by the clock of its timers: virtual in
+    /// the deterministic mode.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -52,13 +53,13 @@ impl RuntimeHandle {
         shared::get(self.0).elapsed()
     }
 
-    /// The one `T` that belongs to this runtime and [the others of its group](crate::runtime::Builder::grouped_with): made
-    /// by `T::default()` when it is first asked for, and never dropped. For the layers above, which
-    /// keep here what they have to keep for each runtime.
+    /// Returns the one `T` of this runtime and [the others of its
+    /// group](crate::runtime::Builder::grouped_with): created by `T::default()` on first use, and
+    /// never dropped. For per-runtime state of the layers above.
     ///
-    /// A simulation begins with none.
+    /// A simulation starts without any.
     ///
-    /// Costs a lock and a search: keep the reference, but not from one simulation to the next (see
+    /// Costs a lock and a search: store the reference, but not from one simulation to the next (see
     /// [`is_stable`](Self::is_stable)).
     pub fn extension<T: Default + Send + Sync + 'static>(self) -> &'static T {
         shared::get(self.0).config.extensions.get()
@@ -66,16 +67,17 @@ impl RuntimeHandle {
 }
 
 impl RuntimeHandle {
-    /// Whether homes keep their meaning: a simulation gives those of an earlier one to runtimes of its own,
-    /// so nothing is kept by them beyond its end. Always, without the feature `sim`.
+    /// Returns whether handles keep their meaning: a simulation reuses those of an earlier one for
+    /// runtimes of its own, so nothing may be stored by them beyond its end. Always `true` without
+    /// the feature `sim`.
     #[doc(hidden)]
     #[inline]
     pub fn is_stable(self) -> bool {
         !crate::simulated::is_active()
     }
 
-    /// The first of this runtime and [the others of its group](crate::runtime::Builder::grouped_with): that which was not
-    /// made as a sibling of another one. It is the same for all of them.
+    /// Returns the root of the [group](crate::runtime::Builder::grouped_with): the runtime that was
+    /// not created with `grouped_with`. It is the same for all runtimes of the group.
     pub fn group_root(self) -> Self {
         Self(shared::get(self.0).config.extensions.root().unwrap_or(self.0))
     }
@@ -87,7 +89,7 @@ impl fmt::Debug for RuntimeHandle {
     }
 }
 
-/// The runtime that new cowns belong to.
+/// Returns the runtime that new cowns belong to.
 #[inline]
 pub(crate) fn current_id() -> RuntimeId {
     match context::worker() {
@@ -103,7 +105,7 @@ pub(crate) fn current_place() -> Birthplace {
         Some(worker) => worker.birthplace(),
         None => {
             let id = current_id_outside();
-            // The runtime of a model does not exist.
+            // A model has no runtime.
             Birthplace::new(id, !cfg!(loom) && shared::get(id).is_pumped())
         }
     }
@@ -117,29 +119,29 @@ fn current_id_outside() -> RuntimeId {
     }
 }
 
-/// A runtime for what anybody may do.
+/// Returns a runtime for operations that need any runtime.
 pub(crate) fn any_id() -> RuntimeId {
     match (context::worker(), current::entered()) {
         (Some(worker), _) => worker.id(),
         (None, RuntimeId::NONE) => any_id_of_unentered(),
         (None, entered) if shared::get(entered).phase() == Phase::Running => entered,
-        // What it has entered is gone.
+        // The runtime that it has entered is gone.
         (None, _) => any_id_of_unentered(),
     }
 }
 
-/// Counts a body that is dropped since its runtime's deadline has passed.
+/// Counts a body that is dropped because its runtime's deadline has passed.
 pub(crate) fn count_abandoned(home: RuntimeId) {
     shared::get(home).abandoned.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The runtime that a thread uses which has entered none.
+/// Returns the runtime of a thread that has entered none.
 #[inline]
 fn id_of_unentered() -> RuntimeId {
     default_runtime::used().unwrap_or_else(look_up)
 }
 
-/// The same, or one that expects to be entered: for what anybody may do.
+/// The same, or a runtime that expects to be entered: for operations that need any runtime.
 fn any_id_of_unentered() -> RuntimeId {
     default_runtime::running_or_expecting().unwrap_or_else(id_of_unentered)
 }
@@ -157,10 +159,10 @@ fn look_up() -> RuntimeId {
     global
 }
 
-/// How the state is to be called: looked up after its interrupts were taken, since a shutdown whose deadline passes says so
-/// first, and interrupts then, once.
+/// Returns how to call a state: looked up after its interrupts were taken, since a shutdown past
+/// its deadline first says so, and then interrupts once.
 pub(crate) fn mode_now(context: &RunContext) -> Mode {
-    // What is cancelled stays so; and the runtime of a model does not exist.
+    // What is cancelled stays so; and a model has no runtime.
     if cfg!(loom) || context.mode() == Mode::Cancel {
         return context.mode();
     }

@@ -1,16 +1,16 @@
-//! Where a runtime keeps its [services](super::services).
+//! The table of a runtime's [services](super::services).
 
 use std::any::Any;
 
 use coact_sync::shim::process::OnceLock;
 
-/// Those of a runtime, in the order in which they were first used.
+/// The services of a runtime, in the order of their first use.
 #[derive(Default)]
 pub(super) struct ServiceTable(
     pub(super) [OnceLock<Box<dyn Any + Send + Sync>>; ServiceTable::MOST],
 );
 
 impl ServiceTable {
-    /// As many as there are types.
+    /// The number of service types.
     const MOST: usize = 3;
 }

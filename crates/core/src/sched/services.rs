@@ -1,4 +1,5 @@
-//! What the layers above keep for a runtime: its timers, its blocking jobs, its futures.
+//! Services: what the layers above store per runtime, such as its timers, its blocking jobs, its
+//! futures.
 
 use std::any::Any;
 
@@ -7,16 +8,17 @@ use coact_sync::shim::process::{OnceLock, Ordering, fence};
 use super::phase::Phase;
 use super::shared::Shared;
 
-/// Something that serves a runtime, made when it is first used. There is one of each type.
+/// A service of a runtime, created on first use. There is one of each type.
 pub(crate) trait Service: Any + Send + Sync {
     fn new(shared: &Shared) -> Self;
 
-    /// Takes no more, and drops what it has: the runtime is past its deadline. Called more than once.
+    /// Accepts no more, and drops its contents: the runtime is past its deadline. Called more than
+    /// once.
     fn stop(&self, shared: &Shared);
 }
 
 impl Shared {
-    /// The service of this type.
+    /// Returns the service of this type.
     pub(crate) fn service<T: Service>(&self) -> &T {
         for place in &self.services.0 {
             let mut is_new = false;
@@ -31,18 +33,19 @@ impl Shared {
                 return service;
             }
         }
-        unreachable!("there are more types of services than places");
+        unreachable!("there are more types of services than slots");
     }
 
-    /// The same, if it was ever used; for the end of the runtime, after its phase has changed.
+    /// The same if it was ever used; for the end of the runtime, after its phase has changed.
     pub(crate) fn find_service<T: Service>(&self) -> Option<&T> {
-        // ORDERING: SeqCst pairs with the fence in `stop_if_late`: we find the service, or it sees the phase.
+        // ORDERING: SeqCst pairs with the fence in `stop_if_late`: either this thread finds the
+        // service, or the thread that created it sees the phase.
         fence(Ordering::SeqCst);
         let mut found = self.services.0.iter().map_while(OnceLock::get);
         found.find_map(|service| service.downcast_ref())
     }
 
-    /// Stops a service that has come too late to be found by the end of the runtime.
+    /// Stops a service that was created too late for the end of the runtime to find it.
     fn stop_if_late(&self, service: &impl Service) {
         // ORDERING: SeqCst, see `find_service`.
         fence(Ordering::SeqCst);

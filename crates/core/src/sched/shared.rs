@@ -24,52 +24,53 @@ use crate::ids::{Registry, RuntimeId};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
 
-/// One runtime. It is never freed (the registry hands out `&'static`), but what it owns is, when it
-/// is shut down.
+/// A runtime. It is never freed (the registry hands out `&'static`), but what it owns is freed when
+/// it is shut down.
 pub(crate) struct Shared {
     pub(crate) id: RuntimeId,
     pub(crate) config: Config,
     pub(crate) workers: Box<[CachePadded<WorkerShared>]>,
     pub(crate) idle: CachePadded<Idle>,
-    /// When it was made.
+    /// The time of its creation.
     start: Instant,
     pub(super) services: ServiceTable,
-    /// Its workers, and who looks after them.
+    /// Its workers, and the threads that look after them.
     pub(crate) threads: Mutex<Vec<Thread>>,
-    /// Where its tasks go, if it has no workers that take them.
+    /// Where its tasks go if it has no workers.
     elsewhere: Option<Elsewhere>,
     phase: CachePadded<AtomicU8>,
-    /// How tasks are to be run: as the phase says.
+    /// How tasks must run, according to the phase.
     context: CachePadded<RunContext>,
-    /// Work that no queue shows: pending timers, blocking jobs, futures. How much there is in the low
-    /// half, and in the high half how much has ever begun.
+    /// Work that is in no queue: pending timers, blocking jobs, futures. The low half counts the
+    /// current ones, the high half all that have ever begun.
     pub(super) outstanding: CachePadded<AtomicU64>,
     watchdog: Option<Watchdog>,
-    /// What a pumped runtime has beside its worker.
+    /// What a pumped runtime has besides its worker.
     pub(super) pump: Option<PumpState>,
     /// What a runtime has whose workers an executor hosts.
     hosted: Option<Hosted>,
-    /// Bodies that were dropped instead of run.
+    /// The number of bodies that were dropped instead of run.
     pub(crate) abandoned: AtomicUsize,
-    /// What lives in the runtime was told to end, or is about to be.
+    /// The live cowns of the runtime were told to end, or are about to be.
     pub(crate) ending: AtomicBool,
-    /// How many workers, or what stands for them, have not ended yet.
+    /// How many workers, or threads in their place, have not ended yet.
     pub(crate) alive: Mutex<usize>,
-    /// Signals idleness, and workers that end.
+    /// Signals idleness, and the end of workers.
     pub(crate) changed: Condvar,
 }
 
-/// Takes a task of a runtime that has no workers.
+/// Takes a task of a runtime without workers.
 pub(crate) type Elsewhere = fn(&'static Shared, TaskPtr);
 
 impl Shared {
-    /// A runtime's shared part, and the parkers for its workers, and after these that of the monitor if it has one.
+    /// Creates a runtime's shared part, and the parkers for its workers, followed by that of the
+    /// monitor if it has one.
     pub(crate) fn new(
         id: RuntimeId,
         config: Config,
         elsewhere: Option<Elsewhere>,
     ) -> (Self, Vec<Parker>) {
-        // Only workers sleep and wake up here: other hosts have their own ways.
+        // Only workers sleep and wake up here; other hosts have their own mechanisms.
         let count = match config.host {
             Host::Workers | Host::Executor | Host::Pump => config.workers,
             Host::Blocking => 0,
@@ -79,7 +80,7 @@ impl Shared {
             Host::Workers => config.workers,
             // The monitor counts as well.
             Host::Executor => config.workers + 1,
-            // The pump, the pool: as long as they serve.
+            // The pump, or the pool, as long as it serves.
             Host::Pump | Host::Blocking => 1,
         };
         let pump = (config.host == Host::Pump).then(PumpState::new);
@@ -126,19 +127,19 @@ impl Shared {
         (shared, parkers)
     }
 
-    /// The time since it was made: virtual where it is simulated.
+    /// Returns the time since its creation: virtual if it is simulated.
     pub(crate) fn elapsed(&self) -> Duration {
         let simulated = if self.config.simulated { simulated::now() } else { None };
         simulated.map_or_else(|| self.start.elapsed(), Duration::from_nanos)
     }
 
-    /// Who looks after the workers, if anybody does.
+    /// Returns the watchdog, if there is one.
     pub(crate) fn watchdog(&self) -> Option<&Watchdog> {
         self.watchdog.as_ref()
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        // ORDERING: Acquire pairs with the release in `set_phase`.
+        // ORDERING: Acquire pairs with the Release in `set_phase`.
         match self.phase.load(Ordering::Acquire) {
             0 => Phase::Running,
             1 => Phase::Cancelling,
@@ -146,16 +147,17 @@ impl Shared {
         }
     }
 
-    /// Goes on to a later phase of its life; there is no way back.
+    /// Advances to a later phase of its lifecycle; there is no way back.
     pub(crate) fn set_phase(&self, phase: Phase) {
         if phase != Phase::Running {
             self.context.cancel();
         }
-        // ORDERING: Release pairs with the acquire in `phase`: who has seen a phase runs tasks as it says.
+        // ORDERING: Release pairs with the Acquire in `phase`: a thread that has seen a phase runs
+        // tasks as it says.
         self.phase.fetch_max(phase as u8, Ordering::Release);
     }
 
-    /// How tasks are to be run now.
+    /// Returns how tasks must run now.
     #[inline]
     pub(crate) fn run_context(&self) -> &RunContext {
         &self.context
@@ -163,8 +165,8 @@ impl Shared {
 
     /// Called after tasks were left in an inbox: wakes a worker, if one sleeps and none searches.
     pub(crate) fn notify_of_inbox(&self) {
-        // ORDERING: SeqCst, for the store-load order between the push and the look at the sleepers;
-        // pairs with the fence in `Idle::fall_asleep`.
+        // ORDERING: SeqCst, for the store-load order between the push and the check of the
+        // sleepers; pairs with the fence in `Idle::fall_asleep`.
         fence(Ordering::SeqCst);
         if let Some(worker) = self.idle.choose_sleeper() {
             self.unpark(worker);
@@ -172,9 +174,9 @@ impl Shared {
         }
     }
 
-    /// Called by the last worker that searched, once it has found something: whoever left a task
-    /// meanwhile has left it to the searcher to see that it is run. `Idle::found_work` has put the
-    /// fence before this look that pairs with the one in `notify_of_inbox`.
+    /// Called by the last searching worker after it has found something: a thread that left a task
+    /// meanwhile relied on this worker to ensure that it is run. `Idle::found_work` has executed
+    /// the fence before this check that pairs with the one in `notify_of_inbox`.
     pub(crate) fn notify_of_rest(&self) {
         if self.has_tasks_in_inboxes() {
             self.notify_of_inbox();
@@ -188,7 +190,7 @@ impl Shared {
         }
     }
 
-    /// Has all workers see that the runtime has stopped.
+    /// Makes all workers see that the runtime has stopped.
     fn unpark_all(&self) {
         match &self.hosted {
             None => (0..self.workers.len()).for_each(|worker| self.unpark(worker)),
@@ -196,30 +198,31 @@ impl Shared {
         }
     }
 
-    /// Its workers, if an executor hosts them.
+    /// Returns its workers if an executor hosts them.
     pub(crate) fn hosted(&self) -> Option<&Hosted> {
         self.hosted.as_ref()
     }
 
-    /// Whether some queue has a task that any worker may take.
+    /// Returns whether some queue has a task that any worker may take.
     pub(crate) fn has_tasks(&self) -> bool {
         self.workers.iter().any(|worker| worker.local.len() > 0) || self.has_tasks_in_inboxes()
     }
 
-    /// The same, but for what a worker keeps; a hint.
+    /// The same, except for tasks that a worker keeps; a hint.
     pub(super) fn has_tasks_to_share(&self) -> bool {
-        // ORDERING: Relaxed. A stale value is harmless: a worker sleeps until it is woken, or searches in vain.
+        // ORDERING: Relaxed. A stale read is harmless: a worker sleeps until it is woken, or
+        // searches in vain.
         let shares = |worker: &WorkerShared| !worker.keeps.load(Ordering::Relaxed);
         self.workers.iter().any(|worker| worker.local.len() > 0 && shares(worker))
             || self.has_tasks_in_inboxes()
     }
 
-    /// Whether an inbox has one: it runs only if a worker looks there.
+    /// Returns whether an inbox has one: it runs only if a worker looks there.
     pub(super) fn has_tasks_in_inboxes(&self) -> bool {
         self.workers.iter().any(|worker| !worker.inbox.is_empty())
     }
 
-    /// Leaves a ready task from a thread that is no worker of this runtime.
+    /// Adds a ready task from a thread that is not a worker of this runtime.
     fn submit(&'static self, task: TaskPtr) {
         match self.elsewhere {
             Some(take) => take(self, task),
@@ -227,10 +230,10 @@ impl Shared {
         }
     }
 
-    /// Leaves a ready task where the workers look.
+    /// Adds a ready task where the workers look.
     fn leave(&self, task: TaskPtr) {
         let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
-        // SAFETY: ready, and given to us.
+        // SAFETY: the task is ready, and owned by this function.
         unsafe { inbox.push(task) };
         self.look_after_inbox();
     }
@@ -242,33 +245,33 @@ impl Shared {
             return;
         }
         let inbox = &self.workers[inbox_of_this_thread(self.workers.len())].inbox;
-        // SAFETY: ready, and given to us.
+        // SAFETY: the tasks are ready, and owned by this function.
         unsafe { inbox.push_all(tasks) };
         self.look_after_inbox();
     }
 
-    /// Called after tasks were left in an inbox by a thread that is no worker.
+    /// Called after a thread that is not a worker has left tasks in an inbox.
     fn look_after_inbox(&self) {
         self.notify_of_inbox();
-        // The fence in there orders the push before this look, that in `close` the phase before a look
-        // into the inboxes: one of the two sees the other.
+        // The fence in `notify_of_inbox` orders the push before this check, that in `close` the
+        // phase before a look into the inboxes: one of the two sees the other.
         if self.phase() == Phase::Stopped {
             self.cancel_inboxes();
         }
     }
 
-    /// Takes no more tasks: the workers end. Who calls this sees to what is left in the inboxes.
+    /// Accepts no more tasks: the workers end. The caller handles what is left in the inboxes.
     pub(crate) fn close(&self) {
         self.set_phase(Phase::Stopped);
-        // ORDERING: SeqCst pairs with the fence in `notify_of_inbox`: who leaves a task sees the phase,
-        // or whoever looks into the inboxes after this sees the task.
+        // ORDERING: SeqCst pairs with the fence in `notify_of_inbox`: either a thread that leaves a
+        // task sees the phase, or a look into the inboxes after this sees the task.
         fence(Ordering::SeqCst);
         self.unpark_all();
         self.tell();
     }
 }
 
-/// Spreads outside threads over the inboxes; each sticks to one.
+/// Distributes outside threads over the inboxes; each thread keeps its inbox.
 fn inbox_of_this_thread(inboxes: usize) -> usize {
     static THREADS: AtomicCounter = AtomicCounter::new(0);
     thread_local! {
@@ -279,27 +282,27 @@ fn inbox_of_this_thread(inboxes: usize) -> usize {
 
 type AtomicCounter = std::sync::atomic::AtomicUsize;
 
-/// Hands a ready task to a runtime that this thread is no worker of.
+/// Passes a ready task to a runtime of which this thread is not a worker.
 #[cold]
 pub(crate) fn submit(task: TaskPtr, home: RuntimeId) {
     get(home).submit(task);
 }
 
-/// All runtimes that ever were, by id.
+/// All runtimes that ever existed, by id.
 static REGISTRY: Registry<Shared> = Registry::new();
 
-/// Makes a runtime known under its id.
+/// Registers a runtime under its id.
 pub(crate) fn register(shared: &'static Shared) {
     config::register(shared.id, &shared.config);
     REGISTRY.register(shared.id, shared);
 }
 
-/// Whether there is a runtime of that id: not so in most models.
+/// Returns whether there is a runtime with this id; in most models there is none.
 pub(crate) fn is_registered(id: RuntimeId) -> bool {
     REGISTRY.find(id).is_some()
 }
 
-/// The runtime of an id.
+/// Returns the runtime with this id.
 pub(crate) fn get(id: RuntimeId) -> &'static Shared {
     REGISTRY.find(id).expect("ids are given out with their runtime")
 }

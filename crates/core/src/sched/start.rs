@@ -1,4 +1,4 @@
-//! How a runtime comes to life: its workers, and those who look after them.
+//! Starts a runtime: its workers, and the threads that look after them.
 
 use std::io;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::config::{Config, Extensions};
 use crate::current::{self, Nested};
 use crate::ids::RuntimeId;
 
-/// A runtime that is known, and for which nothing runs yet; with the parkers of its workers.
+/// Creates a registered runtime without threads; also returns the parkers of its workers.
 pub(crate) fn make(
     id: RuntimeId,
     config: Config,
@@ -28,14 +28,15 @@ pub(crate) fn make(
     (shared, parkers)
 }
 
-/// The runtime of threads that have entered none, and have no default: started when it is first used.
+/// Returns the runtime of threads that have entered none and have no default: started on first use.
 ///
 /// # Panics
-/// The system refuses it a thread.
+/// Panics if the system refuses a thread.
 pub(crate) fn global() -> &'static Shared {
     static GLOBAL: OnceLock<&'static Shared> = OnceLock::new();
     let start = || {
-        let id = RuntimeId::next().ok_or("this process has made 65,535 runtimes: share them")?;
+        let id =
+            RuntimeId::next().ok_or("this process has created 65,535 runtimes, the maximum")?;
         let config = Config {
             name: "coact-global".into(),
             extensions: Extensions::of(id),
@@ -55,7 +56,8 @@ impl Shared {
     /// Starts its threads.
     ///
     /// # Errors
-    /// The system refuses one. Those that have started go on: the caller ends the runtime.
+    /// Returns the error if the system refuses one. Threads already started continue: the caller
+    /// ends the runtime.
     pub(crate) fn start(&'static self, parkers: Vec<Parker>) -> io::Result<()> {
         self.start_workers(parkers)?;
         self.start_watchdog()
@@ -67,7 +69,7 @@ impl Shared {
             self.threads.lock().push(monitor);
             return Ok(());
         }
-        // A runtime on blocking threads has no workers: its threads come with the work.
+        // A runtime on blocking threads has no workers: its threads are started on demand.
         for (index, parker) in parkers.into_iter().enumerate() {
             match self.start_worker(index, parker) {
                 Ok(thread) => self.threads.lock().push(thread),
@@ -105,7 +107,7 @@ impl Shared {
             if config.pin {
                 pin_to_core(index);
             }
-            // The program's own code around the worker is refused what would block it, too.
+            // The program's own code around the worker must not block either.
             let _inside = Nested::enter();
             self.between_hooks(|| {
                 current::unnested(|| Worker::new(self, index, parker).run());
@@ -114,16 +116,17 @@ impl Shared {
         })
     }
 
-    /// Seats the workers of a runtime, and starts the monitor, from when on the runtime can be stopped.
+    /// Puts the workers of a runtime into their slots, and starts the monitor, from when on the
+    /// runtime can be stopped.
     ///
     /// # Errors
-    /// The system refuses the monitor a thread.
+    /// Returns the error if the system refuses the monitor a thread.
     fn host_workers(&'static self, mut parkers: Vec<Parker>) -> io::Result<Thread> {
         let hosted = self.hosted().expect("its workers are hosted");
         let parker = parkers.pop().expect("the last one is that of the monitor");
         let settings = thread::Builder::new().name(format!("{}-monitor", self.config.name));
         let monitor = Thread::start(settings, move || {
-            // As on a worker's thread: what would block is refused.
+            // As on a worker's thread, blocking calls panic here.
             let _inside = Nested::enter();
             let wakers = hosted.look_after(self, &parker);
             self.count_out();

@@ -1,16 +1,16 @@
-//! Threads that do not come back.
+//! Threads that do not return, in reports.
 
 use std::fmt;
 
-/// A thread that did not come back from what it was running when its runtime was shut down.
+/// A thread that had not returned from what it was running when its runtime was shut down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
-    /// The thread's name; of a thread that is not the runtime's own, a word for it.
+    /// The thread's name, or a description for a thread that is not the runtime's own.
     pub thread: String,
-    /// The type of the behaviour, future or job that it is in, if that is known: of jobs and of
-    /// behaviours on [blocking threads](crate::runtime::Builder::on_blocking_threads) always, of others if the
-    /// runtime has a [watchdog](crate::runtime::Builder::watchdog).
+    /// The type of the behaviour, future or job that it is running, if known: always for jobs and
+    /// for behaviours on [blocking threads](crate::runtime::Builder::on_blocking_threads),
+    /// otherwise if the runtime has a [watchdog](crate::runtime::Builder::watchdog).
     pub work: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Threads of a runtime that tell when the last of the user's code on them has returned.
+//! Threads of a runtime that report when the last user code on them has returned.
 
 use std::cell::Cell;
 use std::io;
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Builder, JoinHandle};
 use std::time::Instant;
 
-/// One thread. The destructors of its thread-locals are the user's, and may take their time or never return, when what
-/// it was started for has returned: so to join it could be to wait for ever.
+/// A thread. The destructors of its thread-locals are user code, and may take long or never return
+/// after the thread's function has returned: so joining it could block forever.
 pub(crate) struct Thread {
     handle: JoinHandle<()>,
     is_over: Arc<AtomicBool>,
 }
 
-/// Set when it is dropped: as the first thread-local of a thread it is the last to be.
+/// Sets the flag when dropped: as the first thread-local of a thread it is dropped last.
 struct Over(Arc<AtomicBool>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        // ORDERING: Relaxed. It guards nothing: who has seen it joins the thread.
+        // ORDERING: Relaxed. It guards nothing: a thread that has seen it then joins.
         self.0.store(true, Ordering::Relaxed);
     }
 }
@@ -43,25 +43,26 @@ impl Thread {
         Ok(Self { handle, is_over })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub(crate) fn name(&self) -> &str {
         self.handle.thread().name().unwrap_or_default()
     }
 
-    /// Whether what it was started for has returned.
+    /// Returns whether its function has returned.
     pub(crate) fn has_returned(&self) -> bool {
         self.handle.is_finished()
     }
 
-    /// Whether nothing of the user's runs on it any more.
+    /// Returns whether no user code runs on it any more.
     pub(crate) fn is_over(&self) -> bool {
-        // ORDERING: Relaxed, as in `Over`.
+        // ORDERING: Relaxed, see `Over`.
         self.has_returned() && self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Joins it once it is over, if that is so by then, and leaves it to itself otherwise.
+    /// Joins it once it is over, if that happens by then; otherwise leaves it running.
     pub(crate) fn join_until(self, until: Instant) {
-        // From what it was started for it is moments to its end, but for destructors that take their time.
+        // From the return of its function it is moments to its end, except for destructors that
+        // take long.
         while !self.is_over() && Instant::now() < until {
             thread::yield_now();
         }
@@ -71,7 +72,7 @@ impl Thread {
     /// The same at once.
     pub(crate) fn join_if_over(self) {
         if self.is_over() {
-            // What it runs catches the user's panics.
+            // Its function catches the user's panics.
             let _ = self.handle.join();
         }
     }

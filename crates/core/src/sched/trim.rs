@@ -1,11 +1,12 @@
-//! Giving back memory that nobody needs any more.
+//! Frees memory that is no longer needed.
 //!
-//! What a burst of work has needed lies in the pool's depots when the burst is over. The last worker of a
-//! runtime that falls asleep looks after it: twice, a pause apart, it asks the pool to give back what has not
-//! been needed since the look before. Then it sleeps for good, so an idle runtime uses no processor time.
+//! After a burst of work, the memory that it needed is in the pool's depots. The last worker of a
+//! runtime that falls asleep takes care of that: twice, with a pause before each, it asks the pool
+//! to free what has not been needed since the previous time. Then it sleeps for good, so an idle
+//! runtime uses no processor time.
 //!
-//! The pool belongs to the process, and so do the looks: runtimes that are idle at the same time do not look
-//! one directly after the other, or what a third one uses from time to time would be given back.
+//! The pool belongs to the process, and so do these calls: runtimes that are idle at the same time
+//! do not make them in immediate succession, or what a third one uses now and then would be freed.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +14,17 @@ use coact_sync::pool;
 use coact_sync::shim::process::Mutex;
 use parking::Parker;
 
-/// How long a runtime is idle before each look.
+/// How long a runtime is idle before each call.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// After the first look it is known what is there, after the second what of it is not needed.
+/// The first call finds out what is there, the second what of it is not needed.
 const LOOKS: u32 = 2;
 
-/// When some runtime looked.
+/// The time of the last call by any runtime.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Parks until there is a permit, or for so long at the most. If that is long, and the runtime idle, surplus
-/// memory is given back meanwhile.
+/// Parks until there is a permit, or for at most this long. If that is long, and the runtime idle,
+/// surplus memory is freed meanwhile.
 pub(super) fn park(parker: &Parker, patience: Option<Duration>, is_idle: impl Fn() -> bool) {
     let mut patience = patience;
     for _ in 0..LOOKS {
@@ -42,7 +43,7 @@ pub(super) fn park(parker: &Parker, patience: Option<Duration>, is_idle: impl Fn
     }
 }
 
-/// Gives back what has not been needed since the last look, unless that was just now.
+/// Frees what has not been needed since the last call, unless that was just now.
 fn look() {
     let now = Instant::now();
     let mut last = LAST.lock();
@@ -53,13 +54,13 @@ fn look() {
     }
 }
 
-/// Parks for so long at the most; returns whether there was a permit.
+/// Parks for at most this long; returns whether there was a permit.
 #[cfg(not(loom))]
 pub(super) fn park_for(parker: &Parker, time: Duration) -> bool {
     parker.park_timeout(time)
 }
 
-/// In a model no worker runs, and a parker knows no time.
+/// No worker runs in a model, and its parker has no clock.
 #[cfg(loom)]
 pub(super) fn park_for(parker: &Parker, _: Duration) -> bool {
     parker.park();

@@ -1,4 +1,4 @@
-//! Who waits until runtimes are idle, in some combination. README.md, "Several runtimes".
+//! Waiters until runtimes are idle, in some combination. See README.md, "Several runtimes".
 
 use std::task::Waker;
 
@@ -6,34 +6,34 @@ use slab::Slab;
 
 use crate::statics::{AtomicUsize, Mutex, Ordering, fence};
 
-/// Who waits until runtimes are idle, in some combination.
+/// The waiters until runtimes are idle, in some combination.
 #[derive(Default)]
 pub(super) struct Watchers {
     list: Mutex<Slab<Waker>>,
-    /// How many they are: read without the lock.
+    /// Their number, read without the lock.
     count: AtomicUsize,
 }
 
 impl Watchers {
-    /// One more, who looks from now on; returns its number.
+    /// Adds a waiter, which checks from now on; returns its number.
     fn add(&self, waker: Waker) -> usize {
         let number = self.list.lock().insert(waker);
         // ORDERING: Relaxed. The fence orders it.
         self.count.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: SeqCst pairs with the fence in `tell`: it sees us, or we, who look from now on,
-        // see what it has seen.
+        // ORDERING: SeqCst pairs with the fence in `tell`: either that sees this waiter, or the
+        // waiter's following check sees what `tell` has seen.
         fence(Ordering::SeqCst);
         number
     }
 
     fn remove(&self, number: usize) {
-        // ORDERING: Relaxed. Who sees it late finds the list empty.
+        // ORDERING: Relaxed. A thread that sees it late finds the list empty.
         self.count.fetch_sub(1, Ordering::Relaxed);
         let waker = self.list.lock().remove(number);
         drop(waker);
     }
 
-    /// Has all of them look, since a runtime has become idle.
+    /// Makes all of them check, since a runtime has become idle.
     pub(super) fn tell(&self) {
         // ORDERING: SeqCst pairs with the fence in `add`.
         fence(Ordering::SeqCst);
@@ -56,7 +56,7 @@ pub(super) static WATCHERS: Watchers =
     pub(super) static ref WATCHERS: Watchers = Watchers::default();
 }
 
-/// Is told when any runtime has become idle, until it is dropped.
+/// Registers a waker for when any runtime becomes idle, until dropped.
 pub(crate) struct Watch(usize);
 
 impl Watch {
@@ -73,8 +73,8 @@ impl Drop for Watch {
 
 /// Called when a runtime has become idle.
 pub(crate) fn tell() {
-    // Not by the runtimes of models: nobody waits for several of them, and the fence would hide that
-    // others are missing.
+    // Not in models: they never wait for several runtimes, and the fence would hide that others are
+    // missing.
     if !cfg!(all(test, loom)) {
         WATCHERS.tell();
     }

@@ -1,4 +1,4 @@
-//! One worker: takes tasks, runs them, steals, sleeps.
+//! A worker: takes tasks, runs them, steals, sleeps.
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, null};
@@ -18,34 +18,36 @@ use crate::paths::Path;
 use crate::sched::worker_shared::WorkerShared;
 use crate::task::{RunContext, TaskPtr, run_task};
 
-/// One of so many tasks is the oldest there is: what waits in a queue is reached at some time, whatever the tasks in
-/// front of it spawn.
+/// One in this many tasks is the oldest there is, so every queued task is eventually reached,
+/// whatever the tasks in front of it spawn.
 const OLDEST_EVERY: u32 = 16;
-/// In so many tasks, each place where tasks wait has had its turn.
+/// Within this many tasks, each place where tasks wait has had its turn.
 const ROUND: u32 = 64;
-/// Every so many of these rounds, the worker looks whether another one is stuck.
+/// The worker checks whether another one is stuck once per this many rounds.
 const STUCK_EVERY: u32 = 16;
-/// After this many more tasks it looks again, if it was too soon to tell whether sharing is worth it.
+/// The worker checks again after this many more tasks if it was too soon to tell whether sharing
+/// pays.
 const SOON: i32 = 8;
-/// How many tasks that have had their share a worker puts behind the others before it asks for one, on the average
-/// and at the least:
-/// a task that moves costs some cache misses.
+/// The average and minimum number of tasks with a used-up share that a worker puts behind the
+/// others before it asks for one: moving a task costs some cache misses.
 const ASK_EVERY: u32 = 4;
 /// How often a worker looks at all queues before it goes to sleep.
 const SEARCH_ROUNDS: u32 = 40;
-/// How often it does before it runs what gives way: some 1 to 2 µs, in which a cown runs 20 short behaviours.
+/// How often it does so before it runs what gives way: some 1 to 2 µs, in which a cown runs 20
+/// short behaviours.
 const HELD_ROUNDS: u32 = 8;
-/// A cown is overloaded if so many of its turns wait, or this many behaviours.
+/// A cown is overloaded if this many of its turns wait, or this many behaviours.
 const OVERLOAD_TURNS: u32 = 4;
 const OVERLOAD: u32 = 500;
-/// After one turn in so many, on the average, the worker looks how many wait.
+/// The worker counts the waiting behaviours after one turn in this many, on average.
 const LOOK_EVERY: u32 = 8;
 /// How long a task may wait behind a long behaviour while a worker sleeps.
 const WATCH_INTERVAL: Duration = Duration::from_millis(1);
-/// How long the watcher stays when everybody else sleeps too.
+/// How many looks the watcher makes after all other workers have gone to sleep.
 const WATCH_LAST: u32 = 10;
 
-/// How many behaviours in a row a hosted worker runs on one cown, at the most: in between it looks at the clock.
+/// The most behaviours in a row that a hosted worker runs on one cown: in between it reads the
+/// clock.
 const HOSTED_THROUGHPUT: u32 = 16;
 
 pub(crate) struct Worker {
@@ -53,43 +55,45 @@ pub(crate) struct Worker {
     me: &'static WorkerShared,
     pub(super) index: usize,
     id: RuntimeId,
-    /// Where the cowns are born that its tasks make.
+    /// The initial state word of the cowns that its tasks create.
     birthplace: Birthplace,
     pub(super) parker: Parker,
     /// Whether an executor lends its threads.
     hosted: bool,
-    /// Whether a hosted worker has shared tasks, and has not told of it.
+    /// Whether a hosted worker has shared tasks and not announced them yet.
     untold: Cell<bool>,
     throughput: u32,
-    /// Whether those who send to an overloaded cown give way.
+    /// Whether behaviours that send to an overloaded cown give way.
     throttles: bool,
-    /// How many wait for such a cown.
+    /// How many behaviours must wait for a cown to make it overloaded.
     overload: u32,
-    /// How many behaviours may follow each other in what the worker runs now: the throughput, or 0 once it is to
-    /// give way. What it ran before may have left that.
+    /// How many behaviours may follow each other in the running chain: the throughput, or 0 once
+    /// the chain must give way. An earlier chain may have left a 0.
     bound: Cell<u32>,
-    /// The tick in which it last was to, and the queue that it had sent to: null if there were several. Only compared.
+    /// The tick in which it last had to, and the queue that it had sent to: null if there were
+    /// several. Only compared.
     gave_way: Cell<(u32, *const ())>,
     context: &'static RunContext,
-    /// How many tasks are still to be taken or put aside before the worker shares some, or thinks about it.
+    /// The number of tasks to take or put aside before the worker shares some, or considers it.
     until_share: Cell<i32>,
-    /// How many are still to be looked for before the oldest has its turn.
+    /// The number of looks for a task before the oldest has its turn.
     until_oldest: Cell<u32>,
-    /// How many turns there were, modulo 2^32.
+    /// The number of such turns, modulo 2^32.
     turns: Cell<u32>,
-    /// How many behaviours have followed others of their cown: with the ticks, how many it has run.
+    /// How many behaviours have followed others of their cown: together with the ticks, how many it
+    /// has run.
     followers: Cell<u32>,
     /// Whether the worker has found tasks in its own inbox since it last shared.
     taken_back: Cell<bool>,
     sharing: RefCell<Sharing>,
-    /// The beginning of the times in there.
+    /// The origin of the times in there.
     epoch: Instant,
-    /// After how many tasks that have had their share the worker asks another one for a task.
+    /// The number of tasks with a used-up share after which the worker asks another one for a task.
     until_ask: Cell<u32>,
     random: Cell<u32>,
-    /// Whether what comes into the inbox may be what was asked for.
+    /// Whether a task in the inbox may be the one asked for.
     expecting: Cell<bool>,
-    /// What the others' tick counts were when this worker last looked for stuck ones.
+    /// The others' tick counts when this worker last looked for stuck ones.
     seen: RefCell<Vec<u64>>,
     stolen: RefCell<Vec<TaskPtr>>,
 }
@@ -140,20 +144,20 @@ impl Worker {
         self.birthplace
     }
 
-    /// Queues a task that this thread has made ready. It runs next; what was to run next is moved
-    /// to where other workers look for work.
+    /// Queues a task that this thread has made ready. It runs next; the task that was to run next
+    /// moves to where other workers look for work.
     #[inline]
     pub(crate) fn push(&self, task: TaskPtr) {
-        // SAFETY: as in `own`.
+        // SAFETY: this is the worker's own queue, on its thread; see `own`.
         if let Err(task) = unsafe { self.me.local.try_put_next(task) } {
             self.push_before(task);
         }
     }
 
-    /// The same where another task was to run next.
+    /// The same if another task was to run next.
     #[inline(never)]
     fn push_before(&self, task: TaskPtr) {
-        // SAFETY: as in `own`.
+        // SAFETY: this is the worker's own queue, on its thread; see `own`.
         if let Err(task) = unsafe { self.me.local.try_put_before(task) } {
             return self.push_slowly(task);
         }
@@ -161,7 +165,7 @@ impl Worker {
         self.share_some();
     }
 
-    /// The same where a thief is in the way, or there is no room.
+    /// The same if a thief is in the way, or there is no room.
     #[cold]
     #[inline(never)]
     fn push_slowly(&self, task: TaskPtr) {
@@ -172,18 +176,18 @@ impl Worker {
         self.share_some();
     }
 
-    /// How tasks are to be run, which may change while one runs: it may run past a shutdown's deadline.
+    /// Returns how tasks must run, which may change while one runs, at a shutdown's deadline.
     #[inline]
     pub(crate) fn run_context(&self) -> &'static RunContext {
         self.context
     }
 
-    /// How many behaviours may follow each other before others have their turn.
+    /// Returns how many behaviours may follow each other before others have their turn.
     pub(crate) fn throughput(&self) -> u32 {
         self.throughput
     }
 
-    /// How many tasks the worker has taken from its queues, modulo 2^32.
+    /// Returns how many tasks the worker has taken from its queues, modulo 2^32.
     pub(crate) fn ticks(&self) -> u32 {
         self.me.ticks.load(Ordering::Relaxed) as u32
     }
@@ -200,10 +204,10 @@ impl Worker {
         }
     }
 
-    /// Sees to it that tasks which always have more to do are served alike, whichever worker they are with: each
-    /// worker asks another one for a task once in a round of its own queue. README.md, "Evening out".
+    /// Serves tasks that always have more to do evenly, whichever worker has them: each worker asks
+    /// another one for a task once per round of its own queue. README.md, "Evening out".
     fn even_out(&self, waiting: usize) {
-        // ORDERING: Relaxed, here and in `ask`. The word says who wants something, and guards nothing.
+        // ORDERING: Relaxed, here and in `ask`. The word holds a request, and guards nothing.
         let asker = self.me.asker.load(Ordering::Relaxed);
         if asker != 0 {
             self.me.asker.store(0, Ordering::Relaxed);
@@ -217,14 +221,15 @@ impl Worker {
         }
         let left = self.until_ask.get().saturating_sub(1);
         self.until_ask.set(left);
-        // What lies in the inbox else is shared with those who have nothing.
+        // The rest of the inbox is shared with idle workers.
         if left == 0 && self.me.inbox.is_empty() {
             self.ask(waiting);
         }
     }
 
-    /// Asks a worker that has tasks which wait for one of them. Whom, and when the next time, is left to chance
-    /// within bounds: in step with each other two workers would pass the same tasks to and fro.
+    /// Asks a worker for one of its waiting tasks. Which one, and the time of the next request, are
+    /// random within bounds: in step with each other, two workers would pass the same tasks to and
+    /// fro.
     fn ask(&self, waiting: usize) {
         let round = u32::try_from(waiting).unwrap_or(u32::MAX / 4).max(ASK_EVERY);
         self.until_ask.set(round / 2 + self.random() % (round + 1));
@@ -243,8 +248,8 @@ impl Worker {
         }
     }
 
-    /// Takes half of the tasks of a worker that has put none aside since it was asked for one: it has no processor,
-    /// or is in a long behaviour.
+    /// Takes half of the tasks of a worker that has put none aside since it was asked for one: it
+    /// has no processor, or is in a long behaviour.
     #[cold]
     fn relieve(&self, other: usize) {
         if let Some(task) = self.steal_from(other, false) {
@@ -252,7 +257,7 @@ impl Worker {
         }
     }
 
-    /// The next number of a xorshift generator.
+    /// Returns the next number of a xorshift generator.
     fn random(&self) -> u32 {
         let mut number = self.random.get();
         number ^= number << 13;
@@ -262,23 +267,23 @@ impl Worker {
         number
     }
 
-    /// Gives the task that has waited longest, unless it is the only one.
+    /// Gives away the task that has waited longest, unless it is the only one.
     #[cold]
     fn give_to(&self, asker: usize) {
         let oldest = self.own(|tasks| {
             if tasks.aged.len() > 1 { tasks.aged.pop_front() } else { tasks.fresh.pop_front() }
         });
         if let Some(task) = oldest {
-            // SAFETY: a ready task of our own.
+            // SAFETY: the task is ready, and was taken from this worker's own queue.
             unsafe { self.shared.workers[asker].inbox.push(task) };
             // The asker may have fallen asleep.
             self.tell_of_inbox();
         }
     }
 
-    /// Called when this worker has tasks beside the next one: now and then, if another worker has
-    /// none, half of them are put where it finds them. So tasks change hands in bulk, and a worker
-    /// that is in need does not disturb one that is at work.
+    /// Called when this worker has tasks besides the next one: now and then, if another worker has
+    /// none, it puts half of them where that finds them. So tasks change hands in bulk, and an idle
+    /// worker does not disturb a busy one.
     #[inline]
     fn share_some(&self) {
         let left = self.until_share.get() - 1;
@@ -307,7 +312,7 @@ impl Worker {
 
     fn share_if_hungry(&self, decide: impl FnOnce() -> Decision) {
         if self.shared.workers.len() == 1 {
-            // It never is; so do not ask with each task.
+            // No other worker is ever hungry, so this need not be asked with each task.
             self.until_share.set(SHARE_EVERY);
         } else if self.shared.idle.is_hungry() {
             match decide() {
@@ -320,24 +325,25 @@ impl Worker {
         }
     }
 
-    /// Nanoseconds since the worker was made.
+    /// Returns the nanoseconds since the worker was created.
     fn now(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Whether behaviours that are shared end sooner. README.md, "What sharing costs".
+    /// Returns whether shared behaviours end sooner. README.md, "What sharing costs".
     fn decide(&self) -> Decision {
-        // What an executor does between two turns would be measured, too.
+        // A measurement would include what an executor does between two turns.
         if self.hosted {
             return Decision::Share(usize::MAX);
         }
-        // What others have not taken yet, or has come from outside, need not be added to.
+        // If others have not taken the last shared tasks yet, or tasks have come from outside,
+        // there is no need for more.
         let helped = self.me.inbox.is_empty() && !self.taken_back.get();
         let now = self.now();
         let ran = self.ticks().wrapping_add(self.followers.get());
         let mut sharing = self.sharing.borrow_mut();
         let decision = sharing.decide(now, ran, helped);
-        // ORDERING: Relaxed. For a choice that may be wrong.
+        // ORDERING: Relaxed. For a decision that may be wrong.
         self.me.keeps.store(sharing.keeps(now), Ordering::Relaxed);
         decision
     }
@@ -347,18 +353,18 @@ impl Worker {
         let began = self.now();
         self.until_share.set(SHARE_EVERY);
         self.taken_back.set(false);
-        // What is in the inbox from here on is for others.
+        // From here on the inbox contains tasks for others.
         self.expecting.set(false);
         let mut shared = self.stolen.borrow_mut();
         self.own(|tasks| tasks.take_half(most, &mut shared));
-        // SAFETY: ready tasks of our own.
+        // SAFETY: the tasks are ready, and were taken from this worker's own queue.
         unsafe { self.me.inbox.push_all(shared.drain(..)) };
         self.tell_of_inbox();
         self.sharing.borrow_mut().leave_out(self.now() - began);
     }
 
-    /// Tasks were left in an inbox. To wake a worker that an executor hosts is to run foreign code, which may not run
-    /// in the middle of what this worker is doing: that waits for the end of the task.
+    /// Announces tasks in an inbox. Waking a worker that an executor hosts runs foreign code, which
+    /// must not run in the middle of what this worker is doing: that waits for the end of the task.
     fn tell_of_inbox(&self) {
         if self.hosted {
             self.untold.set(true);
@@ -367,7 +373,7 @@ impl Worker {
         }
     }
 
-    /// Tells of tasks that were shared meanwhile: of a hosted worker, between two tasks.
+    /// Announces tasks that were shared meanwhile; for a hosted worker, between two tasks.
     #[inline]
     pub(super) fn tell_of_shared(&self) {
         if self.untold.replace(false) {
@@ -375,8 +381,8 @@ impl Worker {
         }
     }
 
-    /// A task waits behind the running behaviour, and everybody else sleeps: should the behaviour
-    /// be a long one, somebody must notice.
+    /// A task waits behind the running behaviour while all other workers sleep: if the behaviour is
+    /// a long one, a watcher must notice.
     #[cold]
     fn appoint_watcher(&self) {
         if let Some(worker) = self.shared.idle.choose_sleeper() {
@@ -387,7 +393,7 @@ impl Worker {
     #[inline]
     pub(super) fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
         // SAFETY: `me` is this worker's queue, the worker stays on its thread (it is not `Sync`),
-        // and no `work` in this module calls back.
+        // and no `work` in this module re-enters.
         unsafe { self.me.local.own(work) }
     }
 
@@ -402,20 +408,22 @@ impl Worker {
 
     /// Makes this thread the worker while `main` runs.
     pub(super) fn as_current<R>(&self, main: impl FnOnce() -> R) -> R {
-        // SAFETY: borrowed for the whole of this call.
+        // SAFETY: the worker is borrowed for the whole of this call, and the guard dropped at its
+        // end.
         let _as_worker = unsafe { AsWorker::new(self) };
         main()
     }
 
-    /// The end of a worker. The memory of its queue stays with the runtime's id for good: what that has grown to does
-    /// not.
+    /// Ends the worker. Its part of the runtime's data is never freed, but the memory that its
+    /// queue has grown to is.
     pub(super) fn leave_queue(&self) {
         let queue = self.own(std::mem::take);
-        debug_assert!(queue.is_empty(), "a worker ends without tasks");
+        debug_assert!(queue.is_empty(), "a worker ends with tasks in its queue");
     }
 
-    /// `SLOW_PATH` is whether a watchdog looks at what the worker runs. Compiled twice, so that without
-    /// one it costs nothing; and a function of its own, so that it has registers for what it needs with each task.
+    /// `SLOW_PATH` says whether a watchdog observes what the worker runs. Compiled twice, so that
+    /// it costs nothing without one; and a separate function, so that it has registers for what it
+    /// needs with each task.
     #[inline(never)]
     fn work<const SLOW_PATH: bool>(&self) {
         // They never change, which the compiler cannot know.
@@ -441,7 +449,7 @@ impl Worker {
         }
     }
 
-    /// The same of one that has a successor, which is given.
+    /// The same for a task with this successor, after it has run.
     #[inline(never)]
     fn run_successors<const SLOW_PATH: bool>(&self, successor: TaskPtr) -> u32 {
         let (mut next, mut ran) = (successor, 1);
@@ -460,14 +468,14 @@ impl Worker {
         ran
     }
 
-    /// Puts aside what is to follow so many behaviours, if they have had their share, or are to give way. Returns
-    /// whether that is so.
+    /// Puts aside the successor of this many behaviours if they have had their share, or must give
+    /// way. Returns whether it does.
     #[cold]
     #[inline(never)]
     fn put_back(&self, next: TaskPtr, ran: u32) -> bool {
-        // SAFETY: it is ready, and so live.
+        // SAFETY: the task is ready, so it is live.
         let backlog = unsafe { next.as_ref() }.vtable.backlog;
-        // SAFETY: it is ready, and ours.
+        // SAFETY: the task is ready, and owned by this worker.
         let queue = backlog.map_or(null(), |backlog| unsafe { (backlog.queue)(next) });
         let (is_to_give_way, had_share) = (self.is_to_give_way(queue), ran >= self.throughput);
         if had_share
@@ -475,7 +483,7 @@ impl Worker {
             && self.random().is_multiple_of(LOOK_EVERY)
             && let Some(backlog) = backlog
         {
-            // SAFETY: as above.
+            // SAFETY: the task is ready, and owned by this worker.
             unsafe { (backlog.look)(next, self.overload) };
         }
         if is_to_give_way {
@@ -487,8 +495,8 @@ impl Worker {
         is_to_give_way || had_share
     }
 
-    /// Has what the worker runs end with the running behaviour, and what follows that give way to all others, since it
-    /// has sent to this queue.
+    /// Ends the running chain with the running behaviour, and makes what follows that give way to
+    /// all others, since it has sent to this queue.
     pub(super) fn give_way(&self, to: *const ()) {
         if !self.throttles {
             return;
@@ -499,8 +507,9 @@ impl Worker {
         self.gave_way.set((now, if is_only_one { to } else { null() }));
     }
 
-    /// Whether it is to, and has not just sent to the queue that it goes on with; asked once its bound is reached. What
-    /// stands in several queues (null) does not give way: it holds them all up, and the others have sent nothing.
+    /// Returns whether the chain must give way and has not just sent to the queue that it continues
+    /// with; called once its bound is reached. A behaviour in several queues (null) does not give
+    /// way: it would hold them all up, and the others have sent nothing.
     fn is_to_give_way(&self, queue: *const ()) -> bool {
         self.bound.set(self.throughput);
         let now = self.ticks();
@@ -508,7 +517,7 @@ impl Worker {
         when == now && !queue.is_null() && !ptr::eq(to, queue)
     }
 
-    /// Takes the first of the tasks that give way, and has the others wait for their turn.
+    /// Takes the first of the tasks that give way, and makes the others wait for their turn.
     #[cold]
     pub(super) fn take_held(&self) -> Option<TaskPtr> {
         if self.me.local.len() == 0 {
@@ -521,7 +530,7 @@ impl Worker {
         })
     }
 
-    /// Runs a task; returns the one that it would best be followed by.
+    /// Runs a task; returns the one that should best follow it.
     #[inline]
     pub(super) fn run_one<const SLOW_PATH: bool>(&self, task: TaskPtr) -> Option<TaskPtr> {
         self.run_one_in::<SLOW_PATH>(task, self.context)
@@ -534,7 +543,7 @@ impl Worker {
         task: TaskPtr,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: a task from a queue, or a successor, is ready, and is ours alone.
+        // SAFETY: a task from a queue, or a successor, is ready, and owned by this worker.
         unsafe {
             match SLOW_PATH {
                 false => run_task(task, context),
@@ -543,20 +552,21 @@ impl Worker {
         }
     }
 
-    /// Counts that tasks are looked for. A worker that has done anything does so before it sleeps.
+    /// Counts that a task is looked for. A worker that has done anything does so before it sleeps.
     #[inline]
     pub(super) fn tick(&self) {
         self.me.tick();
     }
 
-    /// Takes the next task of the worker's own.
-    // Called from both loops of `work`, so left to itself the compiler makes it a call: ten instructions a task.
+    /// Takes the worker's own next task.
+    // Called from both loops of `work`, so the compiler would otherwise make it a call: ten
+    // instructions per task.
     #[inline(always)]
     pub(super) fn take(&self) -> Option<TaskPtr> {
         self.take_of(self.me)
     }
 
-    /// The same, given what others see of the worker.
+    /// The same, given the worker's shared part.
     #[inline(always)]
     fn take_of(&self, me: &WorkerShared) -> Option<TaskPtr> {
         me.tick();
@@ -567,14 +577,14 @@ impl Worker {
         {
             return Some(task);
         }
-        // SAFETY: as in `own`.
+        // SAFETY: this is the worker's own queue, on its thread; see `own`.
         match unsafe { me.local.try_take() } {
             None => self.take_any(),
             task => task,
         }
     }
 
-    /// The same where there may be neither a next one nor a fresh one, or a thief is in the way.
+    /// The same if there may be neither a next nor a fresh task, or a thief is in the way.
     #[inline(never)]
     fn take_any(&self) -> Option<TaskPtr> {
         let task = self.own(|tasks| {
@@ -584,7 +594,7 @@ impl Worker {
         task.or_else(|| self.take_from_inbox(self.index))
     }
 
-    /// Takes what has waited longest, in the places where tasks wait by turns.
+    /// Takes the task that has waited longest, from the places where tasks wait, in turn.
     #[cold]
     fn take_oldest(&self) -> Option<TaskPtr> {
         self.until_oldest.set(OLDEST_EVERY);
@@ -617,7 +627,7 @@ impl Worker {
         task
     }
 
-    /// Moves an inbox's tasks to the end of the own queue, and takes the first.
+    /// Moves an inbox's tasks to the end of the worker's own queue, and takes the first.
     pub(super) fn take_from_inbox(&self, index: usize) -> Option<TaskPtr> {
         let inbox = &self.shared.workers[index].inbox;
         if inbox.is_empty() {
@@ -638,7 +648,8 @@ impl Worker {
         first
     }
 
-    /// Looks for work everywhere, then sleeps, until there is some. `None` once the runtime stops.
+    /// Looks for work everywhere, and sleeps until there is some. Returns `None` once the runtime
+    /// stops.
     #[cold]
     fn search(&self) -> Option<TaskPtr> {
         self.sharing.borrow_mut().interrupt();
@@ -650,14 +661,15 @@ impl Worker {
                 if self.shared.idle.found_work() {
                     self.shared.notify_of_rest();
                 }
-                // This worker may have been the watcher; and what it took along waits behind the
-                // task that it runs now.
+                // This worker may have been the watcher; and tasks that it has taken along wait
+                // behind the one that it runs now.
                 if self.shared.idle.misses_watcher() {
                     self.appoint_watcher();
                 }
                 return Some(task);
             }
-            // Not before that look: a watcher has come with tasks that nobody else knows of.
+            // Only after that look: a watcher has returned with tasks that no other worker knows
+            // of.
             if self.shared.phase() == Phase::Stopped {
                 return None;
             }
@@ -668,18 +680,18 @@ impl Worker {
 
     /// Looks for tasks that others share.
     pub(super) fn look_once(&self) -> Option<TaskPtr> {
-        // The watcher may have come with tasks of its own.
+        // The watcher may have returned with tasks of its own.
         self.own(|tasks| tasks.aged.pop_front()).or_else(|| self.look_into_inboxes())
     }
 
-    /// The same, and for those of its own that give way.
+    /// The same, and for its own tasks that give way.
     pub(super) fn look_once_for_any(&self) -> Option<TaskPtr> {
         self.look_once().or_else(|| self.take_held())
     }
 
-    /// The same again and again; in the end, takes tasks from workers that are stuck.
+    /// The same repeatedly; finally, takes tasks from stuck workers.
     fn look_for_a_while(&self) -> Option<TaskPtr> {
-        // Alone, nobody else can have the tasks for which those that give way would wait.
+        // Without other workers, there are no other tasks that those giving way could wait for.
         let is_alone = self.shared.workers.len() == 1;
         let found = if is_alone { self.look_once_for_any() } else { self.look_once() };
         if found.is_some() {
@@ -736,8 +748,8 @@ impl Worker {
         first
     }
 
-    /// Takes tasks, `next` included if wanted, from a worker that has not taken any itself since
-    /// this worker last looked: it is in a long behaviour.
+    /// Takes tasks, including `next` if wanted, from a worker that has taken none itself since this
+    /// worker last looked: it is in a long behaviour.
     fn help_stuck(&self, with_next: bool) -> Option<TaskPtr> {
         let mut seen = self.seen.borrow_mut();
         (0..seen.len()).find_map(|index| {
@@ -746,15 +758,16 @@ impl Worker {
         })
     }
 
-    /// Whether a worker is stuck, as [`help_stuck`](Self::help_stuck) has it, or will be long in coming to share.
+    /// Returns whether a worker is stuck, as in [`help_stuck`](Self::help_stuck), or is not going
+    /// to share soon.
     fn sees_stuck(&self) -> bool {
         let mut seen = self.seen.borrow_mut();
         let mut workers = self.shared.workers.iter().zip(&mut *seen).enumerate();
         workers.any(|(index, (other, seen))| other.is_long_in_sharing(seen) && index != self.index)
     }
 
-    /// Sleeps until woken, by a task or since the runtime stops; returns counted as searching. What is in other
-    /// workers' queues is left to those who search, if there is a crowd of them.
+    /// Sleeps until woken, by a task or because the runtime stops; counts as searching on return.
+    /// In a crowd, it leaves other workers' queues to those that are searching.
     fn sleep(&self, in_a_crowd: bool) {
         coact_sync::pool::flush_thread();
         let (shared, idle) = (self.shared, &self.shared.idle);
@@ -769,20 +782,20 @@ impl Worker {
             self.watch();
         } else {
             self.park();
-            // Woken by `unpark_all` (a stop), or by a waker that took us off the list.
+            // Woken by `unpark_all` (a stop), or by a waker that took this worker off the list.
             idle.wake_up(self.index);
         }
     }
 
     fn wake_up(&self) {
         if !self.shared.idle.wake_up(self.index) {
-            // A waker came first: take its permit, so that the next sleep does not end at once.
+            // A waker came first: consume its permit, so that the next sleep does not end at once.
             self.parker.park();
         }
     }
 
-    /// Sleeps as the one who looks, from time to time, whether some worker is stuck in a long
-    /// behaviour and has tasks that wait behind it.
+    /// Sleeps as the watcher, which checks now and then whether a worker is stuck in a long
+    /// behaviour with tasks waiting behind it.
     fn watch(&self) {
         let idle = &self.shared.idle;
         let mut quiet = 0;
@@ -794,8 +807,9 @@ impl Worker {
             let all_asleep = idle.sleeping() == self.shared.workers.len();
             quiet = if all_asleep { quiet + 1 } else { 0 };
             if self.sees_stuck() {
-                // Awake first: what is in the hand of one who counts as asleep is in no queue, and the one that
-                // it was taken from may fall asleep. The runtime would look idle.
+                // Wake up first: a task in the hands of a worker that counts as asleep is in no
+                // queue, and the worker it was taken from may fall asleep. The runtime would look
+                // idle.
                 self.wake_up();
                 if let Some(task) = self.help_stuck(true) {
                     self.own(|tasks| tasks.aged.push_back(task));
@@ -807,7 +821,7 @@ impl Worker {
         idle.wake_up(self.index);
     }
 
-    /// Parks, with nothing to look after but surplus memory, which is the last sleeper's.
+    /// Parks. The last sleeper also looks after surplus memory.
     fn park(&self) {
         trim::park(&self.parker, None, || self.shared.idle.sleeping() == self.shared.workers.len());
     }

@@ -1,4 +1,4 @@
-//! One worker as the others see it.
+//! One worker as the other threads see it.
 
 use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -9,21 +9,21 @@ use super::local::LocalQueue;
 use super::sharing::SHARE_EVERY;
 use super::watchdog::current_task::CurrentTask;
 
-/// One worker as the others see it.
+/// One worker as the other threads see it.
 pub(crate) struct WorkerShared {
     pub(crate) local: LocalQueue,
-    /// On lines of its own: others look into it while the worker is at work on its queue.
+    /// On cache lines of its own: other threads check it while the worker uses its queue.
     pub(crate) inbox: CachePadded<Inbox>,
-    /// Raised with every task that the worker takes: a worker whose figure stands still is in a
-    /// long behaviour.
+    /// Raised with every task that the worker takes: a worker whose count stands still is in a long
+    /// behaviour.
     pub(crate) ticks: AtomicU64,
-    /// The worker that asks this one for a task, and 1; 0 if none does.
+    /// The worker that asks this one for a task, plus 1; 0 if none does.
     pub(super) asker: AtomicUsize,
-    /// Whether it keeps its tasks, since sharing has not paid; a hint.
+    /// Whether it keeps its tasks because sharing has not paid; a hint.
     pub(super) keeps: AtomicBool,
-    /// What it runs, if somebody watches.
+    /// What it runs, if a watchdog observes it.
     pub(super) mark: CurrentTask,
-    /// Whether its thread has come to its end.
+    /// Whether its thread has ended.
     pub(super) ended: AtomicBool,
     pub(super) unparker: Unparker,
 }
@@ -32,24 +32,25 @@ impl WorkerShared {
     /// Counts that the worker itself looks for a task.
     #[inline]
     pub(super) fn tick(&self) {
-        // ORDERING: Relaxed, both. Written by the worker only; a hint for the watcher; who must be exact finds it asleep
-        // first.
+        // ORDERING: Relaxed, both. Only the worker writes it; a hint for the watcher; a check that
+        // must be exact first finds the worker asleep.
         let tick = self.ticks.load(Ordering::Relaxed).wrapping_add(1);
         self.ticks.store(tick, Ordering::Relaxed);
     }
 
-    /// How many tasks the worker has taken since somebody last looked, who has `seen` so many.
+    /// Returns how many tasks the worker has taken since the caller last looked, and updates
+    /// `seen`.
     pub(super) fn taken_since(&self, seen: &mut u64) -> u64 {
-        // ORDERING: Relaxed. A hint: a worker that is taken for stuck by mistake loses some tasks to another one.
+        // ORDERING: Relaxed. A hint: a worker mistaken for stuck loses some tasks to another one.
         let ticks = self.ticks.load(Ordering::Relaxed);
         ticks.wrapping_sub(std::mem::replace(seen, ticks))
     }
 
-    /// Whether the worker has tasks that it will be long in sharing: since somebody last looked it has taken none, or
-    /// fewer than it takes between two shares.
+    /// Returns whether the worker has tasks that it is not going to share soon: since the caller
+    /// last looked it has taken none, or fewer than it takes between two shares.
     pub(super) fn is_long_in_sharing(&self, seen: &mut u64) -> bool {
         let taken = self.taken_since(seen);
-        // ORDERING: Relaxed. For a choice that may be wrong.
+        // ORDERING: Relaxed. For a decision that may be wrong.
         let is_slow = taken < SHARE_EVERY as u64
             && self.local.len() > 0
             && !self.keeps.load(Ordering::Relaxed);

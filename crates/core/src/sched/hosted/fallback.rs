@@ -1,5 +1,5 @@
-//! The threads that run what the executor leaves waiting: as many as there are workers at the most, each started when it is
-//! needed for the first time.
+//! Fallback threads: run the workers that the executor neglects. There are at most as many as
+//! workers, each started on demand.
 
 use std::time::Instant;
 
@@ -9,7 +9,8 @@ use crate::sched::shared::Shared;
 use crate::sched::thread::Thread;
 
 impl Hosted {
-    /// Has a fallback thread run a worker that is overdue. If the system refuses it, the caller does.
+    /// Makes a fallback thread run an overdue worker. If the system refuses the thread, the caller
+    /// runs it.
     pub(super) fn call_fallback(&self, shared: &'static Shared) {
         if self.fallbacks.wake_one() {
             return;
@@ -22,7 +23,7 @@ impl Hosted {
         }
     }
 
-    /// Starts one more thread, unless there are as many as workers.
+    /// Starts another thread, unless there are as many as workers.
     fn start_fallback(&self, shared: &'static Shared) -> std::io::Result<()> {
         let mut state = self.fallbacks.0.lock();
         if state.started == self.slots.len() || state.is_dismissed {
@@ -30,7 +31,7 @@ impl Hosted {
         }
         let name = format!("{}-fallback-{}", shared.config.name, state.started);
         let thread = Thread::start(shared.thread_settings(name), move || {
-            // As on a worker's thread: what would block is refused.
+            // As on a worker's thread, blocking calls panic here.
             let _inside = Nested::enter();
             shared.between_hooks(|| {
                 shared.hosted().expect("its workers are hosted").run_fallback(shared);
@@ -41,7 +42,7 @@ impl Hosted {
         Ok(())
     }
 
-    /// The life of a fallback thread.
+    /// The main loop of a fallback thread.
     fn run_fallback(&self, shared: &'static Shared) {
         let (parker, unparker) = parking::pair();
         loop {
@@ -49,7 +50,7 @@ impl Hosted {
             if !self.fallbacks.rest(unparker.clone()) {
                 return;
             }
-            // What has become overdue before this thread could be found idle.
+            // Workers that became overdue before this thread could be found idle.
             self.run_neglected(shared);
             parker.park();
         }
@@ -67,12 +68,12 @@ impl Hosted {
         }
     }
 
-    /// Joins the fallback threads that are over by then, and leaves the others to themselves.
+    /// Joins the fallback threads that are over by then, and leaves the others running.
     pub(crate) fn join_until(&self, until: Instant) {
         self.fallbacks.take_threads().into_iter().for_each(|thread| thread.join_until(until));
     }
 
-    /// Waits for no fallback thread any more.
+    /// Stops waiting for fallback threads.
     pub(crate) fn detach(&self) {
         drop(self.fallbacks.take_threads());
     }

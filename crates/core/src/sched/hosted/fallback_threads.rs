@@ -1,11 +1,11 @@
-//! The fallback threads of a runtime: which there are, and which have nothing to do.
+//! The fallback threads of a runtime, and which of them are idle.
 
 use coact_sync::shim::sync::Mutex;
 use parking::Unparker;
 
 use crate::sched::thread::Thread;
 
-/// The fallback threads of a runtime.
+/// The fallback threads of a runtime, and which of them are idle.
 #[derive(Default)]
 pub(super) struct FallbackThreads(pub(super) Mutex<State>);
 
@@ -15,12 +15,12 @@ pub(super) struct State {
     pub(super) threads: Vec<Thread>,
     pub(super) started: usize,
     pub(super) is_dismissed: bool,
-    /// Whether it was told that the system refuses a thread.
+    /// Whether the system's refusal of a thread was reported.
     pub(super) has_complained: bool,
 }
 
 impl FallbackThreads {
-    /// Wakes a thread that has nothing to do; returns whether there is one.
+    /// Wakes an idle thread; returns whether there is one.
     pub(super) fn wake_one(&self) -> bool {
         let idle = self.0.lock().idle.pop();
         idle.is_some_and(|thread| {
@@ -29,7 +29,7 @@ impl FallbackThreads {
         })
     }
 
-    /// Adds a thread to those that have nothing to do. Returns false if it is to end.
+    /// Adds a thread to the idle ones. Returns `false` if it must end.
     pub(super) fn rest(&self, thread: Unparker) -> bool {
         let mut state = self.0.lock();
         if !state.is_dismissed {
@@ -38,7 +38,7 @@ impl FallbackThreads {
         !state.is_dismissed
     }
 
-    /// Ends the threads, when they have nothing to do.
+    /// Ends the threads when they are idle.
     pub(super) fn dismiss(&self) {
         let idle = {
             let mut state = self.0.lock();

@@ -1,4 +1,4 @@
-//! Models of hosted workers: a worker that is called is run, once, by whom it may be.
+//! Models of hosted workers: a worker that is called is run once, by a thread that may run it.
 
 use std::task::Waker;
 
@@ -24,7 +24,7 @@ impl World {
         Arc::new(Self { slot, sleep: MonitorSleep::new(), monitor: Permit::default() })
     }
 
-    /// As `Hosted::call`, but for the executor.
+    /// Like `Hosted::call`, except for the executor.
     fn call(&self) -> bool {
         let woken = matches!(self.slot.call(), Call::Wake { .. });
         if woken && self.sleep.is_to_end() {
@@ -33,7 +33,7 @@ impl World {
         woken
     }
 
-    /// As `Hosted::poll`, up to the turn.
+    /// Like `Hosted::poll`, up to the turn.
     fn poll(&self) -> Option<u8> {
         match self.slot.take_polled(Waker::noop().clone(), true).0 {
             Polled::Due(worker) => Some(worker),
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// As `Hosted::look_after`, until there is a worker for a fallback thread.
+    /// Like `Hosted::look_after`, until there is a worker for a fallback thread.
     fn look_after(&self) {
         while !self.slot.is_overdue() {
             if self.sleep.begin(|| self.slot.is_asleep()) {
@@ -52,10 +52,11 @@ impl World {
     }
 }
 
-/// A worker is called while the monitor falls asleep, and the executor does nothing: a fallback thread may run it.
+/// A worker is called while the monitor falls asleep, and the executor does nothing: a fallback
+/// thread may run it.
 ///
-/// Fails if the monitor looks at the slot before it says that it sleeps, and if the caller looks for it before the worker
-/// is due.
+/// Fails if the monitor checks the slot before it announces its sleep, and if the caller checks for
+/// that before the worker is due.
 #[test]
 fn call_against_the_nap() {
     check(|| {
@@ -74,7 +75,7 @@ fn call_against_the_nap() {
 
 /// A worker falls asleep for the second time, and is called: whichever comes last, it is due.
 ///
-/// Fails if `put` forgets that it was called.
+/// Fails if `put` ignores that it was called.
 #[test]
 fn call_against_put() {
     check(|| {
@@ -92,8 +93,8 @@ fn call_against_put() {
     });
 }
 
-/// The executor polls a worker that was called, and a fallback thread looks for what it leaves: one of them runs it, or it
-/// is left to the executor, which has not neglected it.
+/// The executor polls a worker that was called, while a fallback thread looks for neglected ones:
+/// one of them runs it, or it is left to the executor, which has not neglected it.
 #[test]
 fn poll_against_a_fallback() {
     check(|| {
@@ -109,9 +110,10 @@ fn poll_against_a_fallback() {
     });
 }
 
-/// The runtime stops while a thread puts a worker back: the worker ends, with that thread or with the monitor.
+/// The runtime stops while a thread puts a worker back: the worker ends, on that thread or on the
+/// monitor.
 ///
-/// Fails if the thread looks at the phase before it puts the worker back.
+/// Fails if the thread checks the phase before it puts the worker back.
 #[test]
 fn stop_against_put() {
     check(|| {
@@ -122,14 +124,14 @@ fn stop_against_put() {
         let monitor = thread::spawn({
             let (world, phase) = (world.clone(), phase.clone());
             move || {
-                // As `Shared::close`, and then `Hosted::look_after`.
-                // ORDERING: Release and acquire, as in `Shared::set_phase` and `Shared::phase`.
+                // Like `Shared::close`, followed by `Hosted::look_after`.
+                // ORDERING: Release and Acquire, as in `Shared::set_phase` and `Shared::phase`.
                 phase.store(true, Ordering::Release);
                 world.slot.take_vacant()
             }
         });
         world.slot.put(worker, Next::Asleep);
-        // As `Hosted::run`.
+        // Like `Hosted::run`.
         // ORDERING: Acquire, as above.
         let has_stopped = phase.load(Ordering::Acquire);
         let here = has_stopped.then(|| world.slot.take_vacant()).flatten();

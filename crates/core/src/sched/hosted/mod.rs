@@ -1,9 +1,9 @@
-//! Workers on the threads of an executor: each is a future that is polled while there is something to do. See
-//! README.md.
+//! Hosted workers: workers on the threads of an executor, each as a future that is polled while
+//! there is something to do. See README.md.
 //!
-//! A worker that has nothing to do, or has had its turn ([`turn`]), is left in its *slot* ([`worker_slot`]), and the thread goes back
-//! to the executor. What the executor leaves waiting is found by a thread that looks ([`monitor`]), and run by others
-//! ([`fallback`]).
+//! A worker that has nothing to do, or has had its turn ([`turn`]), is left in its *slot*
+//! ([`worker_slot`]), and the thread returns to the executor. A monitoring thread ([`monitor`])
+//! finds workers that the executor neglects, and other threads run them ([`fallback`]).
 
 mod fallback;
 mod fallback_threads;
@@ -38,7 +38,8 @@ impl Hosted {
 
     /// Runs a worker for one turn on behalf of the executor, if it has something to do.
     ///
-    /// Not in the middle of a body or of a waker, where some executors poll: a fallback thread does it then.
+    /// Does nothing inside a body or a waker, where some executors poll: then a fallback thread
+    /// does it.
     pub(crate) fn poll(
         &self,
         shared: &'static Shared,
@@ -56,15 +57,15 @@ impl Hosted {
         if has_ended { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// The executor has dropped a worker's future.
+    /// Records that the executor has dropped a worker's future.
     pub(crate) fn desert(&self, index: usize) {
         let waker = self.slots[index].desert();
         drop_quietly(|| drop(waker));
         self.monitor.unpark();
     }
 
-    /// Runs a worker for one turn, or to its end if the runtime has stopped, and returns whether it has come to that. If it is
-    /// due after the turn, `wake` is called.
+    /// Runs a worker for one turn, or to its end if the runtime has stopped, and returns whether it
+    /// has ended. If it is due after the turn, calls `wake`.
     fn run(
         &self,
         shared: &'static Shared,
@@ -83,8 +84,9 @@ impl Hosted {
             };
             parked.asleep = next == Next::Asleep;
             wake_up(self, self.slots[index].put(parked, next));
-            // The monitor ends those that it finds in their slots. It has seen the phase before it looked into this one,
-            // under the lock: if it has found this worker running, so does this thread see it now.
+            // The monitor ends those that it finds in their slots. It has seen the phase before it
+            // looked into this slot, under the lock: if it has found this worker running, this
+            // thread now sees the phase as well.
             if shared.phase() != Phase::Stopped {
                 return false;
             }
@@ -95,7 +97,7 @@ impl Hosted {
         }
     }
 
-    /// The end of a worker. Returns the waker of its future.
+    /// Ends a worker. Returns the waker of its future.
     fn end(&self, shared: &Shared, index: usize, parked: &ParkedWorker) -> Option<Waker> {
         parked.worker.leave_queue();
         let waker = self.slots[index].end();
@@ -104,7 +106,7 @@ impl Hosted {
     }
 }
 
-/// The same for the futures of workers that have ended.
+/// Wakes the futures of workers that have ended.
 pub(crate) fn wake_all(wakers: Vec<Waker>) {
     wakers.into_iter().for_each(wake);
 }

@@ -1,4 +1,5 @@
-//! The thread that looks after hosted workers. It runs none of their tasks while the runtime does, so nothing keeps it.
+//! The monitor: the thread that looks after hosted workers. It runs none of their tasks while the
+//! runtime is running, so nothing blocks it.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -12,22 +13,22 @@ use crate::sched::shared::Shared;
 use crate::sched::trim;
 use crate::sched::trim::park_for;
 
-/// How long a worker that is due waits for the executor before a fallback thread runs it; up to twice that.
+/// How long a due worker waits for the executor before a fallback thread runs it; up to twice that.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// How many looks in a row find all workers asleep before the monitor sleeps, too.
+/// How many checks in a row find all workers asleep before the monitor sleeps as well.
 const QUIET_LOOKS: u32 = 10;
 
-/// What the monitor has seen at its last look.
+/// What the monitor saw at its last check.
 struct Seen {
-    /// How many tasks each worker had taken.
+    /// The number of tasks that each worker had taken.
     ticks: Vec<u64>,
     /// Whether there were tasks in inboxes.
     tasks: bool,
 }
 
 impl Hosted {
-    /// The life of the monitor: until the runtime has stopped, and no worker waits for a thread. Returns the wakers of the
-    /// futures that are over.
+    /// The main loop of the monitor: until the runtime has stopped, and no worker waits for a
+    /// thread. Returns the wakers of the futures that are over.
     pub(crate) fn look_after(&self, shared: &'static Shared, parker: &Parker) -> Vec<Waker> {
         let mut seen = Seen { ticks: vec![0; self.slots.len()], tasks: false };
         let mut quiet = 0;
@@ -48,11 +49,12 @@ impl Hosted {
         wakers
     }
 
-    /// Has a worker that sleeps take what another one will be long in sharing, or what has been in an inbox since the last
-    /// look: a worker does not tell what it shares before its behaviour has ended.
+    /// Makes a sleeping worker take what another one is not going to share soon, or what has been
+    /// in an inbox since the last check: a worker does not announce what it shares before its
+    /// behaviour has ended.
     ///
-    /// A fallback thread runs that worker: the executor has had its time, and its waker is foreign code, which could keep
-    /// the monitor.
+    /// A fallback thread runs that worker: the executor has had its time, and its waker is foreign
+    /// code, which could block the monitor.
     fn help_stuck(&self, shared: &'static Shared, seen: &mut Seen) {
         let has_tasks = shared.has_tasks_in_inboxes();
         let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
@@ -89,12 +91,14 @@ impl Hosted {
         self.sleep.end();
     }
 
-    /// Ends the workers that no thread runs, once the runtime has stopped: the others end where they run.
+    /// Ends the workers that no thread is running, once the runtime has stopped: the others end
+    /// where they run.
     fn end_vacant(&self, shared: &Shared) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for (index, slot) in self.slots.iter().enumerate() {
             let Some(mut parked) = slot.take_vacant() else { continue };
-            // It keeps its waker: a worker that is not put back in between is woken once, at its end.
+            // It keeps its waker: a worker that is not put back in between is woken once, at its
+            // end.
             loop {
                 match parked.worker.take_turn(parked.asleep) {
                     Turn::Ended => break,

@@ -2,10 +2,11 @@
 
 use coact_sync::shim::atomic::{AtomicBool, Ordering};
 
-/// Whether the monitor is to be woken when a worker is called.
+/// Whether the monitor must be woken when a worker is called.
 ///
-/// ORDERING: all relaxed. The slots' locks order them: the monitor says that it sleeps, and then looks at each slot
-/// under its lock; a thread that changes a slot from asleep does so under that lock, and then looks here.
+/// ORDERING: all Relaxed. The slots' locks order them: the monitor announces its sleep, and then
+/// checks each slot under its lock; a thread that changes a slot from asleep does so under that
+/// lock, and then checks here.
 pub(super) struct MonitorSleep(AtomicBool);
 
 impl MonitorSleep {
@@ -13,7 +14,7 @@ impl MonitorSleep {
         Self(AtomicBool::new(false))
     }
 
-    /// Says that the monitor sleeps; returns whether it may, since all workers do.
+    /// Announces that the monitor sleeps; returns whether it may, since all workers do.
     pub(super) fn begin(&self, are_asleep: impl FnOnce() -> bool) -> bool {
         self.0.store(true, Ordering::Relaxed);
         are_asleep()
@@ -23,7 +24,8 @@ impl MonitorSleep {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether the monitor sleeps: the caller, who has changed a slot from asleep, wakes it.
+    /// Returns whether the monitor sleeps: then the caller, which has changed a slot from asleep,
+    /// wakes it.
     pub(super) fn is_to_end(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

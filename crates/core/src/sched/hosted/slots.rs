@@ -1,4 +1,5 @@
-//! The workers of a runtime that an executor hosts, as all threads see them. Knows neither the runtime nor what a worker does.
+//! The hosted workers of a runtime, as all threads see them. Knows neither the runtime nor what a
+//! worker does.
 
 use std::task::Waker;
 
@@ -19,26 +20,28 @@ pub(crate) struct Hosted {
     pub(super) fallbacks: FallbackThreads,
 }
 
-/// A worker that no thread runs.
+/// A worker that no thread is running.
 pub(super) struct ParkedWorker {
     pub(super) worker: Box<dyn HostedWorker>,
     /// Whether it is among the sleepers, or was called from there.
     pub(super) asleep: bool,
 }
 
-/// A worker that runs for a turn on any thread.
+/// A worker that can run for a turn on any thread.
 pub(super) trait HostedWorker: Send {
-    /// Runs tasks until it has had its share or there are none. It comes from the list of sleepers if it was `asleep`.
+    /// Runs tasks until it has had its share or there are none. It comes from the list of sleepers
+    /// if it was `asleep`.
     fn take_turn(&self, asleep: bool) -> Turn;
 
-    /// Takes what waits behind the worker that is `stuck`, or lies in an inbox. Returns whether there was anything.
+    /// Takes what waits behind the `stuck` worker, or is in an inbox. Returns whether there was
+    /// anything.
     fn fetch(&self, stuck: Option<usize>) -> bool;
 
-    /// The end of the worker.
+    /// Ends the worker.
     fn leave_queue(&self);
 }
 
-/// How a turn has ended.
+/// The result of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     /// There is more to do.
@@ -50,7 +53,7 @@ pub(super) enum Turn {
 }
 
 impl Hosted {
-    /// The slots of so many workers, and the parker of the monitor.
+    /// Creates the slots of this many workers, and the parker of the monitor.
     pub(in crate::sched) fn new(workers: usize) -> (Self, Parker) {
         let (parker, monitor) = parking::pair();
         let slots = (0..workers).map(|_| CachePadded::new(WorkerSlot::new())).collect();
@@ -58,13 +61,13 @@ impl Hosted {
         (Self { slots, sleep, monitor, fallbacks: FallbackThreads::default() }, parker)
     }
 
-    /// Has some thread run a worker that was taken off the list of sleepers.
+    /// Makes some thread run a worker that was taken off the list of sleepers.
     pub(in crate::sched) fn call(&self, index: usize) {
         self.wake(self.slots[index].call());
     }
 
-    /// The runtime has stopped: the monitor ends the workers. (Wakers are the user's, and may not come back: whoever stops
-    /// the runtime calls none.)
+    /// Announces that the runtime has stopped: the monitor ends the workers. (Wakers are user code,
+    /// and may not return: the thread that stops the runtime calls none.)
     pub(in crate::sched) fn stop(&self) {
         self.monitor.unpark();
     }
@@ -73,7 +76,7 @@ impl Hosted {
         self.wake(self.slots[index].put(parked, next));
     }
 
-    /// Has the executor poll a worker, or a fallback thread run it.
+    /// Makes the executor poll a worker, or a fallback thread run it.
     pub(super) fn wake(&self, call: Call) {
         if let Call::Wake { neglected, .. } = call {
             if self.sleep.is_to_end() || neglected && !self.fallbacks.wake_one() {
@@ -90,8 +93,8 @@ impl Hosted {
     }
 }
 
-/// Has an executor poll a future. Its wakers are foreign code, which may do anything: what would block is refused there, and
-/// a panic is reported.
+/// Makes an executor poll a future. Its wakers are foreign code, which may do anything: blocking
+/// calls panic there, and a panic is reported.
 pub(super) fn wake(waker: Waker) {
     let _nested = Nested::enter();
     drop_quietly(|| waker.wake());

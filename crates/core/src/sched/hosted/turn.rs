@@ -1,4 +1,4 @@
-//! One turn of a worker on a thread that is not its own.
+//! One turn of a hosted worker on any thread.
 
 use crate::current;
 use std::time::{Duration, Instant};
@@ -8,17 +8,19 @@ use crate::sched::phase::Phase;
 use crate::sched::worker::Worker;
 use crate::task::TaskPtr;
 
-/// After so many behaviours the thread is given back: other tasks of the executor have their turn.
+/// The number of behaviours after which the thread is returned: other tasks of the executor have
+/// their turn.
 const TURN: u32 = 128;
-/// Or after this time, if they are long ones.
+/// The time after which it is, if they are long ones.
 const TIME: Duration = Duration::from_micros(100);
-/// After so many behaviours the turn is timed: most are over by then, and to look at the clock takes as long as a short one.
+/// The number of behaviours from which the turn is timed: most are over by then, and reading the
+/// clock takes as long as a short behaviour.
 const TIMED_FROM: u32 = 4;
 /// A worker that an executor hosts.
 pub(super) struct OnLoan(pub(super) Worker);
 
-// SAFETY: what is in a worker may go from thread to thread but for the tasks of its `stolen`, which are raw pointers. That
-// is empty while no method of the worker runs; and tasks may be run by any thread.
+// SAFETY: everything in a worker may move between threads except the tasks in its `stolen`, which
+// are raw pointers. That is empty while no method of the worker runs; and any thread may run tasks.
 unsafe impl Send for OnLoan {}
 
 impl HostedWorker for OnLoan {
@@ -36,8 +38,8 @@ impl HostedWorker for OnLoan {
 }
 
 impl Worker {
-    /// Runs tasks as this worker on the current thread, until it has had its share or there are none. It comes from
-    /// the list of sleepers if it was `asleep`.
+    /// Runs tasks as this worker on the current thread, until it has had its share or there are
+    /// none. It comes from the list of sleepers if it was `asleep`.
     pub(super) fn take_turn(&self, asleep: bool) -> Turn {
         let turn = || match self.shared.watchdog() {
             None => self.turn::<false>(asleep),
@@ -66,8 +68,8 @@ impl Worker {
         }
     }
 
-    /// Gets up and takes what waits behind the worker that is `stuck`, if there is one, or lies in an inbox. Returns whether
-    /// there was anything: otherwise it sleeps again.
+    /// Gets up and takes what waits behind the `stuck` worker, if there is one, or is in an inbox.
+    /// Returns whether there was anything: otherwise it sleeps again.
     pub(super) fn fetch(&self, stuck: Option<usize>) -> bool {
         let fetched = self.get_up_for(stuck);
         if let Ok(task) = fetched {
@@ -86,9 +88,10 @@ impl Worker {
     }
 
     fn get_up_for(&self, stuck: Option<usize>) -> Result<TaskPtr, Turn> {
-        // A look for idleness that sees the worker asleep twice sees that it was awake in between (`Shared::stamp`).
+        // A check for idleness that sees the worker asleep twice sees that it was awake in between
+        // (`Shared::stamp`).
         self.tick();
-        // Called or not, from here on it is no sleeper, and counts as searching.
+        // Called or not, from here on it is not a sleeper, and counts as searching.
         self.shared.idle.wake_up(self.index);
         if let Some(task) = stuck.and_then(|worker| self.steal_from(worker, true)) {
             self.own(|tasks| tasks.aged.push_back(task));
@@ -96,8 +99,8 @@ impl Worker {
         self.search_once()
     }
 
-    /// As `Worker::search`, but that it does not spin: the executor may have something to do. Tasks in the queues of
-    /// other workers are shared by these, or found by the fallback thread.
+    /// Like `Worker::search`, but does not spin: the executor may have something to do. Tasks in
+    /// the queues of other workers are shared by these, or found by the fallback thread.
     fn search_once(&self) -> Result<TaskPtr, Turn> {
         let (shared, idle) = (self.shared, &self.shared.idle);
         loop {

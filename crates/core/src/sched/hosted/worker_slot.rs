@@ -1,32 +1,35 @@
-//! Where a hosted worker is while no thread runs it, and who is to run it next.
+//! A hosted worker while no thread is running it, and what is to run it next.
 
 use std::task::Waker;
 
 use coact_sync::shim::sync::Mutex;
 
-/// The place of one worker. All of its state changes under its lock; wakers are cloned, woken and dropped outside.
+/// The slot of one worker. All of its state changes under its lock; wakers are cloned, woken and
+/// dropped outside.
 pub(super) struct WorkerSlot<W>(Mutex<State<W>>);
 
 struct State<W> {
     status: Status<W>,
-    /// How to have the executor poll the worker: there unless it was used since the last poll.
+    /// How to make the executor poll the worker: `Some` unless it was used since the last poll.
     waker: Option<Waker>,
-    /// The executor has left the worker waiting, and has not polled it since: a fallback thread may run it.
+    /// The executor has neglected the worker, and has not polled it since: a fallback thread may
+    /// run it.
     neglected: bool,
 }
 
 enum Status<W> {
     /// The worker has nothing to do: it is among its runtime's sleepers.
     Asleep(W),
-    /// It has something to do, and waits for a thread. `seen` is whether the monitor has found it so before.
+    /// It has something to do, and waits for a thread. `seen` says whether the monitor has already
+    /// found it so.
     Due { worker: W, seen: bool },
-    /// A thread runs it. `called` is whether it was called meanwhile.
+    /// A thread is running it. `called` says whether it was called meanwhile.
     Running { called: bool },
-    /// The runtime has stopped, and the worker is gone.
+    /// The runtime has stopped, and the worker has ended.
     Over,
 }
 
-/// What is to be done after a call, or after a turn.
+/// What must be done after a call, or after a turn.
 #[derive(Debug)]
 pub(super) enum Call {
     /// Nothing: the worker is on its way, asleep, or over.
@@ -35,18 +38,18 @@ pub(super) enum Call {
     Wake { waker: Option<Waker>, neglected: bool },
 }
 
-/// What a poll finds.
+/// The result of a poll.
 #[derive(Debug)]
 pub(super) enum Polled<W> {
     /// The worker, to be run.
     Due(W),
     /// It has nothing to do, or another thread has it.
     Nothing,
-    /// It is gone for good.
+    /// It has ended.
     Over,
 }
 
-/// How a worker comes back from a turn.
+/// How a worker returns from a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// It has more to do.
@@ -56,7 +59,7 @@ pub(super) enum Next {
 }
 
 impl<W> WorkerSlot<W> {
-    /// A slot whose worker runs: it is about to be put there.
+    /// Creates a slot whose worker is running, and about to be put there.
     pub(super) fn new() -> Self {
         let status = Status::Running { called: false };
         Self(Mutex::new(State { status, waker: None, neglected: false }))
@@ -78,8 +81,8 @@ impl<W> WorkerSlot<W> {
         }
     }
 
-    /// Takes the worker to run it, if it is due and may be run now, for the executor, which polls with this waker. Also
-    /// returns a waker that is to be dropped.
+    /// Takes the worker to run it if it is due and may run now, for the executor, which polls with
+    /// this waker. Also returns a waker to be dropped.
     pub(super) fn take_polled(&self, waker: Waker, may_run: bool) -> (Polled<W>, Option<Waker>) {
         let mut state = self.0.lock();
         if matches!(state.status, Status::Over) {
@@ -91,8 +94,8 @@ impl<W> WorkerSlot<W> {
         (worker.map_or(Polled::Nothing, Polled::Due), before)
     }
 
-    /// A look of the monitor: whether the executor has left the worker waiting since the last one, or before. A fallback
-    /// thread may take it then.
+    /// Called by the monitor: returns whether the executor has neglected the worker since the last
+    /// call, or before. Then a fallback thread may take it.
     pub(super) fn is_overdue(&self) -> bool {
         let mut state = self.0.lock();
         let neglected = state.neglected;
@@ -115,13 +118,13 @@ impl<W> WorkerSlot<W> {
         self.0.lock().take_if(|status| matches!(status, Status::Asleep(_)))
     }
 
-    /// Takes it if no thread runs it.
+    /// Takes it if no thread is running it.
     pub(super) fn take_vacant(&self) -> Option<W> {
         let is_vacant = |status: &_| matches!(status, Status::Asleep(_) | Status::Due { .. });
         self.0.lock().take_if(is_vacant)
     }
 
-    /// Gives the worker back after a turn. It is due if it has more to do, or was called meanwhile.
+    /// Puts the worker back after a turn. It is due if it has more to do, or was called meanwhile.
     pub(super) fn put(&self, worker: W, next: Next) -> Call {
         let mut state = self.0.lock();
         if state.is_due_after(next) {
@@ -131,8 +134,8 @@ impl<W> WorkerSlot<W> {
         Call::Heard
     }
 
-    /// The same for the monitor, which does not ask the executor: if the worker is due a fallback thread may run it, and
-    /// `true` is returned. Its waker stays for the next call.
+    /// The same for the monitor, which does not ask the executor: if the worker is due, a fallback
+    /// thread may run it, and this returns `true`. Its waker stays for the next call.
     pub(super) fn put_neglected(&self, worker: W, next: Next) -> bool {
         let mut state = self.0.lock();
         let is_due = state.is_due_after(next);
@@ -142,14 +145,15 @@ impl<W> WorkerSlot<W> {
         is_due
     }
 
-    /// The worker is gone for good. Returns the waker of the future, which is over, too.
+    /// Records that the worker has ended. Returns the waker of its future, which is over, too.
     pub(super) fn end(&self) -> Option<Waker> {
         let mut state = self.0.lock();
         state.status = Status::Over;
         state.waker.take()
     }
 
-    /// The executor has dropped the worker's future: it will not poll it any more. Returns the waker, to be dropped.
+    /// Records that the executor has dropped the worker's future and is not going to poll it any
+    /// more. Returns the waker, to be dropped.
     pub(super) fn desert(&self) -> Option<Waker> {
         let mut state = self.0.lock();
         state.neglected = true;
@@ -166,7 +170,8 @@ impl<W> WorkerSlot<W> {
 }
 
 impl<W> State<W> {
-    /// Whether the worker, which runs, is due after its turn: it has more to do, or was called meanwhile.
+    /// Returns whether the running worker is due after its turn: it has more to do, or was called
+    /// meanwhile.
     fn is_due_after(&self, next: Next) -> bool {
         next == Next::Due || matches!(self.status, Status::Running { called: true })
     }

@@ -11,7 +11,7 @@ use super::Inbox;
 use crate::sched::loom::check;
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
-/// A task whose contents loom watches.
+/// A task whose contents loom checks.
 #[repr(C)]
 struct Letter {
     task: Task,
@@ -36,27 +36,27 @@ fn push(inbox: &Inbox, number: usize) {
         link: AtomicPtr::new(null_mut()),
         number: UnsafeCell::new(0),
     };
-    // SAFETY: nobody else knows the letter yet.
+    // SAFETY: no other thread knows the letter yet.
     letter.number.with_mut(|place| unsafe { *place = number });
     let letter = NonNull::from(Box::leak(Box::new(letter)));
-    // SAFETY: live, and given away.
+    // SAFETY: the letter is live, and given away.
     unsafe { inbox.push(letter.cast()) };
 }
 
 fn take_all(inbox: &Inbox) -> Vec<usize> {
     let read = |task: TaskPtr| {
-        // SAFETY: made from such a box, and taken once.
+        // SAFETY: it was created from such a box, and is taken once.
         let letter = unsafe { Box::from_raw(task.cast::<Letter>().as_ptr()) };
-        // SAFETY: the letter is ours.
+        // SAFETY: this thread owns the letter.
         letter.number.with(|number| unsafe { *number })
     };
     inbox.take_all().map(read).collect()
 }
 
-/// Two threads push while a third takes: each letter once, each thread's in its order, and their
-/// contents visible.
+/// Two threads push while a third takes: it gets each letter once, each thread's letters in order,
+/// and sees their contents.
 ///
-/// Fails with a `Relaxed` success in `push`, and with a `Relaxed` exchange in `take_all`.
+/// Fails with a `Relaxed` success in `push_all`, and with a `Relaxed` exchange in `take_all`.
 #[test]
 fn push_against_push_against_take() {
     check(|| {

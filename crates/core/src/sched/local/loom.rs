@@ -9,7 +9,7 @@ use super::{LocalQueue, Tasks};
 use crate::sched::loom::check;
 use crate::task::TaskPtr;
 
-/// A task that is not run, only counted.
+/// A task that is only counted and not run.
 fn task(number: usize) -> TaskPtr {
     NonNull::new(without_provenance_mut(number * 8)).unwrap()
 }
@@ -28,7 +28,7 @@ fn pop(tasks: &mut Tasks) -> Option<TaskPtr> {
     tasks.next.take().or_else(|| tasks.fresh.pop_back()).or_else(|| tasks.aged.pop_front())
 }
 
-/// Pushes as a worker does: by the short ways, as far as they lead.
+/// Pushes like a worker: on the fast paths, as far as they work.
 fn push(queue: &LocalQueue, task: TaskPtr) {
     // SAFETY: the models call this on the owner's thread.
     unsafe {
@@ -41,9 +41,9 @@ fn push(queue: &LocalQueue, task: TaskPtr) {
     }
 }
 
-/// Pops until there is nothing; as the owner.
+/// Pops until there is nothing, as the owner.
 fn pop_all(queue: &LocalQueue) -> Vec<usize> {
-    // SAFETY: the models call this on the owner's thread, or when no other is left.
+    // SAFETY: the models call this on the owner's thread, or when no other thread is left.
     std::iter::from_fn(|| unsafe { queue.own(pop) }).map(number).collect()
 }
 
@@ -54,8 +54,9 @@ fn assert_all(mut numbers: Vec<usize>, count: usize) {
 
 /// The owner pushes and pops while a thief steals: never both inside, no task lost or taken twice.
 ///
-/// Fails without either of the barriers, with a `Relaxed` load of `busy` in `owner_is_outside` or of
-/// the hindrances in `try_enter`, and with a `Relaxed` store in `leave` or at the end of `steal`.
+/// Fails without either of the barriers, with a `Relaxed` load of `busy` in `owner_is_outside` or
+/// of the hindrances in `try_enter`, and with a `Relaxed` store in `leave` or at the end of
+/// `steal`.
 #[test]
 fn owner_against_thief() {
     check(|| {
@@ -66,7 +67,7 @@ fn owner_against_thief() {
             let queue = queue.clone();
             move || steal(&queue, false)
         });
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         unsafe { queue.own(|tasks| tasks.fresh.push_back(task(2))) };
         let mut got = pop_all(&queue);
         got.extend(thief.join().unwrap());
@@ -74,10 +75,10 @@ fn owner_against_thief() {
     });
 }
 
-/// The owner puts a task into `next` and takes it, by the short way where no thief is in that, while a thief looks for
-/// it: it is run once, and each side sees what the other has left.
+/// The owner puts a task into `next` and takes it, on the fast path unless a thief is in the way,
+/// while a thief looks for it: it is run once, and each side sees what the other has left.
 ///
-/// Fails without either of the barriers, and if the owner goes on where a thief is in the way.
+/// Fails without either of the barriers, and if the owner continues while a thief is in the way.
 #[test]
 fn next_against_thief() {
     check(|| {
@@ -96,10 +97,10 @@ fn next_against_thief() {
     });
 }
 
-/// The owner puts a task before another one, and takes what it has put aside, by the short ways, while a thief takes
-/// what it finds.
+/// The owner puts a task before another one, and takes what it has put aside, on the fast paths,
+/// while a thief takes what it finds.
 ///
-/// Fails if the owner goes on where a thief is in the way.
+/// Fails if the owner continues while a thief is in the way.
 #[test]
 fn fresh_against_thief() {
     check(|| {
@@ -112,9 +113,9 @@ fn fresh_against_thief() {
         });
         push(&queue, task(1));
         push(&queue, task(2));
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         let mut got = Vec::from_iter(unsafe { queue.try_take() }.map(number));
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         got.extend(unsafe { queue.try_take() }.map(number));
         got.extend(pop_all(&queue));
         got.extend(thief.join().unwrap());
@@ -123,7 +124,8 @@ fn fresh_against_thief() {
     });
 }
 
-/// The owner comes in twice, and waits for the thief in between: what it did the first time is seen.
+/// The owner enters twice, and waits for the thief in between, which sees what the owner did the
+/// first time.
 #[test]
 fn owner_waits_for_a_thief() {
     check(|| {
@@ -154,7 +156,7 @@ fn thief_against_thief() {
             let queue = queue.clone();
             thread::spawn(move || steal(&queue, with_next))
         });
-        // SAFETY: as above.
+        // SAFETY: this thread is the owner.
         let mut got: Vec<_> = unsafe { queue.own(pop) }.map(number).into_iter().collect();
         thieves.into_iter().for_each(|thief| got.extend(thief.join().unwrap()));
         got.extend(pop_all(&queue));

@@ -1,4 +1,5 @@
-//! Models of waiting until several runtimes are idle: nobody is left waiting, and no work is missed.
+//! Models of waiting until several runtimes are idle: no thread is left waiting, and no work is
+//! missed.
 
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ impl Wake for Permit {
     }
 }
 
-/// Cut down to whether it is quiescence, which is looked at with the weakest orderings: `tell` relies on nothing
-/// that came before it.
+/// Reduced to a flag for quiescence, which is read with the weakest orderings: `tell` does not rely
+/// on anything before it.
 #[derive(Default)]
 struct Runtime {
     is_quiet: AtomicBool,
@@ -38,7 +39,7 @@ impl Runtime {
     }
 }
 
-/// As `wait`.
+/// Like `wait`.
 fn wait(runtimes: &[Arc<Runtime>]) {
     let permit = Arc::<Permit>::default();
     let _watch = Watch::new(Arc::clone(&permit).into());
@@ -47,8 +48,8 @@ fn wait(runtimes: &[Arc<Runtime>]) {
     }
 }
 
-/// Two runtimes become quiet while a thread begins to wait for both: the last of them that the thread has not
-/// seen tells it.
+/// Two runtimes become quiet while a thread begins to wait for both: the last of them that the
+/// thread has not seen notifies it.
 ///
 /// Fails without the fence in `Watchers::add`, and without that in `Watchers::tell`.
 #[test]
@@ -64,7 +65,7 @@ fn watch_against_tell() {
     });
 }
 
-/// One who waits goes away while another begins to wait: that one is told all the same.
+/// One waiter leaves while another begins to wait: the second is notified all the same.
 ///
 /// Fails if `Watchers::add` or `Watchers::remove` sets the count instead of changing it.
 #[test]
@@ -99,9 +100,9 @@ impl Token {
     }
 
     /// # Safety
-    /// The task was made by `task`, and is freed once.
+    /// The task was created by `task`, and is freed once.
     unsafe fn free(task: TaskPtr) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the task was created by `task` from such a box, and is freed once.
         drop(unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) });
     }
 }
@@ -134,18 +135,18 @@ impl Host {
         Self { shared, permit: Permit::default() }
     }
 
-    /// As `Shared::leave`.
+    /// Like `Shared::leave`.
     fn leave(&self, task: TaskPtr) {
-        // SAFETY: ready, and given to us.
+        // SAFETY: the task is ready, and owned by this function.
         unsafe { self.shared.workers[0].inbox.push(task) };
-        // ORDERING: SeqCst, as in `Shared::notify_of_inbox`, whose place this takes.
+        // ORDERING: SeqCst, as in `Shared::notify_of_inbox`, which this replaces.
         fence(Ordering::SeqCst);
         if self.shared.idle.choose_sleeper().is_some() {
             self.permit.unpark();
         }
     }
 
-    /// As `Worker::search`, of a worker that sleeps. It counts as awake after this.
+    /// Like `Worker::search`, for a worker that sleeps. It then counts as awake.
     fn receive(&self) -> TaskPtr {
         loop {
             if !self.shared.has_tasks() || !self.shared.idle.wake_up(0) {
@@ -160,7 +161,7 @@ impl Host {
         }
     }
 
-    /// As `Worker::take`, of a worker that has none of its own, and as `Worker::sleep`.
+    /// Like `Worker::take`, for a worker without tasks of its own, and like `Worker::sleep`.
     fn rest(&self) {
         let ticks = &self.shared.workers[0].ticks;
         ticks.store(ticks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -169,8 +170,8 @@ impl Host {
     }
 }
 
-/// A task is sent to and fro between two runtimes, and is always in the one that is not looked at: they are not
-/// found idle.
+/// A task is sent to and fro between two runtimes, and is always in the one that is not being
+/// checked: they are not found idle.
 ///
 /// Fails if the stamps are not compared.
 #[test]
@@ -186,7 +187,7 @@ fn a_look_against_a_task_that_moves() {
                 here.rest();
                 let task = here.receive();
                 if me == 0 {
-                    // SAFETY: nobody else has it. The worker is awake for good.
+                    // SAFETY: no other thread has it. The worker stays awake.
                     return unsafe { Token::free(task) };
                 }
                 there.leave(task);

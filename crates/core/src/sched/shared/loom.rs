@@ -1,7 +1,8 @@
-//! Models of waiting until a runtime is idle, and of stopping it: nobody is left waiting, and no task
-//! is left behind, nor is an external thread missed.
+//! Models of waiting until a runtime is idle, and of stopping it: no thread is left waiting, no
+//! task is left behind, and no external thread is missed.
 //!
-//! The code is that of `shared.rs` and `visits.rs`. Workers are cut down to how they fall asleep, as in `Worker::sleep`.
+//! The code is that of `shared.rs` and `presence.rs`. Workers are reduced to how they fall asleep,
+//! as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::sched::loom::{check, check_bounded};
 use crate::sched::presence::{ExternalThreads, PresenceCell};
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
-/// A time that never runs out in a model.
+/// A time that never passes in a model.
 const EVER: Duration = Duration::from_secs(1);
 
 fn runtime(workers: usize) -> Arc<Shared> {
@@ -29,7 +30,7 @@ fn runtime(workers: usize) -> Arc<Shared> {
 }
 
 impl Shared {
-    /// As `Worker::sleep` up to where it parks.
+    /// Like `Worker::sleep` up to where it parks.
     fn fall_asleep_in_model(&self, worker: usize) {
         self.idle.fall_asleep(worker);
         assert!(!self.has_tasks());
@@ -37,7 +38,8 @@ impl Shared {
     }
 }
 
-/// The last outstanding work ends while the only worker falls asleep: one of the two tells the waiter.
+/// The last outstanding work ends while the only worker falls asleep: one of the two notifies the
+/// waiter.
 ///
 /// Fails without the fence in `end_outstanding`, and without that in `fall_asleep`.
 #[test]
@@ -60,9 +62,10 @@ fn end_outstanding_against_fall_asleep() {
     });
 }
 
-/// A worker begins outstanding work and falls asleep: whoever finds all asleep sees the work.
+/// A worker begins outstanding work and falls asleep: a thread that finds all workers asleep sees
+/// the work.
 ///
-/// Fails if `Idle::fall_asleep` counts the sleeper relaxed, or `Idle::sleeping` reads it so.
+/// Fails if `Idle::fall_asleep` counts the sleeper with `Relaxed`, or `Idle::sleeping` reads it so.
 #[test]
 fn outstanding_work_of_a_sleeper_is_seen() {
     check(|| {
@@ -81,9 +84,9 @@ fn outstanding_work_of_a_sleeper_is_seen() {
     });
 }
 
-/// Who has waited for idleness sees what the workers have done, by whatever means.
+/// A thread that has waited for idleness sees what the workers have done, by whatever means.
 ///
-/// Fails if `Idle::fall_asleep` counts the sleeper relaxed, or `Idle::sleeping` reads it so.
+/// Fails if `Idle::fall_asleep` counts the sleeper with `Relaxed`, or `Idle::sleeping` reads it so.
 #[test]
 fn what_workers_did_is_seen_by_who_waits() {
     check_bounded(3, || {
@@ -119,7 +122,7 @@ impl Visited {
         Arc::new(Self { shared, external_threads, cell })
     }
 
-    /// Does something as an external thread that leaves work behind.
+    /// Acts as an external thread that leaves work behind.
     fn visit<R>(&self, then: impl FnOnce() -> R) -> R {
         let _presence = self.cell.enter(self.shared.id).expect("it is nobody's external");
         let done = then();
@@ -127,7 +130,7 @@ impl Visited {
         done
     }
 
-    /// As `Shared::activity`.
+    /// Like `Shared::activity`.
     fn activity(&self) -> Activity {
         let is_quiet = || self.shared.is_quiet();
         let is_it = |id| id == self.shared.id;
@@ -135,12 +138,13 @@ impl Visited {
     }
 }
 
-/// A thread is an external thread of a runtime whose workers sleep, and leaves work, while another looks: the runtime is
-/// not found idle, or the external thread came after the look had begun, and knows what came before that.
+/// A thread is an external thread of a runtime whose workers sleep, and leaves work, while another
+/// checks: the runtime is not found idle, or the external thread came after the check had begun,
+/// and knows what came before that.
 ///
-/// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`, with a `Relaxed` store at
-/// the end of a `Presence`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out the second look
-/// at what is quiet.
+/// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`,
+/// with a `Relaxed` store at the end of a `Presence`, with a `Relaxed` load in `count`, and if
+/// `Activity::look` omits the second check for quiescence.
 #[test]
 fn an_external_thread_against_a_look() {
     check(|| {
@@ -158,12 +162,12 @@ fn an_external_thread_against_a_look() {
     });
 }
 
-/// A worker falls asleep once an external thread is there, which leaves work then: there is no moment at which nobody is at
-/// work, and so the runtime is not found idle.
+/// A worker falls asleep after an external thread has arrived, which then leaves work: there is no
+/// moment without a thread at work, so the runtime is not found idle.
 ///
-/// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`, with a `Relaxed` store at
-/// the end of a `Presence`, with a `Relaxed` load in `count`, and if `Activity::look` leaves out either look at
-/// what is quiet.
+/// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`,
+/// with a `Relaxed` store at the end of a `Presence`, with a `Relaxed` load in `count`, and if
+/// `Activity::look` omits either check for quiescence.
 #[test]
 fn an_external_thread_that_a_worker_has_seen() {
     check_bounded(3, || {
@@ -187,7 +191,7 @@ fn an_external_thread_that_a_worker_has_seen() {
     });
 }
 
-/// A task that says how it was run, and nothing else.
+/// A task that records how it was run.
 #[repr(C)]
 struct Noted {
     task: Task,
@@ -206,18 +210,18 @@ impl Noted {
     }
 
     /// # Safety
-    /// The task was made by `task`, and is run once.
+    /// The task was created by `task`, and is run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-        // SAFETY: made from a box of this type.
+        // SAFETY: the task was created from a box of this type, and is run once.
         let noted = unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) };
         assert_eq!(noted.ran_as.lock().replace(context.mode()), None);
         None
     }
 
     /// # Safety
-    /// The task was made by `task`, and has not run.
+    /// The task was created by `task`, and has not run.
     unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-        // SAFETY: a live task of this type.
+        // SAFETY: the task is live, and of this type.
         NonNull::from(unsafe { &task.cast::<Self>().as_ref().link })
     }
 }

@@ -1,21 +1,22 @@
-//! A worker whose behaviours cost what the test says, with and without help; times are the test's, too.
+//! A worker whose behaviours cost what the test says, with and without help, on the test's own
+//! clock.
 
 use super::{Decision, LONGEST_PAUSE, STRETCH, Sharing};
 
-/// So many behaviours from one question to the next.
+/// The number of behaviours from one decision to the next.
 const STEP: u32 = 64;
 
-/// A worker beside one that has nothing to do whenever it is asked.
+/// A worker beside one that is idle at every decision.
 struct Worker {
     sharing: Sharing,
     now: u64,
     ran: u32,
-    /// What a behaviour costs while the other one helps, and while not.
+    /// The cost of a behaviour with help, and without.
     costs: [u64; 2],
     helped: bool,
-    /// Nanoseconds with help, and without.
+    /// Nanoseconds spent with help, and without.
     times: [u64; 2],
-    /// How long it has kept its tasks at the longest.
+    /// The longest time that it has kept its tasks.
     longest: u64,
     kept: u64,
 }
@@ -50,7 +51,7 @@ impl Worker {
         decision
     }
 
-    /// Works for so many milliseconds; returns the part of that in which it had help.
+    /// Works for this many milliseconds; returns the part of that in which it had help.
     fn work(&mut self, milliseconds: u64) -> f64 {
         self.times = [0; 2];
         while self.times[0] + self.times[1] < milliseconds * 1_000_000 {
@@ -89,7 +90,7 @@ fn long_behaviours_are_shared() {
     }
 }
 
-/// The bound of P3. A question comes each 64 behaviours of the test, and a stretch ends with one.
+/// The bound of P3. A decision comes every 64 behaviours of the test, and a stretch ends with one.
 #[test]
 fn nothing_is_kept_for_longer_than_the_longest_pause_and_a_stretch() {
     for (with_help, alone) in [(60, 20), (200, 50), (900, 100), (100_000, 900)] {
@@ -111,13 +112,13 @@ fn a_program_that_changes_is_measured_anew() {
     worker.costs(300, 50);
     worker.work(20);
     assert!(worker.work(100) < 0.1, "and back");
-    // Dearer behaviours are no loss if they are so without help, too.
+    // Slower behaviours are not a loss if they are as slow without help.
     worker.costs(330, 300);
     worker.work(20);
     assert!(worker.work(100) > 0.95, "to one whose behaviours do more");
 }
 
-/// A sleeper that is woken comes late: what is measured until then says nothing.
+/// A sleeper that is woken arrives late: what is measured until then is meaningless.
 #[test]
 fn nothing_is_judged_before_somebody_helps() {
     let mut worker = Worker::new(500, 50);
@@ -131,7 +132,7 @@ fn nothing_is_judged_before_somebody_helps() {
     assert!(shares > 100, "it goes on to share: {shares}");
 }
 
-/// Behind a long behaviour nothing can be measured; and what waits there is not kept for long.
+/// Nothing can be measured behind a long behaviour; and what waits there is not kept for long.
 #[test]
 fn what_waits_behind_a_long_behaviour_is_shared_after_a_moment() {
     let mut sharing = Sharing::default();

@@ -1,8 +1,8 @@
-//! Models of sleeping and waking: no task is left behind by workers that sleep.
+//! Models of sleeping and waking: sleeping workers leave no task behind.
 //!
-//! The workers are those of `worker.rs`, cut down to what matters here: search once, fall asleep,
-//! look once more, park. Tasks are a count, reached with the weakest orderings, like the hints that
-//! real workers look at. A lost wake-up shows as a deadlock, which loom reports.
+//! The workers are those of `worker.rs`, reduced to what matters here: search once, fall asleep,
+//! look once more, park. Tasks are a count, accessed with the weakest orderings, like the hints
+//! that real workers read. A lost wake-up shows as a deadlock, which loom reports.
 
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Arc;
@@ -32,7 +32,7 @@ impl<const WORKERS: usize> Pool<WORKERS> {
         self.tasks.fetch_update(ok, failed, |tasks| tasks.checked_sub(1)).is_ok()
     }
 
-    /// As a thread outside, into an inbox.
+    /// Like an outside thread, into an inbox.
     fn push(&self) {
         self.tasks.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -45,21 +45,22 @@ impl<const WORKERS: usize> Pool<WORKERS> {
         }
     }
 
-    /// As `Worker::search`, up to the first task.
+    /// Like `Worker::search`, up to the first task.
     fn work(&self, worker: usize) {
         self.idle.start_searching();
         while !self.take() {
             self.sleep(worker);
         }
-        // As `Shared::notify_of_rest`.
+        // Like `Shared::notify_of_rest`.
         if self.idle.found_work() && self.has_tasks() {
-            // ORDERING: SeqCst pairs with the fence in `fall_asleep`, as in `Shared::notify_of_inbox`.
+            // ORDERING: SeqCst pairs with the fence in `fall_asleep`, as in
+            // `Shared::notify_of_inbox`.
             fence(Ordering::SeqCst);
             self.notify();
         }
     }
 
-    /// As `Worker::sleep`.
+    /// Like `Worker::sleep`.
     fn sleep(&self, worker: usize) {
         self.idle.fall_asleep(worker);
         if self.has_tasks() {
@@ -75,8 +76,8 @@ impl<const WORKERS: usize> Pool<WORKERS> {
 
 /// A task comes while the only worker falls asleep.
 ///
-/// Fails without the fence in `fall_asleep`, without that of the pusher, and without the look
-/// after `fall_asleep`.
+/// Fails without the fence in `fall_asleep`, without that of the pusher, and without the look after
+/// `fall_asleep`.
 #[test]
 fn push_against_fall_asleep() {
     check(|| {
@@ -90,8 +91,8 @@ fn push_against_fall_asleep() {
     });
 }
 
-/// Two tasks come while two workers search, sleep and wake. Each worker takes one, and then is busy
-/// for good: so the first must not leave the second task to a worker that sleeps.
+/// Two tasks come while two workers search, sleep and wake. Each worker takes one, and then stays
+/// busy: so the first must not leave the second task to a sleeping worker.
 ///
 /// Fails without the fence in `found_work`.
 #[test]
@@ -108,11 +109,11 @@ fn push_against_a_search_that_ends() {
     });
 }
 
-/// The watcher ends its watch, since all have slept for a while, and a worker gets up: somebody
-/// watches over what that worker will put aside.
+/// The watcher ends its watch, since all have slept for a while, and a worker gets up: there is a
+/// watcher for what that worker is going to put aside.
 ///
-/// Fails without the barrier in `end_watch`, without that in `misses_watcher`, and without the look in
-/// `end_watch`.
+/// Fails without the barrier in `end_watch`, without that in `misses_watcher`, and without the
+/// check in `end_watch`.
 #[test]
 fn end_watch_against_a_worker_that_gets_up() {
     check(|| {
@@ -122,7 +123,7 @@ fn end_watch_against_a_worker_that_gets_up() {
             pool.idle.fall_asleep(worker);
         }
         assert!(pool.idle.start_watching());
-        // A third worker searches on: the one that gets up is not the last that has searched.
+        // A third worker goes on searching: the one that gets up is not the last to have searched.
         pool.idle.start_searching();
         let watcher = thread::spawn({
             let pool = pool.clone();
@@ -154,8 +155,8 @@ fn push_against_push_against_fall_asleep() {
     });
 }
 
-/// A watcher takes the task of a worker that finds nothing then, and falls asleep: as long as the task
-/// has not run, not all are asleep, or it is in the queue.
+/// A watcher takes the task of a worker that then finds nothing and falls asleep: as long as the
+/// task has not run, not all are asleep, or it is in the queue.
 ///
 /// Fails if the watcher takes the task before it wakes up.
 #[test]
@@ -163,7 +164,7 @@ fn a_watcher_takes_the_last_task() {
     check(|| {
         let pool = Pool::<2>::new();
         pool.tasks.store(1, Ordering::Relaxed);
-        // Worker 1 watches, asleep; worker 0 is awake.
+        // Worker 1 is the watcher, asleep; worker 0 is awake.
         pool.idle.start_searching();
         pool.idle.fall_asleep(1);
         let ran = Arc::new(AtomicUsize::new(0));

@@ -1,16 +1,15 @@
-//! The watchdog: reports behaviours that keep their worker for long, and lends the runtime a spare
-//! thread for each while it lasts.
+//! The watchdog: reports behaviours that occupy their worker for long, and lends the runtime a
+//! spare thread for each while it lasts.
 //!
-//! Behaviours are not preempted, so one that computes or blocks for a second keeps its worker for a
-//! second. With a [limit](crate::runtime::Builder::watchdog), each worker [marks](current_task) what it runs, and a
-//! thread looks at the marks some four times in a limit. A mark that stays is a *stall*. It is
-//! reported once, what waits in the queue of the stalled worker is moved to where others find it,
-//! and if nobody sleeps who could run it, a [spare](spare_thread) starts. Spares are marked and watched as
-//! workers are. There is one for each thread that is stalled at most, and the last to find that
-//! there are more than that leaves.
+//! Behaviours are not preempted, so one that computes or blocks for a second occupies its worker
+//! for a second. With a [limit](crate::runtime::Builder::watchdog), each worker
+//! [marks](current_task) what it runs, and a thread checks the marks about four times per limit. A
+//! mark that stays is a *stall*. It is reported once, what waits in the queue of the stalled worker
+//! is moved to where others find it, and if no sleeping worker could run it, a
+//! [spare](spare_thread) starts. Spares are marked and watched like workers. There is at most one
+//! per stalled thread, and when there are more, the last to notice leaves.
 //!
-//! Without a limit nothing of this exists: workers run a loop that does not mark
-//! (`Worker::run`).
+//! Without a limit none of this exists: workers run a loop that does not mark (`Worker::run`).
 
 pub(crate) mod current_task;
 mod spare;
@@ -40,18 +39,18 @@ impl Watchdog {
         while self.rest() {
             rounds.look();
         }
-        // ORDERING: Relaxed, as everywhere with this word: it is a figure, and guards nothing.
+        // ORDERING: Relaxed, as everywhere with this word: it is a count, and guards nothing.
         self.wanted.store(0, Ordering::Relaxed);
     }
 }
 
-/// What the thread of the watchdog remembers from one look to the next.
+/// What the watchdog's thread remembers from one check to the next.
 struct Rounds<'a> {
     watchdog: &'a Watchdog,
     shared: &'static Shared,
     workers: Vec<Sightings>,
     spares: Vec<(Arc<Spare>, Sightings)>,
-    /// How many spares were ever started.
+    /// The number of spares ever started.
     started: usize,
 }
 
@@ -62,10 +61,10 @@ impl<'a> Rounds<'a> {
     }
 
     fn look(&mut self) {
-        // A spare that has ended has let its own reference go.
+        // A spare that has ended has dropped its own reference.
         self.spares.retain(|(spare, _)| Arc::strong_count(spare) > 1);
         let stalled = self.look_at_workers() + self.look_at_spares();
-        // ORDERING: Relaxed. A figure.
+        // ORDERING: Relaxed. A count.
         self.watchdog.wanted.store(stalled, Ordering::Relaxed);
         let is_short =
             self.watchdog.spares.load(Ordering::Relaxed) < stalled.min(self.watchdog.max_spares);
@@ -111,7 +110,7 @@ impl<'a> Rounds<'a> {
             thread = thread.stack_size(bytes);
         }
         *shared.alive.lock() += 1;
-        // ORDERING: Relaxed. A figure.
+        // ORDERING: Relaxed. A count.
         self.watchdog.spares.fetch_add(1, Ordering::Relaxed);
         let (runs, seen) = (Arc::clone(&spare), Arc::downgrade(&spare));
         let started = Thread::start(thread, move || {
@@ -129,7 +128,7 @@ impl<'a> Rounds<'a> {
                 handles.push((handle, seen));
             }
             Err(error) => {
-                // ORDERING: Relaxed. A figure.
+                // ORDERING: Relaxed. A count.
                 self.watchdog.spares.fetch_sub(1, Ordering::Relaxed);
                 shared.count_out();
                 tracing::error!("could not start a spare worker: {error}");
@@ -149,11 +148,11 @@ fn report(shared: &Shared, stall: &Stall, thread: impl FnOnce() -> String) {
     }
 }
 
-/// Moves what waits behind a stalled behaviour to where all others find it.
+/// Moves what waits behind a stalled behaviour to where all other threads find it.
 fn give_back(shared: &'static Shared, queue: &LocalQueue) {
     let mut tasks = Vec::new();
-    // Each round takes half of the rest; a thread that comes out of its behaviour meanwhile is in
-    // the way, and needs no help.
+    // Each round takes half of the rest; a thread that leaves its behaviour meanwhile is in the
+    // way, and needs no help.
     while queue.has_any() {
         let before = tasks.len();
         queue.steal(true, &mut tasks);

@@ -3,10 +3,10 @@
 use super::current_task::CurrentTask;
 use crate::sched::local::LocalQueue;
 
-/// What a [spare thread](super::spare_thread) shows.
+/// The part of a [spare thread](super::spare_thread) that the watchdog sees.
 pub(super) struct Spare {
     pub(super) mark: CurrentTask,
-    /// Tasks that it has taken from an inbox. The watchdog gives them back if it stalls.
+    /// Tasks that it has taken from an inbox. The watchdog returns them if it stalls.
     pub(super) local: LocalQueue,
 }
 

@@ -1,7 +1,7 @@
-//! A thread that runs tasks while a worker is kept by a long behaviour.
+//! A spare: a thread that runs tasks while a long behaviour occupies a worker.
 //!
-//! It is no worker: what its tasks make ready goes through the inboxes, as from any other thread. So
-//! it costs the workers nothing that it exists, and it can leave between any two tasks.
+//! It is not a worker: what its tasks make ready goes through the inboxes, as from any other
+//! thread. So its existence costs the workers nothing, and it can leave between any two tasks.
 
 use std::sync::Arc;
 use std::thread;
@@ -20,14 +20,14 @@ use crate::task::TaskPtr;
 const REST: Duration = Duration::from_millis(1);
 
 impl Spare {
-    /// The spare's life.
+    /// The main loop of the spare.
     pub(super) fn run(self: Arc<Self>, shared: &'static Shared, watchdog: &Watchdog) {
         shared.around_thread(|| self.serve(shared, watchdog));
     }
 
     fn serve(&self, shared: &'static Shared, watchdog: &Watchdog) {
         let _entered = Entered::new(shared.id);
-        // As on a worker, what would block is refused.
+        // As on a worker, blocking calls panic here.
         let _inside = Nested::enter();
         if let Some(hook) = &shared.config.on_start {
             drop_quietly(&**hook);
@@ -42,15 +42,15 @@ impl Spare {
         }
     }
 
-    /// Runs what one inbox has, unless the spare is dismissed meanwhile. Returns whether there was
-    /// anything.
+    /// Runs what is in one inbox, unless the spare is dismissed meanwhile. Returns whether there
+    /// was anything.
     fn work(&self, shared: &'static Shared) -> bool {
         let Some(inbox) = shared.workers.iter().map(|w| &w.inbox).find(|inbox| !inbox.is_empty())
         else {
             return false;
         };
-        // What it takes is in no queue that others see: it counts as outstanding meanwhile. (Not with each look: a shutdown
-        // waits for as long as that changes.)
+        // What it takes is in no visible queue, so it counts as outstanding meanwhile. (Not with
+        // each look: a shutdown waits for as long as that changes.)
         shared.begin_outstanding();
         self.own(|tasks| tasks.aged.extend(inbox.take_all()));
         while let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
@@ -71,14 +71,15 @@ impl Spare {
         let mut next = Some(task);
         for _ in 0..shared.config.throughput {
             let Some(task) = next else { return };
-            // SAFETY: taken from an inbox, or a successor: ready, and ours alone.
+            // SAFETY: the task was taken from an inbox, or is a successor: ready, and owned by this
+            // thread.
             next = unsafe { self.mark.run(task, shared.run_context()) };
         }
         shared.submit_all(next);
     }
 
     fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
-        // SAFETY: called by the spare's thread only (`run`), and no `work` calls back.
+        // SAFETY: called only by the spare's thread (`run`), and no `work` re-enters.
         unsafe { self.local.own(work) }
     }
 }

@@ -1,4 +1,5 @@
-//! When a behaviour has kept its thread for too long: arithmetic on what was seen, and when.
+//! Detects behaviours that have occupied their thread for too long: arithmetic on what was seen,
+//! and when.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +18,14 @@ struct Sighting {
 /// A task that has run for longer than the limit.
 pub(super) struct Stall {
     pub(super) name: fn() -> &'static str,
-    /// For how long it was seen to run.
+    /// How long it was seen running.
     pub(super) running_for: Duration,
-    /// Whether this is the first time that it is found.
+    /// Whether this is the first time it is found.
     pub(super) is_new: bool,
 }
 
 impl Sightings {
-    /// Adds what is seen now. Returns the task if it was there already, `limit` ago or earlier.
+    /// Adds an observation. Returns the task if it was already there `limit` ago or earlier.
     pub(super) fn add(
         &mut self,
         running: Option<Running>,
@@ -57,8 +58,8 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(100);
 
-    /// Feeds one thread's turns, one each 40 ms, and returns the stalls: for how many ms, and whether
-    /// new.
+    /// Feeds one thread's turns, one per 40 ms, and returns the stalls: for how many ms, and
+    /// whether new.
     fn stalls(turns: &[Option<u64>]) -> Vec<(u128, bool)> {
         let (start, mut sightings) = (Instant::now(), Sightings::default());
         let look = |(at, turn): (usize, &Option<u64>)| {

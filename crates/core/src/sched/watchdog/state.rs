@@ -11,9 +11,9 @@ use crate::config::Config;
 use crate::sched::stuck::Stuck;
 use crate::sched::thread::Thread;
 
-/// How often the marks are looked at in the time of the limit.
+/// How often the marks are checked per limit.
 const LOOKS: u32 = 4;
-/// The marks are looked at no more often than that, and no less often than this.
+/// The shortest and the longest interval between two checks.
 const INTERVALS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(1);
 
@@ -21,18 +21,18 @@ const INTERVALS: std::ops::RangeInclusive<Duration> =
 pub(crate) struct Watchdog {
     pub(super) limit: Duration,
     pub(super) max_spares: usize,
-    /// How many spares there should be: as many as threads are stalled.
+    /// The number of spares there should be: that of stalled threads.
     pub(super) wanted: AtomicUsize,
-    /// How many spares there are.
+    /// The number of spares.
     pub(super) spares: AtomicUsize,
     stopped: Mutex<bool>,
     stop: Condvar,
-    /// Of the spares that run, and of some that have ended.
+    /// The handles of running spares, and of some that have ended.
     pub(super) handles: Mutex<Vec<(Thread, Weak<Spare>)>>,
 }
 
 impl Watchdog {
-    /// The watchdog of a runtime with workers, if it is to have one.
+    /// Creates the watchdog of a runtime with workers, if it is configured.
     pub(crate) fn new(config: &Config) -> Option<Self> {
         let limit = config.watchdog.filter(|_| config.has_workers())?;
         Some(Self {
@@ -59,13 +59,13 @@ impl Watchdog {
         }
     }
 
-    /// Waits for no spare any more.
+    /// Stops waiting for spares.
     pub(crate) fn detach(&self) {
         let spares = std::mem::take(&mut *self.handles.lock());
         drop(spares);
     }
 
-    /// The spares that have not ended, and what they are in.
+    /// Returns the spares that have not ended, and what they are running.
     pub(crate) fn stuck_spares(&self) -> Vec<Stuck> {
         let handles = self.handles.lock();
         let stuck = handles.iter().filter(|(handle, _)| !handle.has_returned());
@@ -77,7 +77,7 @@ impl Watchdog {
             .collect()
     }
 
-    /// Sleeps until the next look is due; returns false once the runtime stops.
+    /// Sleeps until the next check is due; returns `false` once the runtime stops.
     pub(super) fn rest(&self) -> bool {
         let interval = (self.limit / LOOKS).clamp(*INTERVALS.start(), *INTERVALS.end());
         let until = Instant::now() + interval;
@@ -92,13 +92,13 @@ impl Watchdog {
         false
     }
 
-    /// Whether there are more spares than stalled threads.
+    /// Returns whether there are more spares than stalled threads.
     pub(super) fn has_surplus(&self) -> bool {
-        // ORDERING: Relaxed, both. Figures; `dismisses_spare` decides by one read-modify-write.
+        // ORDERING: Relaxed, both. Counts; `dismisses_spare` decides by one read-modify-write.
         self.spares.load(Ordering::Relaxed) > self.wanted.load(Ordering::Relaxed)
     }
 
-    /// Whether the spare that asks is to end, and is counted out if so.
+    /// Returns whether the calling spare must end; if so, it is counted out.
     pub(super) fn dismisses_spare(&self) -> bool {
         // ORDERING: Relaxed, all. The count guards nothing.
         let wanted = self.wanted.load(Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! Workers that are stepped by hand, all on one thread: how fast each is, the test says, and not the machine.
+//! Workers that are stepped by hand, all on one thread: the test determines their speeds, not the
+//! machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,10 +13,10 @@ use crate::runtime::builder::{Builder, new_without_threads};
 /// Behaviours of one cown in a row.
 const THROUGHPUT: u32 = 10;
 
-/// Turns that the cowns have on the average.
+/// The average number of turns of a cown.
 const TURNS: usize = 20_000;
 
-/// What the runtime promises: the least served has at least 85 turns for 100 of the most served.
+/// What the runtime guarantees: the least served has at least 85 turns for 100 of the most served.
 const UNEVENNESS: f64 = 0.15;
 
 struct Workers(Vec<Worker>);
@@ -36,7 +37,7 @@ impl Workers {
         self.0[worker].as_current(work)
     }
 
-    /// Has a worker run the next of its tasks, and what follows that; returns whether there was one.
+    /// Makes a worker run its next task, and what follows that; returns whether there was one.
     fn step(&self, worker: usize) -> bool {
         self.on(worker, || {
             let this = &self.0[worker];
@@ -46,7 +47,7 @@ impl Workers {
     }
 }
 
-/// A cown that always has one more turn to take.
+/// A cown that always has another turn to take.
 fn turn(cown: Cown<usize>, over: Arc<AtomicBool>) {
     let again = cown.clone();
     when(&cown, move |turns| {
@@ -57,8 +58,8 @@ fn turn(cown: Cown<usize>, over: Arc<AtomicBool>) {
     });
 }
 
-/// How unevenly cowns are served that begin on the workers as `at_first` says, while the workers take steps in the
-/// order of `pace`: (max - min) / max of their turns.
+/// The unevenness with which cowns are served that start on the workers as `at_first` says, while
+/// the workers take steps in the order of `pace`: (max - min) / max of their turns.
 fn unevenness(at_first: &[usize], pace: &[usize]) -> f64 {
     let workers = Workers::new(at_first.len());
     let over = Arc::new(AtomicBool::new(false));
@@ -77,7 +78,7 @@ fn unevenness(at_first: &[usize], pace: &[usize]) -> f64 {
         workers.step(*worker);
     }
     over.store(true, Ordering::Relaxed);
-    // Each in its turn: one may leave something for another.
+    // Each in turn, since one may leave something for another.
     while (0..at_first.len()).fold(false, |any, worker| workers.step(worker) | any) {}
     let turns: Vec<_> =
         cowns.into_iter().map(|cown| cown.into_inner().expect("all is over")).collect();
@@ -105,7 +106,7 @@ fn equal_cowns_are_served_alike_wherever_they_begin_and_however_fast_the_workers
     assert!(found.iter().all(|found| *found <= UNEVENNESS), "{found:.2?}");
 }
 
-/// Workers with one processor between them: each takes many steps in a row, while the others take none.
+/// Workers that share one processor: each takes many steps in a row, while the others take none.
 fn by_turns(workers: usize, steps: usize) -> Vec<usize> {
     (0..workers * steps).map(|step| step / steps).collect()
 }
@@ -125,7 +126,7 @@ fn equal_cowns_are_served_alike_by_workers_that_run_by_turns() {
     assert!(found.iter().all(|found| *found <= UNEVENNESS), "{found:.2?}");
 }
 
-/// What a consumer was sent, and what it has before it, now and at the most.
+/// What a consumer was sent, and the current and the greatest length of its queue.
 #[derive(Default)]
 struct Backlog {
     sent: AtomicUsize,
@@ -141,7 +142,8 @@ impl Backlog {
     }
 }
 
-/// A producer that sends a consumer so many requests in each of its turns, and always has one more turn to take.
+/// A producer that sends a consumer this many requests in each of its turns, and always has another
+/// turn to take.
 fn produce(
     producer: Cown<usize>,
     consumer: Cown<()>,
@@ -164,7 +166,8 @@ fn produce(
     });
 }
 
-/// How many turns producers have on a worker that takes so many steps, and the longest queue of their consumer.
+/// Returns how many turns producers have on a worker that takes this many steps, and the longest
+/// queue of their consumer.
 fn flood(builder: Builder, producers: usize, steps: usize) -> (Vec<usize>, usize) {
     let workers = Workers::of(builder.workers(1));
     let (backlog, over) = (Arc::<Backlog>::default(), Arc::new(AtomicBool::new(false)));
@@ -193,11 +196,11 @@ fn producers_go_on_at_the_pace_of_their_consumer() {
     let share = THROUGHPUT as usize;
     for producers in [1, 2, 10] {
         let (turns, longest) = flood(Runtime::builder(), producers, 100_000);
-        // The worker looks after one turn in eight or so, and what is sent until then waits.
+        // The worker counts after about one turn in eight, and what is sent until then waits.
         assert!(longest <= 400 * share * producers, "{longest} requests of {producers} producers");
         let (least, most) = (turns.iter().min().unwrap(), turns.iter().max().unwrap());
-        // Whoever finds the consumer's queue empty has a full turn, which the others have not: all come to that, but not
-        // all equally often.
+        // A producer that finds the consumer's queue empty has a full turn, unlike the others: each
+        // gets that, but not all equally often.
         assert!(least * 2 > *most, "{turns:?} turns");
     }
 }
@@ -219,7 +222,8 @@ fn what_gives_way_waits_for_64_tasks_at_the_most() {
         (0..20).for_each(|_| turn(Cown::new(0), Arc::clone(&over)));
         produce(Cown::new(0), consumer, 1, Arc::clone(&backlog), Arc::clone(&over));
     });
-    // Until the worker has looked at the consumer's queue, the producer has as many turns as the others.
+    // Until the worker has counted the consumer's queue, the producer has as many turns as the
+    // others.
     while !workers.0[0].own(|tasks| !tasks.held.is_empty()) {
         workers.step(0);
     }

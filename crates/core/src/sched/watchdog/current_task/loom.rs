@@ -1,4 +1,4 @@
-//! The model of a mark: its thread goes on while the watchdog looks.
+//! The model of a mark: its thread continues while the watchdog looks.
 
 use std::ptr::NonNull;
 
@@ -21,11 +21,11 @@ unsafe fn link(_: TaskPtr) -> NonNull<AtomicPtr<()>> {
 static FIRST: TaskVTable = TaskVTable::new(run, link, || "first");
 static SECOND: TaskVTable = TaskVTable::new(run, link, || "second");
 
-/// What is seen is the task of the turn with which it is seen.
+/// The task seen belongs to the turn with which it is seen.
 ///
-/// Fails with a `Relaxed` store of either word in `begin`, and without the second look.
+/// Fails with a `Relaxed` store of either word in `begin`, and without the second load.
 ///
-/// The marked thread is the main one: loom finds the race of a load with a store by the load, and
+/// The marked thread is the main one: loom detects the race of a load with a store by the load, and
 /// the marked thread loads the word itself before it stores it.
 #[test]
 fn a_turn_is_seen_with_its_own_task() {
