@@ -1,4 +1,4 @@
-//! Deterministic mode, tried on programs whose schedules are known.
+//! Deterministic mode, tested on programs whose schedules are known.
 #![cfg(feature = "sim")]
 
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
 }
 
-/// All results that a program can have.
+/// All possible results of a program.
 fn results<R: Ord + 'static>(sim: Sim, program: impl Fn() -> R + 'static) -> BTreeSet<R> {
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let results = Rc::clone(&seen);
@@ -68,7 +68,7 @@ fn a_rare_order_is_found_and_replayed() {
     assert_eq!(again.schedule(), failure.schedule());
 }
 
-/// One that fails in some run of 32.
+/// A program that fails in some run of 32.
 fn failing(program: impl Fn(&[Cown<u32>])) {
     let cowns: Vec<Cown<u32>> = (0..4).map(Cown::new).collect();
     let count = || cowns.iter().for_each(|cown| when(cown, |count| *count += 1));
@@ -289,7 +289,7 @@ fn a_pump_runs_one_behaviour_at_a_time_and_only_when_it_is_pumped() {
         spawn(&b);
         sleep(Duration::from_secs(1)).wait().unwrap();
         assert_eq!(thread.wait(), Ok(()));
-        // Nobody has pumped.
+        // The pump has not run.
         assert_eq!(pump.run_pending(), 2);
         pump.run_until_idle();
         assert_eq!(pump.run_future(ask((&a, &b), |(a, b)| (*a, *b))), Ok((11, 1)));

@@ -1,4 +1,5 @@
-//! Runs that fail, in every way: each is reported, with its schedule, whatever destructors are about meanwhile.
+//! Runs that fail, in every way: each is reported with its schedule, whatever destructors run
+//! meanwhile.
 #![cfg(feature = "sim")]
 
 use std::cell::RefCell;
@@ -16,7 +17,7 @@ use coact_core::sim::{self, Config, Failure, Method, Sim};
 use coact_core::time::{after, sleep};
 use coact_core::{Broken, Cown, Promise, ask, when};
 
-/// Whose destructors send, spawn and wait.
+/// Values whose destructors send, spawn and wait.
 struct Guards {
     _sends: Sends,
     _waits: Waits,
@@ -64,14 +65,14 @@ impl Guards {
     }
 }
 
-/// A promise that nobody keeps.
+/// A promise that is never completed.
 fn never() -> Promise<()> {
     let (resolver, promise) = Promise::channel();
     std::mem::forget(resolver);
     promise
 }
 
-/// Threads and behaviours that have guards on their stacks and never come to an end, and some that may.
+/// Threads and behaviours that have guards on their stacks and never end, and some that may.
 fn surround() {
     for ends in [true, false] {
         drop(sim::thread(move || {
@@ -86,8 +87,8 @@ fn surround() {
     }
 }
 
-/// Checks that a program fails for a reason on each schedule, and in the same way when it is run again; and that other
-/// programs run afterwards.
+/// Checks that a program fails for this reason on each schedule, and in the same way when it is run
+/// again; and that other programs run afterwards.
 #[track_caller]
 fn assert_fails(because: &str, sim: impl Fn() -> Sim, program: impl Fn() + Clone + 'static) {
     let run = |method| -> Failure {
@@ -132,7 +133,7 @@ fn a_thread_panics() {
     });
 }
 
-/// What went wrong first is reported, not what came of it.
+/// The first failure is reported, not its consequences.
 #[test]
 fn a_thread_panics_and_its_promise_is_waited_for() {
     assert_fails("in a thread", Sim::new, || {
@@ -244,7 +245,7 @@ fn nobody_can_go_on() {
     });
 }
 
-/// Its message is not known before the panic is caught, and that it never is.
+/// Its message is unknown until the panic is caught, which never happens.
 #[test]
 fn a_destructor_waits_for_ever_during_a_panic() {
     struct Stuck;
@@ -280,7 +281,7 @@ fn there_are_too_many_steps() {
     );
 }
 
-/// What a failed run leaves in the hands of the test is dropped before the failure is reported.
+/// What a failed run leaves to the test is dropped before the failure is reported.
 #[test]
 fn handles_that_outlive_a_failed_run_do_not_hide_the_report() {
     struct Asks(Cown<u32>);
@@ -302,7 +303,7 @@ fn handles_that_outlive_a_failed_run_do_not_hide_the_report() {
     assert!(report.contains("COACT_SIM_SCHEDULE"), "{report}");
 }
 
-/// The thread that is simulated is in a panic then, but the others are not.
+/// The simulated thread is then panicking, but the others are not.
 #[test]
 fn a_thread_of_std_is_told_what_to_use_instead() {
     Sim::new().config(Config::new().runs(1)).check(|| {
@@ -334,7 +335,7 @@ fn others_are_left_between_two_steps_while_one_waits_in_a_panic() {
                 panic!("on purpose");
             }));
         });
-        // So it waits by now.
+        // So it is waiting by now.
         sleep(Duration::from_secs(1)).wait().unwrap();
         let sum = Arc::new(Mutex::new(0));
         let adders = [(); 2].map(|()| {

@@ -1,4 +1,4 @@
-//! What is said of a simulated run in which nobody can go on, or which has no end.
+//! Reports on simulated runs that deadlock or do not end.
 #![cfg(feature = "sim")]
 
 use coact_core::credits::Credits;
@@ -6,7 +6,7 @@ use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Config, Failure, Method, Sim};
 use coact_core::{Cown, Promise, Runtime, ask, batch, scope, when};
 
-/// The report on a program that fails, which is the same when the run is replayed.
+/// The report on a program that fails, which is the same in a replay.
 #[track_caller]
 fn failure(sim: &Sim, program: impl Fn() + Clone + 'static) -> Failure {
     let run = |method| {
@@ -24,7 +24,7 @@ fn report(program: impl Fn() + Clone + 'static) -> String {
     failure(&Sim::new(), program).cause().to_owned()
 }
 
-/// The place of the line of this file that ends with a mark.
+/// The location of the line of this file that ends with a mark.
 fn at(mark: &str) -> String {
     let mark = format!("// {mark}");
     let line = include_str!("sim_reports.rs").lines().position(|line| line.ends_with(&mark));
@@ -41,7 +41,7 @@ fn assert_line(report: &str, parts: &[&str]) {
     assert!(report.lines().any(has_all), "no line with {parts:#?} in\n{report}");
 }
 
-/// A promise that nobody keeps.
+/// A promise that is never completed.
 fn never() -> Promise<()> {
     let (resolver, promise) = Promise::channel(); // never
     std::mem::forget(resolver);
@@ -186,7 +186,7 @@ fn pumps() {
     assert_line(&report, &parts);
 }
 
-/// What has no thread is told of as well.
+/// What has no thread is reported as well.
 #[test]
 fn behaviours_and_futures() {
     let report = report(|| {

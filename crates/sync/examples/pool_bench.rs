@@ -130,7 +130,7 @@ fn floods<S: Source>() {
     measure(&format!("{}: 200,000 alloc, then free", S::NAME), COUNT, || {
         for _ in 0..COUNT {
             let block = S::take();
-            // SAFETY: the block is large enough for a number, and ours.
+            // SAFETY: the block is large enough for a number, and owned here.
             unsafe { block.cast::<usize>().write(1) };
             blocks.push(block);
         }
@@ -214,7 +214,7 @@ fn flow<S: Source>() {
     measure(&format!("{}: one-way flow", S::NAME), FLOW, || {
         let make = || {
             let block = S::take();
-            // SAFETY: the block is large enough for a number, and ours.
+            // SAFETY: the block is large enough for a number, and owned here.
             unsafe { block.cast::<usize>().write(1) };
             block.as_ptr()
         };

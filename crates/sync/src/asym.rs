@@ -29,7 +29,7 @@
 //! running thread of this process has executed a full memory barrier between the call's entry and
 //! its return; a thread that is not running executes one when it is scheduled. So, for every other
 //! thread F, there is a point p of F's instruction stream at which a full barrier took effect
-//! during the call. `light` is a compiler fence: F's instructions stand in program order around it.
+//! during the call. `light` is a compiler fence: F's instructions stay in program order around it.
 //!
 //! * If p lies before F's `light`, so before F's load behind it: that load follows p, p
 //!   follows the entry of the call, and the call follows the rare side's store, so F's load sees it

@@ -107,8 +107,8 @@ impl<'scope> Scope<'scope, '_> {
     {
         assert!(
             !is_for_own_pump(&set),
-            "a behaviour on a cown of this thread's own pump would keep the scope waiting for ever: spawn it \
-             with `when`, and run the pump"
+            "the scope would wait forever for a behaviour on a cown of this thread's own pump: \
+             spawn it with `when`, and run the pump"
         );
         let state = &self.state;
         let end = End::of(state);

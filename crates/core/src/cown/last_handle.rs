@@ -9,10 +9,11 @@
 //! handles](crate::queue::counts) has two more bits:
 //!
 //! ```text
-//!   drop_unless_last                                check_last_handle
-//!     1 handle:           sets LEAVING, given back    other handles: clears both, and this handle goes
-//!     2, and LEAVING:     sets LEFT, goes             LEFT:          clears it: once more, behind what was spawned
-//!     else:               goes                        else:          nobody is left
+//!   drop_unless_last                          check_last_handle
+//!     1 handle:       set LEAVING, return it    other handles: clear both, drop this one
+//!     2, and LEAVING: set LEFT, drop it         LEFT:          clear it, check again behind
+//!     else:           drop it                                  what was spawned
+//!                                               else:          no handle is left
 //! ```
 //!
 //! *Nothing is overtaken.* A handle that is dropped while another one waits for its check sets LEFT

@@ -298,7 +298,7 @@ impl Walk {
             return NonNull::new(header.waiter.load(Ordering::Relaxed).cast());
         }
         // ORDERING: Acquire, as in `successor`. If something is in the queue, it is about to be
-        // granted the cown for reading, or to be parked as above.
+        // granted the cown for reading, or to be parked in `waiter`.
         self.has_missed |= !header.tail.load(Ordering::Acquire).is_null();
         None
     }

@@ -18,9 +18,9 @@
 //! ```text
 //!   interrupt                                  grant (has the token)
 //!   INTERRUPT: set; before it was              INTERRUPT set?  no:  grant the head
-//!     set:     done, somebody is on              yes: leave the token in the guard,
-//!              the way                                schedule the guard's task
-//!     PARKED:  the token is ours:
+//!     set:     done, another thread is           yes: leave the token in the guard,
+//!              on its way                             schedule the guard's task
+//!     PARKED:  takes the token:
 //!              schedule the guard's task   the guard's task (has the token)
 //!     neither: append an empty request     INTERRUPT, PARKED: clear; on_interrupt
 //!                                            open: pass over an empty request; grant again

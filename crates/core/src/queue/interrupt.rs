@@ -16,8 +16,8 @@
 //!   INTERRUPT of the leader: set                  none shut: go on
 //!   its notice: PLACED                        shut: INTERRUPT clear? set PARKED, leave the token
 //!   before that INTERRUPT was
-//!     set:     done, somebody is on the way
-//!     PARKED:  the token is ours: schedule
+//!     set:     done, another thread is on its way
+//!     PARKED:  takes the token: schedule
 //!     neither: append an empty request
 //! ```
 //!

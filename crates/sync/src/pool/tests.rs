@@ -46,7 +46,7 @@ impl Parcel {
         let layout = Layout::from_size_align(size, align).unwrap();
         let block = alloc(layout);
         assert_eq!(block.addr().get() % align, 0, "{layout:?} is not aligned");
-        // SAFETY: the block has `size` bytes and is ours.
+        // SAFETY: the block has `size` bytes and this test owns it.
         unsafe { block.write_bytes(mark, size) };
         Self { block, layout, mark }
     }
@@ -56,7 +56,7 @@ impl Parcel {
     }
 
     fn check(&self) {
-        // SAFETY: `new` wrote `size` bytes, and the block is still ours.
+        // SAFETY: `new` wrote `size` bytes, and the parcel still owns the block.
         let bytes = unsafe {
             std::slice::from_raw_parts(self.block.as_ptr().cast_const(), self.layout.size())
         };

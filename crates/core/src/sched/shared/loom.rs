@@ -124,7 +124,7 @@ impl Visited {
 
     /// Acts as an external thread that leaves work behind.
     fn visit<R>(&self, then: impl FnOnce() -> R) -> R {
-        let _presence = self.cell.enter(self.shared.id).expect("it is nobody's external");
+        let _presence = self.cell.enter(self.shared.id).expect("it is not present anywhere");
         let done = then();
         self.shared.begin_outstanding();
         done

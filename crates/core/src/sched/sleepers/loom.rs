@@ -171,7 +171,7 @@ fn a_watcher_takes_the_last_task() {
         let watcher = {
             let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
             thread::spawn(move || {
-                assert!(pool.idle.wake_up(1), "nobody else wakes it");
+                assert!(pool.idle.wake_up(1), "no other thread wakes it");
                 if pool.take() {
                     ran.store(1, Ordering::Relaxed);
                 }
