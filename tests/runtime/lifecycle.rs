@@ -504,7 +504,7 @@ fn t4_after_a_shutdown_nothing_is_spawned_and_everything_is_told_so() {
     assert_eq!(ask(&cown, |_| ()).wait(), Err(Broken::Cancelled));
     let error = try_when(&cown, capture()).unwrap_err();
     assert_eq!(error.refusal, Refusal::Closed);
-    assert_eq!(error.to_string(), "the runtime that the cowns belong to is shut down");
+    assert_eq!(error.to_string(), "the runtime of the cowns is shut down");
     drop(error);
     assert_eq!(try_ask(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
     let error = batch().try_when(&cown, capture()).unwrap_err();

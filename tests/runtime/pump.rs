@@ -137,7 +137,7 @@ fn h2_two_pumps_do_not_mix() {
     assert_eq!((apart.first, apart.second), (1, 2));
     assert!(try_ask((&b, &a), |_| ()).is_err());
     assert!(batch().try_when((&a, &b), |_| ()).is_err());
-    let message = "members 0 and 1 of the set belong to different pumps: no thread may touch both";
+    let message = "members 0 and 1 of the set belong to different pumps: no thread may access both";
     assert_eq!(panic_of(|| when((&a, &b), |_| ())), message);
     assert_eq!(panic_of(|| when_here((&a, &b), |_| ())), message);
     assert_eq!(panic_of(|| after(Duration::ZERO, (&a, &b), |_| ())), message);

@@ -78,10 +78,7 @@ fn the_message_says_what_to_do() {
         message.starts_with("a behaviour has occupied the thread `watched-0` for "),
         "{message}"
     );
-    assert!(
-        message.ends_with("(run what computes or waits for long through `blocking`)"),
-        "{message}"
-    );
+    assert!(message.ends_with("(use `blocking` for long computations and waits)"), "{message}");
     hog.let_go();
 }
 

@@ -274,7 +274,7 @@ pub(crate) fn assert_has_no_work(what: &str) {
     };
     if let Ok(Some(pump)) = PUMPS.try_with(find) {
         panic!(
-            "{what} stops this thread's pump `{}`, which has work, and could wait for that forever: \
+            "{what} stops the pump `{}` of this thread, which has work, and could wait for it forever: \
              await it in `Pump::run_future`, which runs the pump meanwhile",
             pump.config.name
         );

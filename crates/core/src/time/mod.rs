@@ -136,7 +136,7 @@ impl RuntimeHandle {
         S::Owned: Sync,
         F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
     {
-        assert!(!period.is_zero(), "the period of a timer must not be zero");
+        assert!(!period.is_zero(), "a timer must not have a period of zero");
         assert_spawnable(&set);
         let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
         let waiting = Arc::new(AtomicBool::new(false));
@@ -180,7 +180,7 @@ impl RuntimeHandle {
     #[doc(hidden)]
     #[track_caller]
     pub fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
-        assert!(!delay.is_zero(), "the delay of a periodic timer must not be zero");
+        assert!(!delay.is_zero(), "a periodic timer must not have a delay of zero");
         self.timers().set(delay, TimerEntry::Spaced { delay: nanos(delay), run: Arc::new(run) })
     }
 
