@@ -74,7 +74,8 @@ pub struct CownId(usize);
 // SAFETY: a handle gives no access to the state. The state moves between threads (hence `Send`),
 // but one behaviour at a time holds it, or readers do, for which `read` requires `Sync`.
 unsafe impl<T: Send> Send for Cown<T> {}
-// SAFETY: like `Send`, since cloning the handle is all that a shared one allows in addition.
+// SAFETY: a shared handle gives no access to the state either; behaviours hold it as described for
+// `Send`.
 unsafe impl<T: Send> Sync for Cown<T> {}
 // SAFETY: like `Cown`: a weak handle gives access to nothing but a handle.
 unsafe impl<T: Send> Send for WeakCown<T> {}
