@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::pair;
 use super::placing::{self, count_members};
 use crate::behaviour::answer::Answer;
-use crate::body::{Body, Completion, Ended, Forget};
+use crate::body::{Body, Completion, Ended, Forget, Panicked};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current::AsWorker;
@@ -168,12 +168,17 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    let members = Few::of(&set);
-    let Some(place) = place_here(&set, members) else { return Some((set, closure)) };
+    let Some((place, members)) = place_here(&set) else { return Some((set, closure)) };
     let home = place.home;
     let refused = place.at_work(|| {
         let mut next = Successor::new(home);
-        let refused = claim_and_run(set, members, home, closure, Forget, &mut next);
+        let refused = match members {
+            Few::No => claim_and_run(set, home, closure, Forget, &mut next),
+            // SAFETY: the members are the set's, whose handles keep them alive.
+            _ => unsafe {
+                run_plain::<false, _, _, _>(set, members, home, closure, Forget, &mut next)
+            },
+        };
         if let Some(task) = next.take() {
             run_batch(task, home, batch);
         }
@@ -228,14 +233,63 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
+    if !may_nest() {
+        return Some((set, closure, completion));
+    }
     let members = Few::of(&set);
-    let Some(place) = place_here(&set, members) else { return Some((set, closure, completion)) };
-    place.at_work(|| claim_and_run(set, members, place.home, closure, completion, ready))
+    // SAFETY: the set's handles keep the cowns alive.
+    let Some(home) = (unsafe { members.plain_home() }) else {
+        return try_any_here(set, closure, completion, ready);
+    };
+    let Some(place) = HerePlace::at(home) else { return Some((set, closure, completion)) };
+    place.at_work(|| {
+        // SAFETY: the members are the set's, whose handles keep them alive.
+        unsafe { run_plain::<false, _, _, _>(set, members, home, closure, completion, ready) }
+    })
 }
 
-/// Like [`try_here`], but tries again for a while if the cowns are taken.
-#[inline]
+/// The same of any set.
+#[inline(never)]
+fn try_any_here<S, F, C>(
+    set: S,
+    closure: F,
+    completion: C,
+    ready: &mut impl Ready,
+) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let Some(place) = place_elsewhere(&set) else { return Some((set, closure, completion)) };
+    place.at_work(|| claim_and_run(set, place.home, closure, completion, ready))
+}
+
+/// As [`try_here`]; if the cowns are taken, tries again for a while.
+#[inline(always)]
 fn try_here_for_a_while<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let members = Few::of(&set);
+    match context::worker() {
+        // SAFETY: the set's handles keep the cowns alive, which are its members.
+        Some(worker) if unsafe { members.are_plain(worker.id()) } && may_nest() => {
+            let home = worker.id();
+            // SAFETY: as above.
+            unsafe {
+                run_plain::<true, _, _, _>(set, members, home, closure, completion, &mut schedule)
+            }
+        }
+        _ => try_elsewhere(set, closure, completion),
+    }
+}
+
+/// The same of any set, on any thread.
+#[inline(never)]
+fn try_elsewhere<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -252,13 +306,12 @@ where
 /// poll in vain, if it asks for what it holds: for some microseconds, and less each time.)
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && current::nested_bodies() == 0;
-    let members = Few::of(set);
-    // A loom model would explore each poll.
+    // A loom model would explore each look.
     is_outside
         && !cfg!(loom)
         && !simulated::is_inside()
-        && !matches!(members, Few::No)
-        && place_here(set, members).is_some()
+        && Few::has_few_queues(set)
+        && place_elsewhere(set).is_some()
 }
 
 thread_local! {
@@ -297,7 +350,7 @@ where
 #[derive(Clone, Copy)]
 enum Few {
     One(Member),
-    /// Neither is pinned.
+    /// They are not the same.
     Two([Member; 2]),
     /// Any other set.
     No,
@@ -307,12 +360,32 @@ impl Few {
     #[inline(always)]
     fn of<S: CownSet>(set: &S) -> Self {
         if S::SINGLE {
-            let member = placing::only_member(set);
-            // SAFETY: the set's handle keeps the cown alive.
-            let is_grouped = unsafe { member.header() }.is_grouped();
-            return if is_grouped { Few::No } else { Few::One(member) };
+            return Few::One(placing::only_member(set));
         }
-        pair::members(set).map_or(Few::No, Few::Two)
+        pair::distinct(set).map_or(Few::No, Few::Two)
+    }
+
+    /// Whether the set is one or two cowns that have queues of their own, and are not pinned apart.
+    fn has_few_queues<S: CownSet>(set: &S) -> bool {
+        // SAFETY: the set's handles keep the cowns alive.
+        let is_grouped = |member: Member| unsafe { member.header() }.is_grouped();
+        S::SINGLE && !is_grouped(placing::only_member(set)) || pair::named(set, |_| ()).is_some()
+    }
+
+    /// Whether a behaviour on the cowns runs in this runtime, and claiming them is all there is to do; a hint.
+    ///
+    /// # Safety
+    /// They are alive.
+    #[inline(always)]
+    unsafe fn are_plain(self, home: RuntimeId) -> bool {
+        // SAFETY: by the caller's word.
+        unsafe {
+            match self {
+                Few::One(member) => is_plain(member.header(), home),
+                Few::Two([a, b]) => are_plain([a.header(), b.header()], home),
+                Few::No => false,
+            }
+        }
     }
 
     /// Returns whether the queues of such a set look empty; a hint. It does not write, so the
@@ -331,18 +404,49 @@ impl Few {
     /// # Safety
     /// They are alive.
     #[inline(always)]
-    unsafe fn home(self) -> Option<RuntimeId> {
-        match self {
-            // SAFETY: the cowns are alive; a cown in no group has a queue of its own.
-            Few::One(member) | Few::Two([member, _]) => unsafe {
-                Some(member.header().home_of_queue())
-            },
-            Few::No => None,
+    unsafe fn plain_home(self) -> Option<RuntimeId> {
+        let (Few::One(first) | Few::Two([first, _])) = self else { return None };
+        // SAFETY: by the caller's word.
+        unsafe {
+            let home = first.header().flags.home_of_its_own()?;
+            self.are_plain(home).then_some(home)
         }
     }
 }
 
-/// Where a behaviour runs inline.
+/// The flags of a cown that is not simply claimed, used and given back.
+const SPECIAL: u16 = Flags::GROUPED | Flags::INTERRUPT | Flags::POISONED | Flags::CLOSED;
+
+/// Whether a behaviour on a cown runs in this runtime, and claiming the cown is all there is to do. Exact for who holds it.
+#[inline(always)]
+fn is_plain(cown: &CownHeader, home: RuntimeId) -> bool {
+    cown.flags.is_plain(home, SPECIAL | Flags::READ) || is_plain_unread(cown, home)
+}
+
+/// The same of a cown that has been read.
+#[cold]
+#[inline(never)]
+fn is_plain_unread(cown: &CownHeader, home: RuntimeId) -> bool {
+    cown.flags.is_plain(home, SPECIAL) && cown.is_unread()
+}
+
+/// The same of two cowns; the runtime is that of the first.
+#[inline(always)]
+fn are_plain([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
+    a.flags.is_plain_beside(&b.flags, home, SPECIAL | Flags::PINNED | Flags::READ)
+        || are_plain_unread([a, b], home)
+}
+
+/// The same of two cowns one of which has been read.
+#[cold]
+#[inline(never)]
+fn are_plain_unread([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
+    a.flags.is_plain_beside(&b.flags, home, SPECIAL | Flags::PINNED)
+        && a.is_unread()
+        && b.is_unread()
+}
+
+/// Where a behaviour runs at once.
 #[derive(Clone, Copy)]
 struct HerePlace {
     home: RuntimeId,
@@ -374,16 +478,23 @@ impl HerePlace {
     }
 }
 
-/// Returns where a behaviour on the set runs, if the current thread may run it inline.
+/// Whether one more body may lie on this stack.
+#[inline(always)]
+fn may_nest() -> bool {
+    current::nested_bodies() < MAX_NESTED_HERE
+}
+
+/// Where a behaviour on the set runs, if the current thread may run it at once; and its members, if they are plain.
 #[inline]
-fn place_here<S: CownSet>(set: &S, members: Few) -> Option<HerePlace> {
-    if current::nested_bodies() >= MAX_NESTED_HERE {
+fn place_here<S: CownSet>(set: &S) -> Option<(HerePlace, Few)> {
+    if !may_nest() {
         return None;
     }
+    let members = Few::of(set);
     // SAFETY: the set's handles keep the cowns alive.
-    match unsafe { members.home() } {
-        Some(home) => HerePlace::at(home),
-        None => place_elsewhere(set),
+    match unsafe { members.plain_home() } {
+        Some(home) => Some((HerePlace::at(home)?, members)),
+        None => Some((place_elsewhere(set)?, Few::No)),
     }
 }
 
@@ -418,7 +529,6 @@ fn can_run_here(home: RuntimeId) -> bool {
 #[inline]
 fn claim_and_run<S, F, C>(
     set: S,
-    members: Few,
     home: RuntimeId,
     closure: F,
     completion: C,
@@ -429,18 +539,6 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: the members are the set's, whose handles keep them alive.
-    unsafe {
-        match members {
-            Few::One(member) => {
-                return claim_and_run_one(set, member, home, closure, completion, ready);
-            }
-            Few::Two(members) => {
-                return claim_and_run_two(set, members, home, closure, completion, ready);
-            }
-            Few::No => {}
-        }
-    }
     let mut slots = SmallVec::<[Slot; 8]>::new();
     set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member.in_multi()))));
     // From here on the slots do not move: they are in queues.
@@ -467,39 +565,14 @@ where
     None
 }
 
-/// Gives back cowns that were taken but cannot be used here.
-///
-/// # Safety
-/// See [`release_all`].
-#[cold]
-#[inline(never)]
-unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
-    // SAFETY: the conditions are those of `release_all`.
-    unsafe { release_all(slots, ready) };
-}
-
-/// Releases the cowns of the slots.
-///
-/// # Safety
-/// They were taken by [`take_all`], and are still held. Afterwards the slots are in no queue.
-#[inline]
-unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
-    let mut deferring = Deferring::new(ready);
-    for slot in slots {
-        // SAFETY: the slot still holds its cown, and is released once.
-        unsafe { release(NonNull::from(slot), &mut deferring) };
-    }
-    deferring.finish();
-}
-
-/// The same on one cown.
+/// The same on one or two cowns that [were plain](Few::are_plain).
 ///
 /// # Safety
 /// The member is that of [the set](Few::One).
 #[inline(always)]
-unsafe fn claim_and_run_one<S, F, C>(
+unsafe fn run_plain<const BY_WORKER: bool, S, F, C>(
     set: S,
-    member: Member,
+    members: Few,
     home: RuntimeId,
     closure: F,
     completion: C,
@@ -510,114 +583,126 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    let slot = Slot::new(member.in_multi());
-    // SAFETY: the set's handle keeps the cown alive; it is in no group. The slot stays until it is
-    // released below.
-    let header = unsafe { member.header() };
-    // SAFETY: the cown is alive and in no group, and the slot is unqueued.
-    if !unsafe { claim::take_one(&slot, header) } {
-        return Some((set, closure, completion));
+    // SAFETY: by the caller's word; the slots stay until they are released, after the body.
+    unsafe {
+        match members {
+            Few::One(member) => {
+                let slot = Slot::new(member.in_multi());
+                let header = member.header();
+                if !claim::take_one_if(&slot, header, || is_plain(header, home)) {
+                    return Some((set, closure, completion));
+                }
+                let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+                set.give();
+                Path::HereOne.take();
+                match call_here::<BY_WORKER, _, _, _>(body, &[member], home) {
+                    Ok((completion, value)) => {
+                        release_one(&slot, header, ready);
+                        Ended::Done(completion, value).deliver();
+                    }
+                    Err(panicked) => end_panicked::<F, C>(panicked, &[slot], home, ready),
+                }
+            }
+            Few::Two(members) => {
+                let slots = members.map(|member| Slot::new(member.in_multi()));
+                let [a, b] = &slots;
+                let headers = members.map(|member| member.header());
+                // The look, a hint, saves taking the first in vain.
+                if headers[1].is_in_use(true)
+                    || !claim::take_two_if([a, b], headers, || are_plain(headers, home))
+                {
+                    return Some((set, closure, completion));
+                }
+                let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+                set.give();
+                Path::HereTwo.take();
+                match call_here::<BY_WORKER, _, _, _>(body, &members, home) {
+                    Ok((completion, value)) => {
+                        release_two(&slots, headers, ready);
+                        Ended::Done(completion, value).deliver();
+                    }
+                    Err(panicked) => end_panicked::<F, C>(panicked, &slots, home, ready),
+                }
+            }
+            Few::No => return Some((set, closure, completion)),
+        }
     }
-    let is_sound = header.flags.is_plain(home, Flags::POISONED | Flags::CLOSED);
-    // The cown may have moved before it was taken, and a foreign handle may name another one than
-    // before.
-    if !is_sound && header.home_of_queue() != home {
-        // SAFETY: the cown was taken, and not given back yet.
-        unsafe { release_unused(std::slice::from_ref(&slot), ready) };
-        return Some((set, closure, completion));
-    }
-    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-    set.give();
-    Path::HereOne.take();
-    // SAFETY: the slot holds the cown until it is released.
-    let give_back = || unsafe { release_one(&slot, header, ready) };
-    // SAFETY: the behaviour holds the cown of its set.
-    unsafe { run_held(body, || Cursor::single(&member), is_sound, home, give_back) };
     None
 }
 
-/// The same on two cowns.
+/// Calls a body on the caller's stack. For a worker, its own runtime is the current one, whatever is entered.
 ///
 /// # Safety
 /// The members are those of [the set](Few::Two).
 #[inline(always)]
-unsafe fn claim_and_run_two<S, F, C>(
-    set: S,
-    members: [Member; 2],
+unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
+    body: Body<S, F, C>,
+    members: &[Member],
     home: RuntimeId,
-    closure: F,
-    completion: C,
-    ready: &mut impl Ready,
-) -> Option<(S, F, C)>
+) -> Result<(C, C::Value), Panicked<C>>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    let slots = members.map(|member| Slot::new(member.in_multi()));
-    let [a, b] = &slots;
-    // SAFETY: the set's handles keep the cowns alive, which are distinct and in no group. The slots
-    // stay until they are released below.
-    let headers = unsafe { members.map(|member| member.header()) };
-    // SAFETY: the cowns are alive and in no group, and the slots are unqueued.
-    if !unsafe { claim::take_two([a, b], headers) } {
-        return Some((set, closure, completion));
+    // SAFETY: the members lie side by side.
+    let mut cursor = unsafe { Cursor::new(members.as_ptr(), size_of::<Member>(), members.len()) };
+    // SAFETY: by the caller's word.
+    let call = || unsafe { body.call(&mut cursor) };
+    if !BY_WORKER {
+        return on_this_stack(home, call);
     }
-    let is_first_sound = headers[0].flags.is_plain(home, Flags::POISONED | Flags::CLOSED);
-    // As in `claim_and_run_one`.
-    if !is_first_sound && headers[0].home_of_queue() != home {
-        // SAFETY: the cowns were taken, and not given back yet.
-        unsafe { release_unused(&slots, ready) };
-        return Some((set, closure, completion));
-    }
-    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-    set.give();
-    Path::HereTwo.take();
-    let are_sound = is_first_sound && !headers[1].has(Flags::POISONED | Flags::CLOSED);
-    // SAFETY: the slots hold the cowns until they are released.
-    let give_back = || unsafe { release_two(&slots, headers, ready) };
-    // SAFETY: the behaviour holds the cowns of its set, in order.
-    unsafe { run_held(body, || cursor_over(&slots), are_sound, home, give_back) };
-    None
+    let _nested = current::Nested::enter();
+    call()
 }
 
 /// Runs a body on the caller's stack, releases its cowns, and delivers the outcome.
 ///
 /// # Safety
-/// The behaviour holds the cowns of the members, and they match its shape. If `are_sound`, none of
-/// them is poisoned or closed.
-#[inline(always)]
-unsafe fn run_held<'m, S, F, C>(
-    body: Body<S, F, C>,
-    members: impl Fn() -> Cursor<'m>,
-    are_sound: bool,
+/// The slots hold their cowns, exclusively, and are in the queues no more after this.
+#[cold]
+#[inline(never)]
+unsafe fn end_panicked<F, C: Completion>(
+    panicked: Panicked<C>,
+    slots: &[Slot],
     home: RuntimeId,
-    give_back: impl FnOnce(),
-) where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    // SAFETY: the behaviour holds the cowns, which match its shape and, if `are_sound`, are neither
-    // poisoned nor closed.
+    ready: &mut impl Ready,
+) {
+    // SAFETY: by the caller's word.
     let ended = unsafe {
-        if are_sound {
-            match on_this_stack(home, || body.call(&mut members())) {
-                Ok((completion, value)) => {
-                    give_back();
-                    return Ended::Done(completion, value).deliver();
-                }
-                Err(panicked) => on_this_stack(home, || panicked.tell::<F>(&members(), home)),
-            }
-        } else {
-            execute_here(body, members(), &RunContext::new(home, Mode::Run))
-        }
+        let ended = on_this_stack(home, || panicked.tell::<F>(&cursor_over(slots), home));
+        release_all(slots, ready);
+        ended
     };
-    give_back();
     ended.deliver();
 }
 
-/// Releases a cown that was held exclusively, and is in no group.
+/// Gives cowns back that were taken, and cannot be used here.
+///
+/// # Safety
+/// As [`release_all`].
+#[cold]
+#[inline(never)]
+unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
+    // SAFETY: by the caller's word.
+    unsafe { release_all(slots, ready) };
+}
+
+/// Gives the cowns of the slots back.
+///
+/// # Safety
+/// They were taken by [`take_all`], and are held still. The slots are gone from the queues after that.
+#[inline]
+unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
+    let mut deferring = Deferring::new(ready);
+    for slot in slots {
+        // SAFETY: by the caller's word.
+        unsafe { release(NonNull::from(slot), &mut deferring) };
+    }
+    deferring.finish();
+}
+
+/// Gives a cown back that was held exclusively, and is in no group.
 ///
 /// # Safety
 /// See [`release_all`]; the header is that of the cown.

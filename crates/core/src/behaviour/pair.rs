@@ -46,9 +46,25 @@ pub(super) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
     named(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))
 }
 
-/// The same, with `see` called on each member before its header is read.
+/// The two cowns of a set that always names two, if they are not the same; their headers are about to be written.
+#[inline(always)]
+pub(super) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]> {
+    let [a, b] = both(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))?;
+    (a.header_ptr() != b.header_ptr()).then_some([a, b])
+}
+
+/// As [`members`], and each is shown to `see` before it is looked at.
 #[inline(always)]
 pub(super) fn named<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
+    let [a, b] = both(set, see)?;
+    // SAFETY: the set's handles keep the cowns alive.
+    let is_plain = |member: Member| unsafe { !member.header().has(Flags::GROUPED | Flags::PINNED) };
+    (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
+}
+
+/// The two cowns of a set that always names two, held exclusively, each of which is shown to `see`.
+#[inline(always)]
+fn both<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
     if S::EXCLUSIVE != Some(2) {
         return None;
     }
@@ -59,9 +75,7 @@ pub(super) fn named<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member
         len += 1;
     }));
     let [Some(a), Some(b)] = found else { return None };
-    // SAFETY: the set's handles keep the cowns alive.
-    let is_plain = |member: Member| unsafe { !member.header().has(Flags::GROUPED | Flags::PINNED) };
-    (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
+    Some([a, b])
 }
 
 /// The functions of a pair of this type.
@@ -249,7 +263,9 @@ unsafe fn launch_free(
     // unqueued.
     unsafe {
         let slots = slots(node).map(|slot| slot.cast::<Slot>().as_ref());
-        if claim::take_two(slots, [first.as_ref(), second.as_ref()]) {
+        let headers = [first.as_ref(), second.as_ref()];
+        let are_usable = || headers.into_iter().all(|header| claim::is_usable(header, false));
+        if claim::take_two_if(slots, headers, are_usable) {
             Path::PairFree.take();
             // The behaviour holds the first cown, so it cannot move.
             schedule(node.cast(), first.as_ref().home_of_queue());

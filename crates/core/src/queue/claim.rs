@@ -63,21 +63,20 @@ enum Taken {
 /// # Safety
 /// See [`take_all`]; `header` is the cown's, which is in no group.
 #[inline(always)]
-pub(crate) unsafe fn take_one(slot: &Slot, header: &CownHeader) -> bool {
-    if header.is_in_use(false) {
+pub(crate) unsafe fn take_one_if(
+    slot: &Slot,
+    header: &CownHeader,
+    accept: impl FnOnce() -> bool,
+) -> bool {
+    if !try_take(header, slot) {
         return false;
     }
-    // SAFETY: the cown is alive and the slot unqueued; a cown outside of groups has a queue of its
-    // own.
-    match unsafe { take_from(header, slot, false) } {
-        Taken::Free => true,
-        Taken::No => false,
-        Taken::InUse => {
-            // SAFETY: the slot holds its cown.
-            unsafe { give_back(std::iter::once(slot)) };
-            false
-        }
+    if accept() {
+        return true;
     }
+    // SAFETY: taken.
+    unsafe { give_back(std::iter::once(slot)) };
+    false
 }
 
 /// Takes two cowns exclusively if both are free; see [`take_all`].
@@ -85,27 +84,21 @@ pub(crate) unsafe fn take_one(slot: &Slot, header: &CownHeader) -> bool {
 /// # Safety
 /// See [`take_all`]; `headers` are the cowns', which are in no group.
 #[inline(always)]
-pub(crate) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> bool {
-    let [a, b] = slots;
-    if headers[0].is_in_use(false) || headers[1].is_in_use(false) {
+pub(crate) unsafe fn take_two_if(
+    slots: [&Slot; 2],
+    headers: [&CownHeader; 2],
+    accept: impl FnOnce() -> bool,
+) -> bool {
+    if !try_take(headers[0], slots[0]) {
         return false;
     }
-    // SAFETY: the cowns are alive and the slots unqueued; a cown outside of groups has a queue of
-    // its own.
-    let taken = unsafe {
-        match take_from(headers[0], a, false) {
-            Taken::Free => match take_from(headers[1], b, false) {
-                // ORDERING: Acquire, as in `is_first_everywhere`.
-                Taken::Free if ptr::eq(headers[0].tail.load(Ordering::Acquire), a) => return true,
-                Taken::Free | Taken::InUse => 2,
-                Taken::No => 1,
-            },
-            Taken::InUse => 1,
-            Taken::No => 0,
-        }
-    };
-    // SAFETY: the first `taken` slots hold their cowns.
-    unsafe { give_back(slots.into_iter().take(taken)) };
+    let has_both = try_take(headers[1], slots[1]);
+    // ORDERING: Acquire. As in `is_first_everywhere`.
+    if has_both && ptr::eq(headers[0].tail.load(Ordering::Acquire), slots[0]) && accept() {
+        return true;
+    }
+    // SAFETY: so many were taken.
+    unsafe { give_back(slots.into_iter().take(1 + usize::from(has_both))) };
     false
 }
 
@@ -116,8 +109,12 @@ pub(crate) unsafe fn take_two(slots: [&Slot; 2], headers: [&CownHeader; 2]) -> b
 #[inline]
 unsafe fn take(slot: &Slot) -> Taken {
     let member = slot.member();
-    // SAFETY: the cown is alive, as this function requires.
-    unsafe { take_from(member.header().queue(), slot, member.is_read()) }
+    // SAFETY: by the caller's word.
+    let header = unsafe { member.header() }.queue();
+    if !try_take(header, slot) {
+        return Taken::No;
+    }
+    if is_usable(header, member.is_read()) { Taken::Free } else { Taken::InUse }
 }
 
 /// The same, for a slot for the queue of this header.
@@ -125,19 +122,23 @@ unsafe fn take(slot: &Slot) -> Taken {
 /// # Safety
 /// See [`take`].
 #[inline(always)]
-unsafe fn take_from(header: &CownHeader, slot: &Slot, is_read: bool) -> Taken {
+fn try_take(header: &CownHeader, slot: &Slot) -> bool {
     let tail = ptr::from_ref(slot).cast_mut();
     // ORDERING: AcqRel, as in `swap_tail`, which this replaces.
     let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
-    if header.tail.compare_exchange(null_mut(), tail, ok, failed).is_err() {
-        return Taken::No;
+    let is_ours = header.tail.compare_exchange(null_mut(), tail, ok, failed).is_ok();
+    if is_ours {
+        simulated::point();
     }
-    simulated::point();
-    // One load answers in most cases; only the token holder, which is this thread, could let a
-    // reader in meanwhile.
-    let is_free = !header.has(Flags::READ | Flags::INTERRUPT)
-        || (is_read || header.is_unread()) && !header.is_interrupted();
-    if is_free { Taken::Free } else { Taken::InUse }
+    is_ours
+}
+
+/// Whether whoever has the token of a cown may use it at once.
+#[inline(always)]
+pub(crate) fn is_usable(header: &CownHeader, for_reading: bool) -> bool {
+    // One look answers for most; only the token holder, this thread, could let a reader in meanwhile.
+    !header.has(Flags::READ | Flags::INTERRUPT)
+        || (for_reading || header.is_unread()) && !header.is_interrupted()
 }
 
 /// Returns whether, when the last cown was taken, nothing was behind the slots in the other queues.

@@ -2,11 +2,12 @@
 
 use loom::thread;
 
-use super::{Few, claim_and_run, serve_here};
+use super::{Few, claim_and_run, run_plain, serve_here};
 use crate::behaviour::placing::home_of;
 use crate::behaviour::when::when;
 use crate::body::Forget;
 use crate::cown::handle::Cown;
+use crate::cown::set::CownSet;
 use crate::sched::loom::{Log, check, check_long, log, run_ready, two_logs, written};
 use crate::sched::schedule;
 
@@ -14,29 +15,48 @@ fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
 }
 
-/// Like `when_here`, without a check of the runtime.
-fn push_here(cown: &Cown<Log>, who: u8) -> bool {
-    let body = move |log: &mut Log| log.push(who);
-    let (member, home) = (Few::of(&cown), home_of(&cown));
-    let ran = claim_and_run(cown, member, home, body, Forget, &mut schedule).is_none();
+/// The ways to claim: that of one or two cowns (if they are plain), and that of any set.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Few,
+    Any,
+}
+
+/// As `when_here`, without a look at the runtime.
+fn run_here<S, F>(set: S, way: Way, body: F) -> Option<(S, F)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    let home = home_of(&set);
+    let members = Few::of(&set);
+    // SAFETY: the set's handles keep the cowns alive, which are its members.
+    let rest = unsafe {
+        if way == Way::Few && members.are_plain(home) {
+            run_plain::<false, _, _, _>(set, members, home, body, Forget, &mut schedule)
+        } else {
+            claim_and_run(set, home, body, Forget, &mut schedule)
+        }
+    };
+    rest.map(|(set, body, Forget)| (set, body))
+}
+
+fn push_here(cown: &Cown<Log>, who: u8, way: Way) -> bool {
+    let ran = run_here(cown, way, move |log| log.push(who)).is_none();
     if !ran {
         push(cown, who);
     }
     ran
 }
 
-/// The path for two cowns, and that for any set.
-const WAYS: [fn(&(&Cown<Log>, &Cown<Log>)) -> Few; 2] = [|set| Few::of(set), |_| Few::No];
-
-fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8, way: usize) -> bool {
-    let set = (x, y);
+fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8, way: Way) -> bool {
     let body = move |(x, y): (&mut Log, &mut Log)| {
         x.push(who);
         y.push(who);
     };
-    let (members, home) = (WAYS[way](&set), home_of(&set));
-    let ran = claim_and_run(set, members, home, body, Forget, &mut schedule).is_none();
-    if !ran {
+    let rest = run_here((x, y), way, body);
+    let ran = rest.is_none();
+    if let Some((set, body)) = rest {
         when(set, body);
     }
     ran
@@ -52,23 +72,25 @@ fn position(log: &[u8], who: u8) -> usize {
 /// Fails with a `Relaxed` exchange in `take_from`.
 #[test]
 fn claim_against_append() {
-    check(|| {
-        let x = log();
-        let other = thread::spawn({
-            let x = x.clone();
-            move || {
-                push(&x, 1);
-                push(&x, 2);
-                run_ready();
-            }
+    for way in [Way::Few, Way::Any] {
+        check(move || {
+            let x = log();
+            let other = thread::spawn({
+                let x = x.clone();
+                move || {
+                    push(&x, 1);
+                    push(&x, 2);
+                    run_ready();
+                }
+            });
+            push_here(&x, 3, way);
+            run_ready();
+            other.join().unwrap();
+            let log = written(x);
+            assert!(position(&log, 1) < position(&log, 2), "{log:?}");
+            position(&log, 3);
         });
-        push_here(&x, 3);
-        run_ready();
-        other.join().unwrap();
-        let log = written(x);
-        assert!(position(&log, 1) < position(&log, 2), "{log:?}");
-        position(&log, 3);
-    });
+    }
 }
 
 /// The claiming thread continues with what came meanwhile, and leaves the excess to others.
@@ -98,7 +120,8 @@ fn serving_against_append() {
 /// Two claims at once.
 #[test]
 fn claim_against_claim() {
-    for ways in [(0, 0), (0, 1), (1, 1)] {
+    use Way::{Any, Few};
+    for ways in [(Few, Few), (Few, Any), (Any, Any)] {
         check(move || {
             let (x, y) = two_logs();
             let other = thread::spawn({
@@ -124,7 +147,7 @@ fn claim_against_claim() {
 /// Fails without `is_first_everywhere`, and without the check of the first tail in `take_two`.
 #[test]
 fn claim_half_done_is_overtaken() {
-    for way in [0, 1] {
+    for way in [Way::Few, Way::Any] {
         check(move || {
             let (x, y) = two_logs();
             let other = thread::spawn({
@@ -150,7 +173,8 @@ fn claim_half_done_is_overtaken() {
 /// A claim against an atomic step over the same cowns, in both orders of claiming.
 #[test]
 fn claim_against_a_step_over_two_cowns() {
-    for (claim_forward, way) in [(true, 0), (false, 0), (true, 1), (false, 1)] {
+    let ways = [Way::Few, Way::Any].map(|way| [(true, way), (false, way)]);
+    for (claim_forward, way) in ways.into_iter().flatten() {
         check(move || {
             let (x, y) = two_logs();
             let other = thread::spawn({
@@ -189,7 +213,7 @@ fn claim_for_reading_against_a_writer() {
         let set = x.read();
         let home = home_of(&set);
         let body = |log: &Log| assert!(log.read().len() <= 1);
-        let ran = claim_and_run(set, Few::No, home, body, Forget, &mut schedule).is_none();
+        let ran = claim_and_run(set, home, body, Forget, &mut schedule).is_none();
         if ran {
             push(&x, 2);
         }
@@ -204,20 +228,22 @@ fn claim_for_reading_against_a_writer() {
 /// Fails with a `Relaxed` load in `is_unread`, and without that check.
 #[test]
 fn claim_against_the_end_of_a_reader() {
-    check(|| {
-        let x = log();
-        let other = thread::spawn({
-            let x = x.clone();
-            move || {
-                when(x.read(), |log| _ = log.read());
-                run_ready();
-            }
+    for way in [Way::Few, Way::Any] {
+        check(move || {
+            let x = log();
+            let other = thread::spawn({
+                let x = x.clone();
+                move || {
+                    when(x.read(), |log| _ = log.read());
+                    run_ready();
+                }
+            });
+            push_here(&x, 1, way);
+            run_ready();
+            other.join().unwrap();
+            assert_eq!(written(x), [1]);
         });
-        push_here(&x, 1);
-        run_ready();
-        other.join().unwrap();
-        assert_eq!(written(x), [1]);
-    });
+    }
 }
 
 /// A claim that is given up, against a request behind it and a claim of another thread.
@@ -228,11 +254,11 @@ fn claim_given_up_against_a_claim() {
         let others = [&x, &y].map(|cown| {
             let cown = cown.clone();
             thread::spawn(move || {
-                push_here(&cown, 1);
+                push_here(&cown, 1, Way::Few);
                 run_ready();
             })
         });
-        push_both_here(&x, &y, 2, 0);
+        push_both_here(&x, &y, 2, Way::Few);
         run_ready();
         others.into_iter().for_each(|other| other.join().unwrap());
         assert_eq!((written(x).len(), written(y).len()), (2, 2));
