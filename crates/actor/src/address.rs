@@ -6,12 +6,12 @@ mod weak;
 use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use coact_core::behaviour::serve_here;
 use coact_core::cown::{AsCown, CownId, Read};
 use coact_core::credits::Permit;
+use coact_core::internals::{InterruptibleHandle, SendPath};
 use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::{Cown, when};
 
@@ -60,19 +60,18 @@ pub use weak::WeakAddr;
 #[doc(alias = "ActorRef")]
 #[doc(alias = "Pid")]
 pub struct Addr<A: Actor> {
-    /// `None` only while it is dropped.
-    cown: Option<Cown<Cell<A>>>,
+    cown: InterruptibleHandle<Cell<A>>,
 }
 
 impl<A: Actor> Addr<A> {
     #[inline]
     pub(crate) fn new(cown: Cown<Cell<A>>) -> Self {
-        Self { cown: Some(cown) }
+        Self { cown: InterruptibleHandle::new(cown) }
     }
 
     #[inline]
     pub(crate) fn cown(&self) -> &Cown<Cell<A>> {
-        self.cown.as_ref().expect("taken at the end only")
+        &self.cown
     }
 
     /// The actor's identity.
@@ -110,10 +109,10 @@ impl<A: Actor> Addr<A> {
         queue
     }
 
-    /// Takes the cown out: the address's drop does not run.
+    /// The cown, with a handle that is dropped unchecked.
     #[inline]
     fn into_cown(self) -> Cown<Cell<A>> {
-        ManuallyDrop::new(self).cown.take().expect("taken at the end only")
+        self.cown.into_cown()
     }
 
     /// Sends a message. Returns at once; the actor handles it when its turn has come.
@@ -127,17 +126,17 @@ impl<A: Actor> Addr<A> {
     #[doc(alias = "tell")]
     #[doc(alias = "cast")]
     #[doc(alias = "do_send")]
-    #[inline]
+    #[inline(always)]
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
     {
-        let cown = self.cown();
-        if !cown.is_plain() {
-            return self.send_marked(message);
+        match self.cown().send_path() {
+            SendPath::Alone(cown) => when(cown, handling(message)),
+            SendPath::Grouped(cown) => when(cown, handling(message)),
+            SendPath::Slow => return self.send_marked(message),
         }
-        when(cown.unchecked(), handling(message));
         Ok(())
     }
 
@@ -646,7 +645,7 @@ impl<A: Actor> Addr<A> {
     }
 }
 
-/// Handles a message that was sent. Both ways on which it comes use this one type, so that its functions exist once.
+/// Handles a message that was sent.
 #[inline(always)]
 fn handling<A: Actor, M: MessageTo<A>>(
     message: M,
@@ -654,19 +653,10 @@ fn handling<A: Actor, M: MessageTo<A>>(
     move |cell| cell.receive_sent(message)
 }
 
-impl<A: Actor> Drop for Addr<A> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(last) = self.cown.take().and_then(Cown::drop_unless_last) {
-            end_unreachable(last);
-        }
-    }
-}
-
 /// The last address is gone: the actor ends after the messages that wait.
 #[cold]
 #[inline(never)]
-fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
+pub(crate) fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     if last.is_closed() {
         return;
     }
@@ -688,7 +678,7 @@ impl<A: Actor> Clone for Addr<A> {
 
 impl<A: Actor> PartialEq for Addr<A> {
     fn eq(&self, other: &Self) -> bool {
-        self.cown == other.cown
+        self.cown() == other.cown()
     }
 }
 
@@ -696,7 +686,7 @@ impl<A: Actor> Eq for Addr<A> {}
 
 impl<A: Actor> Hash for Addr<A> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.cown.hash(state);
+        self.cown().hash(state);
     }
 }
 

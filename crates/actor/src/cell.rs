@@ -16,6 +16,7 @@ use coact_core::{Broken, Cown, WeakCown};
 pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;
 use self::manage::{Core, Extras, Hook, Managed, PendingOp, Phase};
+use crate::address::end_unreachable;
 use crate::events::Subject;
 use crate::hold::Hold;
 use crate::mailbox::{Envelope, Envelopes};
@@ -23,7 +24,7 @@ use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
-use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
+use crate::{Actor, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {
@@ -377,7 +378,7 @@ impl<A: Actor> Interruptible for Cell<A> {
     }
 
     fn unreachable(last: Cown<Self>) {
-        drop(Addr::new(last));
+        end_unreachable(last);
     }
 }
 

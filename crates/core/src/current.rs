@@ -94,6 +94,12 @@ pub(crate) fn number() -> u64 {
     THREAD.get()
 }
 
+/// Whether the current thread has this [number](number), which is that of some thread.
+#[inline]
+pub(crate) fn is_number(number: u64) -> bool {
+    THREAD.get() == number
+}
+
 /// The part of a worker that the layers below the scheduler know.
 pub(crate) trait AnyWorker {
     /// The worker's runtime.

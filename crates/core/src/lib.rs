@@ -54,7 +54,8 @@ pub mod internals {
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
-    pub use crate::interrupt::{BlockedSet, Interruptible};
+    pub use crate::interrupt::handle::InterruptibleHandle;
+    pub use crate::interrupt::{BlockedSet, Interruptible, SendPath};
     pub use crate::panic::catch;
     pub use crate::paths::Path;
     pub use crate::queue::interruptible::Gate;

@@ -185,9 +185,13 @@ where
 {
     // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
-    if let Some(leader) = header.leader() {
-        // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
-        // body is for it.
+    let leader = match S::GROUPED {
+        Some(false) => None,
+        Some(true) => Some(header.leader_of_member()),
+        None => header.leader(),
+    };
+    if let Some(leader) = leader {
+        // SAFETY: as above; the member is of the leader's group, and the body for it.
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
     let Some(worker) = context::worker() else { return spawn_single_externally(member, body) };

@@ -2,6 +2,7 @@
 
 use crate::current;
 use std::fmt;
+use std::hint::cold_path;
 use std::mem::{ManuallyDrop, needs_drop};
 
 /// A value that is either **free**, and then [`Send`], or **bound** to the thread that created it,
@@ -64,7 +65,7 @@ impl<T> ThreadBound<T> {
     /// Returns whether the current thread may access the value.
     #[inline]
     pub fn is_within_reach(&self) -> bool {
-        self.thread == FREE || self.thread == current::number()
+        self.thread == FREE || current::is_number(self.thread)
     }
 
     /// Returns the value.
@@ -105,19 +106,20 @@ impl<T> ThreadBound<T> {
     #[track_caller]
     fn assert_within_reach(&self) {
         if self.thread != FREE {
-            self.assert_here();
+            cold_path();
+            // The only call does not return: so callers keep nothing across it.
+            if !current::is_number(self.thread) {
+                bound_elsewhere(std::any::type_name::<T>());
+            }
         }
     }
+}
 
-    #[cold]
-    #[track_caller]
-    fn assert_here(&self) {
-        assert!(
-            self.is_within_reach(),
-            "a `{}` is bound to another thread, and accessible only there",
-            std::any::type_name::<T>()
-        );
-    }
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn bound_elsewhere(what: &str) -> ! {
+    panic!("a `{what}` is bound to another thread, and accessible only there");
 }
 
 impl<T> Drop for ThreadBound<T> {

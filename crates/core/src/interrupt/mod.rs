@@ -49,6 +49,7 @@ mod blocked_set;
 mod deferred;
 mod empty_request;
 mod first_interrupt;
+pub(crate) mod handle;
 mod last_handle;
 pub(crate) mod layout;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]
@@ -66,7 +67,7 @@ use std::ptr::NonNull;
 
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::layout::CownBox;
-use crate::cown::set::{Unchecked, UncheckedHandle};
+use crate::cown::set::{Unchecked, UncheckedHandle, UncheckedIn};
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::{catch, drop_quietly};
@@ -143,6 +144,16 @@ pub trait Interruptible: Send + Sized + 'static {
     }
 }
 
+/// How what is sent gets to a cown: [`Cown::send_path`].
+pub enum SendPath<'c, T: Send + 'static> {
+    /// The cown is plain, and in no group.
+    Alone(UncheckedIn<'c, T, false>),
+    /// The cown is plain, and a member of a group.
+    Grouped(UncheckedIn<'c, T, true>),
+    /// The cown is closed, or marked.
+    Slow,
+}
+
 impl<T: Interruptible> Cown<T> {
     /// Creates a cown with an interruptible state, and a shared state that handles can access.
     /// `state` receives a weak handle of its own cown, which cannot be upgraded before this
@@ -207,6 +218,16 @@ impl<T: Interruptible> Cown<T> {
     #[inline]
     pub fn is_plain(&self) -> bool {
         !self.header().has(Flags::CLOSED | Flags::SLOW_PATH)
+    }
+
+    /// The same look, which also tells whether the cown is in a group. A cown that is plain comes as the member of a set whose
+    /// behaviour runs in any case, as [`unchecked`](Self::unchecked).
+    #[inline(always)]
+    pub fn send_path(&self) -> SendPath<'_, T> {
+        if !self.header().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED) {
+            return SendPath::Alone(UncheckedIn(self));
+        }
+        if self.is_plain() { SendPath::Grouped(UncheckedIn(self)) } else { SendPath::Slow }
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use crate::panic::drop_quietly;
 
 pub use forms::{
     Checked, CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle,
-    checked_all, read_all,
+    UncheckedIn, checked_all, read_all,
 };
 pub use handles::{AsCown, CownRef, Read};
 pub(super) use handles::{view, view_mut};
@@ -77,6 +77,10 @@ pub trait CownSet: sealed::Sealed {
     /// Whether the set is one cown whose behaviours always run: [`Unchecked`].
     #[doc(hidden)]
     const UNCHECKED: bool = false;
+
+    /// Whether the set is one cown in a group, or in none, where the type tells: [`UncheckedIn`].
+    #[doc(hidden)]
+    const GROUPED: Option<bool> = None;
 
     #[doc(hidden)]
     fn member_count(&self) -> usize;

@@ -6,7 +6,8 @@ use super::handles::exclusive;
 use super::owned;
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{
-    AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, forget, view, view_mut,
+    AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
+    view, view_mut,
 };
 use crate::cown::access::{Held, Poisoned};
 use crate::cown::checked::{self, PoisonedRead};
@@ -19,7 +20,7 @@ use crate::queue::member::Member;
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
     ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, announces: $announces:expr,
-     $(unchecked: $unchecked:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
+     $(unchecked: $unchecked:expr,)? $(grouped: $grouped:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
         impl<$($generics)*> Sealed for $set {}
 
         impl<$($generics)*> CownSet for $set {
@@ -31,6 +32,7 @@ macro_rules! one_cown {
             const ANNOUNCES: bool = $announces;
             const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
             $(const UNCHECKED: bool = $unchecked;)?
+            $(const GROUPED: Option<bool> = Some($grouped);)?
 
             #[inline]
             fn member_count(&self) -> usize {
@@ -110,6 +112,9 @@ one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
     member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] Unchecked<'_, T>, owned::Unchecked<T>, &'a mut T, single: true, announces: false,
     unchecked: true, |this| this.0, own: owned::Unchecked, member: Member::checked,
+    |cown| view_mut::<Cown<T>>(cown));
+one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, owned::Unchecked<T>, &'a mut T, single: true,
+    announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: owned::Unchecked, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] owned::Unchecked<T>, owned::Unchecked<T>, &'a mut T, single: true, announces: false,
     unchecked: true, |this| this.0, own: owned::Unchecked, member: Member::checked,

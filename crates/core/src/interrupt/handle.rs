@@ -1,0 +1,53 @@
+//! Handles whose last one is not dropped, but handed to the state's owner.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+
+use super::Interruptible;
+use crate::cown::handle::Cown;
+
+/// A handle of an interruptible cown. The last one goes to [`Interruptible::unreachable`] in place of being dropped.
+pub struct InterruptibleHandle<T: Interruptible>(ManuallyDrop<Cown<T>>);
+
+impl<T: Interruptible> InterruptibleHandle<T> {
+    /// Makes a plain handle one of these.
+    #[inline]
+    pub fn new(cown: Cown<T>) -> Self {
+        Self(ManuallyDrop::new(cown))
+    }
+
+    /// The plain handle, which tells nothing when it is dropped.
+    #[inline]
+    pub fn into_cown(self) -> Cown<T> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: taken once, as `this` is not dropped.
+        unsafe { ManuallyDrop::take(&mut this.0) }
+    }
+}
+
+impl<T: Interruptible> Deref for InterruptibleHandle<T> {
+    type Target = Cown<T>;
+
+    #[inline]
+    fn deref(&self) -> &Cown<T> {
+        &self.0
+    }
+}
+
+impl<T: Interruptible> Clone for InterruptibleHandle<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self::new(Cown::clone(self))
+    }
+}
+
+impl<T: Interruptible> Drop for InterruptibleHandle<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        let cown = unsafe { ManuallyDrop::take(&mut self.0) };
+        if let Some(last) = cown.drop_unless_last() {
+            T::unreachable(last);
+        }
+    }
+}
