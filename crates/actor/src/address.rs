@@ -12,6 +12,7 @@ use coact_core::behaviour::serve_here;
 use coact_core::cown::{AsCown, CownId, Read};
 use coact_core::credits::Permit;
 use coact_core::internals::{InterruptibleHandle, SendPath};
+use coact_core::promise::Resolver;
 use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::{Cown, when};
 
@@ -19,6 +20,7 @@ use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::cycle::{self, Wait};
 use crate::links::{Monitor, MonitorId, Notify};
 use crate::mailbox::{Envelope, Queue, envelope};
+use crate::reply::Answer;
 use crate::router::InFlightToken;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
@@ -111,7 +113,7 @@ impl<A: Actor> Addr<A> {
 
     /// The cown, with a handle that is dropped unchecked.
     #[inline]
-    fn into_cown(self) -> Cown<Cell<A>> {
+    pub(crate) fn into_cown(self) -> Cown<Cell<A>> {
         self.cown.into_cown()
     }
 
@@ -277,13 +279,50 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends a message with its own reply. (One that is passed on is [forwarded](Self::forward).)
-    #[inline]
+    #[inline(always)]
     #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn send_with_reply<M>(
         &self,
         message: M,
         reply: Reply<M::Reply>,
     ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        match reply.into_resolver() {
+            Ok(resolver) => self.send_with_resolver(message, resolver),
+            Err(reply) => self.send_slowly(message, reply),
+        }
+    }
+
+    /// Sends a message with what its answer goes to, if to anything.
+    #[inline(always)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub(crate) fn send_with_resolver<M>(
+        &self,
+        message: M,
+        resolver: Option<Resolver<Answer<M::Reply>>>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let path = self.cown().send_path();
+        if matches!(path, SendPath::Slow) {
+            return self.send_slowly(message, Reply::to(resolver));
+        }
+        let receive = move |cell: &mut Cell<A>| cell.receive_inline(message, Reply::to(resolver));
+        match path {
+            SendPath::Alone(cown) => when(cown, receive),
+            SendPath::Grouped(cown) => when(cown, receive),
+            SendPath::Slow => unreachable!("sent above"),
+        }
+        Ok(())
+    }
+
+    /// The same to an actor that is marked, or with a reply that is tracked.
+    #[inline(never)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn send_slowly<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
     {

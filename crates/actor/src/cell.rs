@@ -81,8 +81,16 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Gives a message to the actor.
-    #[inline]
     pub(crate) fn receive<M>(&mut self, message: M, reply: Reply<M::Reply>)
+    where
+        M: MessageTo<A>,
+    {
+        self.receive_inline(message, reply);
+    }
+
+    /// The same, where a copy of the code pays.
+    #[inline(always)]
+    pub(crate) fn receive_inline<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
         M: MessageTo<A>,
     {

@@ -3,22 +3,28 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::Promise;
+use coact_core::cown::Held;
+use coact_core::internals::Continuation;
+use coact_core::promise::Resolver;
 use coact_core::runtime::spawn_future;
+use coact_core::{Broken, Cown, Promise};
 use parking_lot::Mutex;
 
 use crate::address::Inside;
 use crate::ask::flatten;
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
+use crate::cell::Cell;
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::idle_timeout::Timeouts;
 use crate::links::MonitorId;
 use crate::mailbox::{Envelopes, Stash};
 use crate::outbox::Outbox;
+use crate::reply::Answer;
 use crate::signal::{LinkChange, Signal};
 use crate::stream::Feeds;
 use crate::waiting;
@@ -58,6 +64,37 @@ impl<A: Actor> TakenExtras<A> {
     /// Takes the stash.
     pub(crate) fn take_stash(&mut self) -> Envelopes {
         self.0.get_mut().stash.take()
+    }
+}
+
+/// What an actor does with the answer to a question.
+struct OnAnswer<A, F> {
+    /// Which of its states has asked.
+    life: u32,
+    then: F,
+    by: PhantomData<fn(A)>,
+}
+
+impl<A, R, F> Continuation<Answer<R>> for OnAnswer<A, F>
+where
+    A: Actor,
+    R: Send + 'static,
+    F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+{
+    type State = Cell<A>;
+
+    #[inline(always)]
+    fn run(self, held: Held<'_, Cell<A>>, answer: Result<Answer<R>, Broken>) {
+        let (cell, own) = held.into_parts();
+        // The last address is checked, even if the closure panics.
+        let _own = Addr::new(own);
+        cell.call_in(self.life, |actor, context| (self.then)(actor, flatten(answer), context));
+    }
+
+    fn spawn(self, own: Cown<Cell<A>>, answer: Result<Answer<R>, Broken>) {
+        Addr::new(own).call_by_value(self.life, move |actor, context| {
+            (self.then)(actor, flatten(answer), context);
+        });
     }
 }
 
@@ -143,12 +180,10 @@ impl<A: Actor> Context<A> {
         M: MessageTo<B>,
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
-        let (this, life) = (self.address(), self.life());
-        let reply = Reply::calling(move |answer| {
-            this.call_by_value(life, move |actor, context| then(actor, flatten(answer), context));
-        });
+        let on_answer = OnAnswer { life: self.life(), then, by: PhantomData };
+        let resolver = Resolver::spawning(self.address().into_cown(), on_answer);
         // A message that is not delivered fails its reply, which tells the closure.
-        drop(of.send_with_reply(message, reply));
+        drop(of.send_with_resolver(message, Some(resolver)));
     }
 
     /// Has the answer of an ask brought to this actor: as [`ask`](Self::ask).

@@ -6,9 +6,9 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
+use coact_core::Promise;
 use coact_core::internals::{is_cancelling, once_caught, scoped, with_scoped};
 use coact_core::promise::Resolver;
-use coact_core::{Broken, Promise};
 
 use crate::cycle::Wait;
 use crate::events;
@@ -85,12 +85,16 @@ impl<R: Send + 'static> Reply<R> {
         (Self { resolver: Some(resolver), wait: None }, promise)
     }
 
-    /// A reply that hands the answer, or that it is [broken](crate::ask::flatten), to a closure.
+    /// A reply whose answer goes to this resolver, if to any.
     #[inline]
-    pub(crate) fn calling(
-        closure: impl FnOnce(Result<Answer<R>, Broken>) + Send + 'static,
-    ) -> Self {
-        Self { resolver: Some(Resolver::calling(closure)), wait: None }
+    pub(crate) fn to(resolver: Option<Resolver<Answer<R>>>) -> Self {
+        Self { resolver, wait: None }
+    }
+
+    /// What the answer goes to, unless the reply is tracked: then it is given back.
+    #[inline(always)]
+    pub(crate) fn into_resolver(self) -> Result<Option<Resolver<Answer<R>>>, Self> {
+        if self.wait.is_some() { Err(self) } else { Ok(self.into_parts().0) }
     }
 
     /// What the answer goes to, and what is to know that it has come.
@@ -106,11 +110,19 @@ impl<R: Send + 'static> Reply<R> {
     /// as a [`LateReply`](crate::pubsub::LateReply).
     #[inline]
     pub fn send(self, answer: R) {
+        match self.into_resolver() {
+            Ok(Some(resolver)) => send(resolver, answer),
+            Ok(None) => {}
+            Err(this) => this.send_tracked(answer),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_tracked(self, answer: R) {
         let (resolver, _answered) = self.into_parts();
-        if let Some(resolver) = resolver
-            && !resolver.resolve_in_time(Ok(answer))
-        {
-            events::late_reply(type_name::<R>());
+        if let Some(resolver) = resolver {
+            send(resolver, answer);
         }
     }
 
@@ -182,6 +194,13 @@ impl<R: Send + 'static> Drop for Reply<R> {
         if let Some(resolver) = self.resolver.take() {
             fail_dropped(resolver);
         }
+    }
+}
+
+#[inline(always)]
+fn send<R: Send + 'static>(resolver: Resolver<Answer<R>>, answer: R) {
+    if !resolver.resolve_in_time_with(|| Ok(answer)) {
+        events::late_reply(type_name::<R>());
     }
 }
 

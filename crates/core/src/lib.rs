@@ -48,6 +48,7 @@ pub use runtime::Runtime;
 /// at any time.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::behaviour::continuation::Continuation;
     pub use crate::cown::last_handle::LastHandleCheck;
     pub use crate::cown::set::{Unchecked, UncheckedHandle};
     pub use crate::cown::thread_bound::ThreadBound;

@@ -9,6 +9,7 @@
 mod admission;
 pub(crate) mod answer;
 pub(crate) mod batch;
+pub(crate) mod continuation;
 pub(crate) mod here;
 pub(crate) mod in_group;
 #[cfg(all(test, loom))]

@@ -162,7 +162,7 @@ where
         unsafe {
             let member = Single::slot(node).as_ref().member();
             let ended = panicked.tell::<F>(&Cursor::single(&member), context.home);
-            Self::end(node, ended, context)
+            end(node, ended, context)
         }
     }
 
@@ -179,32 +179,11 @@ where
         // SAFETY: the behaviour holds its cown; see `run`.
         unsafe {
             let ended = Self::execute(node, context);
-            Self::end(node, ended, context)
+            end(node, ended, context)
         }
     }
 
-    /// Releases the cown after the body, and delivers the outcome.
-    ///
-    /// # Safety
-    /// The behaviour holds its cown, and its body was taken.
-    #[cold]
-    unsafe fn end(
-        node: NonNull<Single<Body<S, F, C>>>,
-        ended: Ended<C>,
-        context: &RunContext,
-    ) -> Option<TaskPtr> {
-        let mut successor = Successor::new(context.home);
-        // SAFETY: the behaviour holds its cown until it is released here; then this thread owns the
-        // node.
-        unsafe {
-            release_exclusive(Single::slot(node), &mut successor);
-            pool::dealloc(node.cast(), Single::<Body<S, F, C>>::LAYOUT);
-        }
-        ended.deliver();
-        successor.take()
-    }
-
-    /// Runs a behaviour on a member of a group, and then the ring.
+    /// Runs a behaviour on a member of a group, and what it leaves in the ring.
     ///
     /// # Safety
     /// See `run`.
@@ -245,4 +224,24 @@ where
         // taken.
         unsafe { pool::dealloc(task.cast(), Single::<Body<S, F, C>>::LAYOUT) };
     }
+}
+
+/// What comes after the body: releases the cown, gives the block back, and delivers what has come of it.
+///
+/// # Safety
+/// The behaviour holds its cown, and its body was taken.
+#[cold]
+pub(super) unsafe fn end<B, C: Completion>(
+    node: NonNull<Single<B>>,
+    ended: Ended<C>,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(context.home);
+    // SAFETY: by the caller's word.
+    unsafe {
+        release_exclusive(Single::slot(node), &mut successor);
+        Single::free(node);
+    }
+    ended.deliver();
+    successor.take()
 }

@@ -52,16 +52,17 @@ struct Shared<R> {
     waiter: UnsafeCell<MaybeUninit<Waiter<R>>>,
 }
 
-/// What a producer without a consumer points to in place of a [`Shared`]; the closure follows it.
+/// What a producer without a consumer points to in place of a [`Shared`]; what handles the value follows it.
 #[repr(C)]
-struct Call<R> {
+pub(crate) struct Call<R> {
     /// Always `CALLS`.
     state: AtomicU8,
-    /// Calls the closure and frees the block.
+    /// Handles the value and frees the block, now or later.
     ///
     /// # Safety
-    /// The caller owns the block exclusively and must not use it afterwards.
-    call: unsafe fn(NonNull<Call<R>>, Value<R>),
+    /// The value is initialised. The caller owns the block exclusively and must not use it afterwards.
+    call: unsafe fn(NonNull<Call<R>>),
+    value: MaybeUninit<Value<R>>,
 }
 
 /// The block of a `calling` producer, with its closure.
@@ -108,25 +109,52 @@ where
     F: FnOnce(Value<R>) + Send + 'static,
 {
     let block = pool::alloc(Layout::new::<Calling<R, F>>()).cast::<Calling<R, F>>();
-    let head = Call { state: AtomicU8::new(CALLS), call: Calling::<R, F>::call };
+    let head = Call::new(Calling::<R, F>::call);
     // SAFETY: the block was just allocated with the layout of `Calling`.
     unsafe { block.write(Calling { head, closure }) };
     Producer(block.cast())
 }
 
+impl<R> Call<R> {
+    /// Creates one whose value is yet to come.
+    #[inline]
+    pub(crate) fn new(call: unsafe fn(NonNull<Call<R>>)) -> Self {
+        Self { state: AtomicU8::new(CALLS), call, value: MaybeUninit::uninit() }
+    }
+
+    /// Tells a model that the state is not accessed any more.
+    ///
+    /// # Safety
+    /// The producer has called it, and the caller owns the block exclusively.
+    #[inline]
+    pub(crate) unsafe fn end(mut this: NonNull<Self>) {
+        // SAFETY: the caller owns the block.
+        unsafe { this.as_mut() }.state.end();
+    }
+
+    /// # Safety
+    /// The producer has called it, and the caller owns the block exclusively. The value is taken once.
+    #[inline(always)]
+    pub(crate) unsafe fn take_value(this: NonNull<Self>) -> Value<R> {
+        // SAFETY: the producer initialised the value before it called, and it is taken once.
+        unsafe { (*this.as_ptr()).value.assume_init_read() }
+    }
+}
+
 impl<R, F: FnOnce(Value<R>)> Calling<R, F> {
     /// # Safety
-    /// The block comes from `calling` with these types. The caller owns it exclusively and must not
-    /// use it afterwards.
-    unsafe fn call(head: NonNull<Call<R>>, value: Value<R>) {
-        // SAFETY: the caller owns the block, which `calling` made with these types; the closure is
+    /// The block comes from `calling` with these types, and its value is initialised. The caller owns it exclusively and
+    /// must not use it afterwards.
+    unsafe fn call(head: NonNull<Call<R>>) {
+        // SAFETY: the caller owns the block, which `calling` made with these types; the closure and the value are
         // moved out once, and the block freed with its own layout.
-        let closure = unsafe {
-            let mut block = head.cast::<Self>();
-            block.as_mut().head.state.end();
+        let (closure, value) = unsafe {
+            Call::end(head);
+            let block = head.cast::<Self>();
             let closure = (&raw const (*block.as_ptr()).closure).read();
+            let value = Call::take_value(head);
             pool::dealloc(block.cast(), Layout::new::<Self>());
-            closure
+            (closure, value)
         };
         closure(value);
     }
@@ -157,9 +185,24 @@ impl<R> Shared<R> {
 }
 
 impl<R> Producer<R> {
+    /// The producer that calls this.
+    ///
+    /// # Safety
+    /// It is the only one. The block stays until it is called, and what handles the value may do so on any thread.
+    #[inline]
+    pub(super) unsafe fn of_call(call: NonNull<Call<R>>) -> Self {
+        Self(call.cast())
+    }
+
     /// Provides the value and notifies the waiter. Returns `false` if the consumer had given up.
     #[inline]
     pub(super) fn complete(self, value: Value<R>) -> bool {
+        self.complete_with(|| value)
+    }
+
+    /// The same with a value that is made in its place. (That must not panic.)
+    #[inline(always)]
+    pub(super) fn complete_with(self, value: impl FnOnce() -> Value<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
         // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*this.as_ptr()).state };
@@ -168,12 +211,15 @@ impl<R> Producer<R> {
             let head = this.cast::<Call<R>>();
             // SAFETY: `CALLS` says that this is a `Call`; such a block has no other end, so this
             // end owns it.
-            unsafe { ((*head.as_ptr()).call)(head, value) };
+            unsafe {
+                (*head.as_ptr()).value.write(value());
+                ((*head.as_ptr()).call)(head);
+            }
             return true;
         }
         // SAFETY: the state is not `CALLS`, so this is a `Shared`; this end keeps it alive and is
         // given up.
-        unsafe { Self::complete_shared(this, value) }
+        unsafe { Self::complete_shared(this, value()) }
     }
 
     /// The same for a cell with a consumer.

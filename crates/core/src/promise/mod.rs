@@ -7,9 +7,11 @@ mod wait;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::ptr::NonNull;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+pub(crate) use cell::Call;
 use cell::{Consumer, Producer};
 
 pub use crate::fault::Broken;
@@ -208,6 +210,16 @@ impl<R: Send + 'static> Resolver<R> {
         Self(cell::calling(closure))
     }
 
+    /// The resolver that calls this.
+    ///
+    /// # Safety
+    /// It is the only one. The block stays until it is called, and what handles the value may do so on any thread.
+    #[inline]
+    pub(crate) unsafe fn of_call(call: NonNull<Call<R>>) -> Self {
+        // SAFETY: the caller satisfies the conditions, which are the same.
+        Self(unsafe { Producer::of_call(call) })
+    }
+
     /// Completes the promise with the value.
     #[inline]
     pub fn resolve(self, value: R) {
@@ -226,8 +238,15 @@ impl<R: Send + 'static> Resolver<R> {
     /// ```
     #[inline]
     pub fn resolve_in_time(self, value: R) -> bool {
+        self.resolve_in_time_with(|| value)
+    }
+
+    /// The same with a value that is made in its place. (That must not panic.)
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn resolve_in_time_with(self, value: impl FnOnce() -> R) -> bool {
         simulated::point();
-        self.0.complete(Ok(value))
+        self.0.complete_with(|| Ok(value()))
     }
 
     /// Breaks the promise with this reason.

@@ -99,6 +99,12 @@ impl<B> Single<B> {
         // SAFETY: the field is inside the node's block.
         unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).head.slot) }
     }
+
+    #[inline]
+    pub(crate) fn body(node: NonNull<Self>) -> NonNull<B> {
+        // SAFETY: as in `slot`.
+        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).body).cast() }
+    }
 }
 
 /// A single links through the `waiter` word of its cown, which is unused while the cown is held

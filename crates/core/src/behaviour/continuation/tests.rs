@@ -1,0 +1,112 @@
+//! By which way a value comes, and what becomes of the behaviour.
+
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use super::Continuation;
+use crate::behaviour::when::{ask, when};
+use crate::cown::access::Held;
+use crate::cown::handle::Cown;
+use crate::fault::Broken;
+use crate::group::Group;
+use crate::promise::Resolver;
+
+type Log = Vec<Result<u32, Broken>>;
+
+/// Logs the value, and tells whether it came in the behaviour that was made for it. 0 panics.
+struct Note(Sender<bool>);
+
+impl Note {
+    fn note(log: &mut Log, value: Result<u32, Broken>) {
+        assert_ne!(value, Ok(0), "no value");
+        log.push(value);
+    }
+}
+
+impl Continuation<u32> for Note {
+    type State = Log;
+
+    fn run(self, held: Held<'_, Log>, value: Result<u32, Broken>) {
+        let _ = self.0.send(true);
+        Note::note(held.into_parts().0, value);
+    }
+
+    fn spawn(self, cown: Cown<Log>, value: Result<u32, Broken>) {
+        let _ = self.0.send(false);
+        when(cown, move |mut log| Note::note(&mut log, value));
+    }
+}
+
+/// Has a value given to a cown; returns whether it came in the behaviour that was made for it.
+fn give(cown: &Cown<Log>, give: impl FnOnce(Resolver<u32>)) -> bool {
+    let (came, way) = channel();
+    give(Resolver::spawning(cown.clone(), Note(came)));
+    way.recv().expect("it comes on one of the two ways")
+}
+
+/// Does something with a resolver on a worker.
+fn on_a_worker(work: impl FnOnce(Resolver<u32>) + Send + 'static) -> impl FnOnce(Resolver<u32>) {
+    move |resolver| when(&Cown::new(()), move |()| work(resolver))
+}
+
+#[test]
+fn the_value_of_a_worker_comes_in_the_behaviour_that_was_made_for_it() {
+    let cown = Cown::new(Log::new());
+    assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(7))));
+    assert!(give(&cown, on_a_worker(drop)));
+    assert_eq!(cown.into_inner(), Ok(vec![Ok(7), Err(Broken::Dropped)]));
+}
+
+#[test]
+fn any_other_is_spawned() {
+    let cown = Cown::new(Log::new());
+    let elsewhere = |resolver: Resolver<u32>| {
+        thread::spawn(|| resolver.resolve(1)).join().expect("it does not panic");
+    };
+    assert!(!give(&cown, elsewhere));
+    assert_eq!(ask(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1)]));
+    let member = Group::new().cown(Log::new());
+    assert!(!give(&member, on_a_worker(|resolver| resolver.resolve(2))));
+    assert_eq!(ask(&member, |log| log.clone()).wait(), Ok(vec![Ok(2)]));
+}
+
+/// It comes behind what was spawned before the value was given, and before what is spawned after that.
+#[test]
+fn it_takes_its_place_when_the_value_is_given() {
+    let cown = Cown::new(Log::new());
+    let (own, (came, way)) = (cown.clone(), channel());
+    let resolver = Resolver::spawning(cown.clone(), Note(came));
+    let given = ask(&Cown::new(()), move |()| {
+        when(&own, |log| log.push(Ok(1)));
+        resolver.resolve(2);
+        when(&own, |log| log.push(Ok(3)));
+    });
+    assert_eq!(given.wait(), Ok(()));
+    assert_eq!(way.recv(), Ok(true));
+    assert_eq!(ask(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1), Ok(2), Ok(3)]));
+}
+
+/// (It is [checked](Cown::checked), so poison does not keep it from running.)
+#[test]
+fn a_panic_poisons_the_cown_and_lets_it_go() {
+    let cown = Cown::new(Log::new());
+    assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(0))));
+    assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(1))));
+    let log =
+        ask(cown.checked(), |log| log.map_err(|mut poisoned| poisoned.get_mut().clone()).cloned());
+    assert_eq!(log.wait(), Ok(Err(vec![Ok(1)])));
+}
+
+#[test]
+fn a_behaviour_that_waits_has_a_handle() {
+    let cown = Cown::new(Log::new());
+    let (came, way) = channel();
+    let (resolver, weak) = (Resolver::spawning(cown.clone(), Note(came)), cown.downgrade());
+    drop(cown);
+    assert!(weak.upgrade().is_some());
+    when(&Cown::new(()), move |()| resolver.resolve(1));
+    assert_eq!(way.recv(), Ok(true));
+    while weak.upgrade().is_some() {
+        thread::yield_now();
+    }
+}
