@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::sim::{self, Sim};
 use coact::time::sleep;
@@ -282,6 +283,193 @@ fn a_closure_that_panics_with_the_answer_ends_its_actor() {
         });
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked("bad news".into())));
     });
+}
+
+/// Asks again with each answer; only its answers have its address.
+struct Alone {
+    of: Addr<Diary>,
+    left: usize,
+    /// Whether it asks twice each time: the second question does not get the address of the answer before.
+    twice: bool,
+    log: Log<String>,
+}
+
+impl Alone {
+    fn ask(&mut self, context: &mut Context<Self>) {
+        for _ in 0..=usize::from(self.twice) {
+            if self.left > 0 {
+                self.left -= 1;
+                context.ask(&self.of, Note("asked"), |this, answer, context| {
+                    answer.expect("the diary answers");
+                    this.log.push("answer".into());
+                    this.ask(context);
+                });
+            }
+        }
+    }
+}
+
+impl Actor for Alone {
+    fn started(&mut self, context: &mut Context<Self>) {
+        self.ask(context);
+    }
+
+    fn stopped(&mut self, reason: &ExitReason, _: &mut Context<Self>) {
+        self.log.push(format!("stopped: {reason}"));
+    }
+}
+
+#[test]
+fn an_actor_that_only_answers_reach_ends_after_the_last() {
+    let program = || {
+        for twice in [false, true] {
+            let (of, _) = Diary::spawn();
+            let log = Log::new();
+            drop(spawn(Alone { of, left: 7, twice, log: log.clone() }));
+            finally(move || {
+                let mut log = log.take();
+                assert_eq!(log.pop().as_deref(), Some("stopped: it was done"));
+                assert_eq!(log, ["answer"; 7]);
+            });
+        }
+    };
+    check(program);
+}
+
+/// A panic with an answer leaves no address behind, whether or not the next question has been asked.
+#[test]
+fn a_panic_with_an_answer_ends_its_actor_even_if_that_has_asked_again() {
+    for asks_again in [false, true] {
+        check_with_faults(move |_| {
+            let (diary, log) = Diary::spawn();
+            let (other, _) = Diary::spawn();
+            tell(&diary, move |_, context| {
+                let again = other.clone();
+                context.ask(&other, Note("first"), move |_, answer, context| {
+                    assert_eq!(answer, Ok(2));
+                    if asks_again {
+                        context.ask(&again, Note("second"), |_, _, _| panic!("it has ended"));
+                    }
+                    panic!("bad news");
+                });
+            });
+            let why = ExitReason::Panicked("bad news".into());
+            assert_eq!(diary.ended().wait(), Ok(why));
+            drop(diary);
+            finally(move || assert_eq!(log.take().last().map(String::as_str), Some("dropped")));
+        });
+    }
+}
+
+/// Answers to members of a group, and to an actor with a mailbox of its own, take other ways.
+#[test]
+fn answers_come_to_the_asker_in_order() {
+    check(|| {
+        let (server, _) = Diary::spawn();
+        let (group, logs) = (Group::new(), [(); 3].map(|()| Log::new()));
+        let diary = |log: &Log<String>| Diary { log: log.clone() };
+        let askers = [
+            spawn(diary(&logs[0])),
+            actor(diary(&logs[1])).in_group(&group).spawn(),
+            actor(diary(&logs[2])).mailbox(Mailbox::bounded(100)).spawn(),
+        ];
+        for asker in &askers {
+            let server = server.clone();
+            tell(asker, move |_, context| {
+                for question in ["a", "b", "c"] {
+                    context.ask(&server, Note("asked"), move |diary, answer, _| {
+                        answer.expect("the server answers");
+                        diary.log.push(question.into());
+                    });
+                }
+            });
+        }
+        drop(askers);
+        finally(move || {
+            for log in logs {
+                assert_eq!(
+                    log.take(),
+                    ["started", "a", "b", "c", "stopped: it was done", "dropped"]
+                );
+            }
+        });
+    });
+}
+
+/// Keeps what it is asked until it is told to answer.
+struct Keeper(Vec<Reply<usize>>);
+
+impl Actor for Keeper {}
+
+impl Receive<Note> for Keeper {
+    fn receive(&mut self, _: Note, reply: Reply<usize>, _: &mut Context<Self>) {
+        self.0.push(reply);
+    }
+}
+
+/// A reply may be sent or dropped by a behaviour, by one on the spot, and by a thread that is no worker.
+#[test]
+fn an_answer_comes_from_any_thread() {
+    for from_behaviour in [true, false] {
+        let (keeper, (asker, log)) = (spawn(Keeper(Vec::new())), Diary::spawn());
+        let of = keeper.clone();
+        tell(&asker, move |_, context| {
+            for question in 0..4 {
+                context.ask(&of, Note("asked"), move |diary, answer, _| {
+                    diary.log.push(format!("{question}: {answer:?}"));
+                });
+            }
+        });
+        assert_eq!(ask(&asker, |_| ()).wait(), Ok(()));
+        let mut replies = ask(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
+        assert_eq!(replies.len(), 4);
+        let mut answer = move |on_the_spot: bool| {
+            let (first, second) = (replies.remove(0), replies.remove(0));
+            let work = move || {
+                first.send(1);
+                drop(second);
+            };
+            let other = Cown::new(());
+            match (from_behaviour, on_the_spot) {
+                (true, false) => when(&other, move |()| work()),
+                (_, true) => _ = when_here(&other, move |()| work()),
+                (false, false) => work(),
+            }
+        };
+        answer(true);
+        answer(false);
+        let is_complete = |diary: &mut Diary| diary.log.len() == 5;
+        while !ask(&asker, is_complete).wait().unwrap() {
+            std::thread::yield_now();
+        }
+        let mut log = log.take();
+        assert_eq!(log.remove(0), "started");
+        log.sort();
+        assert_eq!(log, ["0: Ok(1)", "1: Err(NoReply)", "2: Ok(1)", "3: Err(NoReply)"]);
+    }
+}
+
+/// An answer that comes after the asker's runtime has ended is dropped with what was to be done with it.
+#[test]
+fn an_answer_to_a_runtime_that_has_ended_is_dropped() {
+    let keeper = spawn(Keeper(Vec::new()));
+    let dropped = std::sync::Arc::new(());
+    let there = runtime(1, &Faults::new());
+    let entered = there.enter();
+    let (asker, _) = Diary::spawn();
+    drop(entered);
+    let (of, kept) = (keeper.clone(), dropped.clone());
+    tell(&asker, move |_, context| {
+        context.ask(&of, Note("asked"), move |_, _, _| panic!("{kept:?} is not called"));
+    });
+    assert_eq!(ask(&asker, |_| ()).wait(), Ok(()));
+    drop(asker);
+    drop(there);
+    let mut replies = ask(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
+    replies.remove(0).send(1);
+    while std::sync::Arc::strong_count(&dropped) > 1 {
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -92,9 +92,7 @@ impl<A: Actor> Addr<A> {
         let queue = if self.cown().is_plain() { None } else { self.announce_for_long() };
         when(self.into_cown().into_unchecked(), move |held| {
             let (cell, cown) = held.into_parts();
-            // The last address says farewell, even if the work panics.
-            let _own = Addr::new(cown);
-            cell.call_in(life, work);
+            cell.call_with(Addr::new(cown), life, work);
         });
         if let Some(queue) = queue {
             queue.end_behaviour();

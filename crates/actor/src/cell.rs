@@ -24,7 +24,7 @@ use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
-use crate::{Actor, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
+use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {
@@ -122,6 +122,36 @@ impl<A: Actor> Cell<A> {
         self.core.count_turn();
         if let Some(body) = &mut self.body {
             work(body.actor.get_mut(), &mut body.context);
+        }
+    }
+
+    /// As [`call_in`](Self::call_in), with an address of the actor's. It is lent to the actor's next question, and goes in the
+    /// end, even after a panic: the last one is checked.
+    #[inline(always)]
+    pub(crate) fn call_with(
+        &mut self,
+        own: Addr<A>,
+        life: u32,
+        work: impl FnOnce(&mut A, &mut Context<A>),
+    ) {
+        struct Lent<'a, A: Actor>(&'a mut Context<A>);
+        impl<A: Actor> Drop for Lent<'_, A> {
+            #[inline]
+            fn drop(&mut self) {
+                drop(self.0.take_lent());
+            }
+        }
+        self.core.count_turn();
+        if let Some(Body { actor, context }) = &mut self.body
+            && context.life() == life
+        {
+            context.lend(own);
+            let lent = Lent(context);
+            work(actor.get_mut(), lent.0);
+        } else {
+            // The closure goes first, as it does if it is called.
+            drop(work);
+            drop(own);
         }
     }
 

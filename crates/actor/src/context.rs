@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem::forget;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub struct Context<A: Actor> {
     this: WeakAddr<A>,
     /// `None` until the actor first needs one of these.
     extras: Option<Box<Mutex<ContextExtras<A>>>>,
+    /// While an answer is handled: the address that has come with it, until a question takes it.
+    lent: Option<Cown<Cell<A>>>,
 }
 
 /// What few actors need: pending operations, the stash, streams, timeouts.
@@ -86,9 +89,9 @@ where
     #[inline(always)]
     fn run(self, held: Held<'_, Cell<A>>, answer: Result<Answer<R>, Broken>) {
         let (cell, own) = held.into_parts();
-        // The last address is checked, even if the closure panics.
-        let _own = Addr::new(own);
-        cell.call_in(self.life, |actor, context| (self.then)(actor, flatten(answer), context));
+        cell.call_with(Addr::new(own), self.life, |actor, context| {
+            (self.then)(actor, flatten(answer), context);
+        });
     }
 
     fn spawn(self, own: Cown<Cell<A>>, answer: Result<Answer<R>, Broken>) {
@@ -118,7 +121,7 @@ impl<A: Actor> Context<A> {
     pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
         let extras = (life > 0)
             .then(|| Box::new(Mutex::new(ContextExtras { life, ..ContextExtras::default() })));
-        Self { this, extras }
+        Self { this, extras, lent: None }
     }
 
     pub(crate) fn this(&self) -> &WeakAddr<A> {
@@ -128,6 +131,21 @@ impl<A: Actor> Context<A> {
     /// The address and the extras.
     pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<TakenExtras<A>>) {
         (self.this, self.extras.map(TakenExtras))
+    }
+
+    /// Lends an address to the next question.
+    #[inline]
+    pub(crate) fn lend(&mut self, own: Addr<A>) {
+        let before = self.lent.replace(own.into_cown());
+        debug_assert!(before.is_none(), "one answer is handled at a time");
+        // There is nothing to be dropped.
+        forget(before);
+    }
+
+    /// The address that was lent, unless a question has taken it.
+    #[inline]
+    pub(crate) fn take_lent(&mut self) -> Option<Addr<A>> {
+        self.lent.take().map(Addr::new)
     }
 
     /// The number of the state that this belongs to; what was begun for another state is void.
@@ -181,7 +199,8 @@ impl<A: Actor> Context<A> {
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
         let on_answer = OnAnswer { life: self.life(), then, by: PhantomData };
-        let resolver = Resolver::spawning(self.address().into_cown(), on_answer);
+        let own = self.take_lent().unwrap_or_else(|| self.address());
+        let resolver = Resolver::spawning(own.into_cown(), on_answer);
         // A message that is not delivered fails its reply, which tells the closure.
         drop(of.send_with_resolver(message, Some(resolver)));
     }
