@@ -16,18 +16,22 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::{Cown, when};
 
+use crate::any::AnyAddr;
+use crate::ask::Ask;
 use crate::cell::{Cell, refuse_all, refuse_late};
+use crate::context::Context;
 use crate::cycle::{self, Wait};
-use crate::links::{Monitor, MonitorId, Notify};
+use crate::error::{AskError, SendError, Stopped};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::links::{Down, Monitor, MonitorId, Notify};
 use crate::mailbox::{Envelope, Queue, envelope};
-use crate::reply::Answer;
+use crate::recipient::Recipient;
+use crate::reply::{Answer, Reply};
 use crate::router::InFlightToken;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
-use crate::{
-    Actor, ActorId, AnyAddr, Ask, AskError, Context, Down, ExitReason, Message, MessageTo,
-    Recipient, Reply, SendError, Stopped, SyncActor,
-};
+use crate::traits::{Actor, Message, MessageTo, SyncActor};
 
 pub(crate) use set::Inside;
 pub use weak::WeakAddr;

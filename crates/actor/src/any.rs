@@ -7,8 +7,12 @@ use std::sync::Arc;
 use coact_core::cown::CownId;
 use coact_core::internals::BlockedSet;
 
+use crate::address::{Addr, WeakAddr};
+use crate::error::Stopped;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::signal::Signal;
-use crate::{Actor, ActorId, Addr, ExitReason, Stopped, WeakAddr};
+use crate::traits::Actor;
 
 /// The address of an actor of any type, for what concerns its life and not its messages: links,
 /// monitors, signals. It does not keep the actor alive.

@@ -13,8 +13,9 @@ use coact_core::time::Sleep;
 use coact_core::{Broken, Promise};
 
 use crate::cycle::{Wait, Waiting};
+use crate::error::AskError;
+use crate::park;
 use crate::reply::Answer;
-use crate::{AskError, park};
 
 /// An answer that is yet to come: what [`Addr::ask`](crate::Addr::ask) returns.
 ///

@@ -16,15 +16,17 @@ use coact_core::{Broken, Cown, WeakCown};
 pub(crate) use self::ending::refuse_late;
 use self::erased::AnyWeak;
 use self::manage::{Core, Extras, Hook, Managed, PendingOp, Phase};
-use crate::address::end_unreachable;
+use crate::address::{Addr, WeakAddr, end_unreachable};
+use crate::context::Context;
 use crate::events::Subject;
+use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::mailbox::{Envelope, Envelopes};
-use crate::reply::in_end_for;
+use crate::reply::{Reply, in_end_for};
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
-use crate::{Actor, Addr, Context, ExitReason, Message, MessageTo, Reply, WeakAddr};
+use crate::traits::{Actor, Message, MessageTo};
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {

@@ -15,24 +15,26 @@ use coact_core::runtime::spawn_future;
 use coact_core::{Broken, Cown, Promise};
 use parking_lot::Mutex;
 
-use crate::address::Inside;
-use crate::ask::flatten;
+use crate::address::{Addr, Inside, WeakAddr};
+use crate::any::AnyAddr;
+use crate::ask::{Ask, flatten};
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
 use crate::cell::Cell;
+use crate::error::{AskError, SendError};
+use crate::exit::ExitReason;
 use crate::hold::{self, HeldFuture, HoldRequest};
+use crate::id::ActorId;
 use crate::idle_timeout::Timeouts;
-use crate::links::MonitorId;
+use crate::links::{Down, Exited, MonitorId};
 use crate::mailbox::{Envelopes, Stash};
 use crate::outbox::Outbox;
-use crate::reply::Answer;
+use crate::recipient::Recipient;
+use crate::reply::{Answer, Reply};
 use crate::signal::{LinkChange, Signal};
 use crate::stream::Feeds;
+use crate::traits::{Actor, Message, MessageTo, Receive, SendActor};
 use crate::waiting;
-use crate::{
-    Actor, ActorId, Addr, AnyAddr, Ask, AskError, Down, ExitReason, Exited, Message, MessageTo,
-    Receive, Recipient, Reply, SendActor, SendError, WeakAddr,
-};
 
 /// An actor's view of itself: its address, and what it can ask of the runtime.
 #[doc(alias = "ActorContext")]

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{AskCycle, ExitReason};
+use crate::cycle::AskCycle;
+use crate::exit::ExitReason;
 
 /// A message that was not delivered; it is given back.
 ///

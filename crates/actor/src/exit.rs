@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ActorId;
+use crate::id::ActorId;
 
 /// Why an actor ended, or is to end.
 ///

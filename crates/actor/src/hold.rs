@@ -12,9 +12,12 @@ use coact_core::internals::catch;
 use coact_core::runtime::{Busy, RuntimeHandle};
 use parking_lot::Mutex;
 
+use crate::any::AnyAddr;
 use crate::cell::Body;
+use crate::context::Context;
 use crate::cycle::Holding;
-use crate::{Actor, AnyAddr, Context, Reply};
+use crate::reply::Reply;
+use crate::traits::Actor;
 
 /// The future of a handler that holds its actor; see [`Context::hold`].
 pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;

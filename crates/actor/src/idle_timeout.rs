@@ -10,8 +10,11 @@ use std::time::Duration;
 
 use coact_core::time::{Timer, after};
 
+use crate::address::WeakAddr;
 use crate::caught::Caught;
-use crate::{Actor, Context, Message, Receive, Reply, WeakAddr};
+use crate::context::Context;
+use crate::reply::Reply;
+use crate::traits::{Actor, Message, Receive};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;

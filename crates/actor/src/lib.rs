@@ -93,6 +93,3 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 pub mod internals {
     pub use crate::cell::Cell;
 }
-
-// The crate's own files name each other's types by these.
-pub(crate) use {actor::*, mailbox::*, pubsub::*, registry::*, routing::*, supervise::*};

@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coact_core::internals::catch;
 use coact_core::promise::Resolver;
 
+use crate::any::AnyAddr;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::signal::{LinkChange, Signal};
-use crate::{ActorId, AnyAddr, ExitReason, Message};
+use crate::traits::Message;
 
 /// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
 #[doc(alias = "Terminated")]

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use coact_core::runtime::spawn_future;
 use parking_lot::Mutex;
 
-use crate::ActorId;
 use crate::caught::Caught;
+use crate::id::ActorId;
 
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 

@@ -12,11 +12,16 @@ use coact_core::runtime::RuntimeHandle;
 use weak::Upgrades;
 pub use weak::WeakRecipient;
 
+use crate::address::Addr;
+use crate::ask::Ask;
+use crate::error::{AskError, SendError};
+use crate::id::ActorId;
 use crate::mailbox::Reserve;
+use crate::reply::Reply;
 use crate::router::InFlightToken;
+use crate::traits::{Actor, Message, MessageTo};
 use crate::waiting::{self, Patient};
 use crate::watch::Watch;
-use crate::{Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Reply, SendError};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
 /// does not care who answers.

@@ -10,9 +10,12 @@ use coact_core::Promise;
 use coact_core::internals::{is_cancelling, once_caught, scoped, with_scoped};
 use coact_core::promise::Resolver;
 
+use crate::address::{Addr, WeakAddr};
 use crate::cycle::Wait;
+use crate::error::AskError;
 use crate::events;
-use crate::{Actor, Addr, AskError, ExitReason, WeakAddr};
+use crate::exit::ExitReason;
+use crate::traits::Actor;
 
 /// What an ask's promise brings.
 pub(crate) type Answer<R> = Result<R, AskError>;

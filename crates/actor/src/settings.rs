@@ -9,12 +9,14 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Group, WeakCown};
 
+use crate::address::Addr;
 use crate::cell::Cell;
 use crate::host::Host;
+use crate::id::ActorId;
 use crate::mailbox::Mailbox;
-use crate::registry::Tenancy;
+use crate::registry::{NameTaken, Registry, Tenancy};
 use crate::shared_state::SharedState;
-use crate::{Actor, ActorId, Addr, NameTaken, Registry};
+use crate::traits::Actor;
 
 /// The settings of an actor that is about to be made.
 #[derive(Debug)]
@@ -176,7 +178,7 @@ macro_rules! settings_methods {
 
         /// How its mailbox is to be (by default unbounded, with one lane). It stays through restarts, with
         /// the messages in it.
-        pub fn mailbox(mut self, mailbox: crate::Mailbox) -> Self {
+        pub fn mailbox(mut self, mailbox: crate::mailbox::Mailbox) -> Self {
             self.settings.mailbox = Some(mailbox);
             self
         }

@@ -11,10 +11,11 @@ use parking_lot::Mutex;
 
 use self::state_word::{End, StateWord};
 use crate::begun::Begun;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::mailbox::{Count, Mailbox, Queue};
 use crate::once::OnceLock;
 use crate::signal::Signal;
-use crate::{ActorId, ExitReason};
 
 /// The shared state of an actor: 16 bytes, and a block for actors that need more.
 pub struct SharedState {

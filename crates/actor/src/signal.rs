@@ -6,9 +6,12 @@
 
 use coact_core::internals::Ending;
 
-use crate::links::{Monitor, MonitorId};
+use crate::address::WeakAddr;
+use crate::any::AnyAddr;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::links::{Exited, Monitor, MonitorId};
 use crate::supervise::SupervisorActor;
-use crate::{ActorId, AnyAddr, ExitReason, Exited, WeakAddr};
 
 pub(crate) enum Signal {
     /// End after the current message.

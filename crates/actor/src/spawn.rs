@@ -5,11 +5,14 @@ use std::fmt;
 use coact_core::internals::ThreadBound;
 use coact_core::runtime::RuntimeHandle;
 
+use crate::address::Addr;
 use crate::cell::{Cell, Factory};
 use crate::host::{Assignment, Host};
+use crate::id::ActorId;
+use crate::registry::NameTaken;
 use crate::settings::{Claim, Settings, settings_methods};
 use crate::supervise::Intensity;
-use crate::{Actor, ActorId, Addr, NameTaken, SendActor};
+use crate::traits::{Actor, SendActor};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///

@@ -42,9 +42,14 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use parking_lot::Mutex;
 
-use crate::recipient::Takes;
+use crate::ask::Ask;
+use crate::error::SendError;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::recipient::{Recipient, Takes};
+use crate::reply::Reply;
 use crate::router::InFlightToken;
-use crate::{ActorId, Ask, ExitReason, Message, Recipient, Reply, SendError};
+use crate::traits::Message;
 
 /// The identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {

@@ -7,8 +7,11 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_core::when;
 
+use crate::address::{Addr, WeakAddr};
 use crate::begun::Begun;
-use crate::{Actor, Addr, Context, MessageTo, Reply, WeakAddr};
+use crate::context::Context;
+use crate::reply::Reply;
+use crate::traits::{Actor, MessageTo};
 
 impl<A: Actor> Addr<A> {
     /// Sends the actor a message when so much time has passed. The timer does not keep the actor

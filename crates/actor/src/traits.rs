@@ -1,6 +1,8 @@
 //! What users write: actors, messages, and what an actor does with a message.
 
-use crate::{Context, ExitReason, Reply};
+use crate::context::Context;
+use crate::exit::ExitReason;
+use crate::reply::Reply;
 
 /// State with an address, messages and a life: the type of an actor.
 ///

@@ -12,8 +12,13 @@ use coact_core::time::{Sleep, sleep};
 use parking_lot::Mutex;
 use slab::Slab;
 
+use crate::ask::Ask;
+use crate::cycle::AskCycle;
+use crate::error::{AskError, SendError};
+use crate::id::ActorId;
 use crate::mailbox::{Reserve, SendPermit};
-use crate::{ActorId, Ask, AskCycle, AskError, Message, SendError, park};
+use crate::park;
+use crate::traits::Message;
 
 /// What sends and asks can wait for room at.
 pub(crate) trait Patient<M: Message>: Send {
@@ -310,7 +315,7 @@ impl<M: Message> SendPermit<M> for Nobody {
     }
 
     fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        let failed = Ask::failed(AskError::Stopped(crate::ExitReason::NoActor));
+        let failed = Ask::failed(AskError::Stopped(crate::exit::ExitReason::NoActor));
         (failed, Err(SendError::Stopped(message)))
     }
 }

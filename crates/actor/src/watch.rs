@@ -1,8 +1,11 @@
 //! Monitors that end when they are dropped, for lists that forget actors that have ended.
 
-use crate::links::Monitor;
+use crate::address::Addr;
+use crate::any::AnyAddr;
+use crate::exit::ExitReason;
+use crate::links::{Down, Monitor, MonitorId};
 use crate::signal::{LinkChange, Signal};
-use crate::{Actor, Addr, AnyAddr, Down, ExitReason, MonitorId};
+use crate::traits::Actor;
 
 /// Watches for an actor's end until dropped.
 pub(crate) struct Watch {

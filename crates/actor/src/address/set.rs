@@ -5,8 +5,8 @@ use coact_core::cown::{AsCown, CownRef};
 use coact_core::credits::Permit;
 
 use super::Addr;
-use crate::Actor;
 use crate::cell::Cell;
+use crate::traits::Actor;
 
 impl<A: Actor> AsCown for Addr<A> {
     type State = Cell<A>;

@@ -8,10 +8,13 @@ use coact_core::cown::CownId;
 use coact_core::internals::BlockedSet;
 
 use super::Addr;
+use crate::any::AnyAddr;
 use crate::cell::Cell;
+use crate::error::SendError;
+use crate::id::ActorId;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
-use crate::{Actor, ActorId, AnyAddr, MessageTo, SendError};
+use crate::traits::{Actor, MessageTo};
 
 /// An address that does not keep the actor alive.
 #[doc(alias = "WeakActorRef")]

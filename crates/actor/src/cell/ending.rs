@@ -9,10 +9,11 @@ use parking_lot::Mutex;
 use super::erased::AnyStrong;
 use super::manage::{Managed, Phase};
 use super::{reason_of_end, refuse, refuse_all};
+use crate::address::WeakAddr;
+use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{StopRequest, SupervisorActor};
-use crate::{ExitReason, WeakAddr};
 
 /// Runs a closure once, at the latest when it is dropped.
 struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);

@@ -4,8 +4,11 @@ use std::any::Any;
 
 use coact_core::runtime::RuntimeHandle;
 
+use crate::address::{Addr, WeakAddr};
+use crate::any::AnyAddr;
+use crate::id::ActorId;
 use crate::shared_state::SharedState;
-use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
+use crate::traits::Actor;
 
 /// An address that keeps its actor alive.
 pub(crate) trait AnyStrong {

@@ -13,13 +13,14 @@ use super::erased::{AnyStrong, AnyWeak};
 use super::reason_of;
 use crate::begun::note_cut_off;
 use crate::events::{Subject, are_lives_watched};
-use crate::links::Links;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::links::{Exited, Links};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
-use crate::{ActorId, ExitReason, Exited};
 
 /// What the cells of all actors have in common.
 pub(super) struct Core {

@@ -2,10 +2,11 @@
 
 use super::manage::{Hook, Managed, Phase};
 use super::reason_of;
+use crate::address::WeakAddr;
+use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::supervise::SupervisorActor;
-use crate::{ExitReason, WeakAddr};
 
 impl dyn Managed + '_ {
     #[cold]

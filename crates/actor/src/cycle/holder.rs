@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_core::internals::{Principal, on_behalf_of, principal};
 
-use crate::AnyAddr;
+use crate::any::AnyAddr;
 
 /// An actor while one future holds it: on its behalf the future is polled.
 pub(crate) struct Holder {

@@ -33,7 +33,7 @@ use std::fmt;
 
 pub(crate) use self::holder::{Holding, holder};
 pub(crate) use self::wait::{Wait, Waiting};
-use crate::AnyAddr;
+use crate::any::AnyAddr;
 
 /// Asks that wait for one another in a circle: none of them could ever be answered. (Waiting for room in a
 /// mailbox counts as an ask of its actor.)

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::pass::search_soon;
 use super::wait::{Ahead, Keys, Wait};
-use crate::ActorId;
+use crate::id::ActorId;
 
 /// How many waits are followed before a search has to decide.
 const FAR: usize = 32;

@@ -11,9 +11,12 @@ use parking_lot::Mutex;
 
 use super::holder::{Holder, holder};
 use super::{AskCycle, CycleAsk, table};
+use crate::address::{Addr, WeakAddr};
+use crate::any::AnyAddr;
+use crate::id::ActorId;
 use crate::mailbox::{Blocked, Queue};
 use crate::once::OnceLock;
-use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
+use crate::traits::Actor;
 
 /// An ask by an actor that is held until the answer comes.
 pub(crate) struct Wait {

@@ -9,7 +9,7 @@ use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, Counts, DeadLetter, LateReply,
     MessageDropped, note_topic_of,
 };
-use crate::Topic;
+use crate::topic::Topic;
 
 /// The event bus; one per [`Services`](crate::services::Services). The runtime's own events have fields of their
 /// own: publishing one without subscribers takes no search and no lock.

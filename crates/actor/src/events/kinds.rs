@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use coact_core::runtime::RuntimeHandle;
 
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::services::Services;
-use crate::{Actor, ActorId, ExitReason, Message};
+use crate::traits::{Actor, Message};
 
 /// A message was dropped, since its receiver ended before the message's turn came.
 ///

@@ -7,8 +7,10 @@ use std::fmt;
 
 use coact_core::runtime::RuntimeHandle;
 
+use crate::recipient::Recipient;
 use crate::services::Services;
-use crate::{Message, Recipient, Subscription, Topic};
+use crate::topic::{Subscription, Topic};
+use crate::traits::Message;
 
 pub(crate) use bus::Bus;
 pub use kinds::{

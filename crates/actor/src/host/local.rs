@@ -2,7 +2,10 @@
 
 use coact_core::runtime::Pump;
 
-use crate::{Actor, Addr, Spawn, actor_local};
+use crate::spawn::actor_local;
+use crate::address::Addr;
+use crate::spawn::Spawn;
+use crate::traits::Actor;
 
 /// Spawns actors on the thread of a [`Pump`]. They need not be [`Send`]; see [`actor_local`].
 ///

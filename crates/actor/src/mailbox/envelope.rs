@@ -7,7 +7,9 @@ use std::marker::PhantomData;
 use coact_core::internals::catch;
 
 use crate::cell::Cell;
-use crate::{Actor, AskError, Message, MessageTo, Reply};
+use crate::error::AskError;
+use crate::reply::Reply;
+use crate::traits::{Actor, Message, MessageTo};
 
 /// A message with its reply, without its type.
 pub(crate) trait Envelope: Send {

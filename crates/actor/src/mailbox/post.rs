@@ -15,12 +15,15 @@ use super::queue::{Admission, AdmissionControl, QueuedMessage};
 use super::room::Room;
 use super::ticket::Ticket;
 use super::view::MailboxView;
+use crate::address::Addr;
+use crate::ask::Ask;
 use crate::cell::Cell;
-use crate::cycle::Wait;
+use crate::cycle::{AskCycle, Wait};
+use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
-use crate::{
-    Actor, Addr, Ask, AskCycle, AskError, ExitReason, Message, MessageTo, Reply, SendError,
-};
+use crate::exit::ExitReason;
+use crate::reply::Reply;
+use crate::traits::{Actor, Message, MessageTo};
 
 /// What a sender waits for at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {

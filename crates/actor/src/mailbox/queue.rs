@@ -12,8 +12,8 @@ use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
 use super::moment::Moments;
 use super::settings::{Lane, Mailbox, Policy};
-use crate::ActorId;
 use crate::events::{self, DropCause};
+use crate::id::ActorId;
 
 /// The mailbox of an actor that was spawned with settings for it.
 pub(crate) struct Queue {

@@ -7,8 +7,12 @@ use std::task::{Context as TaskContext, Poll};
 
 use coact_core::credits::{Acquire, Permit};
 
+use crate::address::Addr;
+use crate::ask::Ask;
 use crate::cycle::{self, AskCycle, Wait, Waiting};
-use crate::{Actor, Addr, Ask, Message, MessageTo, Reply, SendError};
+use crate::error::SendError;
+use crate::reply::Reply;
+use crate::traits::{Actor, Message, MessageTo};
 
 /// Room for one message in a mailbox that senders wait for. Its place among those who wait is taken when it
 /// is made.

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use crate::Message;
+use crate::traits::Message;
 
 /// What becomes of a message for a lane that is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::envelope::{Envelopes, envelope};
-use crate::{Actor, Context, Message, MessageTo, Reply};
+use crate::context::Context;
+use crate::reply::Reply;
+use crate::traits::{Actor, Message, MessageTo};
 
 /// The messages that an actor has set aside.
 #[derive(Default)]

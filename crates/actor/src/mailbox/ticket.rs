@@ -6,8 +6,8 @@ use coact_core::runtime::RuntimeHandle;
 
 use super::lanes::Number;
 use super::queue::{Queue, QueuedMessage, Sorted};
-use crate::Actor;
 use crate::cell::Cell;
+use crate::traits::Actor;
 
 /// The right to take one message. Dropped unused, as at the end of the runtime, it takes a message
 /// along.

@@ -9,16 +9,19 @@ use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
 
+use crate::actor;
+use crate::address::Addr;
+use crate::ask::Ask;
+use crate::error::{AskError, SendError};
 use crate::host::Host;
+use crate::id::ActorId;
 use crate::mailbox::Reserve;
-use crate::recipient::Takes;
-use crate::router::{self, InFlightToken, Routees, Routing, Scatter};
+use crate::recipient::{Recipient, Takes};
+use crate::router::{self, InFlightToken, RouteError, Routees, Routing, Scatter};
+use crate::spawn::Spawn;
 use crate::supervise::Intensity;
+use crate::traits::{Actor, MessageTo, SendActor};
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
-use crate::{
-    Actor, ActorId, Addr, Ask, AskError, MessageTo, Recipient, RouteError, SendActor, SendError,
-    Spawn, actor,
-};
 
 /// Actors of one kind behind one address. Clones are the same pool.
 ///

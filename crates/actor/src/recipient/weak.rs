@@ -5,7 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::{Recipient, Takes};
-use crate::{Actor, ActorId, Message, MessageTo, SendError, WeakAddr};
+use crate::address::WeakAddr;
+use crate::error::SendError;
+use crate::id::ActorId;
+use crate::traits::{Actor, Message, MessageTo};
 
 /// A [`Recipient`] that does not keep its actor alive.
 ///

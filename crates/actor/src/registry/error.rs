@@ -4,7 +4,10 @@ use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Actor, ActorId, Child, Spawn};
+use crate::id::ActorId;
+use crate::spawn::Spawn;
+use crate::supervise::Child;
+use crate::traits::Actor;
 
 /// There is no such actor.
 #[derive(Clone, Debug, PartialEq, Eq)]

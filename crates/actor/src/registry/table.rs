@@ -7,8 +7,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{LookupError, NameTaken};
+use crate::address::{Addr, WeakAddr};
+use crate::any::AnyAddr;
+use crate::id::ActorId;
 use crate::services::Services;
-use crate::{Actor, ActorId, Addr, AnyAddr, WeakAddr};
+use crate::traits::Actor;
 
 /// The table, with its lock. Nothing foreign happens under it: addresses are made there, never
 /// dropped.

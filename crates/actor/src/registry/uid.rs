@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use crate::ActorId;
+use crate::id::ActorId;
 
 /// The identity of an actor as 128 bits that no other actor has, in this process or another one. It
 /// is shown, and read, as a UUID of version 8 (RFC 9562, section 5.8): 60 bits drawn once a process,

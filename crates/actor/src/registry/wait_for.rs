@@ -11,9 +11,11 @@ use coact_core::Promise;
 
 use super::LookupError;
 use super::table::OnRegistered;
+use crate::address::Addr;
+use crate::any::AnyAddr;
 use crate::park::AWAIT;
 use crate::services::Services;
-use crate::{Actor, Addr, AnyAddr};
+use crate::traits::Actor;
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{ActorId, AskCycle, AskError, SendError};
+use crate::cycle::AskCycle;
+use crate::error::{AskError, SendError};
+use crate::id::ActorId;
 
 /// A message that no routee has taken; it is given back.
 #[derive(Clone, PartialEq, Eq)]

@@ -15,10 +15,14 @@ use std::sync::Arc;
 use coact_core::cown::Deep;
 use coact_core::internals::thread_extension;
 
+use crate::ask::Ask;
+use crate::error::{AskError, SendError};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::mailbox::Reserve;
-use crate::recipient::Takes;
+use crate::recipient::{Recipient, Takes};
+use crate::traits::Message;
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
-use crate::{ActorId, Ask, AskError, ExitReason, Message, Recipient, SendError};
 
 pub use error::{NoAnswer, RouteError};
 pub(crate) use routees::{InFlightToken, Routees};

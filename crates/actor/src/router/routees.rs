@@ -7,13 +7,17 @@ use parking_lot::RwLock;
 
 use super::scatter::Scatter;
 use super::strategy::{Routing, Turn, weight};
+use crate::address::Addr;
+use crate::ask::Ask;
+use crate::error::{AskError, SendError};
+use crate::id::ActorId;
 use crate::mailbox::Reserve;
+use crate::recipient::Recipient;
+use crate::reply::Reply;
+use crate::router::RouteError;
+use crate::traits::{Actor, Message, MessageTo};
 use crate::waiting::{Candidate, Changes};
 use crate::watch::Watch;
-use crate::{
-    Actor, ActorId, Addr, Ask, AskError, Message, MessageTo, Recipient, Reply, RouteError,
-    SendError,
-};
 
 /// What can stand behind a router.
 pub(crate) trait Routed: Clone {

@@ -9,8 +9,11 @@ use std::time::Duration;
 
 use coact_core::runtime::spawn_future;
 
+use crate::ask::Ask;
+use crate::error::AskError;
+use crate::id::ActorId;
 use crate::park::AWAIT;
-use crate::{ActorId, Ask, AskError, NoAnswer};
+use crate::router::NoAnswer;
 
 /// Many asks of which the first answer counts: what [`Router::scatter`](crate::routing::Router::scatter)
 /// returns. The others are dropped then: [`Reply::is_wanted`](crate::actor::Reply::is_wanted) tells those

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::ActorId;
+use crate::id::ActorId;
 
 /// How a router or a pool chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

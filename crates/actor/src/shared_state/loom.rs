@@ -7,7 +7,8 @@ use loom::thread;
 
 use super::SharedState;
 use super::state_word::{End, StateWord};
-use crate::{ActorId, ExitReason};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 
 fn shared() -> Arc<SharedState> {
     Arc::new(SharedState::new(ActorId::from_number(7).expect("it is not 0")))

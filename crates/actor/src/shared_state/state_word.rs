@@ -10,7 +10,8 @@
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
-use crate::{ActorId, ExitReason};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 
 /// Other cowns may hold up what waits for the actor.
 const MULTI_COWN_WAITERS: u64 = 1 << 63;

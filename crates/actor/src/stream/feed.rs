@@ -16,8 +16,11 @@ use coact_core::{Broken, Promise};
 use futures_core::Stream;
 use parking_lot::Mutex;
 
+use crate::address::{Addr, WeakAddr};
 use crate::caught::Caught;
-use crate::{Actor, Addr, Context, ExitReason, Message, Receive, WeakAddr};
+use crate::context::Context;
+use crate::exit::ExitReason;
+use crate::traits::{Actor, Message, Receive};
 
 /// Why no more items of a stream come.
 #[derive(Clone, Debug, PartialEq, Eq)]

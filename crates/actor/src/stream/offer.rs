@@ -18,7 +18,10 @@ use coact_core::internals::catch;
 use futures_core::Stream;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::{Actor, Addr, Context, Message, Receive, park};
+use crate::address::Addr;
+use crate::context::Context;
+use crate::park;
+use crate::traits::{Actor, Message, Receive};
 
 /// How many items a stream holds, if nothing else is said.
 const BUFFER: usize = 16;

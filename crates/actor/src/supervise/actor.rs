@@ -19,7 +19,11 @@ use super::info::ChildInfo;
 use super::notice;
 use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
 use super::supervision::ChildEvent;
-use crate::{Actor, ActorId, Addr, Context, ExitReason, Handler, Message};
+use crate::address::Addr;
+use crate::context::Context;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::traits::{Actor, Handler, Message};
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {

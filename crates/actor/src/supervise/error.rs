@@ -5,7 +5,8 @@ use std::fmt;
 use coact_core::Broken;
 
 use super::plan::Refused;
-use crate::{ExitReason, NameTaken};
+use crate::exit::ExitReason;
+use crate::registry::NameTaken;
 
 /// A child that [was to be added](crate::supervise::Supervisor::start_child) did not come up. It has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

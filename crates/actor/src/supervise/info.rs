@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plan::ChildState;
 use super::strategy::Restart;
-use crate::ActorId;
+use crate::id::ActorId;
 
 /// One child of a supervisor, as it was when the supervisor was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

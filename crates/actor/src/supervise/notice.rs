@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{ActorId, ExitReason};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 
 /// A child went down, and is restarted after a while.
 pub(super) fn restarts(

@@ -15,7 +15,8 @@ use std::time::Duration;
 use super::backoff::Backoff;
 use super::intensity::Intensity;
 use super::strategy::{Restart, StopMode, Strategy};
-use crate::{ActorId, ExitReason};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 
 pub use entry::ChildState;
 use entry::{Aim, ChildEntry, State, Trial};

@@ -3,7 +3,9 @@
 use coact_core::internals::Ending;
 
 use super::actor::{Report, SupervisorActor};
-use crate::{ActorId, ExitReason, WeakAddr};
+use crate::address::WeakAddr;
+use crate::exit::ExitReason;
+use crate::id::ActorId;
 
 /// The supervision state of a supervised actor.
 #[derive(Default)]

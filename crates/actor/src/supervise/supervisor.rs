@@ -17,10 +17,18 @@ use super::plan::{ChildSpec, Plan};
 use super::request::Request;
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
+use crate::actor;
+use crate::address::Addr;
+use crate::any::AnyAddr;
+use crate::ask::Ask;
 use crate::cell::Cell;
+use crate::error::Stopped;
+use crate::exit::ExitReason;
 use crate::host::Host;
+use crate::id::ActorId;
+use crate::links::MonitorId;
+use crate::registry::NameTaken;
 use crate::settings::Settings;
-use crate::{ActorId, Addr, AnyAddr, Ask, ExitReason, MonitorId, NameTaken, Stopped, actor};
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them with
 /// itself.
@@ -396,7 +404,7 @@ impl Supervisor {
     }
 
     /// Calls a closure when it ends: as [`Addr::on_down`].
-    pub fn on_down(&self, tell: impl FnOnce(crate::Down) + Send + 'static) -> MonitorId {
+    pub fn on_down(&self, tell: impl FnOnce(crate::actor::Down) + Send + 'static) -> MonitorId {
         self.address().on_down(tell)
     }
 

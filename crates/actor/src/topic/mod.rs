@@ -19,10 +19,13 @@ use coact_core::internals::catch;
 use parking_lot::RwLock;
 
 use crate::caught::Caught;
+use crate::error::SendError;
 use crate::events::{self, DropCause};
+use crate::id::ActorId;
+use crate::recipient::Recipient;
+use crate::traits::Message;
 use crate::waiting;
 use crate::watch::Watch;
-use crate::{ActorId, Message, Recipient, SendError};
 
 pub(crate) use named::Named;
 pub use named::topic;

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::pattern::Pattern;
 use super::{BadPattern, Subscription, Topic, to_closure};
-use crate::{Message, Recipient};
+use crate::recipient::Recipient;
+use crate::traits::Message;
 
 /// Topics whose names are paths, like `house/kitchen/heat`; one subscribes to patterns of them.
 ///

@@ -4,7 +4,11 @@ use coact_core::{Group, when};
 
 use super::super::holder::Holder;
 use super::*;
-use crate::{Actor, Addr, AskCycle, Context, Handler, Message, actor, spawn};
+use crate::address::Addr;
+use crate::context::Context;
+use crate::cycle::AskCycle;
+use crate::traits::{Actor, Handler, Message};
+use crate::{actor, spawn};
 
 struct Idle;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::ActorId;
+use crate::id::ActorId;
 use crate::supervise::backoff::Backoff;
 use crate::supervise::strategy::{Restart, Shutdown};
 
