@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use coact_core::Runtime;
 use coact_core::runtime::{BuildError, Builder, EnterGuard, RuntimeHandle, ShutdownReport};
 
-use crate::actor;
 use crate::address::Addr;
 use crate::host::Hosts;
 pub use crate::host::{CALLER_BATCH, Host, PumpActors, Spread};
+use crate::spawn::actor;
 use crate::traits::SendActor;
 
 /// A main runtime, and **dispatchers**: named runtimes beside it, each with workers and a throughput of its

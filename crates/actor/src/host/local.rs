@@ -2,9 +2,8 @@
 
 use coact_core::runtime::Pump;
 
-use crate::spawn::actor_local;
 use crate::address::Addr;
-use crate::spawn::Spawn;
+use crate::spawn::{Spawn, actor_local};
 use crate::traits::Actor;
 
 /// Spawns actors on the thread of a [`Pump`]. They need not be [`Send`]; see [`actor_local`].

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::actor;
 use crate::address::Addr;
 use crate::ask::Ask;
 use crate::error::{AskError, SendError};
@@ -18,7 +17,7 @@ use crate::id::ActorId;
 use crate::mailbox::Reserve;
 use crate::recipient::{Recipient, Takes};
 use crate::router::{self, InFlightToken, RouteError, Routees, Routing, Scatter};
-use crate::spawn::Spawn;
+use crate::spawn::{Spawn, actor};
 use crate::supervise::Intensity;
 use crate::traits::{Actor, MessageTo, SendActor};
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};

@@ -17,7 +17,6 @@ use super::plan::{ChildSpec, Plan};
 use super::request::Request;
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
-use crate::actor;
 use crate::address::Addr;
 use crate::any::AnyAddr;
 use crate::ask::Ask;
@@ -29,6 +28,7 @@ use crate::id::ActorId;
 use crate::links::MonitorId;
 use crate::registry::NameTaken;
 use crate::settings::Settings;
+use crate::spawn::actor;
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them with
 /// itself.

@@ -7,8 +7,8 @@ use super::*;
 use crate::address::Addr;
 use crate::context::Context;
 use crate::cycle::AskCycle;
+use crate::spawn::{actor, spawn};
 use crate::traits::{Actor, Handler, Message};
-use crate::{actor, spawn};
 
 struct Idle;
 
