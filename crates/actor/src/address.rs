@@ -26,12 +26,13 @@ use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::links::{Down, Monitor, MonitorId, Notify};
 use crate::mailbox::{Envelope, Queue, envelope};
+use crate::message::Message;
 use crate::recipient::Recipient;
 use crate::reply::{Answer, Reply};
 use crate::router::InFlightToken;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
-use crate::traits::{Actor, Message, MessageTo, SyncActor};
+use crate::traits::{Actor, MessageTo, SyncActor};
 
 pub(crate) use set::Inside;
 pub use weak::WeakAddr;

@@ -22,11 +22,12 @@ use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::mailbox::{Envelope, Envelopes};
+use crate::message::Message;
 use crate::reply::{Reply, in_end_for};
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::supervise::{Intensity, Supervision};
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 
 /// The state of an actor's cown.
 pub struct Cell<A: Actor> {

@@ -28,12 +28,13 @@ use crate::id::ActorId;
 use crate::idle_timeout::Timeouts;
 use crate::links::{Down, Exited, MonitorId};
 use crate::mailbox::{Envelopes, Stash};
+use crate::message::Message;
 use crate::outbox::Outbox;
 use crate::recipient::Recipient;
 use crate::reply::{Answer, Reply};
 use crate::signal::{LinkChange, Signal};
 use crate::stream::Feeds;
-use crate::traits::{Actor, Message, MessageTo, Receive, SendActor};
+use crate::traits::{Actor, MessageTo, Receive, SendActor};
 use crate::waiting;
 
 /// An actor's view of itself: its address, and what it can ask of the runtime.

@@ -13,8 +13,9 @@ use coact_core::time::{Timer, after};
 use crate::address::WeakAddr;
 use crate::caught::Caught;
 use crate::context::Context;
+use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::{Actor, Message, Receive};
+use crate::traits::{Actor, Receive};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;

@@ -27,6 +27,7 @@ mod id;
 mod idle_timeout;
 mod links;
 pub mod mailbox;
+mod message;
 mod once;
 mod outbox;
 mod park;
@@ -35,13 +36,14 @@ mod recipient;
 pub mod registry;
 mod reply;
 mod router;
-mod services;
+mod service;
 mod settings;
 mod shared;
 mod shared_state;
 mod signal;
 mod spawn;
 pub mod stream;
+mod subscribe;
 pub mod supervise;
 pub mod system;
 pub mod this_thread;
@@ -64,11 +66,12 @@ pub mod actor {
     pub use crate::id::ActorId;
     pub use crate::idle_timeout::ReceiveTimeout;
     pub use crate::links::{Down, Exited, MonitorId};
+    pub use crate::message::Message;
     pub use crate::recipient::{Recipient, WeakRecipient};
     pub use crate::reply::Reply;
     pub use crate::shared::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
-    pub use crate::traits::{Actor, Handler, Message, MessageTo, Receive, SendActor, SyncActor};
+    pub use crate::traits::{Actor, Handler, MessageTo, Receive, SendActor, SyncActor};
 }
 
 /// One address for many actors: routers, and pools of the same actor.

@@ -11,8 +11,8 @@ use coact_core::promise::Resolver;
 use crate::any::AnyAddr;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::message::Message;
 use crate::signal::{LinkChange, Signal};
-use crate::traits::Message;
 
 /// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
 #[doc(alias = "Terminated")]

@@ -1,11 +1,13 @@
 //! Plain threads that wait for something that can be polled.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use coact_core::Promise;
 use coact_core::internals::What;
 use coact_core::promise::Resolver;
+use coact_core::runtime::may_block;
 use parking_lot::Mutex;
 
 /// What to do instead of waiting where that is refused.
@@ -34,6 +36,27 @@ pub(crate) fn block_on<T>(
         // Woken, or nobody has the waker any more: the next poll tells.
         let _ = woken.wait_as(call, instead, None);
     }
+}
+
+/// Blocks the calling thread until a send is done. What it is told are the call, and what to do instead.
+///
+/// # Panics
+/// If it would have to wait in a behaviour, a handler or a future.
+#[track_caller]
+pub(crate) fn block_on_room<T>(
+    (call, instead): (&str, &str),
+    future: impl Future<Output = T>,
+) -> T {
+    let mut future = std::pin::pin!(future);
+    if let Poll::Ready(done) = future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+        return done;
+    }
+    assert!(
+        may_block(),
+        "{call} would wait for room inside of a behaviour, a handler or a future, which may hold what takes up \
+         the room: {instead}"
+    );
+    block_on((call, instead), |f| f.write_str("its send"), |context| future.as_mut().poll(context))
 }
 
 /// Wakes a thread that waits for a promise.

@@ -17,9 +17,11 @@ use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::mailbox::Reserve;
+use crate::message::Message;
+use crate::park;
 use crate::reply::Reply;
 use crate::router::InFlightToken;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 use crate::waiting::{self, Patient};
 use crate::watch::Watch;
 
@@ -239,7 +241,7 @@ impl<M: Message> Recipient<M> {
     /// If it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), SendError<M>> {
-        waiting::block_on(waiting::SEND, self.send_async(message))
+        park::block_on_room(waiting::SEND, self.send_async(message))
     }
 
     pub(crate) fn reserve(&self, alone: bool) -> Option<Reserve<M>> {

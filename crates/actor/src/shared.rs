@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::traits::Message;
+use crate::message::Message;
 
 /// A message that is shared by all who get it: copy-on-write.
 ///

@@ -1,7 +1,8 @@
-//! What users write: actors, messages, and what an actor does with a message.
+//! What users write: actors, and what an actor does with a message.
 
 use crate::context::Context;
 use crate::exit::ExitReason;
+use crate::message::Message;
 use crate::reply::Reply;
 
 /// State with an address, messages and a life: the type of an actor.
@@ -91,17 +92,6 @@ pub trait SyncActor: Actor + Sync {}
 
 #[diagnostic::do_not_recommend]
 impl<A: Actor + Sync> SyncActor for A {}
-
-/// What can be sent to actors.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a message",
-    label = "a message is needed here",
-    note = "derive it: `#[derive(Message)]`, with `#[message(reply = R)]` if it has an answer"
-)]
-pub trait Message: Send + 'static {
-    /// What the actor answers; `()` if nothing.
-    type Reply: Send + 'static;
-}
 
 /// An actor that answers a message at once.
 ///

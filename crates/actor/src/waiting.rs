@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use coact_core::runtime::{RuntimeHandle, may_block};
+use coact_core::runtime::RuntimeHandle;
 use coact_core::time::{Sleep, sleep};
 use parking_lot::Mutex;
 use slab::Slab;
@@ -17,8 +17,7 @@ use crate::cycle::AskCycle;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::mailbox::{Reserve, SendPermit};
-use crate::park;
-use crate::traits::Message;
+use crate::message::Message;
 
 /// What sends and asks can wait for room at.
 pub(crate) trait Patient<M: Message>: Send {
@@ -149,28 +148,6 @@ pub(crate) async fn ask_within<M: Message>(
             answer => answer,
         },
     }
-}
-
-/// Blocks the calling thread until a send is done. What it is told are the call, and what to do instead.
-///
-/// # Panics
-/// If it would have to wait in a behaviour, a handler or a future.
-#[track_caller]
-pub(crate) fn block_on<T>((call, instead): (&str, &str), future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    if let Poll::Ready(done) = future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
-        return done;
-    }
-    assert!(
-        may_block(),
-        "{call} would wait for room inside of a behaviour, a handler or a future, which may hold what takes up \
-         the room: {instead}"
-    );
-    park::block_on(
-        (call, instead),
-        |f| f.write_str("its send"),
-        |context| future.as_mut().poll(context),
-    )
 }
 
 /// A call that waits for room, and what to do instead where it must not.

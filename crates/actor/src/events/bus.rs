@@ -2,17 +2,19 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
+use super::counts::Counts;
 use super::kinds::{
-    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, Counts, DeadLetter, LateReply,
-    MessageDropped, note_topic_of,
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply, MessageDropped,
 };
+use crate::service::Service;
 use crate::topic::Topic;
 
-/// The event bus; one per [`Services`](crate::services::Services). The runtime's own events have fields of their
-/// own: publishing one without subscribers takes no search and no lock.
+/// The event bus. The runtime's own events have fields of their own: publishing one without subscribers takes no search
+/// and no lock.
 #[derive(Default)]
 pub(crate) struct Bus {
     pub(super) started: Topic<ActorStarted>,
@@ -25,6 +27,8 @@ pub(crate) struct Bus {
     pub(super) counts: Counts,
     others: Mutex<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
+
+impl Service for Bus {}
 
 impl Bus {
     pub(super) fn topic<E: Clone + Send + 'static>(&self) -> Topic<E> {
@@ -46,5 +50,24 @@ impl Bus {
         let mut others = self.others.lock();
         let topic = others.entry(TypeId::of::<E>()).or_insert_with(|| Box::new(Topic::<E>::new()));
         topic.downcast_ref::<Topic<E>>().expect("kept by its type").clone()
+    }
+}
+
+/// Whether the process has ever asked for the topics of actors' starts or stops: these events are too frequent to look for
+/// subscribers each time.
+static ARE_LIVES_WATCHED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether an actor's start or stop may have subscribers.
+#[inline]
+pub(crate) fn are_lives_watched() -> bool {
+    // ORDERING: Relaxed. A subscriber that is to see an event subscribed before, which synchronizes by other means.
+    ARE_LIVES_WATCHED.load(Ordering::Relaxed)
+}
+
+/// Notes that the topic of these events was asked for.
+fn note_topic_of(event: TypeId) {
+    if [TypeId::of::<ActorStarted>(), TypeId::of::<ActorStopped>()].contains(&event) {
+        // ORDERING: Relaxed, as above.
+        ARE_LIVES_WATCHED.store(true, Ordering::Relaxed);
     }
 }

@@ -1,14 +1,8 @@
 //! What the runtime itself tells, and how often it did.
 
-use std::any::{TypeId, type_name};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use coact_core::runtime::RuntimeHandle;
-
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::services::Services;
-use crate::traits::{Actor, Message};
+use crate::message::Message;
 
 /// A message was dropped, since its receiver ended before the message's turn came.
 ///
@@ -26,7 +20,7 @@ pub struct DeadLetter {
     pub reason: ExitReason,
 }
 
-/// An actor has begun: its [`started`](Actor::started) was called.
+/// An actor has begun: its [`started`](crate::Actor::started) was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorStarted {
@@ -141,140 +135,4 @@ pub struct EventCounts {
     pub dropped_messages: u64,
     /// See [`LateReply`].
     pub late_replies: u64,
-}
-
-/// [`EventCounts`] that go on.
-#[derive(Default)]
-pub(super) struct Counts {
-    dead_letters: AtomicU64,
-    failures: AtomicU64,
-    restarts: AtomicU64,
-    dropped_messages: AtomicU64,
-    late_replies: AtomicU64,
-}
-
-impl Counts {
-    pub(super) fn get(&self) -> EventCounts {
-        // ORDERING: Relaxed, all. They count, and tell of nothing else, not even of one another.
-        EventCounts {
-            dead_letters: self.dead_letters.load(Ordering::Relaxed),
-            failures: self.failures.load(Ordering::Relaxed),
-            restarts: self.restarts.load(Ordering::Relaxed),
-            dropped_messages: self.dropped_messages.load(Ordering::Relaxed),
-            late_replies: self.late_replies.load(Ordering::Relaxed),
-        }
-    }
-}
-
-fn count(counter: &AtomicU64) {
-    // ORDERING: Relaxed. See `Counts::get`.
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Whether anybody in the process has ever asked for the beginnings or ends of actors: they come too often to look for
-/// each one's subscribers.
-static ARE_LIVES_WATCHED: AtomicBool = AtomicBool::new(false);
-
-#[inline]
-pub(crate) fn are_lives_watched() -> bool {
-    // ORDERING: Relaxed. Who is to see a subscription has learnt of it by other means, and of this before it.
-    ARE_LIVES_WATCHED.load(Ordering::Relaxed)
-}
-
-/// The topic of these events was asked for.
-pub(super) fn note_topic_of(event: TypeId) {
-    if [TypeId::of::<ActorStarted>(), TypeId::of::<ActorStopped>()].contains(&event) {
-        // ORDERING: Relaxed, as above.
-        ARE_LIVES_WATCHED.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Who something is told of: its type is but a name here, so that the telling exists only once.
-#[derive(Clone, Copy)]
-pub(crate) struct Subject {
-    actor: ActorId,
-    actor_type: &'static str,
-}
-
-impl Subject {
-    #[inline]
-    pub(crate) fn new<A: Actor>(actor: ActorId) -> Self {
-        Self { actor, actor_type: type_name::<A>() }
-    }
-
-    #[cold]
-    pub(crate) fn missed(self, message: &'static str, reason: &ExitReason) {
-        let Self { actor, actor_type } = self;
-        let bus = &Services::here().bus;
-        count(&bus.counts.dead_letters);
-        let event = || DeadLetter { message, actor, actor_type, reason: reason.clone() };
-        bus.dead_letters.publish_with(event);
-    }
-
-    #[inline]
-    pub(crate) fn started(self) {
-        if are_lives_watched() {
-            self.tell_start();
-        }
-    }
-
-    #[cold]
-    fn tell_start(self) {
-        let Self { actor, actor_type } = self;
-        Services::here().bus.started.publish_with(|| ActorStarted { actor, actor_type });
-    }
-
-    #[inline]
-    pub(crate) fn stopped(self, reason: &ExitReason) {
-        if are_lives_watched() {
-            self.tell_end(reason);
-        }
-    }
-
-    #[cold]
-    fn tell_end(self, reason: &ExitReason) {
-        let Self { actor, actor_type } = self;
-        let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
-        Services::here().bus.stopped.publish_with(event);
-    }
-
-    #[cold]
-    pub(crate) fn failed(self, reason: &ExitReason) {
-        let Self { actor, actor_type } = self;
-        let bus = &Services::here().bus;
-        count(&bus.counts.failures);
-        bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
-    }
-
-    #[cold]
-    pub(crate) fn restarted(self, reason: &ExitReason) {
-        let Self { actor, actor_type } = self;
-        let bus = &Services::here().bus;
-        count(&bus.counts.restarts);
-        bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
-    }
-}
-
-#[cold]
-pub(crate) fn message_dropped(
-    home: RuntimeHandle,
-    actor: ActorId,
-    message: &'static str,
-    cause: DropCause,
-) {
-    let bus = &Services::of(home).bus;
-    count(&bus.counts.dropped_messages);
-    if message == type_name::<MessageDropped>() {
-        // Its receiver has no room for the news that it has no room.
-        return;
-    }
-    bus.dropped.publish_with(|| MessageDropped { message, actor, cause });
-}
-
-/// An answer of this type has come too late.
-#[cold]
-pub(crate) fn late_reply(reply: &'static str) {
-    let bus = &Services::here().bus;
-    count(&bus.counts.late_replies);
-    bus.late.publish_with(|| LateReply { reply });
 }

@@ -1,23 +1,24 @@
 //! The event bus: what happens in a runtime, told to whoever is interested.
 
 mod bus;
+mod counts;
 mod kinds;
+mod report;
 
 use std::fmt;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::recipient::Recipient;
-use crate::services::Services;
+use crate::service::Service;
 use crate::topic::{Subscription, Topic};
-use crate::traits::Message;
 
-pub(crate) use bus::Bus;
+use bus::Bus;
+pub(crate) use bus::are_lives_watched;
 pub use kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
     LateReply, MessageDropped,
 };
-pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
+pub(crate) use report::{Subject, late_reply, message_dropped};
 
 /// The events of the current runtime and the others of its group.
 ///
@@ -42,7 +43,7 @@ pub(crate) use kinds::{Subject, are_lives_watched, late_reply, message_dropped};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn events() -> Events {
-    Events(Services::current())
+    Events(Bus::current())
 }
 
 /// The events of a runtime and the others of its group: of the runtime itself ([`DeadLetter`],
@@ -57,20 +58,12 @@ pub fn events() -> Events {
 /// no events.
 #[doc(alias = "EventStream")]
 #[derive(Clone, Copy)]
-pub struct Events(&'static Services);
+pub struct Events(&'static Bus);
 
 impl Events {
     /// Those of another runtime.
     pub fn of(home: RuntimeHandle) -> Self {
-        Self(Services::of(home))
-    }
-
-    /// Sends an actor each event of a type: as [`Topic::subscribe`].
-    pub fn subscribe<E: Message + Clone>(
-        self,
-        subscriber: impl Into<Recipient<E>>,
-    ) -> Subscription {
-        self.topic().subscribe(subscriber)
+        Self(Bus::of(home))
     }
 
     /// Calls a closure with each event of a type: as [`Topic::subscribe_fn`].
@@ -88,12 +81,12 @@ impl Events {
 
     /// The topic to which the events of a type are published.
     pub fn topic<E: Clone + Send + 'static>(self) -> Topic<E> {
-        self.0.bus.topic()
+        self.0.topic()
     }
 
     /// How often things have gone wrong so far, subscribed to or not.
     pub fn counts(self) -> EventCounts {
-        self.0.bus.counts.get()
+        self.0.counts.get()
     }
 }
 

@@ -8,8 +8,9 @@ use coact_core::internals::catch;
 
 use crate::cell::Cell;
 use crate::error::AskError;
+use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 
 /// A message with its reply, without its type.
 pub(crate) trait Envelope: Send {

@@ -22,8 +22,9 @@ use crate::cycle::{AskCycle, Wait};
 use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
+use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 
 /// What a sender waits for at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {

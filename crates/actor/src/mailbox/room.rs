@@ -11,8 +11,9 @@ use crate::address::Addr;
 use crate::ask::Ask;
 use crate::cycle::{self, AskCycle, Wait, Waiting};
 use crate::error::SendError;
+use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 
 /// Room for one message in a mailbox that senders wait for. Its place among those who wait is taken when it
 /// is made.

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use crate::traits::Message;
+use crate::message::Message;
 
 /// What becomes of a message for a lane that is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

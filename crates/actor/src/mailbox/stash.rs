@@ -4,8 +4,9 @@ use std::fmt;
 
 use super::envelope::{Envelopes, envelope};
 use crate::context::Context;
+use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 
 /// The messages that an actor has set aside.
 #[derive(Default)]

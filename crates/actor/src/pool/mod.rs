@@ -15,6 +15,7 @@ use crate::error::{AskError, SendError};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Reserve;
+use crate::park;
 use crate::recipient::{Recipient, Takes};
 use crate::router::{self, InFlightToken, RouteError, Routees, Routing, Scatter};
 use crate::spawn::{Spawn, actor};
@@ -299,7 +300,7 @@ impl<A: SendActor> Pool<A> {
     where
         M: MessageTo<A>,
     {
-        waiting::block_on(waiting::SEND, self.send_async(message))
+        park::block_on_room(waiting::SEND, self.send_async(message))
     }
 
     /// Sends a message to the member for a key: see

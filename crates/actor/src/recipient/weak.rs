@@ -8,7 +8,8 @@ use super::{Recipient, Takes};
 use crate::address::WeakAddr;
 use crate::error::SendError;
 use crate::id::ActorId;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::message::Message;
+use crate::traits::{Actor, MessageTo};
 
 /// A [`Recipient`] that does not keep its actor alive.
 ///

@@ -13,7 +13,8 @@ use coact_core::runtime::RuntimeHandle;
 use crate::address::{Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
-use crate::services::Services;
+use crate::service::Service;
+use crate::topic::Named;
 use crate::traits::Actor;
 
 pub use error::{LookupError, NameTaken, RegisterError};
@@ -67,7 +68,7 @@ pub fn wait_for<A: Actor>(name: &str) -> WaitFor<A> {
 
 /// The registry of the current runtime and the others of its group.
 pub fn registry() -> Registry {
-    Registry(Services::current())
+    Registry(RuntimeHandle::current())
 }
 
 /// The names of the actors of a runtime and the others of its group.
@@ -77,12 +78,12 @@ pub fn registry() -> Registry {
 /// leaves it alone.
 #[doc(alias = "Receptionist")]
 #[derive(Clone, Copy)]
-pub struct Registry(pub(crate) &'static Services);
+pub struct Registry(RuntimeHandle);
 
 impl Registry {
     /// That of another runtime.
     pub fn of(home: RuntimeHandle) -> Self {
-        Self(Services::of(home))
+        Self(home)
     }
 
     /// As the function [`lookup`].
@@ -90,12 +91,12 @@ impl Registry {
     /// # Errors
     /// As there.
     pub fn lookup<A: Actor>(self, name: &str) -> Result<Addr<A>, LookupError> {
-        self.0.table.find(name)
+        self.table().find(name)
     }
 
     /// As the function [`wait_for`].
     pub fn wait_for<A: Actor>(self, name: &str) -> WaitFor<A> {
-        WaitFor::new(self.0, name)
+        WaitFor::new(self.table(), name)
     }
 
     /// Finds an actor by its [`Uid`], once somebody has [asked](Addr::uid) for that.
@@ -104,34 +105,38 @@ impl Registry {
     /// There is no such actor in this process, or it has ended, or it is of another type.
     pub fn lookup_uid<A: Actor>(self, uid: Uid) -> Result<Addr<A>, LookupError> {
         let id = uid.in_this_process().ok_or(LookupError::Unknown)?;
-        self.0.table.find_id(id)
+        self.table().find_id(id)
     }
 
     /// Who has the name, whatever the type.
     pub fn holder(self, name: &str) -> Option<AnyAddr> {
-        self.0.table.holder(name)
+        self.table().holder(name)
     }
 
     /// All names, in alphabetical order, with their actors.
     pub fn names(self) -> Vec<(Arc<str>, AnyAddr)> {
-        self.0.table.names()
+        self.table().names()
     }
 
     /// Takes a name away from whoever has it; returns whether somebody had.
     pub fn release(self, name: &str) -> bool {
-        self.0.table.release(name, None)
+        self.table().release(name, None)
     }
 
     /// The names of the [topics](crate::pubsub::topic) that were made so far, in alphabetical order.
     pub fn topics(self) -> Vec<Arc<str>> {
-        self.0.topics.names()
+        Named::of(self.0).names()
     }
 
     /// Forgets a named [topic](crate::pubsub::topic), and with it the subscriptions that were
     /// [kept](crate::pubsub::Subscription::keep). Those who have the topic go on with it; whoever asks for
     /// the name gets another one. Returns whether there was one.
     pub fn forget_topic(self, name: &str) -> bool {
-        self.0.topics.forget(name)
+        Named::of(self.0).forget(name)
+    }
+
+    fn table(self) -> &'static Table {
+        Table::of(self.0)
     }
 
     /// Gives a new actor all of the names.
@@ -139,13 +144,13 @@ impl Registry {
     /// # Errors
     /// Another actor has one of them; it gets none.
     pub(crate) fn claim(self, actor: ActorId, names: &[Arc<str>]) -> Result<Tenancy, NameTaken> {
-        self.0.table.claim(actor, names)?;
-        Ok(Tenancy::new(self.0, actor))
+        self.table().claim(actor, names)?;
+        Ok(Tenancy::new(self.table(), actor))
     }
 
     /// Has the actor's end clear its place.
     fn watch<A: Actor>(self, address: &Addr<A>) {
-        let tenancy = Tenancy::new(self.0, address.id());
+        let tenancy = Tenancy::new(self.table(), address.id());
         // Told or dropped, it clears the place.
         address.on_down(move |_| drop(tenancy));
     }
@@ -159,13 +164,13 @@ impl<A: Actor> Addr<A> {
     /// Another actor has the name, or this one has ended.
     pub fn register(&self, name: &str) -> Result<(), RegisterError> {
         let registry = Registry::of(self.runtime());
-        let is_new = registry.0.table.claim(self.id(), &[name.into()])?;
+        let is_new = registry.table().claim(self.id(), &[name.into()])?;
         if is_new {
             registry.watch(self);
         }
-        registry.0.table.announce(self, Some(name));
+        registry.table().announce(self, Some(name));
         if self.has_ended() {
-            registry.0.table.release(name, Some(self.id()));
+            registry.table().release(name, Some(self.id()));
             return Err(RegisterError::Stopped);
         }
         Ok(())
@@ -173,12 +178,12 @@ impl<A: Actor> Addr<A> {
 
     /// Gives a name back; returns whether it was this actor's.
     pub fn unregister(&self, name: &str) -> bool {
-        Registry::of(self.runtime()).0.table.release(name, Some(self.id()))
+        Registry::of(self.runtime()).table().release(name, Some(self.id()))
     }
 
     /// The actor's names, in the order in which it got them.
     pub fn names(&self) -> Vec<Arc<str>> {
-        Registry::of(self.runtime()).0.table.names_of(self.id())
+        Registry::of(self.runtime()).table().names_of(self.id())
     }
 
     /// The actor's identity beyond this process. From now on [`Registry::lookup_uid`] finds the actor
@@ -188,10 +193,10 @@ impl<A: Actor> Addr<A> {
     pub fn uid(&self) -> Uid {
         let registry = Registry::of(self.runtime());
         // Without names nothing can be taken.
-        if registry.0.table.claim(self.id(), &[]) == Ok(true) {
+        if registry.table().claim(self.id(), &[]) == Ok(true) {
             registry.watch(self);
         }
-        registry.0.table.announce(self, None);
+        registry.table().announce(self, None);
         Uid::of(self.id())
     }
 }

@@ -10,7 +10,7 @@ use super::{LookupError, NameTaken};
 use crate::address::{Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
-use crate::services::Services;
+use crate::service::Service;
 use crate::traits::Actor;
 
 /// The table, with its lock. Nothing foreign happens under it: addresses are made there, never
@@ -99,6 +99,8 @@ impl Entries {
         true
     }
 }
+
+impl Service for Table {}
 
 impl Table {
     /// Gives an actor all of the names, or none. Returns whether the actor was unknown so far: then
@@ -260,18 +262,18 @@ impl Table {
 
 /// An actor's place in the table, until this is dropped.
 pub(crate) struct Tenancy {
-    services: &'static Services,
+    table: &'static Table,
     actor: ActorId,
 }
 
 impl Tenancy {
-    pub(super) fn new(services: &'static Services, actor: ActorId) -> Self {
-        Self { services, actor }
+    pub(super) fn new(table: &'static Table, actor: ActorId) -> Self {
+        Self { table, actor }
     }
 
     /// Registers a new actor, before it starts, under the names that this claims.
     pub(crate) fn register<A: Actor>(self, address: &Addr<A>) {
-        self.services.table.announce(address, None);
+        self.table.announce(address, None);
         // Told or dropped, it clears the place. This interrupts the actor, so it comes last.
         address.on_down(move |_| drop(self));
     }
@@ -279,6 +281,6 @@ impl Tenancy {
 
 impl Drop for Tenancy {
     fn drop(&mut self) {
-        self.services.table.clear(self.actor);
+        self.table.clear(self.actor);
     }
 }

@@ -10,11 +10,10 @@ use std::time::Duration;
 use coact_core::Promise;
 
 use super::LookupError;
-use super::table::OnRegistered;
+use super::table::{OnRegistered, Table};
 use crate::address::Addr;
 use crate::any::AnyAddr;
 use crate::park::AWAIT;
-use crate::services::Services;
 use crate::traits::Actor;
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
@@ -36,19 +35,19 @@ pub struct WaitFor<A: Actor> {
 
 /// A place among those who wait for a name.
 struct WaitTicket {
-    services: &'static Services,
+    table: &'static Table,
     name: Box<str>,
     number: u64,
 }
 
 impl Drop for WaitTicket {
     fn drop(&mut self) {
-        self.services.table.give_up(&self.name, self.number);
+        self.table.give_up(&self.name, self.number);
     }
 }
 
 impl<A: Actor> WaitFor<A> {
-    pub(super) fn new(services: &'static Services, name: &str) -> Self {
+    pub(super) fn new(table: &'static Table, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("an actor of a name"));
         let wanted: Box<str> = name.into();
@@ -58,11 +57,11 @@ impl<A: Actor> WaitFor<A> {
                 address.ok_or_else(|| LookupError::other_type::<A>(wanted, any.type_name()));
             resolver.resolve(found);
         };
-        match services.table.find_or_wait(name, || Box::new(tell) as OnRegistered) {
+        match table.find_or_wait(name, || Box::new(tell) as OnRegistered) {
             Ok(found) => Self { found: Promise::ready(found), ticket: None },
             Err(number) => Self {
                 found: promise,
-                ticket: Some(WaitTicket { services, name: name.into(), number }),
+                ticket: Some(WaitTicket { table, name: name.into(), number }),
             },
         }
     }

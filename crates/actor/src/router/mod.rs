@@ -20,8 +20,9 @@ use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::Reserve;
+use crate::message::Message;
+use crate::park;
 use crate::recipient::{Recipient, Takes};
-use crate::traits::Message;
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 
 pub use error::{NoAnswer, RouteError};
@@ -191,7 +192,7 @@ impl<M: Message> Router<M> {
     /// If it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), RouteError<M>> {
-        waiting::block_on(waiting::SEND, self.send_async(message))
+        park::block_on_room(waiting::SEND, self.send_async(message))
     }
 
     /// Sends a message to all routees; returns to how many. The last one gets the message itself,

@@ -12,10 +12,11 @@ use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::mailbox::Reserve;
+use crate::message::Message;
 use crate::recipient::Recipient;
 use crate::reply::Reply;
 use crate::router::RouteError;
-use crate::traits::{Actor, Message, MessageTo};
+use crate::traits::{Actor, MessageTo};
 use crate::waiting::{Candidate, Changes};
 use crate::watch::Watch;
 

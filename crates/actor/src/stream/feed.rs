@@ -20,7 +20,8 @@ use crate::address::{Addr, WeakAddr};
 use crate::caught::Caught;
 use crate::context::Context;
 use crate::exit::ExitReason;
-use crate::traits::{Actor, Message, Receive};
+use crate::message::Message;
+use crate::traits::{Actor, Receive};
 
 /// Why no more items of a stream come.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,8 +20,9 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::address::Addr;
 use crate::context::Context;
+use crate::message::Message;
 use crate::park;
-use crate::traits::{Actor, Message, Receive};
+use crate::traits::{Actor, Receive};
 
 /// How many items a stream holds, if nothing else is said.
 const BUFFER: usize = 16;

@@ -23,7 +23,8 @@ use crate::address::Addr;
 use crate::context::Context;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::traits::{Actor, Handler, Message};
+use crate::message::Message;
+use crate::traits::{Actor, Handler};
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {

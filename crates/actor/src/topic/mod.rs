@@ -19,18 +19,13 @@ use coact_core::internals::catch;
 use parking_lot::RwLock;
 
 use crate::caught::Caught;
-use crate::error::SendError;
-use crate::events::{self, DropCause};
 use crate::id::ActorId;
-use crate::recipient::Recipient;
-use crate::traits::Message;
-use crate::waiting;
-use crate::watch::Watch;
+use crate::park;
 
 pub(crate) use named::Named;
 pub use named::topic;
 pub use pattern::BadPattern;
-use pattern::Pattern;
+pub(crate) use pattern::Pattern;
 pub use subscription::Subscription;
 use subscription::Unsubscribe;
 pub use tree::TopicTree;
@@ -101,9 +96,9 @@ struct Subscriber<M: 'static> {
 }
 
 /// Takes a message; with the subscriber's number, it may do so later.
-type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
+pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
 
-enum Delivery {
+pub(crate) enum Delivery {
     Taken,
     /// The subscriber, if it is an actor, has no room for it.
     Missed(Option<ActorId>),
@@ -134,18 +129,6 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// A topic without subscribers, and without a name; see [`topic`] for those that have one.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Has an actor get the messages, until the [`Subscription`] is dropped or cancelled, or the
-    /// actor has ended. The topic keeps the actor alive as long.
-    ///
-    /// A message that the actor's bounded mailbox refuses is lost to this actor, and reported as
-    /// [`MessageDropped`](crate::pubsub::MessageDropped).
-    pub fn subscribe(&self, subscriber: impl Into<Recipient<M>>) -> Subscription
-    where
-        M: Message,
-    {
-        self.enter_recipient(None, subscriber.into())
     }
 
     /// Has a closure called with the messages, on the publishers' threads, until the
@@ -239,7 +222,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     #[track_caller]
     pub fn publish_blocking(&self, message: M) -> Published {
         let instead = "use `publish`, or `publish_async` in a future";
-        waiting::block_on(("`publish_blocking`", instead), self.publish_async(message))
+        park::block_on_room(("`publish_blocking`", instead), self.publish_async(message))
     }
 
     fn deliver_to_all(&self, message: M, patient: bool, mut note: impl FnMut(Delivery)) {
@@ -285,38 +268,36 @@ impl<M: Clone + Send + 'static> Topic<M> {
         self.0.listening.load(Ordering::Relaxed)
     }
 
-    /// Adds an actor, which leaves at its end.
-    fn enter_recipient(&self, pattern: Option<Pattern>, recipient: Recipient<M>) -> Subscription
-    where
-        M: Message,
-    {
-        let (id, topic) = (next_id(), Arc::downgrade(&self.0));
-        let unsubscribe = move || {
-            if let Some(topic) = topic.upgrade() {
-                topic.unsubscribe(id);
-            }
-        };
-        let watch = recipient.watch(unsubscribe);
-        let subscriber = recipient.clone();
-        let deliver = to_recipient(recipient, watch);
-        let subscription = self.enter_as(id, pattern, deliver);
-        // Its end may have been told before it was there.
-        if subscriber.has_ended() {
-            self.0.unsubscribe(id);
-        }
-        subscription
-    }
-
     fn enter(&self, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
         self.enter_as(next_id(), pattern, deliver)
     }
 
-    fn enter_as(&self, id: u64, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
+    pub(crate) fn enter_as(
+        &self,
+        id: u64,
+        pattern: Option<Pattern>,
+        deliver: Deliver<M>,
+    ) -> Subscription {
         let subscriber =
             Arc::new(Subscriber { id, pattern, deliver: Caught::new(Deep::new(deliver)) });
         self.0.change(|all| _ = all.insert(id, subscriber));
         let topic: Arc<dyn Unsubscribe> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)
+    }
+
+    /// Returns what removes a subscriber, if the topic still exists then.
+    pub(crate) fn leaving(&self, id: u64) -> impl FnOnce() + Send + use<M> {
+        let topic = Arc::downgrade(&self.0);
+        move || {
+            if let Some(topic) = topic.upgrade() {
+                topic.unsubscribe(id);
+            }
+        }
+    }
+
+    /// Removes a subscriber.
+    pub(crate) fn remove(&self, id: u64) {
+        self.0.unsubscribe(id);
     }
 
     /// Returns whether the subscriber has taken the message.
@@ -352,41 +333,11 @@ impl Published {
     }
 }
 
-fn next_id() -> u64 {
+/// Returns the number of a new subscriber.
+pub(crate) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     // ORDERING: Relaxed. Distinct, and rising for each thread.
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Whoever is told of the recipient's end is so as long as it subscribes.
-fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<Watch>) -> Deliver<M> {
-    Box::new(move |message, patient| {
-        let _ = &watch;
-        let Some(subscriber) = patient else {
-            return outcome(&recipient, recipient.send(message), None);
-        };
-        let recipient = recipient.clone();
-        Delivery::Later(Box::pin(async move {
-            let sent = recipient.send_async(message).await;
-            outcome(&recipient, sent, Some(subscriber))
-        }))
-    })
-}
-
-fn outcome<M: Message>(
-    of: &Recipient<M>,
-    sent: Result<(), SendError<M>>,
-    subscriber: Option<u64>,
-) -> Delivery {
-    match sent {
-        Ok(()) => Delivery::Taken,
-        Err(SendError::Stopped(_)) => Delivery::Ended(subscriber),
-        Err(SendError::Full(_) | SendError::Cycle(..)) => {
-            let message = std::any::type_name::<M>();
-            events::message_dropped(of.home(), of.id(), message, DropCause::Full);
-            Delivery::Missed(Some(of.id()))
-        }
-    }
 }
 
 fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::Topic;
 use crate::registry::LookupError;
-use crate::services::Services;
+use crate::service::Service;
 
 /// The topic of that name in the current runtime and the others of its group: it is made when it is first asked
 /// for, and stays until [`Registry::forget_topic`](crate::registry::Registry::forget_topic).
@@ -26,7 +26,7 @@ use crate::services::Services;
 /// # Errors
 /// The topic is one of messages of another type.
 pub fn topic<M: Clone + Send + 'static>(name: &str) -> Result<Topic<M>, LookupError> {
-    Services::current().topics.get(name)
+    Named::current().get(name)
 }
 
 /// The topics of a runtime, by their names.
@@ -37,6 +37,8 @@ struct NamedTopic {
     topic: Box<dyn Any + Send + Sync>,
     of: &'static str,
 }
+
+impl Service for Named {}
 
 impl Named {
     pub(crate) fn get<M: Clone + Send + 'static>(

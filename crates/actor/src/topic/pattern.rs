@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Which paths a subscriber is interested in.
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     steps: Box<[Step]>,
     /// It ends in `**`.
     and_below: bool,
@@ -33,7 +33,7 @@ impl fmt::Display for BadPattern {
 impl std::error::Error for BadPattern {}
 
 impl Pattern {
-    pub(super) fn parse(text: &str) -> Result<Self, BadPattern> {
+    pub(crate) fn parse(text: &str) -> Result<Self, BadPattern> {
         let bad = |why| BadPattern { pattern: text.into(), why };
         let (steps, and_below) = match text.strip_suffix("**") {
             Some("") => return Ok(Self { steps: Box::default(), and_below: true }),

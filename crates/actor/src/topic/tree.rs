@@ -4,8 +4,6 @@ use std::fmt;
 
 use super::pattern::Pattern;
 use super::{BadPattern, Subscription, Topic, to_closure};
-use crate::recipient::Recipient;
-use crate::traits::Message;
 
 /// Topics whose names are paths, like `house/kitchen/heat`; one subscribes to patterns of them.
 ///
@@ -37,22 +35,6 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
         Self::default()
     }
 
-    /// Has an actor get the messages whose paths fit the pattern: as [`Topic::subscribe`].
-    ///
-    /// # Errors
-    /// The pattern fits no path.
-    pub fn subscribe(
-        &self,
-        pattern: &str,
-        subscriber: impl Into<Recipient<M>>,
-    ) -> Result<Subscription, BadPattern>
-    where
-        M: Message,
-    {
-        let pattern = Pattern::parse(pattern)?;
-        Ok(self.0.enter_recipient(Some(pattern), subscriber.into()))
-    }
-
     /// Has a closure called with the messages whose paths fit the pattern: as
     /// [`Topic::subscribe_fn`].
     ///
@@ -64,6 +46,11 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
         call: impl Fn(M) + Send + Sync + 'static,
     ) -> Result<Subscription, BadPattern> {
         Ok(self.0.enter(Some(Pattern::parse(pattern)?), to_closure(call)))
+    }
+
+    /// The topic with all subscribers, and their patterns.
+    pub(crate) fn topic(&self) -> &Topic<M> {
+        &self.0
     }
 
     /// Publishes a message to a path; returns how many subscribers have got it.

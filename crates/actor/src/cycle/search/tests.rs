@@ -9,9 +9,10 @@ use crate::address::Addr;
 use crate::context::Context;
 use crate::cycle::table::all_by;
 use crate::error::AskError;
+use crate::message::Message;
 use crate::reply::Reply;
 use crate::spawn;
-use crate::traits::{Actor, Message, Receive};
+use crate::traits::{Actor, Receive};
 
 /// Asks the next one, held; the last one waits.
 struct Link(Option<Addr<Link>>);

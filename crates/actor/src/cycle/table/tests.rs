@@ -7,8 +7,9 @@ use super::*;
 use crate::address::Addr;
 use crate::context::Context;
 use crate::cycle::AskCycle;
+use crate::message::Message;
 use crate::spawn::{actor, spawn};
-use crate::traits::{Actor, Handler, Message};
+use crate::traits::{Actor, Handler};
 
 struct Idle;
 

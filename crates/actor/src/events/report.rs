@@ -1,0 +1,105 @@
+//! Reports of what happens: an event is published and counted.
+
+use std::any::type_name;
+
+use coact_core::runtime::RuntimeHandle;
+
+use super::bus::{Bus, are_lives_watched};
+use super::counts::count;
+use super::kinds::{
+    ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, LateReply,
+    MessageDropped,
+};
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::service::Service;
+
+/// The actor that an event is about. Its type is only a name here, so that this code exists once.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject {
+    actor: ActorId,
+    actor_type: &'static str,
+}
+
+impl Subject {
+    #[inline]
+    pub(crate) fn new<A>(actor: ActorId) -> Self {
+        Self { actor, actor_type: type_name::<A>() }
+    }
+
+    #[cold]
+    pub(crate) fn missed(self, message: &'static str, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let bus = Bus::here();
+        count(&bus.counts.dead_letters);
+        let event = || DeadLetter { message, actor, actor_type, reason: reason.clone() };
+        bus.dead_letters.publish_with(event);
+    }
+
+    #[inline]
+    pub(crate) fn started(self) {
+        if are_lives_watched() {
+            self.tell_start();
+        }
+    }
+
+    #[cold]
+    fn tell_start(self) {
+        let Self { actor, actor_type } = self;
+        Bus::here().started.publish_with(|| ActorStarted { actor, actor_type });
+    }
+
+    #[inline]
+    pub(crate) fn stopped(self, reason: &ExitReason) {
+        if are_lives_watched() {
+            self.tell_end(reason);
+        }
+    }
+
+    #[cold]
+    fn tell_end(self, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let event = || ActorStopped { actor, actor_type, reason: reason.clone() };
+        Bus::here().stopped.publish_with(event);
+    }
+
+    #[cold]
+    pub(crate) fn failed(self, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let bus = Bus::here();
+        count(&bus.counts.failures);
+        bus.failed.publish_with(|| ActorFailed { actor, actor_type, reason: reason.clone() });
+    }
+
+    #[cold]
+    pub(crate) fn restarted(self, reason: &ExitReason) {
+        let Self { actor, actor_type } = self;
+        let bus = Bus::here();
+        count(&bus.counts.restarts);
+        bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
+    }
+}
+
+#[cold]
+pub(crate) fn message_dropped(
+    home: RuntimeHandle,
+    actor: ActorId,
+    message: &'static str,
+    cause: DropCause,
+) {
+    let bus = Bus::of(home);
+    count(&bus.counts.dropped_messages);
+    if message == type_name::<MessageDropped>() {
+        // Its receiver has no room for the news that it has no room.
+        return;
+    }
+    bus.dropped.publish_with(|| MessageDropped { message, actor, cause });
+}
+
+/// An answer of this type has come too late.
+#[cold]
+pub(crate) fn late_reply(reply: &'static str) {
+    let bus = Bus::here();
+    count(&bus.counts.late_replies);
+    bus.late.publish_with(|| LateReply { reply });
+}

@@ -1,0 +1,64 @@
+//! Services: what exists once for a runtime and the runtimes grouped with it.
+
+use std::any::Any;
+use std::cell::Cell;
+
+use coact_core::runtime::RuntimeHandle;
+
+/// A service, such as the event bus. It is created when it is first asked for and never dropped, so nothing in it may
+/// keep actors alive.
+pub(crate) trait Service: Default + Send + Sync + 'static {
+    /// Returns the service of a runtime.
+    fn of(home: RuntimeHandle) -> &'static Self {
+        RECENT
+            .try_with(|recent| recent.get().find(home))
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| find(home))
+    }
+
+    /// Returns the service of the caller's runtime.
+    fn current() -> &'static Self {
+        Self::of(RuntimeHandle::current())
+    }
+
+    /// The same for internal use: starts no runtime if the caller has none.
+    fn here() -> &'static Self {
+        Self::of(RuntimeHandle::of_any())
+    }
+}
+
+/// How many services a thread remembers.
+const KEPT: usize = 3;
+
+/// The services that a thread used last: finding them otherwise takes a lock.
+#[derive(Clone, Copy)]
+struct Recent([Option<(RuntimeHandle, &'static (dyn Any + Send + Sync))>; KEPT]);
+
+thread_local! {
+    static RECENT: Cell<Recent> = const { Cell::new(Recent([None; KEPT])) };
+}
+
+impl Recent {
+    fn find<S: Service>(self, home: RuntimeHandle) -> Option<&'static S> {
+        if !home.is_stable() {
+            return None;
+        }
+        let of_home = self.0.into_iter().flatten().filter(|(of, _)| *of == home);
+        of_home.filter_map(|(_, service)| service.downcast_ref()).next()
+    }
+
+    fn with(mut self, home: RuntimeHandle, service: &'static (dyn Any + Send + Sync)) -> Self {
+        self.0.rotate_right(1);
+        self.0[0] = Some((home, service));
+        self
+    }
+}
+
+#[cold]
+fn find<S: Service>(home: RuntimeHandle) -> &'static S {
+    let service: &S = home.extension();
+    // A thread that is about to end has no thread-locals any more.
+    let _ = RECENT.try_with(|recent| recent.set(recent.get().with(home, service)));
+    service
+}

@@ -1,0 +1,102 @@
+//! Actors that subscribe: to topics, to trees of topics, and to events.
+
+use std::any::type_name;
+
+use crate::error::SendError;
+use crate::events::{DropCause, Events, message_dropped};
+use crate::message::Message;
+use crate::recipient::Recipient;
+use crate::topic::{
+    BadPattern, Deliver, Delivery, Pattern, Subscription, Topic, TopicTree, next_id,
+};
+use crate::watch::Watch;
+
+impl<M: Clone + Send + 'static> Topic<M> {
+    /// Has an actor get the messages, until the [`Subscription`] is dropped or cancelled, or the
+    /// actor has ended. The topic keeps the actor alive as long.
+    ///
+    /// A message that the actor's bounded mailbox refuses is lost to this actor, and reported as
+    /// [`MessageDropped`](crate::pubsub::MessageDropped).
+    pub fn subscribe(&self, subscriber: impl Into<Recipient<M>>) -> Subscription
+    where
+        M: Message,
+    {
+        self.enter_recipient(None, subscriber.into())
+    }
+
+    /// Adds an actor, which is removed when it ends.
+    fn enter_recipient(&self, pattern: Option<Pattern>, recipient: Recipient<M>) -> Subscription
+    where
+        M: Message,
+    {
+        let id = next_id();
+        let watch = recipient.watch(self.leaving(id));
+        let subscriber = recipient.clone();
+        let deliver = to_recipient(recipient, watch);
+        let subscription = self.enter_as(id, pattern, deliver);
+        // It may have ended before it was added.
+        if subscriber.has_ended() {
+            self.remove(id);
+        }
+        subscription
+    }
+}
+
+impl<M: Clone + Send + 'static> TopicTree<M> {
+    /// Has an actor get the messages whose paths fit the pattern: as [`Topic::subscribe`].
+    ///
+    /// # Errors
+    /// The pattern fits no path.
+    pub fn subscribe(
+        &self,
+        pattern: &str,
+        subscriber: impl Into<Recipient<M>>,
+    ) -> Result<Subscription, BadPattern>
+    where
+        M: Message,
+    {
+        let pattern = Pattern::parse(pattern)?;
+        Ok(self.topic().enter_recipient(Some(pattern), subscriber.into()))
+    }
+}
+
+impl Events {
+    /// Sends an actor each event of a type: as [`Topic::subscribe`].
+    pub fn subscribe<E: Message + Clone>(
+        self,
+        subscriber: impl Into<Recipient<E>>,
+    ) -> Subscription {
+        self.topic().subscribe(subscriber)
+    }
+}
+
+/// Delivers to a recipient, whose end is watched as long as it subscribes.
+fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<Watch>) -> Deliver<M> {
+    Box::new(move |message, patient| {
+        let _ = &watch;
+        let Some(subscriber) = patient else {
+            return outcome(&recipient, recipient.send(message), None);
+        };
+        let recipient = recipient.clone();
+        Delivery::Later(Box::pin(async move {
+            let sent = recipient.send_async(message).await;
+            outcome(&recipient, sent, Some(subscriber))
+        }))
+    })
+}
+
+fn outcome<M: Message>(
+    of: &Recipient<M>,
+    sent: Result<(), SendError<M>>,
+    subscriber: Option<u64>,
+) -> Delivery {
+    match sent {
+        Ok(()) => Delivery::Taken,
+        Err(SendError::Stopped(_)) => Delivery::Ended(subscriber),
+        Err(SendError::Full(_) | SendError::Cycle(..)) => {
+            let message = type_name::<M>();
+            message_dropped(of.home(), of.id(), message, DropCause::Full);
+            Delivery::Missed(Some(of.id()))
+        }
+    }
+}
