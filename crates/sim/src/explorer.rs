@@ -32,7 +32,7 @@ impl Config {
     ///
     /// # Panics
     ///
-    /// Panics if the method is [`Method::Pct`] with depth zero.
+    /// Panics if the method is [`Method::Pct`](crate::Method::Pct) with depth zero.
     #[must_use]
     pub fn explorer(&self) -> Explorer {
         Explorer::new(self.clone(), self.method.strategy(self.seed))
