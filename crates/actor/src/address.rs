@@ -1,5 +1,6 @@
 //! Addresses: how actors are reached.
 
+mod any;
 mod set;
 mod weak;
 
@@ -21,18 +22,20 @@ use crate::ask::Ask;
 use crate::cell::{Cell, refuse_all, refuse_late};
 use crate::context::Context;
 use crate::cycle::{self, Wait};
-use crate::error::{AskError, SendError, Stopped};
+use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
+use crate::exit::Stopped;
 use crate::id::ActorId;
-use crate::links::{Down, Monitor, MonitorId, Notify};
+use crate::in_flight::InFlightToken;
 use crate::mailbox::{Envelope, Queue, envelope};
 use crate::message::Message;
+use crate::monitor::{Down, Monitor, MonitorId, Notify};
 use crate::recipient::Recipient;
 use crate::reply::{Answer, Reply};
-use crate::router::InFlightToken;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 use crate::traits::{Actor, MessageTo, SyncActor};
+use crate::watch::Watch;
 
 pub(crate) use set::Inside;
 pub use weak::WeakAddr;
@@ -197,7 +200,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        reply.forwarded_to(self);
+        reply.forwarded_to(|| (self.any(), self.queue_id()));
         self.send_with_reply(message, reply)
     }
 
@@ -236,7 +239,7 @@ impl<A: Actor> Addr<A> {
         match cycle::holder() {
             None => (reply, ask),
             Some(holder) => {
-                let wait = Wait::new(holder, self);
+                let wait = Wait::new(holder, self.any(), self.queue_id());
                 (reply.tracked(&wait), ask.tracked(wait))
             }
         }
@@ -494,6 +497,11 @@ impl<A: Actor> Addr<A> {
     /// Undoes [`on_down`](Self::on_down): the closure is dropped, unless it is called at this very moment.
     pub fn cancel_on_down(&self, monitor: MonitorId) {
         self.push_signal(Signal::Links(LinkChange::Demonitor(monitor)));
+    }
+
+    /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped first.
+    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
+        Watch::new(self.any(), self.on_down(move |_| tell()))
     }
 
     /// Whether the actor has ended. Others may end it any time; that it has ended stays true.

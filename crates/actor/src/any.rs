@@ -7,12 +7,9 @@ use std::sync::Arc;
 use coact_core::cown::CownId;
 use coact_core::internals::BlockedSet;
 
-use crate::address::{Addr, WeakAddr};
-use crate::error::Stopped;
-use crate::exit::ExitReason;
+use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
-use crate::signal::Signal;
-use crate::traits::Actor;
+use crate::signal::{Peer, Signal};
 
 /// The address of an actor of any type, for what concerns its life and not its messages: links,
 /// monitors, signals. It does not keep the actor alive.
@@ -20,9 +17,7 @@ use crate::traits::Actor;
 pub struct AnyAddr(Arc<dyn Erased>);
 
 /// What can be done with an actor without knowing its type.
-trait Erased: Send + Sync {
-    fn id(&self) -> ActorId;
-    fn signal(&self, signal: Signal) -> Result<(), Signal>;
+pub(crate) trait Erased: Peer {
     fn type_name(&self) -> &'static str;
     fn exit_reason(&self) -> Option<ExitReason>;
     fn has_ended(&self) -> bool;
@@ -32,46 +27,8 @@ trait Erased: Send + Sync {
     fn blocked_set(&self, limit: usize) -> Option<BlockedSet>;
 }
 
-impl<A: Actor> Erased for WeakAddr<A> {
-    fn id(&self) -> ActorId {
-        WeakAddr::id(self)
-    }
-
-    fn signal(&self, signal: Signal) -> Result<(), Signal> {
-        WeakAddr::signal(self, signal)
-    }
-
-    fn type_name(&self) -> &'static str {
-        std::any::type_name::<A>()
-    }
-
-    fn exit_reason(&self) -> Option<ExitReason> {
-        self.shared().end().cloned()
-    }
-
-    fn has_ended(&self) -> bool {
-        self.upgrade().is_none_or(|address| address.has_ended())
-    }
-
-    fn interrupt(&self) {
-        WeakAddr::interrupt(self);
-    }
-
-    fn queue_id(&self) -> Option<CownId> {
-        WeakAddr::queue_id(self)
-    }
-
-    fn has_multi_cown_waiters(&self) -> bool {
-        self.shared().has_multi_cown_waiters()
-    }
-
-    fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
-        WeakAddr::blocked_set(self, limit)
-    }
-}
-
 impl AnyAddr {
-    pub(crate) fn new<A: Actor>(address: WeakAddr<A>) -> Self {
+    pub(crate) fn new(address: impl Erased + 'static) -> Self {
         Self(Arc::new(address))
     }
 
@@ -130,33 +87,14 @@ impl AnyAddr {
         self.0.blocked_set(limit)
     }
 
+    /// The actor as the other end of a link.
+    pub(crate) fn peer(&self) -> Arc<dyn Peer> {
+        self.0.clone()
+    }
+
     /// Gives the signal back if the actor is gone.
     pub(crate) fn signal(&self, signal: Signal) -> Result<(), Signal> {
         self.0.signal(signal)
-    }
-}
-
-impl<A: Actor> From<Addr<A>> for AnyAddr {
-    fn from(address: Addr<A>) -> Self {
-        Self::from(&address)
-    }
-}
-
-impl<A: Actor> From<&Addr<A>> for AnyAddr {
-    fn from(address: &Addr<A>) -> Self {
-        Self::new(address.downgrade())
-    }
-}
-
-impl<A: Actor> From<WeakAddr<A>> for AnyAddr {
-    fn from(address: WeakAddr<A>) -> Self {
-        Self::new(address)
-    }
-}
-
-impl<A: Actor> From<&WeakAddr<A>> for AnyAddr {
-    fn from(address: &WeakAddr<A>) -> Self {
-        Self::new(address.clone())
     }
 }
 

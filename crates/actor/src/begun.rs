@@ -12,7 +12,7 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use parking_lot::Mutex;
 
-use crate::links::MonitorId;
+use crate::monitor::MonitorId;
 use crate::watch::Watch;
 
 /// Things that end when [`end`](Self::end) is called, at the latest.

@@ -21,12 +21,13 @@ use crate::context::Context;
 use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::hold::Hold;
+use crate::intensity::Intensity;
 use crate::mailbox::{Envelope, Envelopes};
 use crate::message::Message;
 use crate::reply::{Reply, in_end_for};
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
-use crate::supervise::{Intensity, Supervision};
+use crate::supervision::Supervision;
 use crate::traits::{Actor, MessageTo};
 
 /// The state of an actor's cown.
@@ -355,6 +356,10 @@ impl<A: Actor> Managed for Cell<A> {
 
     fn is_restartable(&mut self) -> bool {
         self.own().is_some_and(|own| own.factory.is_some())
+    }
+
+    fn ends_by_itself(&mut self) -> bool {
+        self.body.as_mut().is_some_and(|body| body.context.ends_by_itself())
     }
 
     fn renew(&mut self, life: u32) -> Result<(), Broken> {

@@ -26,9 +26,9 @@ use crate::exit::ExitReason;
 use crate::hold::{self, HeldFuture, HoldRequest};
 use crate::id::ActorId;
 use crate::idle_timeout::Timeouts;
-use crate::links::{Down, Exited, MonitorId};
 use crate::mailbox::{Envelopes, Stash};
 use crate::message::Message;
+use crate::monitor::{Down, Exited, MonitorId};
 use crate::outbox::Outbox;
 use crate::recipient::Recipient;
 use crate::reply::{Answer, Reply};
@@ -60,6 +60,8 @@ struct ContextExtras<A: Actor> {
     life: u32,
     /// What ends with that state.
     begun: BegunByState,
+    /// Told that the runtime is about to end; returns whether the actor ends by itself.
+    on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
     outbox: Outbox,
 }
 
@@ -114,6 +116,7 @@ impl<A: Actor> Default for ContextExtras<A> {
             timeouts: Timeouts::default(),
             life: 0,
             begun: BegunByState::default(),
+            on_runtime_end: None,
             outbox: Outbox::default(),
         }
     }
@@ -470,7 +473,7 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
-        reply.held_by(&self.this);
+        reply.held_by(|| self.this.any());
         self.request(|extras| extras.holds.push_back(Caught::new(hold::request(reply, body))));
     }
 
@@ -487,8 +490,8 @@ impl<A: Actor> Context<A> {
         }
         // Ours first: should the other one have ended, its answer finds the link.
         let life = self.life();
-        self.signal(Signal::Links(LinkChange::Link { other: other.clone(), by: Some(life) }));
-        if other.signal(Signal::Links(LinkChange::Link { other: this, by: None })).is_err() {
+        self.signal(Signal::Links(LinkChange::Link { other: other.peer(), by: Some(life) }));
+        if other.signal(Signal::Links(LinkChange::Link { other: this.peer(), by: None })).is_err() {
             let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
             self.signal(Signal::Exit { from: other.id(), reason });
         }
@@ -597,6 +600,17 @@ impl<A: Actor> Context<A> {
     /// Whether there are no extras.
     pub(crate) fn is_bare(&self) -> bool {
         self.extras.is_none()
+    }
+
+    /// Has the end of the runtime left to the actor, if `tell` returns true: then it ends by itself.
+    pub(crate) fn on_runtime_end(&mut self, tell: impl Fn() -> bool + Send + 'static) {
+        self.extras().on_runtime_end = Some(Box::new(tell));
+    }
+
+    /// Tells the actor that its runtime is about to end. Returns whether it ends by itself.
+    pub(crate) fn ends_by_itself(&mut self) -> bool {
+        let extras = self.extras.as_mut().map(|extras| extras.get_mut());
+        extras.and_then(|extras| extras.on_runtime_end.as_ref()).is_some_and(|tell| tell())
     }
 
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {

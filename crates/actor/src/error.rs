@@ -148,15 +148,3 @@ impl fmt::Display for AskError {
 }
 
 impl std::error::Error for AskError {}
-
-/// The actor has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped;
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the actor has ended")
-    }
-}
-
-impl std::error::Error for Stopped {}

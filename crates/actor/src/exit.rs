@@ -106,3 +106,15 @@ impl fmt::Display for ExitReason {
         }
     }
 }
+
+/// The actor has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the actor has ended")
+    }
+}
+
+impl std::error::Error for Stopped {}

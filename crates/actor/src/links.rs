@@ -1,118 +1,15 @@
 //! Links and monitors: how an actor's end reaches others.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use coact_core::internals::catch;
-use coact_core::promise::Resolver;
 
-use crate::any::AnyAddr;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::message::Message;
-use crate::signal::{LinkChange, Signal};
-
-/// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
-#[doc(alias = "Terminated")]
-#[doc(alias = "DOWN")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Down {
-    /// The monitor.
-    pub monitor: MonitorId,
-    /// The actor that has ended.
-    pub actor: ActorId,
-    /// Why it has ended.
-    pub reason: ExitReason,
-}
-
-impl Message for Down {
-    type Reply = ();
-}
-
-/// Tells an actor that [traps exits](crate::Context::trap_exits) that one that it is linked to has
-/// ended.
-#[doc(alias = "EXIT")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Exited {
-    /// The actor that has ended.
-    pub actor: ActorId,
-    /// Why it has ended.
-    pub reason: ExitReason,
-}
-
-impl Message for Exited {
-    type Reply = ();
-}
-
-/// The identity of a monitor.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MonitorId(u64);
-
-impl MonitorId {
-    pub(crate) fn next() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        // ORDERING: Relaxed. Distinct, and rising for each thread.
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl fmt::Debug for MonitorId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MonitorId({})", self.0)
-    }
-}
-
-/// A monitor of an actor, and how to notify its owner.
-pub(crate) struct Monitor {
-    pub(crate) id: MonitorId,
-    pub(crate) owner: Box<dyn Notify>,
-}
-
-/// Notifies the owner of a monitor.
-pub(crate) trait Notify: Send {
-    fn notify(self: Box<Self>, down: Down);
-
-    /// Whether the owner still listens.
-    fn is_wanted(&self) -> bool {
-        true
-    }
-
-    /// Whether it runs user code, which must not run at once on the thread that sets the monitor.
-    fn is_the_users(&self) -> bool {
-        true
-    }
-}
-
-impl<F: FnOnce(Down) + Send> Notify for F {
-    fn notify(self: Box<Self>, down: Down) {
-        self(down);
-    }
-}
-
-/// Keeps the promise of [`Addr::ended`](crate::Addr::ended).
-impl Notify for Resolver<ExitReason> {
-    fn notify(self: Box<Self>, down: Down) {
-        self.resolve(down.reason);
-    }
-
-    fn is_wanted(&self) -> bool {
-        !self.is_abandoned()
-    }
-
-    fn is_the_users(&self) -> bool {
-        false
-    }
-}
-
-impl Monitor {
-    pub(crate) fn down(self, actor: ActorId, reason: &ExitReason) {
-        self.owner.notify(Down { monitor: self.id, actor, reason: reason.clone() });
-    }
-}
+use crate::monitor::{Exited, Monitor, MonitorId};
+use crate::signal::{LinkChange, Peer, Signal};
 
 /// How many older monitors each new one checks: more than one, so that unwanted monitors go faster than
 /// new ones come.
@@ -132,7 +29,7 @@ pub(crate) struct Links {
 
 /// A link; either side, or both, may have requested it.
 struct Link {
-    other: AnyAddr,
+    other: Arc<dyn Peer>,
     by_us: bool,
     by_other: bool,
     /// Why the other one has ended while this actor was down.
@@ -143,7 +40,7 @@ impl Links {
     /// Applies a change. A request of an earlier state than the `life`th is void.
     pub(crate) fn change(&mut self, us: ActorId, life: u32, change: LinkChange) {
         match change {
-            LinkChange::Link { other, by: Some(asked) } if asked != life => release(us, &other),
+            LinkChange::Link { other, by: Some(asked) } if asked != life => release(us, &*other),
             LinkChange::TrapExits { life: asked, .. } if asked != life => {}
             LinkChange::Link { other, by } => {
                 let link = Link { other, by_us: false, by_other: false, ended: None };
@@ -178,7 +75,7 @@ impl Links {
         self.trap = None;
         self.links.retain(|_, link| {
             if std::mem::take(&mut link.by_us) {
-                release(us, &link.other);
+                release(us, &*link.other);
             }
             link.by_other
         });
@@ -244,7 +141,7 @@ impl Links {
 }
 
 /// Tells another actor that the state that had requested a link to it is gone.
-fn release(us: ActorId, other: &AnyAddr) {
+fn release(us: ActorId, other: &dyn Peer) {
     // An actor that is gone needs no signal.
     let _ = other.signal(Signal::Links(LinkChange::Release(us)));
 }

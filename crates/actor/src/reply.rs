@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::thread;
 
 use coact_core::Promise;
+use coact_core::cown::CownId;
 use coact_core::internals::{is_cancelling, once_caught, scoped, with_scoped};
 use coact_core::promise::Resolver;
 
-use crate::address::{Addr, WeakAddr};
+use crate::any::AnyAddr;
 use crate::cycle::Wait;
 use crate::error::AskError;
 use crate::events;
 use crate::exit::ExitReason;
-use crate::traits::Actor;
 
 /// What an ask's promise brings.
 pub(crate) type Answer<R> = Result<R, AskError>;
@@ -27,7 +27,7 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 /// at once.
 ///
 /// As an argument it stands behind the message, and before what answers it, or the context:
-/// [`receive(message, reply, context)`](crate::actor::Receive::receive), [`forward(message, reply)`](Addr::forward),
+/// [`receive(message, reply, context)`](crate::actor::Receive::receive), [`forward(message, reply)`](crate::Addr::forward),
 /// [`stash(message, reply)`](crate::Context::stash), [`detach(reply, future)`](crate::Context::detach),
 /// [`hold(reply, closure)`](crate::Context::hold).
 ///
@@ -142,11 +142,12 @@ impl<R: Send + 'static> Reply<R> {
         self.resolver.as_ref().is_some_and(|resolver| !resolver.is_abandoned())
     }
 
-    /// The answer is left to another actor, which gets a message for it.
+    /// The answer is left to another actor, given with the queue that its messages stand in.
     #[inline]
-    pub(crate) fn forwarded_to<A: Actor>(&self, to: &Addr<A>) {
+    pub(crate) fn forwarded_to(&self, to: impl FnOnce() -> (AnyAddr, CownId)) {
         if let Some(tracked) = &self.wait {
-            tracked.0.forwarded(to);
+            let (to, queue) = to();
+            tracked.0.forwarded(to, queue);
         }
     }
 
@@ -171,9 +172,9 @@ impl<R: Send + 'static> Reply<R> {
     }
 
     /// The answer is given to a future that holds an actor.
-    pub(crate) fn held_by<A: Actor>(&self, actor: &WeakAddr<A>) {
+    pub(crate) fn held_by(&self, actor: impl FnOnce() -> AnyAddr) {
         if let Some(tracked) = &self.wait {
-            tracked.0.held_by(actor);
+            tracked.0.held_by(&actor());
         }
     }
 

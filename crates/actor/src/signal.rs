@@ -4,14 +4,14 @@
 //! its signals in order, before its next message, or at once if it is idle. While a future holds it,
 //! it applies all signals; those that end or replace its state drop the future.
 
+use std::sync::Arc;
+
 use coact_core::internals::Ending;
 
-use crate::address::WeakAddr;
-use crate::any::AnyAddr;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::links::{Exited, Monitor, MonitorId};
-use crate::supervise::SupervisorActor;
+use crate::monitor::{Exited, Monitor, MonitorId};
+use crate::supervision::Overseer;
 
 pub(crate) enum Signal {
     /// End after the current message.
@@ -21,7 +21,7 @@ pub(crate) enum Signal {
     /// Restart after the current message.
     Restart(ExitReason),
     /// The supervisor starts the actor: make a (new) state and run.
-    Start { by: WeakAddr<SupervisorActor>, run: u64 },
+    Start { by: Box<dyn Overseer>, run: u64 },
     /// The supervisor ends the actor for good.
     End(ExitReason),
     /// The runtime is about to end.
@@ -39,7 +39,7 @@ pub(crate) enum Signal {
 /// A change of an actor's links and monitors.
 pub(crate) enum LinkChange {
     /// Link with the other actor. `by`: which state of this actor requested it, if not the other actor.
-    Link { other: AnyAddr, by: Option<u32> },
+    Link { other: Arc<dyn Peer>, by: Option<u32> },
     /// Undo a link.
     Unlink(ActorId),
     /// The state of the other actor that requested the link is gone.
@@ -57,4 +57,12 @@ impl Signal {
     pub(crate) fn ends_a_run(&self) -> bool {
         matches!(self, Signal::Stop(_) | Signal::Kill(_) | Signal::Restart(_))
     }
+}
+
+/// Another actor, as one that is linked to it knows it.
+pub(crate) trait Peer: Send + Sync {
+    fn id(&self) -> ActorId;
+
+    /// Gives the signal back if the actor is gone.
+    fn signal(&self, signal: Signal) -> Result<(), Signal>;
 }

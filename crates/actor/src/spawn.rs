@@ -9,9 +9,9 @@ use crate::address::Addr;
 use crate::cell::{Cell, Factory};
 use crate::host::{Assignment, Host};
 use crate::id::ActorId;
+use crate::intensity::Intensity;
 use crate::registry::NameTaken;
 use crate::settings::{Claim, Settings, settings_methods};
-use crate::supervise::Intensity;
 use crate::traits::{Actor, SendActor};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.

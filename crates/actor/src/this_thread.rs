@@ -46,10 +46,10 @@ use crate::ask::Ask;
 use crate::error::SendError;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::recipient::{Recipient, Takes};
 use crate::reply::Reply;
-use crate::router::InFlightToken;
 
 /// The identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {

@@ -1,11 +1,9 @@
 //! Monitors that end when they are dropped, for lists that forget actors that have ended.
 
-use crate::address::Addr;
 use crate::any::AnyAddr;
 use crate::exit::ExitReason;
-use crate::links::{Down, Monitor, MonitorId};
+use crate::monitor::{Down, Monitor, MonitorId};
 use crate::signal::{LinkChange, Signal};
-use crate::traits::Actor;
 
 /// Watches for an actor's end until dropped.
 pub(crate) struct Watch {
@@ -13,16 +11,14 @@ pub(crate) struct Watch {
     monitor: MonitorId,
 }
 
-impl<A: Actor> Addr<A> {
-    /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped first.
-    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
-        let monitor = self.on_down(move |_| tell());
-        Watch { actor: self.any(), monitor }
+impl Watch {
+    pub(crate) fn new(actor: AnyAddr, monitor: MonitorId) -> Self {
+        Self { actor, monitor }
     }
 }
 
 impl AnyAddr {
-    /// As [`Addr::watch`], as the monitor of this identity, for a closure that gets the [`Down`] and is not the user's.
+    /// Calls a closure with the actor's end, as the monitor of this identity. The closure is not the user's.
     pub(crate) fn watch_down(
         self,
         monitor: MonitorId,

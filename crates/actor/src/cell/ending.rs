@@ -9,11 +9,9 @@ use parking_lot::Mutex;
 use super::erased::AnyStrong;
 use super::manage::{Managed, Phase};
 use super::{reason_of_end, refuse, refuse_all};
-use crate::address::WeakAddr;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
-use crate::supervise::{StopRequest, SupervisorActor};
 
 /// Runs a closure once, at the latest when it is dropped.
 struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);
@@ -87,8 +85,8 @@ pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, shared: &SharedStat
 }
 
 impl dyn Managed + '_ {
-    /// The runtime is about to end: so does the actor. A supervisor takes its children down first, and a
-    /// child waits for its supervisor.
+    /// The runtime is about to end: so does the actor. One that has something to do first (a supervisor takes its children
+    /// down) ends by itself, and a child waits for its supervisor.
     #[cold]
     pub(super) fn end_with_runtime(&mut self, shared: &SharedState, ending: &Ending) {
         if !ending.is_forced() {
@@ -96,10 +94,7 @@ impl dyn Managed + '_ {
             if supervision.is_some_and(|supervision| supervision.has_supervisor_in(ending)) {
                 return;
             }
-            if let Some(supervisor) =
-                self.address().typed().downcast_ref::<WeakAddr<SupervisorActor>>()
-                && supervisor.send(StopRequest::with_runtime()).is_ok()
-            {
+            if self.ends_by_itself() {
                 return;
             }
         }

@@ -1,7 +1,5 @@
 //! Addresses of actors whose type does not matter.
 
-use std::any::Any;
-
 use coact_core::runtime::RuntimeHandle;
 
 use crate::address::{Addr, WeakAddr};
@@ -41,8 +39,6 @@ pub(super) trait AnyWeak {
     fn interrupt(&self) -> bool;
     fn close(&self);
     fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;
-    /// For downcasts.
-    fn typed(&self) -> &dyn Any;
 }
 
 impl<A: Actor> AnyWeak for WeakAddr<A> {
@@ -68,9 +64,5 @@ impl<A: Actor> AnyWeak for WeakAddr<A> {
 
     fn upgrade(&self) -> Option<Box<dyn AnyStrong>> {
         WeakAddr::upgrade(self).map(|address| Box::new(address) as Box<dyn AnyStrong>)
-    }
-
-    fn typed(&self) -> &dyn Any {
-        self
     }
 }

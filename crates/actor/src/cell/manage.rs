@@ -15,12 +15,14 @@ use crate::begun::note_cut_off;
 use crate::events::{Subject, are_lives_watched};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::links::{Exited, Links};
+use crate::intensity::Intensity;
+use crate::links::Links;
 use crate::mailbox::{Envelope, Envelopes};
+use crate::monitor::Exited;
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
-use crate::supervise::{Intensity, Supervision};
+use crate::supervision::Supervision;
 
 /// What the cells of all actors have in common.
 pub(super) struct Core {
@@ -143,6 +145,8 @@ pub(super) trait Managed {
     /// The same at the actor's end.
     fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes>;
     fn is_restartable(&mut self) -> bool;
+    /// Whether the actor, told that its runtime is about to end, ends by itself.
+    fn ends_by_itself(&mut self) -> bool;
     /// Makes a new state, the `life`th after the first.
     fn renew(&mut self, life: u32) -> Result<(), Broken>;
     /// Polls the future that holds the actor.

@@ -2,15 +2,14 @@
 
 use super::manage::{Hook, Managed, Phase};
 use super::reason_of;
-use crate::address::WeakAddr;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
-use crate::supervise::SupervisorActor;
+use crate::supervision::Overseer;
 
 impl dyn Managed + '_ {
     #[cold]
-    pub(super) fn start(&mut self, shared: &SharedState, by: WeakAddr<SupervisorActor>, run: u64) {
+    pub(super) fn start(&mut self, shared: &SharedState, by: Box<dyn Overseer>, run: u64) {
         // It did not go down in time, the supervisor went on, and it is still running.
         if self.core().phase == Phase::Running {
             self.kill(shared, ExitReason::Killed);

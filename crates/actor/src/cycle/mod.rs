@@ -25,48 +25,13 @@
 
 mod holder;
 mod pass;
+mod report;
 mod search;
 mod table;
+mod track;
 mod wait;
 
-use std::fmt;
-
 pub(crate) use self::holder::{Holding, holder};
-pub(crate) use self::wait::{Wait, Waiting};
-use crate::any::AnyAddr;
-
-/// Asks that wait for one another in a circle: none of them could ever be answered. (Waiting for room in a
-/// mailbox counts as an ask of its actor.)
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskCycle {
-    /// The asks, beginning with the one that has closed the circle and has failed. Each can be
-    /// answered only after the one that asked the next has gone on.
-    pub asks: Vec<CycleAsk>,
-}
-
-/// One ask of an [`AskCycle`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CycleAsk {
-    /// Who is held until it is answered.
-    pub by: AnyAddr,
-    /// Who is to answer it.
-    pub of: AnyAddr,
-    /// It is not asked yet, or is no ask but a message: it waits for room in a full mailbox.
-    pub for_room: bool,
-}
-
-impl fmt::Display for AskCycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, CycleAsk { by, of, for_room }) in self.asks.iter().enumerate() {
-            let what = if *for_room { "room at " } else { "" };
-            let next = &self.asks[(index + 1) % self.asks.len()].by;
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{by:?} waits for {what}{of:?}")?;
-            if of != next {
-                write!(f, " (which stands behind a behaviour that needs {next:?})")?;
-            }
-        }
-        Ok(())
-    }
-}
+pub use self::report::{AskCycle, CycleAsk};
+pub(crate) use self::track::Waiting;
+pub(crate) use self::wait::{Blocked, SortedMailbox, Wait};

@@ -16,8 +16,8 @@ use coact_core::time::after;
 use coact_core::when;
 use parking_lot::Mutex;
 
-use super::Wait;
 use super::search::{Gap, Search};
+use super::wait::Wait;
 
 /// How many behaviours that wait for one actor are looked at right away. If there are more, all of
 /// them are a little later, unless the answer has come by then.

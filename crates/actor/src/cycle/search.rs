@@ -10,8 +10,9 @@ use std::vec;
 use coact_core::cown::CownId;
 use coact_core::internals::{BlockedSet, QueuePosition};
 
-use super::{AskCycle, Wait, table};
-use crate::mailbox::Blocked;
+use super::report::AskCycle;
+use super::table;
+use super::wait::{Blocked, Wait};
 
 /// Why something could not be seen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -8,9 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 use coact_core::cown::CownId;
 use coact_core::internals::QueuePosition;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
-use super::pass::search_soon;
 use super::wait::{Ahead, Keys, Wait};
 use crate::id::ActorId;
 
@@ -40,29 +39,23 @@ struct WaitEntry {
     keys: Keys,
 }
 
-/// A wait begins.
-pub(super) fn add(wait: &Arc<Wait>) {
+/// Adds a wait that begins. Returns whether it may close a circle.
+#[must_use]
+pub(super) fn add(wait: &Arc<Wait>) -> bool {
     let mut table = TABLE.lock();
     table.insert(wait);
-    look_along(wait, table);
+    table.may_be_closed_by(wait)
 }
 
-/// The message of a wait has come to where it waits now.
-pub(super) fn moved(wait: &Arc<Wait>) {
+/// Notes that the message of a wait has come to where it waits now. Returns whether it may close a circle.
+#[must_use]
+pub(super) fn moved(wait: &Arc<Wait>) -> bool {
     let mut table = TABLE.lock();
-    if table.remove(wait) {
-        table.insert(wait);
-        look_along(wait, table);
+    if !table.remove(wait) {
+        return false;
     }
-}
-
-/// Has a search made if it may find something. The table is unlocked before.
-fn look_along(wait: &Arc<Wait>, table: MutexGuard<'_, Table>) {
-    let may_be_closed = table.may_be_closed_by(wait);
-    drop(table);
-    if may_be_closed {
-        search_soon(wait);
-    }
+    table.insert(wait);
+    table.may_be_closed_by(wait)
 }
 
 /// A wait has ended.

@@ -9,14 +9,11 @@ use coact_core::cown::CownId;
 use coact_core::internals::{QueuePosition, catch};
 use parking_lot::Mutex;
 
-use super::holder::{Holder, holder};
-use super::{AskCycle, CycleAsk, table};
-use crate::address::{Addr, WeakAddr};
+use super::holder::Holder;
+use super::report::{AskCycle, CycleAsk};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
-use crate::mailbox::{Blocked, Queue};
 use crate::once::OnceLock;
-use crate::traits::Actor;
 
 /// An ask by an actor that is held until the answer comes.
 pub(crate) struct Wait {
@@ -53,7 +50,7 @@ enum Stage {
     /// On its way to a handler; where, if it stands in a queue by itself.
     Queued(Option<(CownId, QueuePosition)>),
     /// On its way to a handler, in a mailbox in which it may be called in the place of others.
-    Sorted(Arc<Queue>),
+    Sorted(Arc<dyn SortedMailbox>),
     /// A future has the answer that holds an actor.
     HeldBy(Keeper),
     /// Somebody has the answer, and nobody knows when he will give it.
@@ -66,6 +63,21 @@ struct Keeper {
     actor: ActorId,
     queue: CownId,
     has_multi_cown_waiters: bool,
+}
+
+/// A mailbox that sorts its messages.
+pub(crate) trait SortedMailbox: Send + Sync {
+    /// Whether its messages wait for something that certain places in queues wait for.
+    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked;
+}
+
+/// Whether something waits for what certain places in queues wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Blocked {
+    No,
+    Yes,
+    /// It may, now or soon.
+    Unclear,
 }
 
 /// By what a wait may be found.
@@ -88,10 +100,11 @@ pub(super) enum Ahead {
 }
 
 impl Wait {
-    pub(crate) fn new<A: Actor>(holder: Arc<Holder>, of: &Addr<A>) -> Arc<Self> {
+    /// The wait for the answer of an actor, given with the queue that its messages stand in.
+    pub(crate) fn new(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
         let message = Mutex::new(Whereabouts {
-            of: of.any(),
-            queue: of.queue_id(),
+            of,
+            queue,
             stage: Stage::Queued(None),
             hops: 0,
             is_awaited: false,
@@ -108,8 +121,8 @@ impl Wait {
     ///
     /// Whatever takes up the room stands in the actor's queue, or is about to (who has room sends at once): so
     /// the wait can end only after the actor has gone on, as if its own message stood there.
-    pub(crate) fn for_room<A: Actor>(holder: Arc<Holder>, of: &Addr<A>) -> Arc<Self> {
-        let wait = Self::new(holder, of);
+    pub(crate) fn for_room(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
+        let wait = Self::new(holder, of, queue);
         wait.message.lock().for_room = true;
         wait
     }
@@ -118,37 +131,25 @@ impl Wait {
         self.message.lock().hops
     }
 
-    /// The message was sent after so many hops, and may have been handled by now. Tells the place in which
-    /// it stands, if it stands in a queue by itself.
-    pub(crate) fn sent(self: &Arc<Self>, hops: u32, place: Option<(CownId, QueuePosition)>) {
-        let waits = {
-            let mut message = self.message.lock();
-            let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
-            if waits && place.is_some() {
-                message.stage = Stage::Queued(place);
-            }
-            waits
-        };
-        // Before this nobody could see what it stands behind. (If it was not passed on, it is yet
-        // to be awaited.)
-        if waits && hops > 0 {
-            table::moved(self);
+    /// The message was sent after so many hops, and may have been handled by now; with the place in which it stands, if it
+    /// stands in a queue by itself. Returns whether it is on its way still.
+    pub(super) fn set_sent(&self, hops: u32, place: Option<(CownId, QueuePosition)>) -> bool {
+        let mut message = self.message.lock();
+        let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+        if waits && place.is_some() {
+            message.stage = Stage::Queued(place);
         }
+        waits
     }
 
-    /// The message was put into a mailbox that sorts, after so many hops.
-    pub(crate) fn sorted(self: &Arc<Self>, hops: u32, queue: &Arc<Queue>) {
-        let waits = {
-            let mut message = self.message.lock();
-            let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
-            if waits {
-                message.stage = Stage::Sorted(Arc::clone(queue));
-            }
-            waits
-        };
-        if waits && hops > 0 {
-            table::moved(self);
+    /// The message was put into a mailbox that sorts, after so many hops. Returns whether it is on its way still.
+    pub(super) fn set_sorted(&self, hops: u32, mailbox: Arc<dyn SortedMailbox>) -> bool {
+        let mut message = self.message.lock();
+        let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+        if waits {
+            message.stage = Stage::Sorted(mailbox);
         }
+        waits
     }
 
     /// A handler has the message. Returns whether it is still wanted.
@@ -162,32 +163,25 @@ impl Wait {
         self.message.lock().stage = Stage::Loose;
     }
 
-    /// A future has the answer that holds an actor.
-    pub(crate) fn held_by<A: Actor>(self: &Arc<Self>, actor: &WeakAddr<A>) {
-        let Some(queue) = actor.queue_id() else { return };
-        let has_multi_cown_waiters = actor.shared().has_multi_cown_waiters();
+    /// A future has the answer that holds an actor. Returns whether the table has the wait elsewhere.
+    pub(super) fn set_held_by(&self, actor: &AnyAddr) -> bool {
+        let Some(queue) = actor.queue_id() else { return false };
+        let has_multi_cown_waiters = actor.has_multi_cown_waiters();
         let keeper = Keeper { actor: actor.id(), queue, has_multi_cown_waiters };
-        let is_elsewhere = {
-            let mut message = self.message.lock();
-            message.stage = Stage::HeldBy(keeper);
-            message.listed.is_some_and(|listed| listed != Some(queue))
-        };
-        if is_elsewhere {
-            // The reply was given to that actor, or the wait began while the handler had it, or it was
-            // passed on and handled before the table was told. To be held with it may close a circle.
-            table::moved(self);
-        }
+        let mut message = self.message.lock();
+        message.stage = Stage::HeldBy(keeper);
+        message.listed.is_some_and(|listed| listed != Some(queue))
     }
 
     /// The answer is left to another actor, which gets a message for it.
-    pub(crate) fn forwarded<A: Actor>(&self, to: &Addr<A>) {
+    pub(crate) fn forwarded(&self, to: AnyAddr, queue: CownId) {
         // An address is dropped without the lock.
         let _before = {
             let mut message = self.message.lock();
             message.hops += 1;
-            message.queue = to.queue_id();
+            message.queue = queue;
             message.stage = Stage::Queued(None);
-            std::mem::replace(&mut message.of, to.any())
+            std::mem::replace(&mut message.of, to)
         };
         // ORDERING: Relaxed. A number for itself: who came last is asked of those that have stopped.
         self.number.store(next_number(), Ordering::Relaxed);
@@ -271,13 +265,13 @@ impl Wait {
     pub(super) fn fail(&self, why: AskCycle) {
         let _ = self.failure.set(Arc::new(why));
         // What joins several futures may poll this one only when its own waker is woken, which may be foreign code.
-        let waker = self.waker.lock().take();
+        let waker = self.take_waker();
         let _ = catch(|| waker.map(Waker::wake));
         self.by().interrupt();
     }
 
     /// Whom to wake if it fails.
-    fn wake_by(&self, waker: &Waker) {
+    pub(super) fn wake_by(&self, waker: &Waker) {
         let is_kept = self.waker.lock().as_ref().is_some_and(|kept| kept.will_wake(waker));
         if !is_kept {
             // Foreign code is called without the lock.
@@ -285,6 +279,33 @@ impl Wait {
             let before = self.waker.lock().replace(waker);
             drop(before);
         }
+    }
+
+    /// Whether it is the wait of that holder.
+    pub(super) fn is_of(&self, holder: &Arc<Holder>) -> bool {
+        Arc::ptr_eq(holder, &self.holder)
+    }
+
+    /// Why there will be no answer, if that is known.
+    pub(super) fn failure(&self) -> Option<Arc<AskCycle>> {
+        self.failure.get().cloned()
+    }
+
+    /// The future that holds the actor begins to wait for the answer.
+    pub(super) fn set_awaited(&self) {
+        self.message.lock().is_awaited = true;
+    }
+
+    /// The future does not wait any more.
+    pub(super) fn set_unawaited(&self) {
+        let mut message = self.message.lock();
+        message.is_awaited = false;
+        message.listed = None;
+    }
+
+    /// Takes what would wake the future.
+    pub(super) fn take_waker(&self) -> Option<Waker> {
+        self.waker.lock().take()
     }
 
     pub(super) fn describe(&self) -> CycleAsk {
@@ -298,55 +319,4 @@ fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     // ORDERING: Relaxed. Distinct, and rising for each thread.
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// An ask's own part of its wait.
-pub(crate) struct Waiting {
-    wait: Arc<Wait>,
-    is_known: bool,
-}
-
-impl Waiting {
-    pub(crate) fn new(wait: Arc<Wait>) -> Self {
-        Self { wait, is_known: false }
-    }
-
-    /// Why there will be no answer, if that is known.
-    pub(crate) fn failure(&self) -> Option<Arc<AskCycle>> {
-        self.wait.failure.get().cloned()
-    }
-
-    /// The ask is awaited, and there is no answer yet. To be followed by a look for a [failure](Self::failure).
-    pub(crate) fn goes_on(&mut self, waker: &Waker) {
-        if holder().is_none_or(|holder| !Arc::ptr_eq(&holder, &self.wait.holder)) {
-            // It was handed to somebody else, who holds nobody.
-            return self.leave();
-        }
-        self.wait.wake_by(waker);
-        if !std::mem::replace(&mut self.is_known, true) {
-            self.wait.message.lock().is_awaited = true;
-            table::add(&self.wait);
-        }
-    }
-
-    fn leave(&mut self) {
-        if !std::mem::replace(&mut self.is_known, false) {
-            return;
-        }
-        {
-            let mut message = self.wait.message.lock();
-            message.is_awaited = false;
-            message.listed = None;
-        }
-        table::remove(&self.wait);
-        // It may own what owns the wait.
-        let waker = self.wait.waker.lock().take();
-        drop(waker);
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.leave();
-    }
 }

@@ -28,6 +28,6 @@ pub use view::{BehavioursView, LaneView, MailboxView};
 
 pub(crate) use count::Count;
 pub(crate) use envelope::{Envelope, Envelopes, envelope};
-pub(crate) use queue::{Blocked, Queue};
+pub(crate) use queue::Queue;
 pub(crate) use room::{Reserve, SendPermit};
 pub(crate) use stash::Stash;

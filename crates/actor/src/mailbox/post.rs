@@ -11,7 +11,7 @@ use coact_core::when;
 
 use super::envelope::{Envelope, drop_for_room, envelope};
 use super::lanes::Added;
-use super::queue::{Admission, AdmissionControl, QueuedMessage};
+use super::queue::{Admission, AdmissionControl, Queue, QueuedMessage};
 use super::room::Room;
 use super::ticket::Ticket;
 use super::view::MailboxView;
@@ -377,7 +377,7 @@ impl<A: Actor> Addr<A> {
         };
         queue.drop_oldest(self.runtime(), self.id(), lane, dropped);
         if let Some((hops, wait)) = wait {
-            wait.sorted(hops, queue);
+            wait.sorted(hops, Arc::<Queue>::clone(queue));
         }
     }
 }

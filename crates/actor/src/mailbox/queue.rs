@@ -12,6 +12,7 @@ use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
 use super::moment::Moments;
 use super::settings::{Lane, Mailbox, Policy};
+use crate::cycle::{Blocked, SortedMailbox};
 use crate::events::{self, DropCause};
 use crate::id::ActorId;
 
@@ -67,15 +68,6 @@ pub(super) struct Sorted {
 struct QueuedTicket {
     ticket: Number,
     place: Option<QueuePosition>,
-}
-
-/// Whether something waits for what certain places in queues wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Blocked {
-    No,
-    Yes,
-    /// It may, now or soon.
-    Unclear,
 }
 
 /// A message in a lane, and its credit.
@@ -177,11 +169,6 @@ impl Queue {
         }
     }
 
-    /// Whether messages that are sorted wait for something: see [`Sorted::is_stuck`].
-    pub(crate) fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
-        self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
-    }
-
     /// Drops the message that had to make room in a lane, if there is one.
     pub(super) fn drop_oldest(
         &self,
@@ -199,6 +186,12 @@ impl Queue {
     pub(crate) fn open(&self) {
         let lanes = self.lanes.iter().chain(&self.behaviours);
         lanes.filter_map(|control| control.credits.as_ref()).for_each(Credits::lift);
+    }
+}
+
+impl SortedMailbox for Queue {
+    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
+        self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
     }
 }
 

@@ -28,7 +28,8 @@ pub(crate) struct Room {
 impl Room {
     pub(super) fn new<A: Actor>(of: &Addr<A>, acquire: Acquire, alone: bool) -> Self {
         let holder = cycle::holder().filter(|_| alone);
-        let waiting = holder.map(|holder| Waiting::new(Wait::for_room(holder, of)));
+        let waiting =
+            holder.map(|holder| Waiting::new(Wait::for_room(holder, of.any(), of.queue_id())));
         Self { acquire, waiting }
     }
 }

@@ -14,12 +14,13 @@ use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::host::Host;
 use crate::id::ActorId;
+use crate::in_flight::InFlightToken;
+use crate::intensity::Intensity;
 use crate::mailbox::Reserve;
 use crate::park;
 use crate::recipient::{Recipient, Takes};
-use crate::router::{self, InFlightToken, RouteError, Routees, Routing, Scatter};
+use crate::router::{self, RouteError, Routees, Routing, Scatter};
 use crate::spawn::{Spawn, actor};
-use crate::supervise::Intensity;
 use crate::traits::{Actor, MessageTo, SendActor};
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 

@@ -19,6 +19,7 @@ use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::in_flight::InFlightToken;
 use crate::mailbox::Reserve;
 use crate::message::Message;
 use crate::park;
@@ -26,7 +27,7 @@ use crate::recipient::{Recipient, Takes};
 use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
 
 pub use error::{NoAnswer, RouteError};
-pub(crate) use routees::{InFlightToken, Routees};
+pub(crate) use routees::Routees;
 pub use scatter::Scatter;
 pub use strategy::Routing;
 

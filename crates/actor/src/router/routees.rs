@@ -11,6 +11,7 @@ use crate::address::Addr;
 use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
+use crate::in_flight::InFlightToken;
 use crate::mailbox::Reserve;
 use crate::message::Message;
 use crate::recipient::Recipient;
@@ -88,14 +89,6 @@ impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
     }
 }
 
-/// Travels with a message and counts it as in flight until dropped.
-#[derive(Clone)]
-pub(crate) struct InFlightToken {
-    _load: Arc<()>,
-    /// The token of a router in front of this one.
-    _outer: Option<Box<InFlightToken>>,
-}
-
 struct Routee<R> {
     id: ActorId,
     /// Those that were added before have lower ones.
@@ -114,7 +107,7 @@ impl<R> Routee<R> {
 
     fn count(&self, outer: Option<&InFlightToken>) -> Option<InFlightToken> {
         let Some(load) = &self.load else { return outer.cloned() };
-        Some(InFlightToken { _load: Arc::clone(load), _outer: outer.cloned().map(Box::new) })
+        Some(InFlightToken::new(load, outer))
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::internals::catch;
+use coact_core::internals::{Ending, catch};
 use coact_core::promise::Resolver;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::{Timer, after};
@@ -18,12 +18,12 @@ use super::error::ChildError;
 use super::info::ChildInfo;
 use super::notice;
 use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
-use super::supervision::ChildEvent;
-use crate::address::Addr;
+use crate::address::{Addr, WeakAddr};
 use crate::context::Context;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
+use crate::supervision::{ChildEvent, Overseer};
 use crate::traits::{Actor, Handler};
 
 /// A supervisor's children and its plan; both outlive its restarts.
@@ -256,6 +256,9 @@ impl Until {
 
 impl Actor for SupervisorActor {
     fn started(&mut self, context: &mut Context<Self>) {
+        let this = context.weak();
+        // It takes its children down first.
+        context.on_runtime_end(move || this.send(StopRequest::with_runtime()).is_ok());
         self.decide(context, Plan::on_start);
     }
 }
@@ -271,11 +274,22 @@ impl Drop for SupervisorActor {
     }
 }
 
+impl Overseer for WeakAddr<SupervisorActor> {
+    fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool {
+        self.send(Report { child, run, event }).is_ok()
+    }
+
+    fn ends_with(&self, ending: &Ending) -> bool {
+        let supervisor = self.upgrade().filter(|supervisor| !supervisor.has_ended());
+        supervisor.is_some_and(|supervisor| ending.concerns(supervisor.runtime()))
+    }
+}
+
 /// A child reports an event.
-pub(crate) struct Report {
-    pub(crate) child: ActorId,
-    pub(crate) run: u64,
-    pub(crate) event: ChildEvent,
+struct Report {
+    child: ActorId,
+    run: u64,
+    event: ChildEvent,
 }
 
 impl Message for Report {

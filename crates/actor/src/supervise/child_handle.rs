@@ -31,7 +31,7 @@ impl ChildHandle {
     }
 
     pub(crate) fn start(&self, by: WeakAddr<SupervisorActor>, run: u64) {
-        self.child.push_signal(Signal::Start { by, run });
+        self.child.push_signal(Signal::Start { by: Box::new(by), run });
     }
 
     pub(crate) fn stop(&self, run: u64, mode: StopMode, last: bool) {

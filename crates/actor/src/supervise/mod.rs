@@ -6,8 +6,8 @@
 // A supervised actor that goes down does not end: it drops its state, shuts its gate, tells its
 // supervisor, and waits to be started again or ended. `cell.rs` carries that out, on the signals `Start` and `End`.
 //
-// Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `supervision`
-// and `child_handle` (the two ends between a child and its supervisor), `supervisor` and `spec`
+// Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `child_handle`
+// (how it reaches a child; the child's side is `supervision`, below the cell), `supervisor` and `spec`
 // (what users write).
 
 mod actor;
@@ -15,13 +15,11 @@ mod backoff;
 mod child_handle;
 mod error;
 mod info;
-mod intensity;
 mod notice;
 mod plan;
 mod request;
 mod spec;
 mod strategy;
-mod supervision;
 mod supervisor;
 
 pub use backoff::Backoff;
@@ -32,7 +30,3 @@ pub use request::Request;
 pub use spec::{Child, IntoChild, permanent, temporary, transient};
 pub use strategy::{Restart, Shutdown, Strategy};
 pub use supervisor::{Supervisor, Tree};
-
-pub(crate) use actor::{StopRequest, SupervisorActor};
-pub(crate) use intensity::Intensity;
-pub(crate) use supervision::Supervision;

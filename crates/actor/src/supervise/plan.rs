@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::intensity::Intensity;
 use super::strategy::{Restart, StopMode, Strategy};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::intensity::Intensity;
 
 pub use entry::ChildState;
 use entry::{Aim, ChildEntry, State, Trial};

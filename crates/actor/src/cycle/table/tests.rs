@@ -27,7 +27,7 @@ impl Handler<Ping> for Idle {
 
 /// That one waits for the other.
 fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<Wait> {
-    Wait::new(Arc::new(Holder::new(by.any())), of)
+    Wait::new(Arc::new(Holder::new(by.any())), of.any(), of.queue_id())
 }
 
 fn table(waits: &[&Arc<Wait>]) -> Table {
@@ -95,16 +95,16 @@ fn one_who_is_held_with_an_answer_is_known() {
     // It begins when a handler has the message.
     let late = wait(&a, &b);
     assert!(late.begin());
-    add(&late);
+    let _ = add(&late);
     assert!(!is_behind(&late, &b));
-    late.held_by(&b.downgrade());
+    late.held_by(&b.any());
     assert!(is_behind(&late, &b));
     // It is passed on, and is handled before the sender can say where it stands.
     let passed = wait(&a, &b);
-    add(&passed);
-    passed.forwarded(&c);
+    let _ = add(&passed);
+    passed.forwarded(c.any(), c.queue_id());
     assert!(passed.begin());
-    passed.held_by(&c.downgrade());
+    passed.held_by(&c.any());
     passed.sent(1, None);
     assert!(is_behind(&passed, &c) && !is_behind(&passed, &b));
     [late, passed].iter().for_each(remove);

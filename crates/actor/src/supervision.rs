@@ -2,8 +2,6 @@
 
 use coact_core::internals::Ending;
 
-use super::actor::{Report, SupervisorActor};
-use crate::address::WeakAddr;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 
@@ -11,13 +9,22 @@ use crate::id::ActorId;
 #[derive(Default)]
 pub(crate) struct Supervision {
     /// `None` before the first start.
-    supervisor: Option<WeakAddr<SupervisorActor>>,
+    supervisor: Option<Box<dyn Overseer>>,
     /// Counts its starts.
     run: u64,
     /// Whether [`ChildEvent::Up`] is yet to be reported.
     silent: bool,
     /// Why it went down last.
     last: Option<ExitReason>,
+}
+
+/// A supervisor, as its children know it.
+pub(crate) trait Overseer: Send + Sync {
+    /// Takes a child's report. Returns false if the supervisor is gone.
+    fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool;
+
+    /// Whether it lives and ends with the same runtime.
+    fn ends_with(&self, ending: &Ending) -> bool;
 }
 
 /// What a supervised actor reports.
@@ -29,7 +36,7 @@ pub(crate) enum ChildEvent {
 
 impl Supervision {
     /// Begins a run. Returns why the last one ended, if there was one.
-    pub(crate) fn begin(&mut self, by: WeakAddr<SupervisorActor>, run: u64) -> Option<ExitReason> {
+    pub(crate) fn begin(&mut self, by: Box<dyn Overseer>, run: u64) -> Option<ExitReason> {
         self.supervisor = Some(by);
         self.run = run;
         self.silent = true;
@@ -38,8 +45,7 @@ impl Supervision {
 
     /// Whether the supervisor ends with the same runtime, and so ends the actor.
     pub(crate) fn has_supervisor_in(&self, ending: &Ending) -> bool {
-        let supervisor = self.supervisor.as_ref().and_then(WeakAddr::upgrade);
-        supervisor.is_some_and(|of| !of.has_ended() && ending.concerns(of.runtime()))
+        self.supervisor.as_ref().is_some_and(|supervisor| supervisor.ends_with(ending))
     }
 
     pub(crate) fn run(&self) -> u64 {
@@ -64,6 +70,6 @@ impl Supervision {
 
     fn report(&self, child: ActorId, event: ChildEvent) -> bool {
         let Some(supervisor) = &self.supervisor else { return false };
-        supervisor.send(Report { child, run: self.run, event }).is_ok()
+        supervisor.report(child, self.run, event)
     }
 }

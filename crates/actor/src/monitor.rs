@@ -1,0 +1,110 @@
+//! Monitors: how an actor's end reaches those who asked to be told.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use coact_core::promise::Resolver;
+
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::message::Message;
+
+/// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
+#[doc(alias = "Terminated")]
+#[doc(alias = "DOWN")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Down {
+    /// The monitor.
+    pub monitor: MonitorId,
+    /// The actor that has ended.
+    pub actor: ActorId,
+    /// Why it has ended.
+    pub reason: ExitReason,
+}
+
+impl Message for Down {
+    type Reply = ();
+}
+
+/// Tells an actor that [traps exits](crate::Context::trap_exits) that one that it is linked to has
+/// ended.
+#[doc(alias = "EXIT")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exited {
+    /// The actor that has ended.
+    pub actor: ActorId,
+    /// Why it has ended.
+    pub reason: ExitReason,
+}
+
+impl Message for Exited {
+    type Reply = ();
+}
+
+/// The identity of a monitor.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MonitorId(u64);
+
+impl MonitorId {
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // ORDERING: Relaxed. Distinct, and rising for each thread.
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl fmt::Debug for MonitorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MonitorId({})", self.0)
+    }
+}
+
+/// A monitor of an actor, and how to notify its owner.
+pub(crate) struct Monitor {
+    pub(crate) id: MonitorId,
+    pub(crate) owner: Box<dyn Notify>,
+}
+
+/// Notifies the owner of a monitor.
+pub(crate) trait Notify: Send {
+    fn notify(self: Box<Self>, down: Down);
+
+    /// Whether the owner still listens.
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
+    /// Whether it runs user code, which must not run at once on the thread that sets the monitor.
+    fn is_the_users(&self) -> bool {
+        true
+    }
+}
+
+impl<F: FnOnce(Down) + Send> Notify for F {
+    fn notify(self: Box<Self>, down: Down) {
+        self(down);
+    }
+}
+
+/// Keeps the promise of [`Addr::ended`](crate::Addr::ended).
+impl Notify for Resolver<ExitReason> {
+    fn notify(self: Box<Self>, down: Down) {
+        self.resolve(down.reason);
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.is_abandoned()
+    }
+
+    fn is_the_users(&self) -> bool {
+        false
+    }
+}
+
+impl Monitor {
+    pub(crate) fn down(self, actor: ActorId, reason: &ExitReason) {
+        self.owner.notify(Down { monitor: self.id, actor, reason: reason.clone() });
+    }
+}
