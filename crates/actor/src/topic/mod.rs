@@ -189,7 +189,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// next.
     ///
     /// In a future that [holds](crate::Context::hold) its actor, a subscriber that could only take the message
-    /// after that actor has gone on misses it ([`SendError::Cycle`]).
+    /// after that actor has gone on misses it ([`SendError::Cycle`](crate::actor::SendError::Cycle)).
     pub fn publish_async(&self, message: M) -> impl Future<Output = Published> + Send + use<M> {
         let this = self.clone();
         let mut begun = Some(message);
