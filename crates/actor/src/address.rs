@@ -1,6 +1,7 @@
 //! Addresses: how actors are reached.
 
 mod any;
+mod own;
 mod set;
 mod weak;
 
@@ -19,7 +20,7 @@ use coact_core::{Cown, when};
 
 use crate::any::AnyAddr;
 use crate::ask::Ask;
-use crate::cell::{Cell, refuse_all, refuse_late};
+use crate::cell::Cell;
 use crate::context::Context;
 use crate::cycle::{self, Wait};
 use crate::error::{AskError, SendError};
@@ -27,6 +28,7 @@ use crate::exit::ExitReason;
 use crate::exit::Stopped;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
+use crate::lifecycle::{refuse_all, refuse_late};
 use crate::mailbox::{Envelope, Queue, envelope};
 use crate::message::Message;
 use crate::monitor::{Down, Monitor, MonitorId, Notify};

@@ -1,32 +1,24 @@
 //! An actor as the state of a cown.
 
-mod ending;
-mod erased;
-mod manage;
-mod supervised;
-
 use std::any::{Any, type_name};
 use std::mem::needs_drop;
-use std::sync::Arc;
 use std::task::Poll;
 
 use coact_core::internals::{Ending, Gate, Interruptible, ThreadBound, catch};
 use coact_core::{Broken, Cown, WeakCown};
 
-pub(crate) use self::ending::refuse_late;
-use self::erased::AnyWeak;
-use self::manage::{Core, Extras, Hook, Managed, PendingOp, Phase};
 use crate::address::{Addr, WeakAddr, end_unreachable};
 use crate::context::Context;
 use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::intensity::Intensity;
+use crate::lifecycle::{AnyWeak, Core, Extras, Hook, Managed, PendingOp, Phase, reason_of};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::message::Message;
 use crate::reply::{Reply, in_end_for};
 use crate::shared_state::SharedState;
-use crate::signal::{LinkChange, Signal};
+use crate::signal::Signal;
 use crate::supervision::Supervision;
 use crate::traits::{Actor, MessageTo};
 
@@ -435,38 +427,5 @@ impl<A: Actor> Drop for Cell<A> {
             let this = self.this().clone();
             self.managed().cut_off(this.shared());
         }
-    }
-}
-
-/// Answers all signals of an actor that has ended.
-pub(crate) fn refuse_all(shared: &SharedState) {
-    while let Some(signal) = shared.take_signal() {
-        let _ = catch(|| refuse(shared, signal));
-    }
-}
-
-/// Answers a signal that came after the end.
-fn refuse(shared: &SharedState, signal: Signal) {
-    match signal {
-        Signal::Links(LinkChange::Monitor(monitor)) => {
-            let _ = catch(|| monitor.down(shared.id(), &reason_of_end(shared)));
-        }
-        Signal::Links(LinkChange::Link { other, .. }) => {
-            let _ = other.signal(Signal::Exit { from: shared.id(), reason: reason_of_end(shared) });
-        }
-        _ => {}
-    }
-}
-
-/// Why an actor has ended.
-fn reason_of_end(shared: &SharedState) -> ExitReason {
-    shared.end().cloned().unwrap_or(ExitReason::NoActor)
-}
-
-/// How a caught panic ends an actor.
-fn reason_of(why: &Broken) -> ExitReason {
-    match why {
-        Broken::Panicked(message) => ExitReason::Panicked(Arc::clone(message)),
-        other => ExitReason::Failed(other.to_string().into()),
     }
 }

@@ -27,6 +27,7 @@ mod id;
 mod idle_timeout;
 mod in_flight;
 mod intensity;
+mod lifecycle;
 mod links;
 pub mod mailbox;
 mod message;

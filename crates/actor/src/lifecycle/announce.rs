@@ -1,14 +1,12 @@
-//! How an actor's end is announced, and actors whose runtime ends.
+//! How an actor's end is announced, and what becomes of signals that come after it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::internals::{Ending, catch};
+use coact_core::internals::catch;
 use parking_lot::Mutex;
 
-use super::erased::AnyStrong;
-use super::manage::{Managed, Phase};
-use super::{reason_of_end, refuse, refuse_all};
+use super::own_address::AnyStrong;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
@@ -84,46 +82,27 @@ pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, shared: &SharedStat
     }
 }
 
-impl dyn Managed + '_ {
-    /// The runtime is about to end: so does the actor. One that has something to do first (a supervisor takes its children
-    /// down) ends by itself, and a child waits for its supervisor.
-    #[cold]
-    pub(super) fn end_with_runtime(&mut self, shared: &SharedState, ending: &Ending) {
-        if !ending.is_forced() {
-            let supervision = self.core().extras().and_then(|extras| extras.supervision.as_ref());
-            if supervision.is_some_and(|supervision| supervision.has_supervisor_in(ending)) {
-                return;
-            }
-            if self.ends_by_itself() {
-                return;
-            }
-        }
-        self.end_for_good(shared, ExitReason::Shutdown);
+/// Answers all signals of an actor that has ended.
+pub(crate) fn refuse_all(shared: &SharedState) {
+    while let Some(signal) = shared.take_signal() {
+        let _ = catch(|| refuse(shared, signal));
     }
+}
 
-    /// The runtime has ended before the actor: ends it without calling `stopped`, and announces that.
-    #[cold]
-    pub(super) fn cut_off(&mut self, shared: &SharedState) {
-        if self.core().phase != Phase::Ended {
-            self.apply_link_changes(shared);
-            self.end_hold_for(&ExitReason::Killed);
-            self.core().phase = Phase::Ended;
-            let supervision = self.core().leave_supervisor();
-            self.finish(shared, ExitReason::Killed);
-            if let Some(supervision) = supervision {
-                let _ = catch(|| supervision.end(shared.id()));
-            }
+/// Answers a signal that came after the end.
+fn refuse(shared: &SharedState, signal: Signal) {
+    match signal {
+        Signal::Links(LinkChange::Monitor(monitor)) => {
+            let _ = catch(|| monitor.down(shared.id(), &reason_of_end(shared)));
         }
-        refuse_all(shared);
+        Signal::Links(LinkChange::Link { other, .. }) => {
+            let _ = other.signal(Signal::Exit { from: shared.id(), reason: reason_of_end(shared) });
+        }
+        _ => {}
     }
+}
 
-    /// Applies link changes, which decide who hears of the actor's end; drops the other signals.
-    fn apply_link_changes(&mut self, shared: &SharedState) {
-        while let Some(signal) = shared.take_signal() {
-            match signal {
-                Signal::Links(change) => self.change_links(shared, change),
-                other => drop(catch(move || drop(other))),
-            }
-        }
-    }
+/// Why an actor has ended.
+fn reason_of_end(shared: &SharedState) -> ExitReason {
+    shared.end().cloned().unwrap_or(ExitReason::NoActor)
 }

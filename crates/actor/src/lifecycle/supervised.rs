@@ -1,7 +1,7 @@
 //! The steps of supervised actors: they go down and come up again.
 
-use super::manage::{Hook, Managed, Phase};
-use super::reason_of;
+use super::core::{Phase, reason_of};
+use super::managed::{Hook, Managed};
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;

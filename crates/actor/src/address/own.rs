@@ -1,20 +1,13 @@
-//! Addresses of actors whose type does not matter.
+//! The address that an actor has of itself.
 
 use coact_core::runtime::RuntimeHandle;
 
 use crate::address::{Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
+use crate::lifecycle::{AnyStrong, AnyWeak};
 use crate::shared_state::SharedState;
 use crate::traits::Actor;
-
-/// An address that keeps its actor alive.
-pub(crate) trait AnyStrong {
-    fn shared(&self) -> &SharedState;
-    fn home(&self) -> RuntimeHandle;
-    /// Runs `work` behind all that waits in the actor's queue, even if the actor has ended.
-    fn defer(&self, work: Box<dyn FnOnce() + Send>);
-}
 
 impl<A: Actor> AnyStrong for Addr<A> {
     fn shared(&self) -> &SharedState {
@@ -28,17 +21,6 @@ impl<A: Actor> AnyStrong for Addr<A> {
     fn defer(&self, work: Box<dyn FnOnce() + Send>) {
         self.cown().defer(work);
     }
-}
-
-/// The address that an actor has of itself.
-pub(super) trait AnyWeak {
-    fn id(&self) -> ActorId;
-    fn shared(&self) -> &SharedState;
-    fn any(&self) -> AnyAddr;
-    /// Returns whether there still is an address.
-    fn interrupt(&self) -> bool;
-    fn close(&self);
-    fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;
 }
 
 impl<A: Actor> AnyWeak for WeakAddr<A> {

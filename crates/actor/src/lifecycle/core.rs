@@ -1,0 +1,108 @@
+//! What the cells of all actors have in common.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use coact_core::Broken;
+use parking_lot::Mutex;
+
+use crate::exit::ExitReason;
+use crate::intensity::Intensity;
+use crate::links::Links;
+use crate::mailbox::Envelopes;
+use crate::supervision::Supervision;
+
+/// The part of a cell that is the same for all actors.
+pub(crate) struct Core {
+    pub(crate) phase: Phase,
+    /// Counts the turns with the actor; wraps. See [`idle_timeout`](crate::idle_timeout).
+    pub(crate) turns: u32,
+    /// What few actors need.
+    pub(super) extras: Option<Box<Mutex<Extras>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// [`Actor::started`](crate::Actor::started) is yet to be called.
+    Starting,
+    Running,
+    /// It has no state, and its supervisor is to say what follows.
+    Down,
+    Ended,
+}
+
+#[derive(Default)]
+pub(crate) struct Extras {
+    pub(crate) links: Links,
+    /// `None` without a supervisor.
+    pub(crate) supervision: Option<Supervision>,
+    /// How often it may restart after panics, if it does so by itself.
+    pub(crate) limit: Option<Box<Intensity>>,
+    /// Messages wait until the actor is resumed.
+    pub(crate) suspended: bool,
+    /// A future holds the actor.
+    pub(crate) is_held: bool,
+    /// The actor has panicked, and nothing was done about it yet.
+    pub(crate) failure: Option<ExitReason>,
+    /// Unstashed messages, which come before all that waits.
+    pub(crate) unstashed: Envelopes,
+    /// Counts the states before this one.
+    pub(crate) life: u32,
+    /// The part that depends on the actor's type.
+    pub(crate) own: Option<Box<dyn Any + Send>>,
+}
+
+impl Core {
+    pub(crate) fn new(phase: Phase, extras: Option<Extras>) -> Self {
+        Self { phase, turns: 0, extras: extras.map(|extras| Box::new(Mutex::new(extras))) }
+    }
+
+    #[inline]
+    pub(crate) fn count_turn(&mut self) {
+        self.turns = self.turns.wrapping_add(1);
+    }
+
+    pub(crate) fn extras_or_init(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default().get_mut()
+    }
+
+    #[inline]
+    pub(crate) fn extras(&mut self) -> Option<&mut Extras> {
+        self.extras.as_mut().map(|extras| extras.get_mut())
+    }
+
+    /// Whether it runs without extras.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.phase == Phase::Running && self.extras.is_none()
+    }
+
+    pub(super) fn is_held(&mut self) -> bool {
+        self.extras().is_some_and(|extras| extras.is_held)
+    }
+
+    pub(crate) fn is_supervised(&mut self) -> bool {
+        self.extras().is_some_and(|extras| extras.supervision.is_some())
+    }
+
+    /// From now on the actor is not started again.
+    pub(crate) fn leave_supervisor(&mut self) -> Option<Supervision> {
+        self.extras().and_then(|extras| extras.supervision.take())
+    }
+
+    pub(super) fn take_failure(&mut self) -> Option<ExitReason> {
+        self.extras().and_then(|extras| extras.failure.take())
+    }
+
+    pub(super) fn fail(&mut self, why: &Broken) {
+        self.extras_or_init().failure = Some(reason_of(why));
+    }
+}
+
+/// How a caught panic ends an actor.
+pub(crate) fn reason_of(why: &Broken) -> ExitReason {
+    match why {
+        Broken::Panicked(message) => ExitReason::Panicked(Arc::clone(message)),
+        other => ExitReason::Failed(other.to_string().into()),
+    }
+}

@@ -1,0 +1,201 @@
+//! How an actor fails, restarts and ends.
+
+use coact_core::internals::{Ending, catch, is_cancelling};
+use coact_core::runtime::RuntimeHandle;
+
+use super::announce::{self, refuse_all};
+use super::core::{Extras, Phase, reason_of};
+use super::managed::{Hook, Managed};
+use super::own_address::AnyStrong;
+use crate::events::are_lives_watched;
+use crate::exit::ExitReason;
+use crate::mailbox::Envelopes;
+use crate::shared_state::SharedState;
+use crate::signal::Signal;
+
+impl dyn Managed + '_ {
+    /// Restarts or ends the actor after a panic.
+    #[cold]
+    pub(super) fn fail(&mut self, shared: &SharedState, reason: ExitReason) {
+        self.subject().failed(&reason);
+        let limit = self.core().extras().and_then(|extras| extras.limit.as_mut());
+        if limit.is_some_and(|limit| limit.allows(RuntimeHandle::current().elapsed())) {
+            self.restart(shared, &reason);
+        } else {
+            self.end(shared, reason);
+        }
+    }
+
+    #[cold]
+    pub(super) fn kill(&mut self, shared: &SharedState, reason: ExitReason) {
+        self.end_hold_for(&reason);
+        self.core().phase = Phase::Ended;
+        self.finish(shared, reason);
+    }
+
+    /// Ends the actor, after its [`stopped`](crate::Actor::stopped).
+    pub(crate) fn end(&mut self, shared: &SharedState, reason: ExitReason) {
+        self.core().phase = Phase::Ended;
+        let reason = self.call_stopped(reason);
+        self.finish(shared, reason);
+    }
+
+    /// Calls [`Actor::stopped`](crate::Actor::stopped). If that fails, publishes the failure. Returns the reason of the
+    /// end: the failure, if `reason` is a normal one.
+    fn call_stopped(&mut self, reason: ExitReason) -> ExitReason {
+        self.hook(Hook::Stopped(&reason));
+        let Some(failure) = self.core().take_failure() else { return reason };
+        self.subject().failed(&failure);
+        if reason.is_normal() { failure } else { reason }
+    }
+
+    /// Ends the actor and announces that; a supervised actor only goes down.
+    pub(super) fn finish(&mut self, shared: &SharedState, reason: ExitReason) {
+        if self.core().is_supervised() {
+            return self.go_down(shared, reason);
+        }
+        shared.set_end(&reason);
+        self.address().close();
+        shared.open_mailbox();
+        if let Some(set_aside) = self.drop_last_state(&reason) {
+            self.dead_letter_all(set_aside);
+        }
+        if are_lives_watched() {
+            self.subject().stopped(&reason);
+        }
+        if let Some(extras) = self.core().extras.take() {
+            self.finish_extras(shared, extras.into_inner(), reason);
+        }
+        if shared.set_announced() {
+            self.refuse_late(shared);
+        }
+    }
+
+    /// Announces the end to links and monitors, and drops the extras.
+    #[cold]
+    fn finish_extras(&mut self, shared: &SharedState, extras: Extras, reason: ExitReason) {
+        let Extras { links, own, unstashed, .. } = extras;
+        let _ = catch(move || drop(own));
+        self.dead_letter_all(unstashed);
+        if !links.is_empty() {
+            let actor = shared.id();
+            self.announce_behind(Box::new(move || links.announce_end(actor, &reason)));
+        }
+    }
+
+    /// Drops the stash of an actor that has ended, as dead letters.
+    fn dead_letter_all(&mut self, mut envelopes: Envelopes) {
+        while let Some(envelope) = envelopes.pop_front() {
+            let _ = catch(|| self.give(envelope));
+        }
+    }
+
+    #[cold]
+    pub(super) fn restart(&mut self, shared: &SharedState, reason: &ExitReason) {
+        if !self.is_restartable() {
+            return self.end(shared, reason.clone());
+        }
+        self.call_stopped(reason.clone());
+        let (set_aside, _) = self.drop_state();
+        self.put_unstashed_first(set_aside);
+        self.core().extras_or_init().failure = None;
+        match self.begin_life() {
+            Ok(()) => {
+                self.hook(Hook::Restarted(reason));
+                self.subject().restarted(reason);
+            }
+            Err(why) => {
+                self.subject().failed(&why);
+                self.end(shared, why);
+            }
+        }
+    }
+
+    /// Makes a new state. What the one before has begun ends with that; if there is none, with the actor.
+    pub(super) fn begin_life(&mut self) -> Result<(), ExitReason> {
+        let life = self.core().extras_or_init().life.wrapping_add(1).max(1);
+        self.renew(life).map_err(|why| reason_of(&why))?;
+        let id = self.address().id();
+        let extras = self.core().extras_or_init();
+        extras.life = life;
+        extras.links.end_life(id);
+        Ok(())
+    }
+
+    /// Counts a message of this type as a dead letter; returns why the actor has ended.
+    #[cold]
+    pub(crate) fn count_dead_letter(&mut self, message: &'static str) -> ExitReason {
+        let shared = self.address().shared();
+        shared.count_dead_letter();
+        let reason = shared.end().cloned().unwrap_or(ExitReason::Normal);
+        self.subject().missed(message, &reason);
+        // Messages dropped past the deadline are counted where they are dropped.
+        if RuntimeHandle::current().is_ending() && !is_cancelling() {
+            RuntimeHandle::current().count_abandoned();
+        }
+        reason
+    }
+
+    /// See [`announce_behind`](announce::announce_behind); for the actor's host.
+    fn announce_behind(&self, tell: Box<dyn FnOnce() + Send>) {
+        match self.address().upgrade() {
+            Some(address) => announce::announce_behind(&*address, false, tell),
+            None => drop(catch(tell)),
+        }
+    }
+
+    /// Answers the signals that came while the end was announced.
+    fn refuse_late(&self, shared: &SharedState) {
+        if shared.has_signals() {
+            self.address().upgrade().iter().for_each(|address| announce::refuse_late(&**address));
+        }
+    }
+
+    /// See [`refuse_behind`](announce::refuse_behind).
+    pub(super) fn refuse_behind(&self, shared: &SharedState, signal: Signal) {
+        let address: Option<Box<dyn AnyStrong>> = self.address().upgrade();
+        announce::refuse_behind(address.as_deref(), shared, signal);
+    }
+
+    /// The runtime is about to end: so does the actor. One that has something to do first (a supervisor takes its children
+    /// down) ends by itself, and a child waits for its supervisor.
+    #[cold]
+    pub(super) fn end_with_runtime(&mut self, shared: &SharedState, ending: &Ending) {
+        if !ending.is_forced() {
+            let supervision = self.core().extras().and_then(|extras| extras.supervision.as_ref());
+            if supervision.is_some_and(|supervision| supervision.has_supervisor_in(ending)) {
+                return;
+            }
+            if self.ends_by_itself() {
+                return;
+            }
+        }
+        self.end_for_good(shared, ExitReason::Shutdown);
+    }
+
+    /// The runtime has ended before the actor: ends it without calling `stopped`, and announces that.
+    #[cold]
+    pub(crate) fn cut_off(&mut self, shared: &SharedState) {
+        if self.core().phase != Phase::Ended {
+            self.apply_link_changes(shared);
+            self.end_hold_for(&ExitReason::Killed);
+            self.core().phase = Phase::Ended;
+            let supervision = self.core().leave_supervisor();
+            self.finish(shared, ExitReason::Killed);
+            if let Some(supervision) = supervision {
+                let _ = catch(|| supervision.end(shared.id()));
+            }
+        }
+        refuse_all(shared);
+    }
+
+    /// Applies link changes, which decide who hears of the actor's end; drops the other signals.
+    fn apply_link_changes(&mut self, shared: &SharedState) {
+        while let Some(signal) = shared.take_signal() {
+            match signal {
+                Signal::Links(change) => self.change_links(shared, change),
+                other => drop(catch(move || drop(other))),
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The steps of an actor's life that depend on its type.
+
+use std::task::Poll;
+
+use coact_core::Broken;
+
+use super::core::Core;
+use super::own_address::AnyWeak;
+use crate::events::Subject;
+use crate::exit::ExitReason;
+use crate::mailbox::{Envelope, Envelopes};
+
+/// The hooks of [`Actor`](crate::Actor).
+#[derive(Clone, Copy)]
+pub(crate) enum Hook<'a> {
+    Started,
+    Restarted(&'a ExitReason),
+    Stopped(&'a ExitReason),
+}
+
+/// An operation that the actor has requested by its context; it runs after the handler or hook.
+pub(crate) enum PendingOp {
+    Stop(ExitReason),
+    /// Handle stashed messages next.
+    Unstash(Envelopes),
+    /// A future holds the actor from here on.
+    Held,
+}
+
+/// The steps that depend on the actor's type.
+pub(crate) trait Managed {
+    fn core(&mut self) -> &mut Core;
+    fn subject(&self) -> Subject;
+    fn address(&self) -> &dyn AnyWeak;
+    /// Calls a hook, if there is a state.
+    fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken>;
+    /// Gives an unstashed message to the actor.
+    fn give(&mut self, envelope: Box<dyn Envelope>);
+    fn take_pending(&mut self) -> Option<PendingOp>;
+    /// Whether a stop or a hold is pending, so that messages must wait.
+    fn must_pause_messages(&mut self) -> bool;
+    /// Drops the state, for another one to come; returns its stash.
+    fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>);
+    /// The same at the actor's end.
+    fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes>;
+    fn is_restartable(&mut self) -> bool;
+    /// Whether the actor, told that its runtime is about to end, ends by itself.
+    fn ends_by_itself(&mut self) -> bool;
+    /// Makes a new state, the `life`th after the first.
+    fn renew(&mut self, life: u32) -> Result<(), Broken>;
+    /// Polls the future that holds the actor.
+    fn poll_hold(&mut self) -> Result<Poll<()>, Broken>;
+    /// Drops that future, and takes the state out of it.
+    fn take_back(&mut self);
+}

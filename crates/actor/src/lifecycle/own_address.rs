@@ -1,0 +1,26 @@
+//! The address that an actor has of itself, whatever its type.
+
+use coact_core::runtime::RuntimeHandle;
+
+use crate::any::AnyAddr;
+use crate::id::ActorId;
+use crate::shared_state::SharedState;
+
+/// The address that an actor has of itself.
+pub(crate) trait AnyWeak {
+    fn id(&self) -> ActorId;
+    fn shared(&self) -> &SharedState;
+    fn any(&self) -> AnyAddr;
+    /// Returns whether there still is an address.
+    fn interrupt(&self) -> bool;
+    fn close(&self);
+    fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;
+}
+
+/// An address that keeps its actor alive.
+pub(crate) trait AnyStrong {
+    fn shared(&self) -> &SharedState;
+    fn home(&self) -> RuntimeHandle;
+    /// Runs `work` behind all that waits in the actor's queue, even if the actor has ended.
+    fn defer(&self, work: Box<dyn FnOnce() + Send>);
+}
