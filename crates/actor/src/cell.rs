@@ -7,8 +7,6 @@ use std::task::Poll;
 use coact_core::internals::{Ending, Gate, Interruptible, ThreadBound, catch};
 use coact_core::{Broken, Cown, WeakCown};
 
-use crate::address::{Addr, WeakAddr, end_unreachable};
-use crate::context::Context;
 use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::hold::Hold;
@@ -16,26 +14,12 @@ use crate::intensity::Intensity;
 use crate::lifecycle::{AnyWeak, Core, Extras, Hook, Managed, PendingOp, Phase, reason_of};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Body, Cell, Context, WeakAddr};
 use crate::reply::{Reply, in_end_for};
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::supervision::Supervision;
-use crate::traits::{Actor, MessageTo};
-
-/// The state of an actor's cown.
-pub struct Cell<A: Actor> {
-    /// `None` while a future holds the actor, and once it has ended.
-    body: Option<Body<A>>,
-    /// The actor's address while there is no context, which has it otherwise.
-    this: Option<WeakAddr<A>>,
-    core: Core,
-}
-
-/// The actor and what its handlers get beside it: they move together.
-pub(crate) struct Body<A: Actor> {
-    pub(crate) actor: ThreadBound<A>,
-    pub(crate) context: Context<A>,
-}
+use crate::traits::MessageTo;
 
 /// Makes a new state for a restart; it is called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
@@ -418,6 +402,22 @@ impl<A: Actor> Interruptible for Cell<A> {
     fn unreachable(last: Cown<Self>) {
         end_unreachable(last);
     }
+}
+
+/// The last address is gone: the actor ends after the messages that wait.
+#[cold]
+#[inline(never)]
+fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
+    if last.is_closed() {
+        return;
+    }
+    if last.shared_state().is_suspended() {
+        // No address is left to resume it.
+        let _ = last.shared_state().push_signal(Signal::Resume);
+        last.interrupt();
+    }
+    // Unless there is an address again by then: the actor can make one, and a weak address can be upgraded.
+    last.spawn_last_handle_check();
 }
 
 /// Ends an actor whose cell is dropped before its end, as with its runtime.

@@ -2,28 +2,17 @@
 
 use std::any::type_name;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use coact_core::internals::Polled;
 use coact_core::internals::catch;
 use coact_core::runtime::{Busy, RuntimeHandle};
-use parking_lot::Mutex;
 
 use crate::any::AnyAddr;
-use crate::cell::Body;
-use crate::context::Context;
 use crate::cycle::Holding;
+use crate::parts::{Actor, Body, Context, HeldFuture, HoldRequest, Returned};
 use crate::reply::Reply;
-use crate::traits::Actor;
-
-/// The future of a handler that holds its actor; see [`Context::hold`].
-pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
-
-/// What a handler has asked to be run while the actor is held.
-pub(crate) type HoldRequest<A> = Box<dyn FnOnce(Loan<A>) -> HeldFuture<'static, ()> + Send>;
 
 /// A future that takes the actor's state along, and brings it back with its end.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>
@@ -32,7 +21,8 @@ where
     R: Send + 'static,
     F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
 {
-    Box::new(move |mut loan| {
+    Box::new(move |state, returned| {
+        let mut loan = Loan { body: Some(state), returned };
         Box::pin(async move {
             let Body { actor, context } = loan.body();
             reply.send(body(actor.get_mut(), context).await);
@@ -40,12 +30,9 @@ where
     })
 }
 
-/// Where the actor's state comes back to.
-type Returned<A> = Arc<Mutex<Option<Body<A>>>>;
-
 /// The state of an actor, as the future has it that holds the actor. It comes back when the future
 /// ends, is dropped, or panics.
-pub(crate) struct Loan<A: Actor> {
+struct Loan<A: Actor> {
     body: Option<Body<A>>,
     returned: Returned<A>,
 }
@@ -103,8 +90,7 @@ impl<A: Actor> Hold<A> {
             write!(f, "the future that holds actor `{}`", type_name::<A>())
         });
         let returned = Returned::default();
-        let loan = Loan { body: Some(body), returned: Arc::clone(&returned) };
-        Self { future: request(loan), returned, polling }
+        Self { future: request(body, Arc::clone(&returned)), returned, polling }
     }
 
     /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.

@@ -24,7 +24,6 @@ mod exit;
 mod hold;
 mod host;
 mod id;
-mod idle_timeout;
 mod in_flight;
 mod intensity;
 mod lifecycle;
@@ -35,6 +34,7 @@ mod monitor;
 mod once;
 mod outbox;
 mod park;
+mod parts;
 mod pool;
 mod recipient;
 pub mod registry;
@@ -52,6 +52,7 @@ pub mod supervise;
 mod supervision;
 pub mod system;
 pub mod this_thread;
+mod timeouts;
 mod timers;
 mod topic;
 mod traits;
@@ -60,23 +61,24 @@ mod watch;
 
 /// Actors: what one is, how it is spawned and reached, and what it is told.
 pub mod actor {
-    pub use crate::address::{Addr, WeakAddr};
     pub use crate::any::AnyAddr;
     pub use crate::ask::Ask;
-    pub use crate::context::Context;
+    pub use crate::context::ReceiveTimeout;
     pub use crate::cycle::{AskCycle, CycleAsk};
     pub use crate::error::{AskError, SendError};
     pub use crate::exit::{ExitReason, Stopped};
-    pub use crate::hold::HeldFuture;
     pub use crate::id::ActorId;
-    pub use crate::idle_timeout::ReceiveTimeout;
     pub use crate::message::Message;
     pub use crate::monitor::{Down, Exited, MonitorId};
+    pub use crate::parts::Actor;
+    pub use crate::parts::Context;
+    pub use crate::parts::HeldFuture;
+    pub use crate::parts::{Addr, WeakAddr};
     pub use crate::recipient::{Recipient, WeakRecipient};
     pub use crate::reply::Reply;
     pub use crate::shared::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
-    pub use crate::traits::{Actor, Handler, MessageTo, Receive, SendActor, SyncActor};
+    pub use crate::traits::{Handler, MessageTo, Receive, SendActor, SyncActor};
 }
 
 /// One address for many actors: routers, and pools of the same actor.
@@ -99,5 +101,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// What the facade needs and programs do not: no part of the interface, and it may change at any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::cell::Cell;
+    pub use crate::parts::Cell;
 }

@@ -12,17 +12,16 @@ use coact_core::runtime::RuntimeHandle;
 use weak::Upgrades;
 pub use weak::WeakRecipient;
 
-use crate::address::Addr;
 use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
-use crate::mailbox::Reserve;
 use crate::message::Message;
 use crate::park;
+use crate::parts::{Actor, Addr};
 use crate::reply::Reply;
-use crate::traits::{Actor, MessageTo};
-use crate::waiting::{self, Patient};
+use crate::traits::MessageTo;
+use crate::waiting::{self, Patient, Reserve};
 use crate::watch::Watch;
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
@@ -333,5 +332,15 @@ impl<M: Message> Hash for Recipient<M> {
 impl<M: Message> fmt::Debug for Recipient<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Recipient<{}>({})", std::any::type_name::<M>(), self.id())
+    }
+}
+
+impl<A: Actor> Addr<A> {
+    /// The address for one kind of message, whatever the actor.
+    pub fn recipient<M>(&self) -> Recipient<M>
+    where
+        M: MessageTo<A>,
+    {
+        Recipient::new(self.clone())
     }
 }

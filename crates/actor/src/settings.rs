@@ -9,14 +9,12 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Group, WeakCown};
 
-use crate::address::Addr;
-use crate::cell::Cell;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Mailbox;
+use crate::parts::{Actor, Addr, Cell};
 use crate::registry::{NameTaken, Registry, Tenancy};
 use crate::shared_state::SharedState;
-use crate::traits::Actor;
 
 /// The settings of an actor that is about to be made.
 #[derive(Debug)]

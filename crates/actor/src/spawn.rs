@@ -5,14 +5,14 @@ use std::fmt;
 use coact_core::internals::ThreadBound;
 use coact_core::runtime::RuntimeHandle;
 
-use crate::address::Addr;
-use crate::cell::{Cell, Factory};
+use crate::cell::Factory;
 use crate::host::{Assignment, Host};
 use crate::id::ActorId;
 use crate::intensity::Intensity;
+use crate::parts::{Actor, Addr, Cell};
 use crate::registry::NameTaken;
 use crate::settings::{Claim, Settings, settings_methods};
-use crate::traits::{Actor, SendActor};
+use crate::traits::SendActor;
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use coact_core::Runtime;
 use coact_core::runtime::{BuildError, Builder, EnterGuard, RuntimeHandle, ShutdownReport};
 
-use crate::address::Addr;
 use crate::host::Hosts;
 pub use crate::host::{CALLER_BATCH, Host, PumpActors, Spread};
+use crate::parts::Addr;
 use crate::spawn::actor;
 use crate::traits::SendActor;
 

@@ -7,11 +7,10 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_core::when;
 
-use crate::address::{Addr, WeakAddr};
 use crate::begun::Begun;
-use crate::context::Context;
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::reply::Reply;
-use crate::traits::{Actor, MessageTo};
+use crate::traits::MessageTo;
 
 impl<A: Actor> Addr<A> {
     /// Sends the actor a message when so much time has passed. The timer does not keep the actor

@@ -1,70 +1,8 @@
 //! What users write: actors, and what an actor does with a message.
 
-use crate::context::Context;
-use crate::exit::ExitReason;
 use crate::message::Message;
+use crate::parts::{Actor, Context};
 use crate::reply::Reply;
-
-/// State with an address, messages and a life: the type of an actor.
-///
-/// All hooks have defaults, so the least is `impl Actor for Account {}`. They run as messages do:
-/// on the actor's host, one thing at a time. A hook that is to await something uses
-/// [`Context::hold`]: messages wait until its future has ended.
-///
-/// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`]. One that
-/// is not lives on the thread of a [`Pump`](coact_core::runtime::Pump): [`actor_local`](crate::actor::actor_local).
-///
-/// ```
-/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, Context, Handler, Message, spawn};
-///
-/// struct Account { balance: i64 }
-/// impl Actor for Account {}
-///
-/// struct Deposit(i64);
-/// impl Message for Deposit { type Reply = i64; }
-///
-/// impl Handler<Deposit> for Account {
-///     fn handle(&mut self, message: Deposit, _: &mut Context<Self>) -> i64 {
-///         self.balance += message.0;
-///         self.balance
-///     }
-/// }
-///
-/// let account = spawn(Account { balance: 0 });
-/// account.send(Deposit(5))?;
-/// assert_eq!(account.ask(Deposit(7)).wait()?, 12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[doc(alias = "gen_server")]
-#[doc(alias = "process")]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an actor",
-    label = "an actor is needed here",
-    note = "derive it: `#[derive(Actor)]`, or write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
-)]
-pub trait Actor: Sized + 'static {
-    /// Called once, before the first message.
-    fn started(&mut self, context: &mut Context<Self>) {
-        let _ = context;
-    }
-
-    /// Called on the new state after a restart, before the next message. By default, as
-    /// [`started`](Self::started).
-    fn restarted(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
-        let _ = reason;
-        self.started(context);
-    }
-
-    /// Called before the state is dropped, at a stop as at a restart, unless the actor is
-    /// [killed](crate::Addr::kill). After a panic the state is as the panic left it.
-    ///
-    /// A panic in it is told as [`ActorFailed`](crate::pubsub::ActorFailed), and becomes the reason of an end whose
-    /// own was [normal](ExitReason::is_normal).
-    fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
-        let _ = (reason, context);
-    }
-}
 
 /// An actor that may go from one thread to another: every [`Actor`] that is [`Send`].
 ///

@@ -16,8 +16,18 @@ use crate::ask::Ask;
 use crate::cycle::AskCycle;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
-use crate::mailbox::{Reserve, SendPermit};
 use crate::message::Message;
+
+/// The right to send one message to a recipient that has room for it.
+pub(crate) trait SendPermit<M: Message>: Send {
+    fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>>;
+    /// Gives the message back if it cannot be delivered.
+    fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
+}
+
+/// A [`SendPermit`] to wait for.
+pub(crate) type Reserve<M> =
+    Pin<Box<dyn Future<Output = Result<Box<dyn SendPermit<M>>, Arc<AskCycle>>> + Send>>;
 
 /// What sends and asks can wait for room at.
 pub(crate) trait Patient<M: Message>: Send {

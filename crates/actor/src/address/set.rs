@@ -5,8 +5,7 @@ use coact_core::cown::{AsCown, CownRef};
 use coact_core::credits::Permit;
 
 use super::Addr;
-use crate::cell::Cell;
-use crate::traits::Actor;
+use crate::parts::{Actor, Cell};
 
 impl<A: Actor> AsCown for Addr<A> {
     type State = Cell<A>;

@@ -2,9 +2,8 @@
 
 use coact_core::runtime::Pump;
 
-use crate::address::Addr;
+use crate::parts::{Actor, Addr};
 use crate::spawn::{Spawn, actor_local};
-use crate::traits::Actor;
 
 /// Spawns actors on the thread of a [`Pump`]. They need not be [`Send`]; see [`actor_local`].
 ///

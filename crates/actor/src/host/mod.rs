@@ -10,11 +10,9 @@ use std::fmt;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Cown, WeakCown};
 
-use crate::address::Addr;
-use crate::cell::Cell;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr, Cell};
 use crate::shared_state::SharedState;
-use crate::traits::Actor;
 
 pub use local::PumpActors;
 pub(crate) use pool::{Hosts, Lease};

@@ -2,15 +2,12 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::marker::PhantomData;
 
 use coact_core::internals::catch;
 
-use crate::cell::Cell;
 use crate::error::AskError;
 use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::{Actor, MessageTo};
 
 /// A message with its reply, without its type.
 pub(crate) trait Envelope: Send {
@@ -63,36 +60,9 @@ impl Drop for Envelopes {
     }
 }
 
-struct Addressed<A, M: Message> {
-    message: M,
-    reply: Reply<M::Reply>,
-    to: PhantomData<fn(A)>,
-}
-
-pub(crate) fn envelope<A, M>(message: M, reply: Reply<M::Reply>) -> Box<dyn Envelope>
-where
-    A: Actor,
-    M: MessageTo<A>,
-{
-    Box::new(Addressed::<A, M> { message, reply, to: PhantomData })
-}
-
-impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
-    fn deliver(self: Box<Self>, cell: &mut dyn Any) {
-        let cell = cell
-            .downcast_mut::<Cell<A>>()
-            .expect("an envelope is delivered to the actor that it is addressed to");
-        cell.receive(self.message, self.reply);
-    }
-
-    fn drop_for_room(self: Box<Self>) -> &'static str {
-        drop_for_room(self.message, self.reply)
-    }
-}
-
 /// Drops a message for want of room. The message may be another sender's, so a panic of its destructor
 /// stops here.
-pub(super) fn drop_for_room<M: Message>(message: M, reply: Reply<M::Reply>) -> &'static str {
+pub(crate) fn drop_for_room<M: Message>(message: M, reply: Reply<M::Reply>) -> &'static str {
     let _ = catch(move || drop(message));
     reply.fail(AskError::Full);
     std::any::type_name::<M>()

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::moment::Moment;
 
 /// Messages of one mailbox, by lane.
-pub(super) struct Lanes<T> {
+pub(crate) struct Lanes<T> {
     lanes: Box<[LaneQueue]>,
     entries: Slots<LaneEntry<T>>,
     tickets: Slots<PendingTicket>,
@@ -54,7 +54,7 @@ struct PendingTicket {
 
 /// The right to take one message, when it comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Number {
+pub(crate) struct Number {
     ticket: usize,
     serial: u64,
     /// At least this many behaviours, the first that began, are ahead of it in the queue.
@@ -63,18 +63,18 @@ pub(super) struct Number {
 
 impl Number {
     /// A small number, which no other ticket has that is yet to come.
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.ticket
     }
 
     /// Whether they are the same ticket.
-    pub(super) fn is(self, other: Self) -> bool {
+    pub(crate) fn is(self, other: Self) -> bool {
         (self.ticket, self.serial) == (other.ticket, other.serial)
     }
 }
 
 /// What came of adding a message.
-pub(super) enum Added<T> {
+pub(crate) enum Added<T> {
     /// Its ticket must be queued, and after that [`Lanes::arrive`] be called.
     Ticket(Number),
     /// It has the place, and the ticket, of the oldest one, which is dropped.
@@ -84,7 +84,7 @@ pub(super) enum Added<T> {
 impl<T> Lanes<T> {
     /// Makes lanes, the most urgent first, each with the number of messages that it keeps. Every
     /// `every`th message is taken from a lane other than the first.
-    pub(super) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
+    pub(crate) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
         let lane = |keep| LaneQueue { order: VecDeque::new(), due: 0, keep };
         let lanes: Box<[LaneQueue]> = keep.map(lane).collect();
         let turn = LaneTurn::new(lanes.len(), every);
@@ -94,12 +94,12 @@ impl<T> Lanes<T> {
     }
 
     /// How many messages have arrived in a lane and wait.
-    pub(super) fn len(&self, lane: usize) -> usize {
+    pub(crate) fn len(&self, lane: usize) -> usize {
         self.lanes[lane].order.len()
     }
 
     /// Adds a message.
-    pub(super) fn add(&mut self, lane: usize, item: T, now: Moment) -> Added<T> {
+    pub(crate) fn add(&mut self, lane: usize, item: T, now: Moment) -> Added<T> {
         if let Some(oldest) = self.replaceable(lane, now) {
             self.lanes[lane].order.rotate_left(1);
             let era = Some(self.era(now));
@@ -137,7 +137,7 @@ impl<T> Lanes<T> {
 
     /// The ticket of a message has been queued: the message stands in its lane from now on. Returns
     /// one that must make room for it.
-    pub(super) fn arrive(&mut self, number: Number, now: Moment) -> Option<T> {
+    pub(crate) fn arrive(&mut self, number: Number, now: Moment) -> Option<T> {
         let ticket = self.tickets.find(number.ticket)?;
         let own = ticket.entry.filter(|_| ticket.serial == number.serial)?;
         let lane = self.stand(own, now)?;
@@ -164,12 +164,12 @@ impl<T> Lanes<T> {
     }
 
     /// Whether a ticket is yet to come.
-    pub(super) fn is_pending(&self, number: Number) -> bool {
+    pub(crate) fn is_pending(&self, number: Number) -> bool {
         self.tickets.find(number.ticket).is_some_and(|ticket| ticket.serial == number.serial)
     }
 
     /// The tickets that are yet to come, with `covers` left at 0.
-    pub(super) fn pending(&self) -> impl Iterator<Item = Number> {
+    pub(crate) fn pending(&self) -> impl Iterator<Item = Number> {
         let tickets = self.tickets.slots.iter().enumerate();
         tickets.filter_map(|(index, ticket)| {
             let serial = ticket.as_ref()?.serial;
@@ -180,7 +180,7 @@ impl<T> Lanes<T> {
     /// A ticket has come: takes the message whose turn it is, and what has to make room. (Of the
     /// two, the second is there only if the ticket has come before its message was said to have
     /// arrived.)
-    pub(super) fn take(&mut self, number: Number, now: Moment) -> (Option<T>, Option<T>) {
+    pub(crate) fn take(&mut self, number: Number, now: Moment) -> (Option<T>, Option<T>) {
         self.reached = self.reached.max(number.covers);
         let own = self.tickets.take(number.ticket).entry;
         let late = own.and_then(|own| self.stand(own, now));

@@ -18,34 +18,34 @@ use crate::id::ActorId;
 
 /// The mailbox of an actor that was spawned with settings for it.
 pub(crate) struct Queue {
-    pub(super) lanes: Box<[AdmissionControl]>,
+    pub(crate) lanes: Box<[AdmissionControl]>,
     assigned: Box<[(TypeId, usize)]>,
     /// `None` if messages stand in the queue of the cown itself.
-    pub(super) sorted: Option<Sorted>,
+    pub(crate) sorted: Option<Sorted>,
     pub(crate) stash: usize,
     /// For behaviours, if they are bounded.
     behaviours: Option<AdmissionControl>,
 }
 
 /// Admission to a lane: its limit, its policy, and what it kept out.
-pub(super) struct AdmissionControl {
-    pub(super) capacity: Option<usize>,
+pub(crate) struct AdmissionControl {
+    pub(crate) capacity: Option<usize>,
     policy: Policy,
     /// A credit for each message there is room for; `None` if there is always room, or is made.
-    pub(super) credits: Option<Credits>,
-    pub(super) dropped: Count,
-    pub(super) refused: Count,
+    pub(crate) credits: Option<Credits>,
+    pub(crate) dropped: Count,
+    pub(crate) refused: Count,
 }
 
 /// The decision of one lane on a message.
-pub(super) enum Decision {
+pub(crate) enum Decision {
     Admit(Option<Permit>),
     Refuse,
     Drop,
 }
 
 /// Where a message goes.
-pub(super) enum Admission {
+pub(crate) enum Admission {
     /// It goes into the queue of the cown.
     Unsorted(Option<Permit>),
     /// It goes into this lane.
@@ -55,7 +55,7 @@ pub(super) enum Admission {
 }
 
 /// Messages that lie in lanes.
-pub(super) struct Sorted {
+pub(crate) struct Sorted {
     /// What tells apart what stands before, and after, a behaviour.
     moments: Moments,
     lanes: Mutex<Lanes<QueuedMessage>>,
@@ -71,9 +71,9 @@ struct QueuedTicket {
 }
 
 /// A message in a lane, and its credit.
-pub(super) struct QueuedMessage {
-    pub(super) envelope: Box<dyn Envelope>,
-    pub(super) permit: Option<Permit>,
+pub(crate) struct QueuedMessage {
+    pub(crate) envelope: Box<dyn Envelope>,
+    pub(crate) permit: Option<Permit>,
 }
 
 impl Queue {
@@ -111,7 +111,7 @@ impl Queue {
     }
 
     /// How many behaviours wait, how many may, and how many were refused; `None` if they are not bounded.
-    pub(super) fn behaviours(&self) -> Option<(usize, usize, u64)> {
+    pub(crate) fn behaviours(&self) -> Option<(usize, usize, u64)> {
         let control = self.behaviours.as_ref()?;
         let credits = control.credits.as_ref()?;
         let limit = credits.limit();
@@ -119,7 +119,7 @@ impl Queue {
     }
 
     /// Admits a message, to the given lane or to that of its type.
-    pub(super) fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
+    pub(crate) fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
         let lane = match lane {
             None => self.lane_of(message),
             // A lane that does not exist stands for the last one.
@@ -141,13 +141,13 @@ impl Queue {
     }
 
     /// The lane of messages of a type.
-    pub(super) fn lane_of(&self, message: TypeId) -> usize {
+    pub(crate) fn lane_of(&self, message: TypeId) -> usize {
         let assigned = self.assigned.iter().rev().find(|(of, _)| *of == message);
         assigned.map_or(self.lanes.len() - 1, |(_, lane)| *lane)
     }
 
     /// How many messages wait in a lane.
-    pub(super) fn len(&self, lane: usize) -> usize {
+    pub(crate) fn len(&self, lane: usize) -> usize {
         match (&self.sorted, &self.lanes[lane].credits) {
             (Some(sorted), _) => sorted.lanes.lock().len(lane),
             (None, Some(credits)) => credits.limit().saturating_sub(credits.available()),
@@ -170,7 +170,7 @@ impl Queue {
     }
 
     /// Drops the message that had to make room in a lane, if there is one.
-    pub(super) fn drop_oldest(
+    pub(crate) fn drop_oldest(
         &self,
         home: RuntimeHandle,
         actor: ActorId,
@@ -204,7 +204,7 @@ impl AdmissionControl {
     }
 
     /// Decides on a message; does not wait.
-    pub(super) fn admit(&self) -> Decision {
+    pub(crate) fn admit(&self) -> Decision {
         let Some(credits) = &self.credits else { return Decision::Admit(None) };
         match credits.try_acquire(1) {
             Some(permit) => Decision::Admit(Some(permit)),
@@ -214,7 +214,7 @@ impl AdmissionControl {
     }
 
     /// The credits to wait for, if this is what senders are to do.
-    pub(super) fn to_wait_for(&self) -> Option<&Credits> {
+    pub(crate) fn to_wait_for(&self) -> Option<&Credits> {
         self.credits.as_ref().filter(|_| self.policy == Policy::Wait)
     }
 }
@@ -226,13 +226,13 @@ impl Sorted {
         Self { moments: Moments::default(), lanes: Mutex::new(lanes), places: Mutex::default() }
     }
 
-    pub(super) fn add(&self, lane: usize, queued: QueuedMessage) -> Added<QueuedMessage> {
+    pub(crate) fn add(&self, lane: usize, queued: QueuedMessage) -> Added<QueuedMessage> {
         let mut lanes = self.lanes.lock();
         lanes.add(lane, queued, self.moments.now())
     }
 
     /// The ticket stands in the cown's queue: there, if it is in none that it shares with others' cowns.
-    pub(super) fn arrive(
+    pub(crate) fn arrive(
         &self,
         ticket: Number,
         place: Option<QueuePosition>,
@@ -270,7 +270,7 @@ impl Sorted {
         }
     }
 
-    pub(super) fn take(&self, ticket: Number) -> (Option<QueuedMessage>, Option<QueuedMessage>) {
+    pub(crate) fn take(&self, ticket: Number) -> (Option<QueuedMessage>, Option<QueuedMessage>) {
         let mut lanes = self.lanes.lock();
         lanes.take(ticket, self.moments.now())
     }

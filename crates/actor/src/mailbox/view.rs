@@ -7,7 +7,7 @@ use super::queue::Queue;
 /// A look at an actor's mailbox: [`Addr::mailbox`](crate::Addr::mailbox). All numbers are out of
 /// date as soon as they are read; those of what was lost only rise.
 #[derive(Clone, Copy)]
-pub struct MailboxView<'a>(pub(super) Option<&'a Queue>);
+pub struct MailboxView<'a>(pub(crate) Option<&'a Queue>);
 
 /// A look at one lane of a mailbox: [`MailboxView::lane`].
 #[derive(Clone, Copy)]

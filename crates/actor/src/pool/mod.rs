@@ -9,20 +9,19 @@ use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::address::Addr;
 use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::intensity::Intensity;
-use crate::mailbox::Reserve;
 use crate::park;
+use crate::parts::{Actor, Addr};
 use crate::recipient::{Recipient, Takes};
 use crate::router::{self, RouteError, Routees, Routing, Scatter};
 use crate::spawn::{Spawn, actor};
-use crate::traits::{Actor, MessageTo, SendActor};
-use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
+use crate::traits::{MessageTo, SendActor};
+use crate::waiting::{self, Candidate, Candidates, Changes, Patient, Reserve};
 
 /// Actors of one kind behind one address. Clones are the same pool.
 ///

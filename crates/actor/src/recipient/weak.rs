@@ -5,11 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::{Recipient, Takes};
-use crate::address::WeakAddr;
 use crate::error::SendError;
 use crate::id::ActorId;
 use crate::message::Message;
-use crate::traits::{Actor, MessageTo};
+use crate::parts::{Actor, WeakAddr};
+use crate::traits::MessageTo;
 
 /// A [`Recipient`] that does not keep its actor alive.
 ///

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::id::ActorId;
+use crate::parts::Actor;
 use crate::spawn::Spawn;
 use crate::supervise::Child;
-use crate::traits::Actor;
 
 /// There is no such actor.
 #[derive(Clone, Debug, PartialEq, Eq)]

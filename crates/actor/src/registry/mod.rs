@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::address::{Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::service::Service;
 use crate::topic::Named;
-use crate::traits::Actor;
 
 pub use error::{LookupError, NameTaken, RegisterError};
 pub(crate) use table::{Table, Tenancy};

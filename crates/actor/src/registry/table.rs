@@ -7,11 +7,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{LookupError, NameTaken};
-use crate::address::{Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::service::Service;
-use crate::traits::Actor;
 
 /// The table, with its lock. Nothing foreign happens under it: addresses are made there, never
 /// dropped.

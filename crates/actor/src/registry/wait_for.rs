@@ -11,10 +11,9 @@ use coact_core::Promise;
 
 use super::LookupError;
 use super::table::{OnRegistered, Table};
-use crate::address::Addr;
 use crate::any::AnyAddr;
 use crate::park::AWAIT;
-use crate::traits::Actor;
+use crate::parts::{Actor, Addr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 

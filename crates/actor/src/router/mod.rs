@@ -20,11 +20,10 @@ use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
-use crate::mailbox::Reserve;
 use crate::message::Message;
 use crate::park;
 use crate::recipient::{Recipient, Takes};
-use crate::waiting::{self, Candidate, Candidates, Changes, Patient};
+use crate::waiting::{self, Candidate, Candidates, Changes, Patient, Reserve};
 
 pub use error::{NoAnswer, RouteError};
 pub(crate) use routees::Routees;

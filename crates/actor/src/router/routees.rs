@@ -7,18 +7,17 @@ use parking_lot::RwLock;
 
 use super::scatter::Scatter;
 use super::strategy::{Routing, Turn, weight};
-use crate::address::Addr;
 use crate::ask::Ask;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
-use crate::mailbox::Reserve;
 use crate::message::Message;
+use crate::parts::{Actor, Addr};
 use crate::recipient::Recipient;
 use crate::reply::Reply;
 use crate::router::RouteError;
-use crate::traits::{Actor, MessageTo};
-use crate::waiting::{Candidate, Changes};
+use crate::traits::MessageTo;
+use crate::waiting::{Candidate, Changes, Reserve};
 use crate::watch::Watch;
 
 /// What can stand behind a router.

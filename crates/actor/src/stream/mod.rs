@@ -3,9 +3,11 @@
 
 // `feed` is the way in, `offer` the way out.
 
+mod attached;
 mod feed;
 mod offer;
 
-pub(crate) use feed::Feeds;
-pub use feed::{Attached, Feed, StreamEnd};
+pub use attached::Attached;
+pub(crate) use attached::Feeds;
+pub use feed::{Feed, StreamEnd};
 pub use offer::{ActorStream, ConsumerGone, Demand, OfferEnd, PushError, StreamId};

@@ -18,11 +18,10 @@ use coact_core::internals::catch;
 use futures_core::Stream;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::address::Addr;
-use crate::context::Context;
 use crate::message::Message;
 use crate::park;
-use crate::traits::{Actor, Receive};
+use crate::parts::{Actor, Addr, Context};
+use crate::traits::Receive;
 
 /// How many items a stream holds, if nothing else is said.
 const BUFFER: usize = 16;

@@ -18,13 +18,12 @@ use super::error::ChildError;
 use super::info::ChildInfo;
 use super::notice;
 use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
-use crate::address::{Addr, WeakAddr};
-use crate::context::Context;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::supervision::{ChildEvent, Overseer};
-use crate::traits::{Actor, Handler};
+use crate::traits::Handler;
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use super::actor::{StopRequest, SupervisorActor};
 use super::strategy::StopMode;
-use crate::address::{Addr, WeakAddr};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::signal::Signal;
-use crate::traits::Actor;
 
 /// Keeps a child alive; the child ends when this is dropped.
 pub(crate) struct ChildHandle {

@@ -9,12 +9,11 @@ use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
 use super::plan::ChildSpec;
 use super::strategy::{Restart, Shutdown};
-use crate::address::Addr;
-use crate::cell::Cell;
 use crate::host::Host;
+use crate::parts::{Actor, Addr, Cell};
 use crate::registry::NameTaken;
 use crate::settings::{Settings, settings_methods};
-use crate::traits::{Actor, SendActor};
+use crate::traits::SendActor;
 
 /// A child that is always restarted, with a closure that makes its state each time.
 ///

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use coact_core::{Cown, Promise, when};
 
 use super::*;
-use crate::address::Addr;
-use crate::context::Context;
 use crate::cycle::table::all_by;
 use crate::error::AskError;
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Context};
 use crate::reply::Reply;
 use crate::spawn;
-use crate::traits::{Actor, Receive};
+use crate::traits::Receive;
 
 /// Asks the next one, held; the last one waits.
 struct Link(Option<Addr<Link>>);

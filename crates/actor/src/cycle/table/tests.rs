@@ -4,12 +4,11 @@ use coact_core::{Group, when};
 
 use super::super::holder::Holder;
 use super::*;
-use crate::address::Addr;
-use crate::context::Context;
 use crate::cycle::AskCycle;
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Context};
 use crate::spawn::{actor, spawn};
-use crate::traits::{Actor, Handler};
+use crate::traits::Handler;
 
 struct Idle;
 

@@ -1,5 +1,6 @@
 //! Addresses that do not keep their actor alive.
 
+use std::any::type_name;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -7,18 +8,11 @@ use coact_core::WeakCown;
 use coact_core::cown::CownId;
 use coact_core::internals::BlockedSet;
 
-use super::Addr;
+use super::{Actor, Addr, Cell, WeakAddr};
 use crate::any::AnyAddr;
-use crate::cell::Cell;
-use crate::error::SendError;
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
-use crate::traits::{Actor, MessageTo};
-
-/// An address that does not keep the actor alive.
-#[doc(alias = "WeakActorRef")]
-pub struct WeakAddr<A: Actor>(WeakCown<Cell<A>>);
 
 impl<A: Actor> WeakAddr<A> {
     pub(crate) fn new(cown: WeakCown<Cell<A>>) -> Self {
@@ -37,30 +31,6 @@ impl<A: Actor> WeakAddr<A> {
 
     pub(crate) fn shared(&self) -> &SharedState {
         self.0.shared_state()
-    }
-
-    /// As [`Addr::send`].
-    ///
-    /// # Errors
-    /// See [`Addr::send`]; an actor whose last address is gone counts as ended.
-    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
-    where
-        M: MessageTo<A>,
-    {
-        match self.upgrade() {
-            Some(address) => address.send(message),
-            None => Err(SendError::Stopped(message)),
-        }
-    }
-
-    /// Sends the actor a notification, if it lives: see [`Addr::notify`].
-    pub(crate) fn notify<M>(&self, life: u32, news: M)
-    where
-        M: MessageTo<A>,
-    {
-        if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
-            address.notify(life, news);
-        }
     }
 
     /// The address without the actor's type.
@@ -125,6 +95,6 @@ impl<A: Actor> Hash for WeakAddr<A> {
 
 impl<A: Actor> fmt::Debug for WeakAddr<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WeakAddr<{}>({})", std::any::type_name::<A>(), self.id())
+        write!(f, "WeakAddr<{}>({})", type_name::<A>(), self.id())
     }
 }

@@ -7,13 +7,14 @@ use std::task::{Context as TaskContext, Poll};
 
 use coact_core::credits::{Acquire, Permit};
 
-use crate::address::Addr;
+use super::Addr;
 use crate::ask::Ask;
 use crate::cycle::{self, AskCycle, Wait, Waiting};
 use crate::error::SendError;
-use crate::message::Message;
+use crate::parts::Actor;
 use crate::reply::Reply;
-use crate::traits::{Actor, MessageTo};
+use crate::traits::MessageTo;
+use crate::waiting::{Reserve, SendPermit};
 
 /// Room for one message in a mailbox that senders wait for. Its place among those who wait is taken when it
 /// is made.
@@ -52,17 +53,6 @@ impl Future for Room {
         Poll::Pending
     }
 }
-
-/// The right to send one message to a recipient that has room for it.
-pub(crate) trait SendPermit<M: Message>: Send {
-    fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>>;
-    /// Gives the message back if it cannot be delivered.
-    fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
-}
-
-/// A [`SendPermit`] to wait for.
-pub(crate) type Reserve<M> =
-    Pin<Box<dyn Future<Output = Result<Box<dyn SendPermit<M>>, Arc<AskCycle>>> + Send>>;
 
 struct At<A: Actor> {
     to: Addr<A>,

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use coact_core::time::{Timer, after};
 
-use crate::address::WeakAddr;
 use crate::caught::Caught;
-use crate::context::Context;
 use crate::message::Message;
+use crate::parts::{Actor, Context, TimeoutAction, WeakAddr};
 use crate::reply::Reply;
-use crate::traits::{Actor, Receive};
+use crate::timeouts::{ArmedTimeout, TimeoutSlot, Which};
+use crate::traits::Receive;
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;
@@ -30,73 +30,6 @@ pub struct ReceiveTimeout;
 
 impl Message for ReceiveTimeout {
     type Reply = ();
-}
-
-/// The timeouts of an actor.
-pub(crate) struct Timeouts<A: Actor> {
-    receive: TimeoutSlot<A>,
-    idle: TimeoutSlot<A>,
-}
-
-impl<A: Actor> Default for Timeouts<A> {
-    fn default() -> Self {
-        Self { receive: TimeoutSlot::default(), idle: TimeoutSlot::default() }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Which {
-    Receive,
-    Idle,
-}
-
-struct TimeoutSlot<A: Actor> {
-    /// Counts how often the timeout was set or cleared, so that a late check is void.
-    version: u64,
-    timeout: Option<ArmedTimeout<A>>,
-}
-
-impl<A: Actor> Default for TimeoutSlot<A> {
-    fn default() -> Self {
-        Self { version: 0, timeout: None }
-    }
-}
-
-type TimeoutAction<A> = Box<dyn FnMut(&mut A, &mut Context<A>) + Send>;
-
-/// A timeout that is set.
-struct ArmedTimeout<A: Actor> {
-    interval: Duration,
-    /// Consecutive idle checks until it fires.
-    needed: u32,
-    /// Consecutive idle checks so far.
-    idle_checks: u32,
-    /// The turns at the last check.
-    seen: Option<u32>,
-    then: Caught<TimeoutAction<A>>,
-    timer: Timer,
-}
-
-impl<A: Actor> Drop for ArmedTimeout<A> {
-    fn drop(&mut self) {
-        self.timer.cancel();
-    }
-}
-
-impl<A: Actor> ArmedTimeout<A> {
-    /// Returns whether the timeout fires.
-    fn check(&mut self, turns: u32) -> bool {
-        if self.seen.replace(turns) != Some(turns) {
-            self.idle_checks = 0;
-            return false;
-        }
-        self.idle_checks += 1;
-        if self.idle_checks < self.needed {
-            return false;
-        }
-        self.idle_checks = 0;
-        true
-    }
 }
 
 impl<A: Actor> Context<A> {
@@ -192,7 +125,7 @@ impl<A: Actor> Context<A> {
         slot.version
     }
 
-    fn timeout_slot(&mut self, which: Which) -> &mut TimeoutSlot<A> {
+    fn timeout_slot(&mut self, which: Which) -> &mut TimeoutSlot<TimeoutAction<A>> {
         match which {
             Which::Receive => &mut self.timeouts().receive,
             Which::Idle => &mut self.timeouts().idle,
@@ -200,7 +133,11 @@ impl<A: Actor> Context<A> {
     }
 
     /// Takes a timeout out, unless it was set or cleared since `version`.
-    fn take_timeout(&mut self, which: Which, version: u64) -> Option<ArmedTimeout<A>> {
+    fn take_timeout(
+        &mut self,
+        which: Which,
+        version: u64,
+    ) -> Option<ArmedTimeout<TimeoutAction<A>>> {
         let slot = self.timeout_slot(which);
         if slot.version == version { slot.timeout.take() } else { None }
     }

@@ -2,12 +2,11 @@
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::address::{Addr, WeakAddr};
+use super::{Actor, Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
 use crate::lifecycle::{AnyStrong, AnyWeak};
 use crate::shared_state::SharedState;
-use crate::traits::Actor;
 
 impl<A: Actor> AnyStrong for Addr<A> {
     fn shared(&self) -> &SharedState {

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-use super::lanes::Number;
-use super::queue::{Queue, QueuedMessage, Sorted};
-use crate::cell::Cell;
-use crate::traits::Actor;
+use crate::mailbox::{Number, Queue, QueuedMessage, Sorted};
+use crate::parts::{Actor, Cell};
 
 /// The right to take one message. Dropped unused, as at the end of the runtime, it takes a message
 /// along.

@@ -9,22 +9,22 @@ use coact_core::behaviour::serve_here;
 use coact_core::credits::Permit;
 use coact_core::when;
 
-use super::envelope::{Envelope, drop_for_room, envelope};
-use super::lanes::Added;
-use super::queue::{Admission, AdmissionControl, Queue, QueuedMessage};
+use super::Addr;
+use super::envelope::envelope;
 use super::room::Room;
 use super::ticket::Ticket;
-use super::view::MailboxView;
-use crate::address::Addr;
 use crate::ask::Ask;
-use crate::cell::Cell;
 use crate::cycle::{AskCycle, Wait};
 use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
+use crate::mailbox::{
+    Added, Admission, AdmissionControl, Envelope, MailboxView, Queue, QueuedMessage, drop_for_room,
+};
 use crate::message::Message;
+use crate::parts::{Actor, Cell};
 use crate::reply::Reply;
-use crate::traits::{Actor, MessageTo};
+use crate::traits::MessageTo;
 
 /// What a sender waits for at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {

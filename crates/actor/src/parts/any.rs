@@ -5,12 +5,11 @@ use std::any::type_name;
 use coact_core::cown::CownId;
 use coact_core::internals::BlockedSet;
 
-use super::{Addr, WeakAddr};
+use super::{Actor, Addr, WeakAddr};
 use crate::any::{AnyAddr, Erased};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::signal::{Peer, Signal};
-use crate::traits::Actor;
 
 impl<A: Actor> Peer for WeakAddr<A> {
     fn id(&self) -> ActorId {

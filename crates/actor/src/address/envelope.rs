@@ -1,0 +1,39 @@
+//! Messages without their type, for an actor of a certain type.
+
+use std::any::Any;
+use std::marker::PhantomData;
+
+use crate::mailbox::{Envelope, drop_for_room};
+use crate::message::Message;
+use crate::parts::{Actor, Cell};
+use crate::reply::Reply;
+use crate::traits::MessageTo;
+
+/// A message to an actor of type `A`.
+struct Addressed<A, M: Message> {
+    message: M,
+    reply: Reply<M::Reply>,
+    to: PhantomData<fn(A)>,
+}
+
+/// Puts a message, with its reply, into an envelope.
+pub(crate) fn envelope<A, M>(message: M, reply: Reply<M::Reply>) -> Box<dyn Envelope>
+where
+    A: Actor,
+    M: MessageTo<A>,
+{
+    Box::new(Addressed::<A, M> { message, reply, to: PhantomData })
+}
+
+impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
+    fn deliver(self: Box<Self>, cell: &mut dyn Any) {
+        let cell = cell
+            .downcast_mut::<Cell<A>>()
+            .expect("an envelope is delivered to the actor that it is addressed to");
+        cell.receive(self.message, self.reply);
+    }
+
+    fn drop_for_room(self: Box<Self>) -> &'static str {
+        drop_for_room(self.message, self.reply)
+    }
+}

@@ -1,0 +1,318 @@
+//! Addresses: how actors are reached.
+
+mod call;
+mod envelope;
+mod life;
+mod post;
+mod room;
+mod set;
+mod ticket;
+
+use std::any::type_name;
+use std::sync::Arc;
+
+use coact_core::behaviour::serve_here;
+use coact_core::cown::{AsCown, Read};
+use coact_core::credits::Permit;
+use coact_core::internals::SendPath;
+use coact_core::promise::Resolver;
+use coact_core::when;
+
+use crate::ask::Ask;
+use crate::cycle::{self, Wait};
+use crate::error::{AskError, SendError};
+use crate::in_flight::InFlightToken;
+use crate::mailbox::Envelope;
+use crate::message::Message;
+use crate::parts::{Actor, Addr, Cell, WeakAddr};
+use crate::reply::{Answer, Reply};
+use crate::traits::{MessageTo, SyncActor};
+
+pub(crate) use envelope::envelope;
+pub(crate) use set::Inside;
+
+impl<A: Actor> Addr<A> {
+    /// Sends a message. Returns at once; the actor handles it when its turn has come.
+    ///
+    /// **Cost.** That of a behaviour on one cown: one block from a pool and one atomic exchange.
+    ///
+    /// # Errors
+    /// The message is given back if the actor has ended, or if its mailbox is bounded and refuses
+    /// it. A message that is on its way when the actor ends is dropped, and reported as a dead
+    /// letter.
+    #[doc(alias = "tell")]
+    #[doc(alias = "cast")]
+    #[doc(alias = "do_send")]
+    #[inline(always)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        match self.cown().send_path() {
+            SendPath::Alone(cown) => when(cown, handling(message)),
+            SendPath::Grouped(cown) => when(cown, handling(message)),
+            SendPath::Slow => return self.send_marked(message),
+        }
+        Ok(())
+    }
+
+    /// As [`send`](Self::send), to an actor that is not as most are.
+    #[inline(never)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn send_marked<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let cown = self.cown();
+        let Some(batch) = cown.shared_state().calls_alone() else {
+            return self.send_elsewhere(message, Reply::unwanted());
+        };
+        serve_here(cown.unchecked(), batch, handling(message));
+        Ok(())
+    }
+
+    /// Passes a message on, together with the duty to answer it: the answer goes to whoever asked in
+    /// the first place.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Addr, Context, Handler, Message, spawn};
+    /// use coact::actor::{Receive, Reply};
+    ///
+    /// struct Double(u32);
+    /// impl Message for Double { type Reply = u32; }
+    ///
+    /// struct Worker;
+    /// impl Actor for Worker {}
+    /// impl Handler<Double> for Worker {
+    ///     fn handle(&mut self, n: Double, _: &mut Context<Self>) -> u32 { n.0 * 2 }
+    /// }
+    ///
+    /// struct Desk(Addr<Worker>);
+    /// impl Actor for Desk {}
+    /// impl Receive<Double> for Desk {
+    ///     fn receive(&mut self, n: Double, reply: Reply<u32>, _: &mut Context<Self>) {
+    ///         // Should the worker have ended, the ask fails.
+    ///         let _ = self.0.forward(n, reply);
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(spawn(Desk(spawn(Worker))).ask(Double(21)).wait(), Ok(42));
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); the reply fails.
+    #[doc(alias = "delegate")]
+    #[inline]
+    pub fn forward<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        reply.forwarded_to(|| (self.any(), self.queue_id()));
+        self.send_with_reply(message, reply)
+    }
+
+    /// Asks: sends a message, and returns what will be the answer.
+    ///
+    /// An actor that has ended fails the ask at once, and so does one that ends before it takes the
+    /// message.
+    ///
+    /// **Cost.** As [`send`](Self::send), and a promise.
+    #[doc(alias = "call")]
+    #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub fn ask<M>(&self, message: M) -> Ask<M::Reply>
+    where
+        M: MessageTo<A>,
+    {
+        let (reply, ask) = self.question::<M>();
+        let sent = self.send_with_reply(message, reply);
+        // The message is dropped before there is a result that its destructor's panic would leak.
+        if sent.is_err_and(|error| matches!(error, SendError::Full(_))) {
+            Ask::failed(AskError::Full)
+        } else {
+            ask
+        }
+    }
+
+    /// The two ends of an ask.
+    #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub(crate) fn question<M: Message>(&self) -> (Reply<M::Reply>, Ask<M::Reply>) {
+        let (reply, promise) = Reply::channel();
+        promise.owed_by(|f| {
+            write!(f, "the answer of actor `{}` to `{}`", type_name::<A>(), type_name::<M>())
+        });
+        let ask = Ask::new(promise);
+        match cycle::holder() {
+            None => (reply, ask),
+            Some(holder) => {
+                let wait = Wait::new(holder, self.any(), self.queue_id());
+                (reply.tracked(&wait), ask.tracked(wait))
+            }
+        }
+    }
+
+    /// Asks; gives the message back if it cannot be delivered. The in-flight token travels with the
+    /// message and is dropped with it, handled or not.
+    pub(crate) fn ask_with_token<M>(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>)
+    where
+        M: MessageTo<A>,
+    {
+        let (reply, ask) = self.question::<M>();
+        (ask, self.send_with_token(message, reply, token))
+    }
+
+    /// As [`send_with_reply`](Self::send_with_reply), with an in-flight token.
+    pub(crate) fn send_with_token<M>(
+        &self,
+        message: M,
+        reply: Reply<M::Reply>,
+        token: Option<InFlightToken>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let cown = self.cown();
+        let Some(token) = token.filter(|_| cown.is_plain()) else {
+            return self.send_with_reply(message, reply);
+        };
+        if let Some(wait) = reply.wait() {
+            self.send_tracked(envelope::<A, M>(message, reply), &wait, None, Some(token));
+        } else {
+            when(cown.unchecked(), move |cell| {
+                let _token = token;
+                cell.receive(message, reply);
+            });
+        }
+        Ok(())
+    }
+
+    /// Sends a message with its own reply. (One that is passed on is [forwarded](Self::forward).)
+    #[inline(always)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub(crate) fn send_with_reply<M>(
+        &self,
+        message: M,
+        reply: Reply<M::Reply>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        match reply.into_resolver() {
+            Ok(resolver) => self.send_with_resolver(message, resolver),
+            Err(reply) => self.send_slowly(message, reply),
+        }
+    }
+
+    /// Sends a message with what its answer goes to, if to anything.
+    #[inline(always)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub(crate) fn send_with_resolver<M>(
+        &self,
+        message: M,
+        resolver: Option<Resolver<Answer<M::Reply>>>,
+    ) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let path = self.cown().send_path();
+        if matches!(path, SendPath::Slow) {
+            return self.send_slowly(message, Reply::to(resolver));
+        }
+        let receive = move |cell: &mut Cell<A>| cell.receive_inline(message, Reply::to(resolver));
+        match path {
+            SendPath::Alone(cown) => when(cown, receive),
+            SendPath::Grouped(cown) => when(cown, receive),
+            SendPath::Slow => unreachable!("sent above"),
+        }
+        Ok(())
+    }
+
+    /// The same to an actor that is marked, or with a reply that is tracked.
+    #[inline(never)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn send_slowly<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let cown = self.cown();
+        if !cown.is_plain() {
+            return self.send_elsewhere(message, reply);
+        }
+        if let Some(wait) = reply.wait() {
+            self.send_tracked(envelope::<A, M>(message, reply), &wait, None, None);
+        } else {
+            when(cown.unchecked(), move |cell| cell.receive(message, reply));
+        }
+        Ok(())
+    }
+
+    /// Sends a message that a held actor waits for, and notes its place in the queue. The message is boxed,
+    /// so that one behaviour serves all types of messages. The permit is given back before the message is
+    /// handled, the token after that.
+    #[cold]
+    pub(crate) fn send_tracked(
+        &self,
+        envelope: Box<dyn Envelope>,
+        wait: &Arc<Wait>,
+        permit: Option<Permit>,
+        token: Option<InFlightToken>,
+    ) {
+        let hops = wait.hops();
+        let cown = self.cown();
+        let place = cown.spawn_placed(move |cell| {
+            let _token = token;
+            drop(permit);
+            envelope.deliver(cell);
+        });
+        wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
+    }
+
+    #[cold]
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn send_elsewhere<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        self.post(None, message, reply)
+    }
+
+    /// The actor as a member of a set that is held for reading: the closure gets `&A`, and readers
+    /// that stand next to each other in the actor's order run in parallel.
+    pub fn read(&self) -> Read<'_, A, Self>
+    where
+        A: SyncActor,
+    {
+        AsCown::read(self)
+    }
+}
+
+impl<A: Actor> WeakAddr<A> {
+    /// As [`Addr::send`].
+    ///
+    /// # Errors
+    /// See [`Addr::send`]; an actor whose last address is gone counts as ended.
+    pub fn send<M>(&self, message: M) -> Result<(), SendError<M>>
+    where
+        M: MessageTo<A>,
+    {
+        match self.upgrade() {
+            Some(address) => address.send(message),
+            None => Err(SendError::Stopped(message)),
+        }
+    }
+}
+
+/// Handles a message that was sent.
+#[inline(always)]
+fn handling<A: Actor, M: MessageTo<A>>(
+    message: M,
+) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+    move |cell| cell.receive_sent(message)
+}

@@ -1,0 +1,152 @@
+//! Questions of an actor to others.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use coact_core::cown::Held;
+use coact_core::internals::Continuation;
+use coact_core::promise::Resolver;
+use coact_core::{Broken, Cown};
+
+use crate::address::Inside;
+use crate::ask::{Ask, flatten};
+use crate::error::AskError;
+use crate::parts::{Actor, Addr, Cell, Context};
+use crate::reply::{Answer, Reply};
+use crate::traits::MessageTo;
+use crate::waiting;
+
+impl<A: Actor> Context<A> {
+    /// Asks another actor, and has the answer brought back to this one, as a message is: the closure
+    /// gets the actor when it has its turn. Meanwhile the actor takes other messages, so this can
+    /// never deadlock. If this actor ends or is restarted first, the closure is not called. It is dropped when the other
+    /// one answers, or drops the [`Reply`]; and an answer that is on its way keeps this actor alive. For a limit, use
+    /// [`ask_timeout`](Self::ask_timeout).
+    ///
+    /// **Cost.** That of a message there and one back.
+    pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)
+    where
+        B: Actor,
+        M: MessageTo<B>,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        let on_answer = OnAnswer { life: self.life(), then, by: PhantomData };
+        let own = self.take_lent().unwrap_or_else(|| self.address());
+        let resolver = Resolver::spawning(own.into_cown(), on_answer);
+        // A message that is not delivered fails its reply, which tells the closure.
+        drop(of.send_with_resolver(message, Some(resolver)));
+    }
+
+    /// Has the answer of an ask brought to this actor: as [`ask`](Self::ask).
+    pub fn on_answer<R, F>(&mut self, ask: Ask<R>, then: F)
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        let (inside, life) = (Inside(self.address()), self.life());
+        drop(ask.then(&inside, move |cell, answer| {
+            cell.call_in(life, |actor, context| then(actor, answer, context));
+        }));
+    }
+
+    /// As [`ask`](Self::ask), with a limit: after `timeout` the closure gets
+    /// [`AskError::Timeout`], and a later answer is dropped.
+    pub fn ask_timeout<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
+    where
+        B: Actor,
+        M: MessageTo<B>,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        self.on_answer(of.ask(message).timeout(timeout), then);
+    }
+
+    /// Asks another actor, and lets **messages and behaviours wait**, after the current handler, until
+    /// the answer has been handled: the actor goes on as if it had never been away. No worker waits.
+    ///
+    /// Several of them stack up: they are asked and handled one after the other, each once, and those
+    /// that a closure asks for come before any message. If the mailbox is bounded and lets senders
+    /// [wait](crate::mailbox::Mailbox::wait), this waits for room, too. A question whose answer (or room) needs this actor
+    /// in turn fails ([`AskError::Cycle`]), unless an answer on the way is given by hand: whoever has a
+    /// [`Reply`](crate::actor::Reply) may answer at any time, so what waits for one is never told that it waits for ever. That
+    /// ends with the timeout; there is no form without one, since an actor that never answers would hold this one
+    /// for ever.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Handler, Message, spawn};
+    /// use coact::actor::AskError;
+    /// use std::time::Duration;
+    ///
+    /// struct Clock(u64);
+    /// impl Actor for Clock {}
+    ///
+    /// struct Now;
+    /// impl Message for Now { type Reply = u64; }
+    /// impl Handler<Now> for Clock {
+    ///     fn handle(&mut self, _: Now, _: &mut Context<Self>) -> u64 { self.0 }
+    /// }
+    ///
+    /// struct Log { clock: coact::Addr<Clock>, at: Option<u64> }
+    /// impl Actor for Log {
+    ///     fn started(&mut self, context: &mut Context<Self>) {
+    ///         let second = Duration::from_secs(1);
+    ///         context.ask_await(&self.clock, Now, second, |log, now, _| log.at = now.ok());
+    ///     }
+    /// }
+    ///
+    /// let log = spawn(Log { clock: spawn(Clock(7)), at: None });
+    /// // Nobody sees a log without its time.
+    /// assert_eq!(coact::ask(&log, |log| log.at).wait(), Ok(Some(7)));
+    /// ```
+    pub fn ask_await<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
+    where
+        A: Send,
+        B: Actor,
+        M: MessageTo<B>,
+        F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
+    {
+        let of = of.clone();
+        // Asked by the future that holds the actor: so circles are found.
+        self.hold(Reply::unwanted(), move |actor, context| {
+            Box::pin(async move {
+                let answer = if of.makes_senders_wait::<M>() {
+                    waiting::ask_within(of.recipient(), message, timeout).await
+                } else {
+                    of.ask(message).timeout(timeout).await
+                };
+                then(actor, answer, context);
+            })
+        });
+    }
+}
+
+/// What an actor does with the answer to a question.
+struct OnAnswer<A, F> {
+    /// Which of its states has asked.
+    life: u32,
+    then: F,
+    by: PhantomData<fn(A)>,
+}
+
+impl<A, R, F> Continuation<Answer<R>> for OnAnswer<A, F>
+where
+    A: Actor,
+    R: Send + 'static,
+    F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+{
+    type State = Cell<A>;
+
+    #[inline(always)]
+    fn run(self, held: Held<'_, Cell<A>>, answer: Result<Answer<R>, Broken>) {
+        let (cell, own) = held.into_parts();
+        cell.call_with(Addr::new(own), self.life, |actor, context| {
+            (self.then)(actor, flatten(answer), context);
+        });
+    }
+
+    fn spawn(self, own: Cown<Cell<A>>, answer: Result<Answer<R>, Broken>) {
+        Addr::new(own).call_by_value(self.life, move |actor, context| {
+            (self.then)(actor, flatten(answer), context);
+        });
+    }
+}

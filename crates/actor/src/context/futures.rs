@@ -1,0 +1,90 @@
+//! Futures of an actor: beside it, and such as hold it.
+
+use std::future::Future;
+
+use coact_core::runtime::spawn_future;
+
+use crate::address::Inside;
+use crate::caught::Caught;
+use crate::hold;
+use crate::parts::{Actor, Context, HeldFuture};
+use crate::reply::Reply;
+
+impl<A: Actor> Context<A> {
+    /// Runs a future beside the actor, which goes on with other messages; its output is the answer.
+    /// The future borrows nothing of the actor's, and belongs to the asker: it goes on when the actor
+    /// restarts or ends.
+    pub fn detach<R, F>(&mut self, reply: Reply<R>, future: F)
+    where
+        R: Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+    {
+        drop(spawn_future(async move { reply.send(future.await) }));
+    }
+
+    /// Runs a future beside the actor, and brings its output back, as a message is: the closure gets
+    /// the actor when it has its turn. If the future panics, the closure is dropped. If this actor ends or
+    /// is restarted first, so are both.
+    #[doc(alias = "pipeToSelf")]
+    #[doc(alias = "pipe_to_self")]
+    pub fn spawn<R, F, T>(&mut self, future: F, then: T)
+    where
+        R: Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        T: FnOnce(&mut A, R, &mut Context<A>) + Send + 'static,
+    {
+        let (inside, life) = (Inside(self.address()), self.life());
+        let future = self.begun().future(future);
+        drop(spawn_future(future).then(&inside, move |cell, output| {
+            if let Ok(Some(output)) = output {
+                cell.call_in(life, |actor, context| then(actor, output, context));
+            }
+        }));
+    }
+
+    /// Holds the actor, after the current handler, until a future has ended; its output is the
+    /// answer. The future may use the actor's state all the while. **Messages and behaviours wait.**
+    /// An ask of an actor in it whose answer needs this actor in turn fails, with the circle:
+    /// [`AskError::Cycle`]; see [`ask`](Self::ask) for the form that needs not wait.
+    ///
+    /// The promise of a behaviour on cowns is no such ask, and not looked at: do not await one on a cown that
+    /// behaviours name together with this actor, since one of them may have the cown and wait for the
+    /// actor. Spawn a behaviour over both instead.
+    ///
+    /// Signals do not wait: a stop, a kill or a restart drops the future at its await.
+    ///
+    /// The future is [`Send`], so an actor that is to be held must be, too.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Context, Message, spawn};
+    /// use coact::actor::{Receive, Reply};
+    ///
+    /// struct Counter(u32);
+    /// impl Actor for Counter {}
+    ///
+    /// struct Tick;
+    /// impl Message for Tick { type Reply = u32; }
+    ///
+    /// impl Receive<Tick> for Counter {
+    ///     fn receive(&mut self, _: Tick, reply: Reply<u32>, context: &mut Context<Self>) {
+    ///         context.hold(reply, |counter, _| Box::pin(async move {
+    ///             coact::time::sleep(std::time::Duration::from_millis(1)).await.ok();
+    ///             counter.0 += 1;
+    ///             counter.0
+    ///         }));
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(spawn(Counter(41)).ask(Tick).wait(), Ok(42));
+    /// ```
+    pub fn hold<R, F>(&mut self, reply: Reply<R>, body: F)
+    where
+        A: Send,
+        R: Send + 'static,
+        F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
+    {
+        reply.held_by(|| self.this.any());
+        self.request(|extras| extras.holds.push_back(Caught::new(hold::request(reply, body))));
+    }
+}

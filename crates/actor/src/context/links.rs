@@ -1,0 +1,86 @@
+//! Links and monitors of an actor.
+
+use crate::any::AnyAddr;
+use crate::exit::ExitReason;
+use crate::monitor::{Down, Exited, MonitorId};
+use crate::parts::{Actor, Addr, Context};
+use crate::signal::{LinkChange, Signal};
+use crate::traits::{Receive, SendActor};
+
+impl<A: Actor> Context<A> {
+    /// Links this actor with another one: when either ends for a reason that is not
+    /// [normal](ExitReason::is_normal), so does the other, unless it [traps](Self::trap_exits)
+    /// exits. Linking with an actor that has ended counts as its end.
+    ///
+    /// The other one is given by any address of it: `&Addr`, `&WeakAddr`, `&AnyAddr`, `&Supervisor`. The link ends with the
+    /// state that has made it: at a restart, too. One that the other actor has made stays.
+    pub fn link(&mut self, other: impl Into<AnyAddr>) {
+        let (this, other) = (self.this.any(), other.into());
+        if this == other {
+            return;
+        }
+        // Ours first: should the other one have ended, its answer finds the link.
+        let life = self.life();
+        self.signal(Signal::Links(LinkChange::Link { other: other.peer(), by: Some(life) }));
+        if other.signal(Signal::Links(LinkChange::Link { other: this.peer(), by: None })).is_err() {
+            let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
+            self.signal(Signal::Exit { from: other.id(), reason });
+        }
+    }
+
+    /// Undoes a [link](Self::link), on both sides, whichever has made it.
+    pub fn unlink(&mut self, other: impl Into<AnyAddr>) {
+        let other = other.into();
+        self.signal(Signal::Links(LinkChange::Unlink(other.id())));
+        // An actor that has ended has no links.
+        let _ = other.signal(Signal::Links(LinkChange::Unlink(self.id())));
+    }
+
+    /// Delivers the ends of linked actors as [`Exited`] messages instead of ending with them, until
+    /// [`untrap_exits`](Self::untrap_exits) or a restart.
+    #[doc(alias = "process_flag")]
+    pub fn trap_exits(&mut self)
+    where
+        A: Receive<Exited>,
+    {
+        let (this, life) = (self.weak(), self.life());
+        let tell = move |exited| this.notify(life, exited);
+        self.signal(Signal::Links(LinkChange::TrapExits { tell: Some(Box::new(tell)), life }));
+    }
+
+    /// Undoes [`trap_exits`](Self::trap_exits): the ends of linked actors end this one again.
+    pub fn untrap_exits(&mut self) {
+        let life = self.life();
+        self.signal(Signal::Links(LinkChange::TrapExits { tell: None, life }));
+    }
+
+    /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The other one is given as to
+    /// [`link`](Self::link). The monitor ends with this actor, at its restart, or by [`demonitor`](Self::demonitor).
+    #[doc(alias = "watch")]
+    pub fn monitor(&mut self, other: impl Into<AnyAddr>) -> MonitorId
+    where
+        A: Receive<Down>,
+    {
+        let (this, life) = (self.weak(), self.life());
+        let (other, id) = (other.into(), MonitorId::next());
+        self.begun().monitor(id, |place| {
+            other.watch_down(id, move |down| {
+                drop(place);
+                this.notify(life, down);
+            })
+        });
+        id
+    }
+
+    /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] that is on its way still comes.
+    pub fn demonitor(&mut self, monitor: MonitorId) {
+        self.begun().demonitor(monitor);
+    }
+
+    /// Spawns an actor that is [linked](Self::link) with this one.
+    pub fn spawn_linked<B: SendActor>(&mut self, child: B) -> Addr<B> {
+        let child = crate::spawn::spawn(child);
+        self.link(&child);
+        child
+    }
+}

@@ -1,0 +1,51 @@
+//! What a handler gets beside its actor and the message.
+
+mod asking;
+mod futures;
+mod idle_timeout;
+mod links;
+mod sending;
+mod stash;
+
+use std::fmt;
+
+use crate::exit::ExitReason;
+use crate::id::ActorId;
+use crate::parts::{Actor, Addr, Context, WeakAddr};
+
+pub use idle_timeout::ReceiveTimeout;
+
+impl<A: Actor> Context<A> {
+    /// The actor's address.
+    pub fn address(&self) -> Addr<A> {
+        self.this.upgrade().expect("a running actor has an address, or was given one for its end")
+    }
+
+    /// The actor's address, without keeping it alive.
+    pub fn weak(&self) -> WeakAddr<A> {
+        self.this.clone()
+    }
+
+    /// The actor's identity.
+    pub fn id(&self) -> ActorId {
+        self.this.id()
+    }
+
+    /// Stops the actor after the current message, with [`ExitReason::Normal`].
+    pub fn stop(&mut self) {
+        self.stop_with(ExitReason::Normal);
+    }
+
+    /// Stops the actor after the current message.
+    pub fn stop_with(&mut self, reason: ExitReason) {
+        self.request(|extras| {
+            extras.stop.get_or_insert(reason);
+        });
+    }
+}
+
+impl<A: Actor> fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({:?})", self.this)
+    }
+}

@@ -1,0 +1,181 @@
+//! The parts of an actor: its trait, its cell, its context and its addresses.
+//!
+//! These types know of one another, so they are defined in one place; what they can do is in the modules above.
+
+mod address;
+mod any;
+mod context;
+mod own;
+mod weak;
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use coact_core::internals::{InterruptibleHandle, ThreadBound};
+use coact_core::{Cown, WeakCown};
+use parking_lot::Mutex;
+
+use crate::begun::BegunByState;
+use crate::caught::Caught;
+use crate::exit::ExitReason;
+use crate::lifecycle::Core;
+use crate::mailbox::Stash;
+use crate::outbox::Outbox;
+use crate::stream::Feeds;
+use crate::timeouts::Timeouts;
+
+/// State with an address, messages and a life: the type of an actor.
+///
+/// All hooks have defaults, so the least is `impl Actor for Account {}`. They run as messages do:
+/// on the actor's host, one thing at a time. A hook that is to await something uses
+/// [`Context::hold`]: messages wait until its future has ended.
+///
+/// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`]. One that
+/// is not lives on the thread of a [`Pump`](coact_core::runtime::Pump): [`actor_local`](crate::actor::actor_local).
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Context, Handler, Message, spawn};
+///
+/// struct Account { balance: i64 }
+/// impl Actor for Account {}
+///
+/// struct Deposit(i64);
+/// impl Message for Deposit { type Reply = i64; }
+///
+/// impl Handler<Deposit> for Account {
+///     fn handle(&mut self, message: Deposit, _: &mut Context<Self>) -> i64 {
+///         self.balance += message.0;
+///         self.balance
+///     }
+/// }
+///
+/// let account = spawn(Account { balance: 0 });
+/// account.send(Deposit(5))?;
+/// assert_eq!(account.ask(Deposit(7)).wait()?, 12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "gen_server")]
+#[doc(alias = "process")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an actor",
+    label = "an actor is needed here",
+    note = "derive it: `#[derive(Actor)]`, or write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
+)]
+pub trait Actor: Sized + 'static {
+    /// Called once, before the first message.
+    fn started(&mut self, context: &mut Context<Self>) {
+        let _ = context;
+    }
+
+    /// Called on the new state after a restart, before the next message. By default, as
+    /// [`started`](Self::started).
+    fn restarted(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
+        let _ = reason;
+        self.started(context);
+    }
+
+    /// Called before the state is dropped, at a stop as at a restart, unless the actor is
+    /// [killed](crate::Addr::kill). After a panic the state is as the panic left it.
+    ///
+    /// A panic in it is told as [`ActorFailed`](crate::pubsub::ActorFailed), and becomes the reason of an end whose
+    /// own was [normal](ExitReason::is_normal).
+    fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
+        let _ = (reason, context);
+    }
+}
+
+/// The address of an actor: one pointer, cheap to clone, to send from any thread.
+///
+/// Messages from one sender arrive in the order in which they were sent, and more: the order is
+/// causal, and one with that of behaviours. An address is a member of a behaviour's set, where it
+/// gives `&mut A`, or, with [`read`](Self::read), `&A`:
+///
+/// ```
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, ask, spawn, when};
+///
+/// struct Account { balance: i64 }
+/// impl Actor for Account {}
+///
+/// let (a, b) = (spawn(Account { balance: 100 }), spawn(Account { balance: 0 }));
+/// when((&a, &b), |(a, b)| {
+///     a.balance -= 30;
+///     b.balance += 30;
+/// });
+/// let sum = ask((a.read(), b.read()), |(a, b)| (a.balance, b.balance));
+/// assert_eq!(sum.wait(), Ok((70, 30)));
+/// ```
+///
+/// A behaviour that panics fails every actor that it held exclusively, once. One that names an actor
+/// that has ended is skipped ([`Broken::Closed`](coact_core::Broken::Closed)).
+///
+/// When the last address of an actor is dropped, the actor handles the messages that it has
+/// (suspended or not), and ends.
+#[doc(alias = "ActorRef")]
+#[doc(alias = "Pid")]
+pub struct Addr<A: Actor> {
+    pub(crate) cown: InterruptibleHandle<Cell<A>>,
+}
+
+/// An address that does not keep the actor alive.
+#[doc(alias = "WeakActorRef")]
+pub struct WeakAddr<A: Actor>(pub(crate) WeakCown<Cell<A>>);
+
+/// An actor's view of itself: its address, and what it can ask of the runtime.
+#[doc(alias = "ActorContext")]
+pub struct Context<A: Actor> {
+    pub(crate) this: WeakAddr<A>,
+    /// `None` until the actor first needs one of these.
+    pub(crate) extras: Option<Box<Mutex<ContextExtras<A>>>>,
+    /// While an answer is handled: the address that has come with it, until a question takes it.
+    pub(crate) lent: Option<Cown<Cell<A>>>,
+}
+
+/// What few actors need: pending operations, the stash, streams, timeouts.
+pub(crate) struct ContextExtras<A: Actor> {
+    /// A stop that is pending.
+    pub(crate) stop: Option<ExitReason>,
+    /// Futures that are to hold the actor.
+    pub(crate) holds: VecDeque<Caught<HoldRequest<A>>>,
+    pub(crate) stash: Stash,
+    pub(crate) feeds: Feeds,
+    pub(crate) timeouts: Timeouts<TimeoutAction<A>>,
+    /// Which of the actor's states this belongs to.
+    pub(crate) life: u32,
+    /// What ends with that state.
+    pub(crate) begun: BegunByState,
+    /// Told that the runtime is about to end; returns whether the actor ends by itself.
+    pub(crate) on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
+    pub(crate) outbox: Outbox,
+}
+
+/// What an actor does when one of its timeouts fires.
+pub(crate) type TimeoutAction<A> = Box<dyn FnMut(&mut A, &mut Context<A>) + Send>;
+
+/// The state of an actor's cown.
+pub struct Cell<A: Actor> {
+    /// `None` while a future holds the actor, and once it has ended.
+    pub(crate) body: Option<Body<A>>,
+    /// The actor's address while there is no context, which has it otherwise.
+    pub(crate) this: Option<WeakAddr<A>>,
+    pub(crate) core: Core,
+}
+
+/// The actor and what its handlers get beside it: they move together.
+pub(crate) struct Body<A: Actor> {
+    pub(crate) actor: ThreadBound<A>,
+    pub(crate) context: Context<A>,
+}
+
+/// The future of a handler that holds its actor; see [`Context::hold`].
+pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
+
+/// The future that a handler wants to hold the actor, to be made of the actor's state and of the place where that comes back to.
+pub(crate) type HoldRequest<A> =
+    Box<dyn FnOnce(Body<A>, Returned<A>) -> HeldFuture<'static, ()> + Send>;
+
+/// Where the actor's state comes back to.
+pub(crate) type Returned<A> = Arc<Mutex<Option<Body<A>>>>;
