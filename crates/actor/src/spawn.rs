@@ -208,6 +208,13 @@ impl<A: Actor> Spawn<A> {
     }
 }
 
+/// Without what was to have the name: of one type for all actors.
+impl<A: Actor> From<NameTaken<Spawn<A>>> for NameTaken {
+    fn from(taken: NameTaken<Spawn<A>>) -> Self {
+        taken.map(drop)
+    }
+}
+
 impl<A: Actor> fmt::Debug for Spawn<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spawn")

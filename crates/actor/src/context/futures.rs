@@ -45,7 +45,7 @@ impl<A: Actor> Context<A> {
     /// Holds the actor, after the current handler, until a future has ended; its output is the
     /// answer. The future may use the actor's state all the while. **Messages and behaviours wait.**
     /// An ask of an actor in it whose answer needs this actor in turn fails, with the circle:
-    /// [`AskError::Cycle`]; see [`ask`](Self::ask) for the form that needs not wait.
+    /// [`AskError::Cycle`](crate::actor::AskError::Cycle); see [`ask`](Self::ask) for the form that needs not wait.
     ///
     /// The promise of a behaviour on cowns is no such ask, and not looked at: do not await one on a cown that
     /// behaviours name together with this actor, since one of them may have the cown and wait for the

@@ -18,7 +18,7 @@ impl<A: Actor> Context<A> {
     /// can never deadlock. `then` gets the outcome as a message; a message that was not sent comes back with it.
     ///
     /// Messages that are sent so to one recipient arrive in the order of these calls, and so do their outcomes; one that is
-    /// [sent](Addr::send) otherwise may come before those that wait. What is handed over is sent whatever
+    /// [sent](crate::Addr::send) otherwise may come before those that wait. What is handed over is sent whatever
     /// becomes of this actor. **There is no limit to what waits here**: an actor that is to slow down with its
     /// recipient uses [`send_await`](Self::send_await).
     ///

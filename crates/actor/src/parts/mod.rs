@@ -32,7 +32,7 @@ use crate::timeouts::Timeouts;
 /// on the actor's host, one thing at a time. A hook that is to await something uses
 /// [`Context::hold`]: messages wait until its future has ended.
 ///
-/// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`]. One that
+/// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`](crate::actor::SendActor). One that
 /// is not lives on the thread of a [`Pump`](coact_core::runtime::Pump): [`actor_local`](crate::actor::actor_local).
 ///
 /// ```

@@ -5,9 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::id::ActorId;
-use crate::parts::Actor;
-use crate::spawn::Spawn;
-use crate::supervise::Child;
 
 /// There is no such actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,20 +59,6 @@ pub struct NameTaken<T = ()> {
 impl<T> NameTaken<T> {
     pub(crate) fn map<U>(self, give_back: impl FnOnce(T) -> U) -> NameTaken<U> {
         NameTaken { name: self.name, holder: self.holder, unused: give_back(self.unused) }
-    }
-}
-
-/// Without what was to have the name: of one type for all actors.
-impl<A: Actor> From<NameTaken<Spawn<A>>> for NameTaken {
-    fn from(taken: NameTaken<Spawn<A>>) -> Self {
-        taken.map(drop)
-    }
-}
-
-/// Without what was to have the name: of one type for all children.
-impl<A: Actor> From<NameTaken<Child<A>>> for NameTaken {
-    fn from(taken: NameTaken<Child<A>>) -> Self {
-        taken.map(drop)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Stop {
 
 impl Attached {
     /// Stops reading, and drops the stream. Items that were polled before are still handled, and then
-    /// the end is told: [`StreamEnd::Detached`]. Returns whether that came in time: whether the
+    /// the end is told: [`StreamEnd::Detached`](crate::stream::StreamEnd::Detached). Returns whether that came in time: whether the
     /// stream had not ended.
     pub fn detach(&self) -> bool {
         self.stop(Stop::Detached)

@@ -13,7 +13,7 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::{Timer, after};
 use parking_lot::Mutex;
 
-use super::child_handle::ChildHandle;
+use super::child_handle::{AnyChild, ChildHandle};
 use super::error::ChildError;
 use super::info::ChildInfo;
 use super::notice;
@@ -22,6 +22,7 @@ use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::parts::{Actor, Addr, Context, WeakAddr};
+use crate::signal::Signal;
 use crate::supervision::{ChildEvent, Overseer};
 use crate::traits::Handler;
 
@@ -163,7 +164,7 @@ impl SupervisorActor {
     fn perform(&mut self, action: Action, context: &mut Context<Self>) {
         let handles = &self.table().handles;
         match action {
-            Action::Start { child, run } => handles[&child].start(context.weak(), run),
+            Action::Start { child, run } => handles[&child].start(Box::new(context.weak()), run),
             Action::Stop { child, run, mode, last } => handles[&child].stop(run, mode, last),
             Action::Kill { child } => {
                 handles[&child].kill();
@@ -431,5 +432,31 @@ impl Message for Children {
 impl Handler<Children> for SupervisorActor {
     fn handle(&mut self, _: Children, _: &mut Context<Self>) -> Vec<ChildInfo> {
         self.table().info()
+    }
+}
+
+/// A child that is a supervisor: it takes its own children down before it goes down.
+pub(crate) struct ChildSupervisor(pub(crate) Addr<SupervisorActor>);
+
+impl AnyChild for ChildSupervisor {
+    fn id(&self) -> ActorId {
+        self.0.id()
+    }
+
+    fn push_signal(&self, signal: Signal) {
+        self.0.push_signal(signal);
+    }
+
+    fn push_signal_first(&self, signal: Signal) {
+        self.0.push_signal_first(signal);
+    }
+
+    fn stop(&self, run: u64, last: bool) {
+        // A supervisor that has ended has no children left to stop.
+        let _ = self.0.send(StopRequest::by_supervisor(run, last));
+    }
+
+    fn drain(&self, run: u64, last: bool) {
+        self.stop(run, last);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::actor::{StopRequest, SupervisorActor};
 use super::strategy::StopMode;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::parts::{Actor, Addr, WeakAddr};
+use crate::parts::{Actor, Addr};
 use crate::signal::Signal;
+use crate::supervision::Overseer;
 
 /// Keeps a child alive; the child ends when this is dropped.
 pub(crate) struct ChildHandle {
@@ -21,16 +21,17 @@ impl ChildHandle {
         Self { child: Box::new(address), name, is_supervisor: false }
     }
 
-    pub(crate) fn supervisor(address: Addr<SupervisorActor>, name: Option<Arc<str>>) -> Self {
-        Self { child: Box::new(ChildSupervisor(address)), name, is_supervisor: true }
+    /// A child that is a supervisor.
+    pub(crate) fn supervisor(child: impl AnyChild + 'static, name: Option<Arc<str>>) -> Self {
+        Self { child: Box::new(child), name, is_supervisor: true }
     }
 
     pub(crate) fn id(&self) -> ActorId {
         self.child.id()
     }
 
-    pub(crate) fn start(&self, by: WeakAddr<SupervisorActor>, run: u64) {
-        self.child.push_signal(Signal::Start { by: Box::new(by), run });
+    pub(crate) fn start(&self, by: Box<dyn Overseer>, run: u64) {
+        self.child.push_signal(Signal::Start { by, run });
     }
 
     pub(crate) fn stop(&self, run: u64, mode: StopMode, last: bool) {
@@ -64,7 +65,7 @@ impl Drop for ChildHandle {
 }
 
 /// The address of a child, without its type.
-trait AnyChild: Send {
+pub(crate) trait AnyChild: Send {
     fn id(&self) -> ActorId;
     fn push_signal(&self, signal: Signal);
     fn push_signal_first(&self, signal: Signal);
@@ -91,31 +92,5 @@ impl<A: Actor> AnyChild for Addr<A> {
 
     fn drain(&self, run: u64, _: bool) {
         self.drain_run(run);
-    }
-}
-
-/// A child that is a supervisor: it takes its own children down before it goes down.
-struct ChildSupervisor(Addr<SupervisorActor>);
-
-impl AnyChild for ChildSupervisor {
-    fn id(&self) -> ActorId {
-        self.0.id()
-    }
-
-    fn push_signal(&self, signal: Signal) {
-        self.0.push_signal(signal);
-    }
-
-    fn push_signal_first(&self, signal: Signal) {
-        self.0.push_signal_first(signal);
-    }
-
-    fn stop(&self, run: u64, last: bool) {
-        // A supervisor that has ended has no children left to stop.
-        let _ = self.0.send(StopRequest::by_supervisor(run, last));
-    }
-
-    fn drain(&self, run: u64, last: bool) {
-        self.stop(run, last);
     }
 }

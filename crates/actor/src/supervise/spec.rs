@@ -272,6 +272,13 @@ impl<A: Actor> Parts for Child<A> {
     }
 }
 
+/// Without what was to have the name: of one type for all children.
+impl<A: Actor> From<NameTaken<Child<A>>> for NameTaken {
+    fn from(taken: NameTaken<Child<A>>) -> Self {
+        taken.map(drop)
+    }
+}
+
 impl<A: Actor> std::fmt::Debug for Child<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Child")

@@ -7,7 +7,9 @@ use std::time::Duration;
 use coact_core::Promise;
 use coact_core::internals::ThreadBound;
 
-use super::actor::{ChildTable, Children, Command, Execute, StopRequest, SupervisorActor};
+use super::actor::{
+    ChildSupervisor, ChildTable, Children, Command, Execute, StopRequest, SupervisorActor,
+};
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
 use super::error::{ChildError, StartError};
@@ -266,7 +268,7 @@ impl Parts for Tree {
         let mut make = SupervisorActor::factory(self.table);
         let factory = Box::new(move || ThreadBound::free(make()));
         let address = settings.make(claim, |this| Cell::supervised(this, factory));
-        let handle = ChildHandle::supervisor(address.clone(), self.name);
+        let handle = ChildHandle::supervisor(ChildSupervisor(address.clone()), self.name);
         Ok((Supervisor::new(address, true), ChildParts { handle, spec: self.spec }))
     }
 }
