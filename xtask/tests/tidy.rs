@@ -55,6 +55,11 @@ fn modules_of_the_core_use_those_below_them_only() {
     assert_stack("core", "The stack of `crates/core`");
 }
 
+#[test]
+fn modules_of_the_actors_use_those_below_them_only() {
+    assert_stack("actor", "The stack of `crates/actor`");
+}
+
 /// The modules of a crate are those of the table behind the heading in ARCHITECTURE.md, and each uses only those above it
 /// there.
 fn assert_stack(name: &str, heading: &str) {

@@ -9,8 +9,9 @@ use coact_core::Runtime;
 use coact_core::runtime::{BuildError, Builder, EnterGuard, RuntimeHandle, ShutdownReport};
 
 use crate::host::Hosts;
-pub use crate::host::{CALLER_BATCH, Host, PumpActors, Spread};
+pub use crate::host::{CALLER_BATCH, Host, Spread};
 use crate::parts::Addr;
+pub use crate::pump_actors::PumpActors;
 use crate::spawn::actor;
 use crate::traits::SendActor;
 

@@ -1,6 +1,5 @@
 //! Where an actor runs.
 
-mod local;
 mod pool;
 mod spread;
 
@@ -14,7 +13,6 @@ use crate::id::ActorId;
 use crate::parts::{Actor, Addr, Cell};
 use crate::shared_state::SharedState;
 
-pub use local::PumpActors;
 pub(crate) use pool::{Hosts, Lease};
 pub use spread::Spread;
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{Actor, Addr, Context, ContextExtras, HoldRequest, TimeoutAction, WeakAddr};
+use crate::attached::Feeds;
 use crate::begun::{Begun, BegunByState};
 use crate::caught::Caught;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
 use crate::outbox::Outbox;
 use crate::signal::Signal;
-use crate::stream::Feeds;
 use crate::timeouts::Timeouts;
 
 /// The extras of a context that is gone; what belongs to the state ends when this is dropped.

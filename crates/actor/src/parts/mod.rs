@@ -17,13 +17,13 @@ use coact_core::internals::{InterruptibleHandle, ThreadBound};
 use coact_core::{Cown, WeakCown};
 use parking_lot::Mutex;
 
+use crate::attached::Feeds;
 use crate::begun::BegunByState;
 use crate::caught::Caught;
 use crate::exit::ExitReason;
 use crate::lifecycle::Core;
 use crate::mailbox::Stash;
 use crate::outbox::Outbox;
-use crate::stream::Feeds;
 use crate::timeouts::Timeouts;
 
 /// State with an address, messages and a life: the type of an actor.

@@ -16,7 +16,8 @@ use crate::parts::{Actor, Addr, WeakAddr};
 use crate::service::Service;
 use crate::topic::Named;
 
-pub use error::{LookupError, NameTaken, RegisterError};
+pub use crate::lookup_error::LookupError;
+pub use error::{NameTaken, RegisterError};
 pub(crate) use table::{Table, Tenancy};
 pub use uid::{BadUid, Uid};
 pub use wait_for::WaitFor;

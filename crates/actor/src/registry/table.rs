@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{LookupError, NameTaken};
+use super::NameTaken;
+use crate::lookup_error::LookupError;
+
 use crate::any::AnyAddr;
 use crate::id::ActorId;
 use crate::parts::{Actor, Addr, WeakAddr};

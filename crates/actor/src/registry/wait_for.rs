@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use coact_core::Promise;
 
-use super::LookupError;
+use crate::lookup_error::LookupError;
+
 use super::table::{OnRegistered, Table};
 use crate::any::AnyAddr;
 use crate::park::AWAIT;

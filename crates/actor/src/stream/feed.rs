@@ -12,7 +12,7 @@ use coact_core::{Broken, Promise};
 use futures_core::Stream;
 use parking_lot::Mutex;
 
-use super::attached::{Attached, FeedNumber, Stop};
+use crate::attached::{Attached, FeedNumber, Stop};
 use crate::caught::Caught;
 use crate::exit::ExitReason;
 use crate::message::Message;

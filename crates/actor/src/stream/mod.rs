@@ -3,11 +3,9 @@
 
 // `feed` is the way in, `offer` the way out.
 
-mod attached;
 mod feed;
 mod offer;
 
-pub use attached::Attached;
-pub(crate) use attached::Feeds;
+pub use crate::attached::Attached;
 pub use feed::{Feed, StreamEnd};
 pub use offer::{ActorStream, ConsumerGone, Demand, OfferEnd, PushError, StreamId};

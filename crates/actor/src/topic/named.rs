@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::Topic;
-use crate::registry::LookupError;
+use crate::lookup_error::LookupError;
 use crate::service::Service;
 
 /// The topic of that name in the current runtime and the others of its group: it is made when it is first asked

@@ -1,4 +1,4 @@
-//! The streams that an actor reads.
+//! Streams that an actor reads, as its state knows them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 
 /// A stream that an actor reads. Dropping this lets it go on.
 #[derive(Clone)]
-pub struct Attached(pub(super) Arc<Mutex<Option<Resolver<Stop>>>>);
+pub struct Attached(pub(crate) Arc<Mutex<Option<Resolver<Stop>>>>);
 
 /// Why a stream is left before its end.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     Detached,
     /// The state that has attached it is gone.
     StateGone,
@@ -52,13 +52,13 @@ impl fmt::Debug for Attached {
 /// The streams that a state of an actor has attached, and that have not told their end. They are
 /// left when it is dropped.
 #[derive(Default)]
-pub(crate) struct Feeds(pub(super) BTreeMap<FeedNumber, Attached>);
+pub(crate) struct Feeds(pub(crate) BTreeMap<FeedNumber, Attached>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FeedNumber(u64);
+pub(crate) struct FeedNumber(u64);
 
 impl FeedNumber {
-    pub(super) fn next() -> Self {
+    pub(crate) fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // ORDERING: Relaxed. Only distinct.
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -66,12 +66,12 @@ impl FeedNumber {
 }
 
 impl Feeds {
-    pub(super) fn has(&self, number: FeedNumber) -> bool {
+    pub(crate) fn has(&self, number: FeedNumber) -> bool {
         self.0.contains_key(&number)
     }
 
     /// Returns whether it was there.
-    pub(super) fn forget(&mut self, number: FeedNumber) -> bool {
+    pub(crate) fn forget(&mut self, number: FeedNumber) -> bool {
         self.0.remove(&number).is_some()
     }
 }
