@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod circles;
 pub mod layers;
 pub mod links;
 pub mod modules;

@@ -39,7 +39,7 @@ impl<'a> File<'a> {
     }
 
     /// Whether it is for tests alone.
-    fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         let names = ["tests", "loom"];
         self.module.iter().any(|part| names.contains(&part.as_str()) || part.ends_with("_in_model"))
     }
@@ -102,13 +102,15 @@ fn exports(files: &[File<'_>]) -> BTreeMap<String, String> {
 }
 
 /// The paths from the crate's root that a file names outside of tests.
-fn uses(file: &File<'_>) -> Vec<Vec<String>> {
+pub(crate) fn uses(file: &File<'_>) -> Vec<Vec<String>> {
     let code = code(file.text);
     let mut found = Vec::new();
     for start in ["crate::", "super::"] {
         for (at, _) in code.match_indices(start) {
             let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == ':';
-            if code[..at].chars().next_back().is_some_and(is_name) {
+            let is_part = code[..at].chars().next_back().is_some_and(is_name);
+            // `pub(in crate::..)` says who may see something, and uses nothing.
+            if is_part || code[..at].ends_with("(in ") {
                 continue;
             }
             let paths = spread(tree_at(&code[at..]));
@@ -119,7 +121,7 @@ fn uses(file: &File<'_>) -> Vec<Vec<String>> {
 }
 
 /// A path as it is from the crate's root.
-fn from_root(file: &File<'_>, path: &[String]) -> Option<Vec<String>> {
+pub(crate) fn from_root(file: &File<'_>, path: &[String]) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     let skipped = ups.max(usize::from(path[0] == "crate"));
     let base = if ups > 0 { file.module.len().checked_sub(ups)? } else { 0 };
@@ -143,7 +145,7 @@ fn tree_at(text: &str) -> &str {
 }
 
 /// The paths of a tree: of `a::{b, c::d}`, `a::b` and `a::c::d`.
-fn spread(tree: &str) -> Vec<Vec<String>> {
+pub(crate) fn spread(tree: &str) -> Vec<Vec<String>> {
     let Some((head, rest)) = tree.split_once('{') else {
         let path = tree.split(" as ").next().unwrap_or_default();
         let parts = path.split("::").map(str::trim).filter(|part| !part.is_empty());
@@ -171,7 +173,7 @@ fn branches(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The text without comments, and without what stands behind the tests' attribute at its end.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let is_tests = |line: &str| line.starts_with("#[cfg(") && line.contains("test");
     let mut lines = text.lines().peekable();
     let mut kept = String::new();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use coact_xtask::{layers, links, modules, promises, source, tree};
+use coact_xtask::{circles, layers, links, modules, promises, source, tree};
 
 /// All Rust files of the project.
 fn rust_files() -> Vec<PathBuf> {
@@ -67,17 +67,33 @@ fn assert_stack(name: &str, heading: &str) {
     let architecture = tree::text(&root.join("ARCHITECTURE.md"));
     let stack = modules::listed(&architecture, heading);
     assert!(!stack.is_empty(), "ARCHITECTURE.md has no table behind {heading:?}");
-    let folder = root.join("crates").join(name).join("src");
-    let texts: Vec<(String, String)> = tree::files(&folder, "rs")
-        .iter()
-        .map(|path| {
-            let below = path.strip_prefix(&folder).unwrap_or(path).display().to_string();
-            (below.replace('\\', "/"), tree::text(path))
-        })
-        .collect();
+    let texts = texts_of(&root.join("crates").join(name).join("src"));
     let files: Vec<_> = texts.iter().map(|(path, text)| modules::File::new(path, text)).collect();
     let rule = format!("the stack of modules (ARCHITECTURE.md, {heading:?}) is broken:");
     assert_none(&modules::misplaced(&stack, &files), &rule);
+}
+
+/// The Rust files below a folder, each with its path from there.
+fn texts_of(folder: &Path) -> Vec<(String, String)> {
+    let texts = tree::files(folder, "rs").into_iter().map(|path| {
+        let below = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        (below.replace('\\', "/"), tree::text(&path))
+    });
+    texts.collect()
+}
+
+#[test]
+fn no_files_of_a_crate_use_one_another_in_a_circle() {
+    let mut wrong = Vec::new();
+    for manifest in tree::files(&tree::root(), "toml") {
+        let folder = manifest.parent().unwrap_or(&manifest).join("src");
+        let texts = if folder.is_dir() { texts_of(&folder) } else { Vec::new() };
+        let files: Vec<_> =
+            texts.iter().map(|(path, text)| modules::File::new(path, text)).collect();
+        let circles = circles::circles(&files);
+        wrong.extend(circles.iter().map(|circle| format!("{}: {circle}", short(&folder))));
+    }
+    assert_none(&wrong, "these files use one another in a circle:");
 }
 
 #[test]

@@ -6,8 +6,6 @@
 
 use std::fmt;
 
-use crate::operation::Change;
-
 /// An amount of money in cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cents(pub u64);
@@ -56,6 +54,21 @@ pub enum Reason {
     NotEmpty,
     /// The balance, or the total of an audit, would not fit.
     LimitExceeded,
+}
+
+/// What an operation on one account does to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Opens it with this balance.
+    Open(Cents),
+    Deposit(Cents),
+    Withdraw(Cents),
+    /// Stops all movements.
+    Freeze,
+    /// Allows them again.
+    Unfreeze,
+    /// Ends an empty account for good.
+    Close,
 }
 
 impl Account {

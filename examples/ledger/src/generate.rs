@@ -6,9 +6,9 @@
 
 use clap::Args;
 
-use crate::account::{Account, AccountId, Cents, Status};
+use crate::account::{Account, AccountId, Cents, Change, Status};
 use crate::ledger::Ledger;
-use crate::operation::{Change, Operation};
+use crate::operation::Operation;
 use crate::random::Random;
 use crate::sequential::{execute, unopened};
 

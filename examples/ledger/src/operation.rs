@@ -6,7 +6,7 @@
 use std::fmt;
 use std::slice;
 
-use crate::account::{AccountId, Cents};
+use crate::account::{AccountId, Cents, Change};
 
 /// The longest account name, in bytes.
 const MAX_NAME: usize = 64;
@@ -22,21 +22,6 @@ pub enum Operation {
     Split { amount: Cents, from: AccountId, to: Box<[AccountId]> },
     /// Adds up the balances; only reads.
     Audit(Box<[AccountId]>),
-}
-
-/// What an operation does to its only account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Opens it with this balance.
-    Open(Cents),
-    Deposit(Cents),
-    Withdraw(Cents),
-    /// Stops all movements.
-    Freeze,
-    /// Allows them again.
-    Unfreeze,
-    /// Ends an empty account for good.
-    Close,
 }
 
 /// Why a line is no operation. Such a line changes nothing.

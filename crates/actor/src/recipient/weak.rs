@@ -4,12 +4,11 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-use super::{Recipient, Takes};
+use super::Recipient;
+use super::takes::{Takes, Upgrades};
 use crate::error::SendError;
 use crate::id::ActorId;
 use crate::message::Message;
-use crate::parts::{Actor, WeakAddr};
-use crate::traits::MessageTo;
 
 /// A [`Recipient`] that does not keep its actor alive.
 ///
@@ -50,32 +49,23 @@ enum Of<M: Message> {
     Other(Weak<dyn Takes<M>>),
 }
 
-/// A weak address of an actor that takes a kind of message.
-pub(crate) trait Upgrades<M: Message>: Send + Sync {
-    /// The full address, unless there is none any more.
-    fn upgrade(&self) -> Option<Recipient<M>>;
-}
-
-impl<A: Actor, M: MessageTo<A>> Upgrades<M> for WeakAddr<A> {
-    fn upgrade(&self) -> Option<Recipient<M>> {
-        WeakAddr::upgrade(self).map(Recipient::from)
+impl<M: Message> Recipient<M> {
+    /// A recipient that does not keep the actor alive.
+    pub fn downgrade(&self) -> WeakRecipient<M> {
+        let of = match self.0.downgrade() {
+            Some(actor) => Of::Actor(actor),
+            None => Of::Other(Arc::downgrade(&self.0)),
+        };
+        WeakRecipient { id: self.id(), of }
     }
 }
 
 impl<M: Message> WeakRecipient<M> {
-    pub(super) fn of_actor(id: ActorId, actor: Arc<dyn Upgrades<M>>) -> Self {
-        Self { id, of: Of::Actor(actor) }
-    }
-
-    pub(super) fn of_other(id: ActorId, other: Weak<dyn Takes<M>>) -> Self {
-        Self { id, of: Of::Other(other) }
-    }
-
     /// The full address. `None` if the actor has no address any more, or if a router, pool or plain thread has no
     /// `Recipient`.
     pub fn upgrade(&self) -> Option<Recipient<M>> {
         match &self.of {
-            Of::Actor(actor) => actor.upgrade(),
+            Of::Actor(actor) => actor.upgrade().map(Recipient),
             Of::Other(other) => other.upgrade().map(Recipient),
         }
     }

@@ -11,7 +11,7 @@ pub(super) type StackRange = (usize, usize);
 
 #[cfg(not(coact_asan))]
 mod disabled {
-    use super::StackRange;
+    use crate::sim::sanitizer::StackRange;
 
     /// A switch that was announced.
     pub(in crate::sim) struct Switch;
@@ -43,7 +43,7 @@ mod enabled {
     use std::ffi::c_void;
     use std::ptr;
 
-    use super::StackRange;
+    use crate::sim::sanitizer::StackRange;
 
     // From `sanitizer/common_interface_defs.h` and `sanitizer/asan_interface.h`.
     unsafe extern "C" {

@@ -5,13 +5,13 @@ mod sleep;
 mod timers;
 mod wheel;
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use sleep::{Sleep, sleep};
 pub(crate) use timers::Timers;
+pub use timers::{Run, Timer};
 use timers::{TimerEntry, nanos};
 
 use crate::behaviour::placing::{self, assert_spawnable};
@@ -19,8 +19,6 @@ use crate::behaviour::spawn;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
-use crate::ids::RuntimeId;
-use crate::panic::drop_quietly;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 
@@ -217,40 +215,6 @@ where
     RuntimeHandle(placing::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }
 
-/// One run of a timer with a fixed delay: the next follows `delay` after this is dropped.
-#[doc(hidden)]
-pub struct Run {
-    runtime: RuntimeId,
-    number: u64,
-    /// The timer's entry; `Some` until this is dropped.
-    entry: Option<TimerEntry>,
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        let shared = shared::get(self.runtime);
-        let Some(entry) = self.entry.take() else { return };
-        if let Err(entry) = shared.service::<Timers>().set_again(self.number, entry) {
-            drop_quietly(move || drop(entry));
-            shared.end_outstanding();
-        }
-    }
-}
-
-impl Completion for Run {
-    type Value = ();
-
-    fn done(self, (): ()) {}
-
-    fn failed(self, _: Broken) {}
-}
-
-impl fmt::Debug for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run").field("timer", &self.number).finish_non_exhaustive()
-    }
-}
-
 /// The completion of one tick's behaviour. It is dropped when the behaviour has run or was skipped,
 /// or when spawning it failed because a handle panicked.
 struct Tick(Arc<AtomicBool>);
@@ -267,41 +231,4 @@ impl Completion for Tick {
     fn done(self, (): ()) {}
 
     fn failed(self, _: Broken) {}
-}
-
-/// A timer created by [`after`], [`every`] or [`every_with_fixed_delay`]. Dropping it leaves the
-/// timer running.
-///
-/// ```
-/// # use coact_core as coact;
-/// use coact::Cown;
-/// use coact::time::after;
-/// use std::time::Duration;
-///
-/// let gate = Cown::new("locked");
-/// let alarm = after(Duration::from_secs(60), &gate, |gate| *gate = "unlocked");
-/// assert!(alarm.cancel(), "it has not fired");
-/// assert!(!alarm.cancel(), "it was cancelled before");
-/// assert_eq!(gate.into_inner(), Ok("locked"));
-/// ```
-#[derive(Clone)]
-pub struct Timer {
-    runtime: RuntimeId,
-    number: u64,
-}
-
-impl Timer {
-    /// Cancels the timer. Returns `true` if this prevents it from firing (again). A behaviour that
-    /// the timer has already spawned is not affected.
-    pub fn cancel(&self) -> bool {
-        shared::get(self.runtime)
-            .find_service()
-            .is_some_and(|timers: &Timers| timers.cancel(self.number))
-    }
-}
-
-impl fmt::Debug for Timer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Timer").field("number", &self.number).finish_non_exhaustive()
-    }
 }

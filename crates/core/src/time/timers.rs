@@ -1,6 +1,7 @@
 //! The timers of one runtime, and the thread that serves them.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,9 +11,10 @@ use std::time::Duration;
 use coact_sync::shim::sync::{Condvar, Mutex};
 
 use super::wheel::{Key, Wheel};
-use super::{Run, Timer};
+use crate::body::Completion;
 use crate::current::{self, Cancelling};
 use crate::depth;
+use crate::fault::Broken;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::sched::services::Service;
@@ -305,4 +307,75 @@ impl Timers {
 
 pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A timer created by [`after`](super::after), [`every`](super::every) or [`every_with_fixed_delay`](super::every_with_fixed_delay). Dropping it leaves the
+/// timer running.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::Cown;
+/// use coact::time::after;
+/// use std::time::Duration;
+///
+/// let gate = Cown::new("locked");
+/// let alarm = after(Duration::from_secs(60), &gate, |gate| *gate = "unlocked");
+/// assert!(alarm.cancel(), "it has not fired");
+/// assert!(!alarm.cancel(), "it was cancelled before");
+/// assert_eq!(gate.into_inner(), Ok("locked"));
+/// ```
+#[derive(Clone)]
+pub struct Timer {
+    runtime: RuntimeId,
+    number: u64,
+}
+
+impl Timer {
+    /// Cancels the timer. Returns `true` if this prevents it from firing (again). A behaviour that
+    /// the timer has already spawned is not affected.
+    pub fn cancel(&self) -> bool {
+        shared::get(self.runtime)
+            .find_service()
+            .is_some_and(|timers: &Timers| timers.cancel(self.number))
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timer").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// One run of a timer with a fixed delay: the next follows `delay` after this is dropped.
+#[doc(hidden)]
+pub struct Run {
+    runtime: RuntimeId,
+    number: u64,
+    /// The timer's entry; `Some` until this is dropped.
+    entry: Option<TimerEntry>,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let shared = shared::get(self.runtime);
+        let Some(entry) = self.entry.take() else { return };
+        if let Err(entry) = shared.service::<Timers>().set_again(self.number, entry) {
+            drop_quietly(move || drop(entry));
+            shared.end_outstanding();
+        }
+    }
+}
+
+impl Completion for Run {
+    type Value = ();
+
+    fn done(self, (): ()) {}
+
+    fn failed(self, _: Broken) {}
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("timer", &self.number).finish_non_exhaustive()
+    }
 }

@@ -4,8 +4,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Visibility};
 
-use super::Block;
 use super::arguments::Field;
+use super::block::Block;
 use super::message::{Message, names};
 use super::method::Method;
 use crate::options::{Api, default_api_name};

@@ -4,8 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
 
-use super::Block;
 use super::arguments::{Argument, Field};
+use super::block::Block;
 use super::generics::Carried;
 use super::method::{Form, Method};
 

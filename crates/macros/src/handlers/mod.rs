@@ -5,6 +5,7 @@
 
 mod api;
 mod arguments;
+mod block;
 mod generics;
 mod message;
 mod method;
@@ -12,39 +13,16 @@ mod name;
 mod output;
 mod outside;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Generics, ImplItem, ItemImpl, Type};
+use syn::{Attribute, ImplItem, ItemImpl};
 
 use crate::derive::borrows;
 use crate::errors::Errors;
-use crate::options::{HandlersOptions, Root};
+use crate::options::HandlersOptions;
+use block::{Block, name_of};
 use message::Message;
 use method::{Form, Method};
-
-/// What all messages of one block share.
-pub struct Block<'a> {
-    pub root: Root,
-    pub actor: &'a Type,
-    pub generics: &'a Generics,
-}
-
-impl Block<'_> {
-    /// The name of the actor's type.
-    ///
-    /// # Panics
-    /// Panics if it has none; `check` has rejected that.
-    fn actor_name(&self) -> &Ident {
-        name_of(self.actor).expect("an actor's type has a name")
-    }
-}
-
-fn name_of(ty: &Type) -> Option<&Ident> {
-    match arguments::peeled(ty) {
-        Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
-        _ => None,
-    }
-}
 
 /// Expands `#[handlers]`: the block without its marks, the generated code, and the errors.
 pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {

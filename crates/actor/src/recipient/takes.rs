@@ -1,0 +1,133 @@
+//! What takes a kind of message.
+
+use std::sync::Arc;
+
+use coact_core::runtime::RuntimeHandle;
+
+use crate::ask::Ask;
+use crate::error::SendError;
+use crate::id::ActorId;
+use crate::in_flight::InFlightToken;
+use crate::message::Message;
+use crate::parts::{Actor, Addr, WeakAddr};
+use crate::reply::Reply;
+use crate::traits::MessageTo;
+use crate::waiting::Reserve;
+use crate::watch::Watch;
+
+/// Whoever takes a kind of message: an actor, a router, or a plain thread.
+pub(crate) trait Takes<M: Message>: Send + Sync {
+    fn send(&self, message: M) -> Result<(), SendError<M>>;
+    /// Sends a message whose answer goes to whoever waits for that of another one.
+    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
+        if !reply.is_wanted() {
+            return self.send(message);
+        }
+        let (ask, sent) = self.ask_counted(message, None);
+        sent?;
+        drop(ask.then((), move |(), answer| match answer {
+            Ok(answer) => reply.send(answer),
+            Err(why) => reply.fail(why),
+        }));
+        Ok(())
+    }
+    fn ask(&self, message: M) -> Ask<M::Reply>;
+    /// As `send`, with an in-flight token that travels with the message.
+    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
+    /// As `ask`; gives the message back if it cannot be delivered.
+    fn ask_counted(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
+    fn id(&self) -> ActorId;
+    fn has_ended(&self) -> bool;
+    /// Waits for room; `None` if there is none to wait for. Without the message, who looks at it to choose
+    /// among several has none.
+    fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        let _ = (message, alone);
+        None
+    }
+    /// See [`Patient::reserves_first`].
+    fn reserves_first(&self) -> bool {
+        true
+    }
+    /// Has a closure called at its end, if that is told.
+    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
+        drop(tell);
+        None
+    }
+
+    /// Where what happens to it is told.
+    fn home(&self) -> RuntimeHandle {
+        RuntimeHandle::of_any()
+    }
+
+    /// The same without keeping it alive, if it is an actor.
+    fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
+        None
+    }
+}
+
+impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
+    fn send(&self, message: M) -> Result<(), SendError<M>> {
+        Addr::send(self, message)
+    }
+
+    fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
+        Addr::forward(self, message, reply)
+    }
+
+    fn ask(&self, message: M) -> Ask<M::Reply> {
+        Addr::ask(self, message)
+    }
+
+    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        self.send_with_token(message, Reply::unwanted(), token)
+    }
+
+    fn ask_counted(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_with_token(message, token)
+    }
+
+    fn id(&self) -> ActorId {
+        Addr::id(self)
+    }
+
+    fn has_ended(&self) -> bool {
+        Addr::has_ended(self)
+    }
+
+    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
+        Some(Addr::watch(self, tell))
+    }
+
+    fn home(&self) -> RuntimeHandle {
+        Addr::runtime(self)
+    }
+
+    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+        Addr::reserve(self, alone)
+    }
+
+    fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
+        Some(Arc::new(Addr::downgrade(self)))
+    }
+}
+
+/// A weak address of an actor that takes a kind of message.
+pub(crate) trait Upgrades<M: Message>: Send + Sync {
+    /// The full address, unless there is none any more.
+    fn upgrade(&self) -> Option<Arc<dyn Takes<M>>>;
+}
+
+impl<A: Actor, M: MessageTo<A>> Upgrades<M> for WeakAddr<A> {
+    fn upgrade(&self) -> Option<Arc<dyn Takes<M>>> {
+        let address = WeakAddr::upgrade(self)?;
+        Some(Arc::new(address))
+    }
+}

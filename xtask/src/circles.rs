@@ -1,0 +1,145 @@
+//! Files of a crate that use one another in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::modules::{File, code, from_root, spread, uses};
+
+/// A path of modules from the crate's root, as a file has it.
+type Module = Vec<String>;
+
+/// The circles among the files of a crate, each as the list of its files. A name that a module passes on
+/// (`pub use`) counts as the file's that has it, and passing on is no use.
+///
+/// ```
+/// use coact_xtask::circles::circles;
+/// use coact_xtask::modules::File;
+///
+/// let files = [
+///     File::new("lib.rs", "mod a;\nmod b;\nmod c;"),
+///     File::new("a/mod.rs", "mod part;\npub use part::Part;\nuse crate::b::B;"),
+///     File::new("a/part.rs", "use super::A;"),
+///     File::new("b.rs", "use crate::a::Part;"),
+///     File::new("c.rs", "use crate::a::A;"),
+/// ];
+/// assert_eq!(circles(&files), ["a, a::part, b"]);
+/// ```
+pub fn circles(files: &[File<'_>]) -> Vec<String> {
+    let graph = graph(files);
+    let reach: BTreeMap<_, _> = graph.keys().map(|from| (from, reachable(&graph, from))).collect();
+    let mut found = BTreeSet::new();
+    for (from, reached) in &reach {
+        if !reached.contains(*from) {
+            continue;
+        }
+        let back = reached.iter().filter(|to| reach[to].contains(*from));
+        found.insert(back.map(|module| module.join("::")).collect::<Vec<_>>().join(", "));
+    }
+    found.into_iter().collect()
+}
+
+/// Which file uses which.
+fn graph(files: &[File<'_>]) -> BTreeMap<Module, BTreeSet<Module>> {
+    let files: Vec<_> =
+        files.iter().filter(|file| !file.module.is_empty() && !file.is_test()).collect();
+    let passed: BTreeMap<Module, BTreeMap<String, Module>> =
+        files.iter().map(|file| (file.module.clone(), passed_on(file))).collect();
+    let used = |file: &File<'_>| {
+        let without = File { module: file.module.clone(), text: &without_passing_on(file.text) };
+        let mut paths = uses(&without);
+        paths.extend(of_children(&without, &passed));
+        let owners = paths.iter().filter_map(|path| owner(path, &passed));
+        owners.filter(|owner| *owner != file.module).collect()
+    };
+    files.iter().map(|file| (file.module.clone(), used(file))).collect()
+}
+
+/// The names that a file passes on, and where each comes from.
+fn passed_on(file: &File<'_>) -> BTreeMap<String, Module> {
+    let code = code(file.text);
+    let mut passed = BTreeMap::new();
+    for line in statements(&code).filter(|line| is_passing_on(line)) {
+        let tree = line.split_once("use ").map_or("", |(_, tree)| tree);
+        for path in spread(tree) {
+            let from = match path[0].as_str() {
+                "crate" | "super" => from_root(file, &path),
+                "self" => Some([&file.module[..], &path[1..]].concat()),
+                _ => Some([&file.module[..], &path[..]].concat()),
+            };
+            if let (Some(name), Some(from)) = (path.last(), from) {
+                passed.insert(name.clone(), from);
+            }
+        }
+    }
+    passed
+}
+
+/// The paths that begin with a module below the file.
+fn of_children<T>(file: &File<'_>, modules: &BTreeMap<Module, T>) -> Vec<Module> {
+    let code = code(file.text);
+    let uses = statements(&code).filter_map(|line| line.strip_prefix("use "));
+    let whole = |path: Module| {
+        let skip = usize::from(path[0] == "self");
+        [&file.module[..], &path[skip..]].concat()
+    };
+    let is_known = |path: &Module| modules.contains_key(&path[..=file.module.len()]);
+    let all = uses.flat_map(spread).filter(|path| path.len() > 1).map(whole);
+    all.filter(|path| path.len() > file.module.len()).filter(is_known).collect()
+}
+
+/// The file that has what a path names.
+fn owner(path: &[String], passed: &BTreeMap<Module, BTreeMap<String, Module>>) -> Option<Module> {
+    let mut path = path.to_vec();
+    // A name may be passed on several times; more often than that it is a mistake of this search.
+    for _ in 0..8 {
+        let length = (1..=path.len()).rev().find(|length| passed.contains_key(&path[..*length]))?;
+        let from = path.get(length).and_then(|name| passed[&path[..length]].get(name));
+        match from {
+            Some(from) => path = [&from[..], &path[length + 1..]].concat(),
+            None => return Some(path[..length].to_vec()),
+        }
+    }
+    None
+}
+
+/// All that can be reached from a file, in one step or more.
+fn reachable(graph: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTreeSet<Module> {
+    let mut seen = BTreeSet::new();
+    let mut next = vec![from];
+    while let Some(module) = next.pop() {
+        for to in graph.get(module).into_iter().flatten() {
+            if seen.insert(to.clone()) {
+                next.push(to);
+            }
+        }
+    }
+    seen
+}
+
+fn is_passing_on(statement: &str) -> bool {
+    let rest = statement.strip_prefix("pub").unwrap_or_default();
+    let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |it| it.1);
+    rest.trim_start().starts_with("use ")
+}
+
+/// The `use` statements at the beginning of a line, each as one.
+fn statements(code: &str) -> impl Iterator<Item = &str> {
+    let starts = code.match_indices("use ").filter(|(at, _)| {
+        let line = code[..*at].rfind('\n').map_or(0, |end| end + 1);
+        line == *at || code[line..*at].starts_with("pub")
+    });
+    starts.map(|(at, _)| {
+        let line = code[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = code[at..].find(';').map_or(code.len(), |length| at + length);
+        &code[line..end]
+    })
+}
+
+/// The text without the statements that pass names on.
+fn without_passing_on(text: &str) -> String {
+    let text = code(text);
+    let mut kept = text.clone();
+    for statement in statements(&text).filter(|statement| is_passing_on(statement)) {
+        kept = kept.replacen(statement, "", 1);
+    }
+    kept
+}
