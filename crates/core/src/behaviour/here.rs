@@ -587,9 +587,11 @@ where
     unsafe {
         match members {
             Few::One(member) => {
-                let slot = Slot::new(member.in_multi());
+                // Never moved while it is queued: the queue has its address.
+                let slots = [Slot::new(member.in_multi())];
+                let [slot] = &slots;
                 let header = member.header();
-                if !claim::take_one_if(&slot, header, || is_plain(header, home)) {
+                if !claim::take_one_if(slot, header, || is_plain(header, home)) {
                     return Some((set, closure, completion));
                 }
                 let body = Body::<S, F, C>::new(set.shape(), closure, completion);
@@ -597,10 +599,10 @@ where
                 Path::HereOne.take();
                 match call_here::<BY_WORKER, _, _, _>(body, &[member], home) {
                     Ok((completion, value)) => {
-                        release_one(&slot, header, ready);
+                        release_one(slot, header, ready);
                         Ended::Done(completion, value).deliver();
                     }
-                    Err(panicked) => end_panicked::<F, C>(panicked, &[slot], home, ready),
+                    Err(panicked) => end_panicked::<F, C>(panicked, &slots, home, ready),
                 }
             }
             Few::Two(members) => {
