@@ -20,8 +20,12 @@ pub enum Path {
     HereOne,
     /// A behaviour on two cowns ran inline.
     HereTwo,
+    /// One of these ran inside a behaviour of the same runtime, on its worker.
+    HereOnWorker,
     /// A thread found cowns taken, and acquired them on a later attempt.
     HereAfterAll,
+    /// A worker put a value into the behaviour that waited for it.
+    Continued,
     /// The only handle of a cown was dropped while nothing was queued on it.
     SoleHandle,
     /// A behaviour on one cown, the last request of a cown without handles, dropped the state.
@@ -38,14 +42,16 @@ pub enum Path {
 
 impl Path {
     /// All paths.
-    pub const ALL: [Path; 13] = [
+    pub const ALL: [Path; 15] = [
         Path::SingleFree,
         Path::SinglePassedOn,
         Path::PairFree,
         Path::PairQueued,
         Path::HereOne,
         Path::HereTwo,
+        Path::HereOnWorker,
         Path::HereAfterAll,
+        Path::Continued,
         Path::SoleHandle,
         Path::EndedAtOnce,
         Path::Next,

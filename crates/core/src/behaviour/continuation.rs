@@ -15,6 +15,7 @@ use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
+use crate::paths::Path;
 use crate::promise::{Call, Resolver};
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::member::Member;
@@ -99,8 +100,11 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
             let is_plain = !cown.as_ref().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED);
             match context::worker() {
                 Some(worker) if is_plain => {
+                    Path::Continued.take();
                     launch_by(worker, node.cast(), Member::checked(cown), cown);
                 }
+                // A model has no workers.
+                None if is_plain && cfg!(loom) => Single::spawn(node),
                 _ => Self::spawn_elsewhere(node, cown),
             }
         }
@@ -183,5 +187,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     }
 }
 
+#[cfg(all(test, loom))]
+mod loom;
 #[cfg(all(test, not(loom)))]
 mod tests;

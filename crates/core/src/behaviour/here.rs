@@ -238,17 +238,21 @@ where
     }
     let members = Few::of(&set);
     // SAFETY: the set's handles keep the cowns alive.
-    let Some(home) = (unsafe { members.plain_home() }) else {
+    let home = unsafe { members.plain_home() };
+    // A worker of that runtime has found the cowns in use before, or special.
+    let Some(home) = home.filter(|home| !context::is_worker_of(*home)) else {
         return try_any_here(set, closure, completion, ready);
     };
-    let Some(place) = HerePlace::at(home) else { return Some((set, closure, completion)) };
-    place.at_work(|| {
+    let Some(home) = open_to_external_threads(home) else {
+        return Some((set, closure, completion));
+    };
+    visiting(home, || {
         // SAFETY: the members are the set's, whose handles keep them alive.
         unsafe { run_plain::<false, _, _, _>(set, members, home, closure, completion, ready) }
     })
 }
 
-/// The same of any set.
+/// Like [`try_here`], for any set.
 #[inline(never)]
 fn try_any_here<S, F, C>(
     set: S,
@@ -265,7 +269,7 @@ where
     place.at_work(|| claim_and_run(set, place.home, closure, completion, ready))
 }
 
-/// As [`try_here`]; if the cowns are taken, tries again for a while.
+/// Like [`try_here`], but tries again for a while if the cowns are taken.
 #[inline(always)]
 fn try_here_for_a_while<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
@@ -273,21 +277,20 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    let members = Few::of(&set);
-    match context::worker() {
-        // SAFETY: the set's handles keep the cowns alive, which are its members.
-        Some(worker) if unsafe { members.are_plain(worker.id()) } && may_nest() => {
-            let home = worker.id();
-            // SAFETY: as above.
-            unsafe {
-                run_plain::<true, _, _, _>(set, members, home, closure, completion, &mut schedule)
+    if let Some(worker) = context::worker() {
+        let (members, home) = (Few::of(&set), worker.id());
+        // SAFETY: the set's handles keep its members alive.
+        unsafe {
+            if members.are_plain(home) && may_nest() {
+                let ready = &mut schedule;
+                return run_plain::<true, _, _, _>(set, members, home, closure, completion, ready);
             }
         }
-        _ => try_elsewhere(set, closure, completion),
     }
+    try_elsewhere(set, closure, completion)
 }
 
-/// The same of any set, on any thread.
+/// The same on a thread that is not a worker, or on a set that is not plain.
 #[inline(never)]
 fn try_elsewhere<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
@@ -399,16 +402,21 @@ impl Few {
         }
     }
 
-    /// The runtime of a behaviour on them; a hint while the first cown may move.
+    /// Returns the runtime of a behaviour on the cowns if they [are plain](Self::are_plain) there;
+    /// a hint.
     ///
     /// # Safety
-    /// They are alive.
+    /// The cowns are alive.
     #[inline(always)]
     unsafe fn plain_home(self) -> Option<RuntimeId> {
-        let (Few::One(first) | Few::Two([first, _])) = self else { return None };
-        // SAFETY: by the caller's word.
+        // SAFETY: the cowns are alive, as this function requires.
         unsafe {
-            let home = first.header().flags.home_of_its_own()?;
+            let first = match self {
+                Few::One(first) | Few::Two([first, _]) => first.header(),
+                Few::No => return None,
+            };
+            // (Meaningless for a member of a group, which is not plain.)
+            let home = first.home_of_queue();
             self.are_plain(home).then_some(home)
         }
     }
@@ -467,15 +475,20 @@ impl HerePlace {
     /// Runs `work` there, with the current thread visible as being at work.
     #[inline(always)]
     fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
-        let _guest = self.is_external.then(|| {
-            simulated::point();
-            // SAFETY: the guard is dropped at the end of this call.
-            let visiting = unsafe { external::enter(self.home) };
-            // For what is done here, a worker of another runtime does not act as a worker.
-            (AsWorker::none(), visiting)
-        });
-        work()
+        if self.is_external { visiting(self.home, work) } else { work() }
     }
+}
+
+/// Runs `work` while the current thread, which is not a worker of the runtime, is visible to it as
+/// being at work.
+#[inline(always)]
+fn visiting<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
+    simulated::point();
+    // SAFETY: the guard is dropped at the end of this call.
+    let _visiting = unsafe { external::enter(home) };
+    // A worker of another runtime does not act as a worker meanwhile.
+    let _no_worker = AsWorker::none();
+    work()
 }
 
 /// Whether one more body may lie on this stack.
@@ -654,6 +667,7 @@ where
     if !BY_WORKER {
         return on_this_stack(home, call);
     }
+    Path::HereOnWorker.take();
     let _nested = current::Nested::enter();
     call()
 }

@@ -137,7 +137,7 @@ impl Flags {
 
     /// The home, or `None` for a member of a group, whose home is that of the group.
     #[inline]
-    pub(crate) fn home_of_its_own(&self) -> Option<RuntimeId> {
+    pub(super) fn home_of_its_own(&self) -> Option<RuntimeId> {
         // ORDERING: Relaxed, as in `get`.
         let word = self.word.load(Ordering::Relaxed);
         (word & in_word(Self::GROUPED) == 0).then_some(RuntimeId::from_raw(word as u16))

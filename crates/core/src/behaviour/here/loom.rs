@@ -1,5 +1,8 @@
 //! Models of claims on free cowns.
 
+use std::num::NonZeroU16;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::{Few, claim_and_run, run_plain, serve_here};
@@ -8,7 +11,13 @@ use crate::behaviour::when::when;
 use crate::body::Forget;
 use crate::cown::handle::Cown;
 use crate::cown::set::CownSet;
+use crate::fault::Broken;
+use crate::ids::RuntimeId;
+use crate::interrupt::Interruptible;
+use crate::queue::header::Flags;
+use crate::queue::interruptible::Gate;
 use crate::sched::loom::{Log, check, check_long, log, run_ready, two_logs, written};
+use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::schedule;
 
 fn push(cown: &Cown<Log>, who: u8) {
@@ -22,7 +31,7 @@ enum Way {
     Any,
 }
 
-/// As `when_here`, without a look at the runtime.
+/// Like `when_here`, without a look at the runtime.
 fn run_here<S, F>(set: S, way: Way, body: F) -> Option<(S, F)>
 where
     S: CownSet,
@@ -69,7 +78,7 @@ fn position(log: &[u8], who: u8) -> usize {
 
 /// A request comes while the cown is claimed, held and released.
 ///
-/// Fails with a `Relaxed` exchange in `take_from`.
+/// Fails with a `Relaxed` exchange in `try_take`.
 #[test]
 fn claim_against_append() {
     for way in [Way::Few, Way::Any] {
@@ -144,7 +153,7 @@ fn claim_against_claim() {
 /// A claim has X and not yet Y when another thread gets behind it on X, and then spawns on Y, where
 /// its behaviour runs and ends before the claim gets there. The claim must then be given up.
 ///
-/// Fails without `is_first_everywhere`, and without the check of the first tail in `take_two`.
+/// Fails without `is_first_everywhere`, and without the check of the first tail in `take_two_if`.
 #[test]
 fn claim_half_done_is_overtaken() {
     for way in [Way::Few, Way::Any] {
@@ -262,5 +271,123 @@ fn claim_given_up_against_a_claim() {
         run_ready();
         others.into_iter().for_each(|other| other.join().unwrap());
         assert_eq!((written(x).len(), written(y).len()), (2, 2));
+    });
+}
+
+/// Logged by the behaviour that makes a cown special.
+const CHANGED: u8 = 100;
+/// Logged by a claim that should have been given up.
+const WRONG: u8 = 101;
+
+/// A cown is poisoned, or moves, between the look and the claim, which must see that.
+///
+/// Fails without `POISONED` in `SPECIAL`, without the check of the home, and if the claims accept
+/// without another look.
+#[test]
+fn claim_of_a_cown_that_was_plain() {
+    for (is_moved, is_pair) in [(false, false), (true, false), (false, true), (true, true)] {
+        check(move || {
+            let (x, y) = two_logs();
+            let home = home_of(&x);
+            // A behaviour on both runs at the home of the first, and with neither poisoned.
+            let changed = if is_moved { x.clone() } else { y.clone() };
+            let sole = changed.clone();
+            let other = thread::spawn({
+                let changed = changed.clone();
+                move || {
+                    let cown = changed.clone();
+                    when(&changed, move |log| {
+                        log.push(CHANGED);
+                        if is_moved {
+                            cown.header().set_home(RuntimeId::new(NonZeroU16::MAX));
+                        } else {
+                            cown.header().set(Flags::POISONED, true);
+                        }
+                    });
+                    drop(changed);
+                    run_ready();
+                }
+            });
+            let note = move |log: &mut Log| {
+                let is_plain = !changed.is_poisoned() && changed.header().home_of_queue() == home;
+                log.push(if is_plain { 1 } else { WRONG });
+            };
+            // SAFETY: the handles keep the cowns alive, which are the members.
+            unsafe {
+                if is_pair {
+                    let (set, ready) = ((&x, &y), &mut schedule);
+                    let body = move |(x, y): (&mut Log, &mut Log)| {
+                        note(if is_moved { x } else { y });
+                    };
+                    let members = Few::of(&set);
+                    run_plain::<false, _, _, _>(set, members, home, body, Forget, ready);
+                } else {
+                    let (set, ready) = (&sole, &mut schedule);
+                    let members = Few::of(&set);
+                    run_plain::<false, _, _, _>(set, members, home, note, Forget, ready);
+                }
+            }
+            run_ready();
+            other.join().unwrap();
+            sole.clear_poison();
+            drop(if is_moved { x } else { y });
+            let log = written(sole);
+            assert!(log == [CHANGED] || log == [1, CHANGED], "{log:?}");
+        });
+    }
+}
+
+/// A state that notes which orders it has seen.
+struct State {
+    seen: usize,
+    log: Log,
+}
+
+impl Interruptible for State {
+    type SharedState = AtomicUsize;
+
+    fn on_interrupt(&mut self, orders: &AtomicUsize) -> Gate {
+        self.seen = orders.load(Ordering::Relaxed);
+        Gate::Open
+    }
+
+    fn cancel(&mut self, _: &AtomicUsize) {}
+
+    fn failed(&mut self, _: &AtomicUsize, _: &Broken) {}
+}
+
+/// The state is called before a claim that comes after an interrupt, even if that has left the
+/// call to an earlier one, whose request is not in the queue yet.
+///
+/// Fails without `INTERRUPT` in `SPECIAL`.
+#[test]
+fn claim_against_an_interrupt() {
+    check(|| {
+        let state = State { seen: 0, log: Log::default() };
+        let cown =
+            Cown::interruptible(RuntimeHandle::current(), AtomicUsize::new(0), move |_| state);
+        let order = |cown: &Cown<State>| {
+            let before = cown.shared_state().fetch_add(1, Ordering::Relaxed);
+            cown.interrupt();
+            before + 1
+        };
+        let other = thread::spawn({
+            let cown = cown.clone();
+            move || {
+                order(&cown);
+                drop(cown);
+                run_ready();
+            }
+        });
+        let number = order(&cown);
+        let body =
+            move |state: &mut State| state.log.push(if state.seen < number { WRONG } else { 1 });
+        if let Some((set, body)) = run_here(&cown, Way::Few, body) {
+            when(set, body);
+        }
+        run_ready();
+        other.join().unwrap();
+        let state = cown.into_inner().expect("no behaviour is left, and no other handle");
+        assert_eq!(state.log.read(), [1]);
     });
 }

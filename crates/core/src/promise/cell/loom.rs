@@ -6,7 +6,7 @@ use std::task::{Poll, Wake, Waker};
 
 use loom::thread;
 
-use super::pair;
+use super::{calling, pair};
 use crate::fault::Broken;
 use crate::sched::loom::{Log, check};
 
@@ -182,4 +182,31 @@ fn abandonment_is_final() {
         producer.complete(value());
         other.join().unwrap();
     });
+}
+
+/// A closure without a promise gets the value of another thread, or hears that there is none; it is
+/// called once, and the block is freed.
+///
+/// Fails if `Calling::call` does not give back the block.
+#[test]
+fn a_value_for_a_closure() {
+    for is_given in [true, false] {
+        check(move || {
+            let (calls, value) = (Arc::new(Count::default()), value());
+            let called = Arc::clone(&calls);
+            let producer = calling(move |value: Result<Log, Broken>| {
+                if is_given {
+                    assert_is_value(value);
+                } else {
+                    assert_eq!(value.err(), Some(Broken::Dropped));
+                }
+                called.wake();
+            });
+            let given =
+                move || if is_given { _ = producer.complete(value) } else { drop(producer) };
+            thread::spawn(given).join().unwrap();
+            assert_eq!(calls.get(), 1);
+            assert_eq!(Arc::strong_count(&calls), 1, "the closure was leaked");
+        });
+    }
 }
