@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::{ROUND, Worker};
+use super::Worker;
+use super::take::ROUND;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::runtime::Runtime;
