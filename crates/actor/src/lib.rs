@@ -18,6 +18,7 @@ mod begun;
 mod caught;
 mod cell;
 mod context;
+mod context_extras;
 mod cycle;
 mod error;
 mod events;

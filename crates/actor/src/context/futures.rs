@@ -85,6 +85,7 @@ impl<A: Actor> Context<A> {
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
         reply.held_by(|| self.this.any());
-        self.request(|extras| extras.holds.push_back(Caught::new(hold::request(reply, body))));
+        self.typed().holds.push_back(Caught::new(hold::request(reply, body)));
+        self.interrupt_self();
     }
 }

@@ -38,9 +38,8 @@ impl<A: Actor> Context<A> {
 
     /// Stops the actor after the current message.
     pub fn stop_with(&mut self, reason: ExitReason) {
-        self.request(|extras| {
-            extras.stop.get_or_insert(reason);
-        });
+        self.extras().stop.get_or_insert(reason);
+        self.interrupt_self();
     }
 }
 

@@ -4,49 +4,26 @@ use std::collections::VecDeque;
 use std::mem::forget;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use super::{Actor, Addr, Context, ContextExtras, HoldRequest, TimeoutAction, WeakAddr};
+use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakAddr};
 use crate::attached::Feeds;
-use crate::begun::{Begun, BegunByState};
+use crate::begun::Begun;
 use crate::caught::Caught;
+use crate::context_extras::{ContextExtras, TakenExtras};
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
-use crate::outbox::Outbox;
 use crate::signal::Signal;
 use crate::timeouts::Timeouts;
 
-/// The extras of a context that is gone; what belongs to the state ends when this is dropped.
-pub(crate) struct TakenExtras<A: Actor>(Box<Mutex<ContextExtras<A>>>);
-
-impl<A: Actor> TakenExtras<A> {
-    /// Takes the stash.
-    pub(crate) fn take_stash(&mut self) -> Envelopes {
-        self.0.get_mut().stash.take()
-    }
-}
-
-impl<A: Actor> Default for ContextExtras<A> {
+impl<A: Actor> Default for TypedExtras<A> {
     fn default() -> Self {
-        Self {
-            stop: None,
-            holds: VecDeque::new(),
-            stash: Stash::default(),
-            feeds: Feeds::default(),
-            timeouts: Timeouts::default(),
-            life: 0,
-            begun: BegunByState::default(),
-            on_runtime_end: None,
-            outbox: Outbox::default(),
-        }
+        Self { holds: VecDeque::new(), timeouts: Timeouts::default() }
     }
 }
 
 impl<A: Actor> Context<A> {
     /// The context of the actor's `life`th state, from 0.
     pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
-        let extras = (life > 0)
-            .then(|| Box::new(Mutex::new(ContextExtras { life, ..ContextExtras::default() })));
+        let extras = (life > 0).then(|| ContextExtras::boxed(life));
         Self { this, extras, lent: None }
     }
 
@@ -55,7 +32,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// The address and the extras.
-    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<TakenExtras<A>>) {
+    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<TakenExtras>) {
         (self.this, self.extras.map(TakenExtras))
     }
 
@@ -84,7 +61,7 @@ impl<A: Actor> Context<A> {
         self.extras().begun.get()
     }
 
-    pub(crate) fn extras(&mut self) -> &mut ContextExtras<A> {
+    pub(crate) fn extras(&mut self) -> &mut ContextExtras {
         self.extras.get_or_insert_default().get_mut()
     }
 
@@ -98,9 +75,15 @@ impl<A: Actor> Context<A> {
         let _ = self.this.signal(signal);
     }
 
-    /// Requests an operation. The interrupt makes it run before the next message.
-    pub(crate) fn request(&mut self, note: impl FnOnce(&mut ContextExtras<A>)) {
-        note(self.extras());
+    /// The extras that depend on the type.
+    pub(crate) fn typed(&mut self) -> &mut TypedExtras<A> {
+        let typed =
+            self.extras().typed.get_or_insert_with(|| Box::new(TypedExtras::<A>::default()));
+        typed.downcast_mut().expect("put there by this type's context")
+    }
+
+    /// Makes a pending operation run before the next message.
+    pub(crate) fn interrupt_self(&self) {
         self.this.interrupt();
     }
 
@@ -130,7 +113,7 @@ impl<A: Actor> Context<A> {
 
     /// The timeouts of the actor.
     pub(crate) fn timeouts(&mut self) -> &mut Timeouts<TimeoutAction<A>> {
-        &mut self.extras().timeouts
+        &mut self.typed().timeouts
     }
 
     pub(crate) fn take_stop(&mut self) -> Option<ExitReason> {
@@ -138,14 +121,15 @@ impl<A: Actor> Context<A> {
     }
 
     pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
-        self.extras.as_mut()?.get_mut().holds.pop_front().map(Caught::into_inner)
+        let extras = self.extras.as_mut()?.get_mut();
+        typed_of::<A>(extras)?.holds.pop_front().map(Caught::into_inner)
     }
 
     /// Whether a stop or a hold is pending, so that messages must wait.
     pub(crate) fn must_pause_messages(&mut self) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         let extras = extras.get_mut();
-        extras.stop.is_some() || !extras.holds.is_empty()
+        extras.stop.is_some() || typed_of::<A>(extras).is_some_and(|typed| !typed.holds.is_empty())
     }
 
     /// Has the end of the runtime left to the actor, if `tell` returns true: then it ends by itself.
@@ -158,4 +142,9 @@ impl<A: Actor> Context<A> {
         let extras = self.extras.as_mut().map(|extras| extras.get_mut());
         extras.and_then(|extras| extras.on_runtime_end.as_ref()).is_some_and(|tell| tell())
     }
+}
+
+/// The extras that depend on the type, if there are any.
+fn typed_of<A: Actor>(extras: &mut ContextExtras) -> Option<&mut TypedExtras<A>> {
+    extras.typed.as_mut()?.downcast_mut()
 }

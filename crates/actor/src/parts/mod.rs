@@ -17,13 +17,10 @@ use coact_core::internals::{InterruptibleHandle, ThreadBound};
 use coact_core::{Cown, WeakCown};
 use parking_lot::Mutex;
 
-use crate::attached::Feeds;
-use crate::begun::BegunByState;
 use crate::caught::Caught;
+use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::lifecycle::Core;
-use crate::mailbox::Stash;
-use crate::outbox::Outbox;
 use crate::timeouts::Timeouts;
 
 /// State with an address, messages and a life: the type of an actor.
@@ -129,27 +126,16 @@ pub struct WeakAddr<A: Actor>(pub(crate) WeakCown<Cell<A>>);
 pub struct Context<A: Actor> {
     pub(crate) this: WeakAddr<A>,
     /// `None` until the actor first needs one of these.
-    pub(crate) extras: Option<Box<Mutex<ContextExtras<A>>>>,
+    pub(crate) extras: Option<Box<Mutex<ContextExtras>>>,
     /// While an answer is handled: the address that has come with it, until a question takes it.
     pub(crate) lent: Option<Cown<Cell<A>>>,
 }
 
-/// What few actors need: pending operations, the stash, streams, timeouts.
-pub(crate) struct ContextExtras<A: Actor> {
-    /// A stop that is pending.
-    pub(crate) stop: Option<ExitReason>,
+/// The part of [`ContextExtras`] that depends on the actor's type.
+pub(crate) struct TypedExtras<A: Actor> {
     /// Futures that are to hold the actor.
     pub(crate) holds: VecDeque<Caught<HoldRequest<A>>>,
-    pub(crate) stash: Stash,
-    pub(crate) feeds: Feeds,
     pub(crate) timeouts: Timeouts<TimeoutAction<A>>,
-    /// Which of the actor's states this belongs to.
-    pub(crate) life: u32,
-    /// What ends with that state.
-    pub(crate) begun: BegunByState,
-    /// Told that the runtime is about to end; returns whether the actor ends by itself.
-    pub(crate) on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
-    pub(crate) outbox: Outbox,
 }
 
 /// What an actor does when one of its timeouts fires.
