@@ -147,13 +147,14 @@ fn named_sections_exist() {
     let mut missing = Vec::new();
     for path in rust_files().iter().filter(|path| !path.starts_with(tree::root().join("xtask"))) {
         for section in source::named_sections(&tree::text(path)) {
-            let readme = path.with_file_name("README.md");
-            if !readme.exists() || !links::has_heading(&tree::text(&readme), &section) {
+            let readmes = path.ancestors().skip(1).map(|folder| folder.join("README.md"));
+            let nearest = readmes.filter(|readme| readme.exists()).map(|it| tree::text(&it)).next();
+            if !nearest.is_some_and(|readme| links::has_heading(&readme, &section)) {
                 missing.push(format!("{}: \"{section}\"", short(path)));
             }
         }
     }
-    assert_none(&missing, "these comments name a section that the folder's README.md lacks:");
+    assert_none(&missing, "these comments name a section that the nearest README.md lacks:");
 }
 
 #[test]
