@@ -1,6 +1,7 @@
 //! Addresses: how actors are reached.
 
 mod call;
+mod delivery;
 mod envelope;
 mod life;
 mod post;
@@ -28,6 +29,7 @@ use crate::parts::{Actor, Addr, Cell, WeakAddr};
 use crate::reply::{Answer, Reply};
 use crate::traits::{MessageTo, SyncActor};
 
+use delivery::Delivery;
 pub(crate) use envelope::envelope;
 pub(crate) use set::Inside;
 
@@ -265,13 +267,8 @@ impl<A: Actor> Addr<A> {
         token: Option<InFlightToken>,
     ) {
         let hops = wait.hops();
-        let cown = self.cown();
-        let place = cown.spawn_placed(move |cell| {
-            let _token = token;
-            drop(permit);
-            envelope.deliver(cell);
-        });
-        wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
+        let place = self.queue_delivery(Delivery::Message { envelope, permit, token });
+        wait.sent(hops, place.map(|place| (self.queue_id(), place)));
     }
 
     #[cold]

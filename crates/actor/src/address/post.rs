@@ -10,6 +10,7 @@ use coact_core::credits::Permit;
 use coact_core::when;
 
 use super::Addr;
+use super::delivery::Delivery;
 use super::envelope::envelope;
 use super::room::Room;
 use super::ticket::Ticket;
@@ -353,12 +354,8 @@ impl<A: Actor> Addr<A> {
         permit: Option<Permit>,
     ) {
         let hops = wait.hops();
-        let cown = self.cown();
-        let place = cown.serve_placed(batch, move |cell| {
-            drop(permit);
-            envelope.deliver(cell);
-        });
-        wait.sent(hops, place.map(|place| (cown.queue_id(), place)));
+        let place = self.serve_delivery(batch, Delivery::Message { envelope, permit, token: None });
+        wait.sent(hops, place.map(|place| (self.queue_id(), place)));
     }
 
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
@@ -371,7 +368,7 @@ impl<A: Actor> Addr<A> {
             Added::InPlaceOf(oldest) => Some(oldest),
             Added::Ticket(number) => {
                 let ticket = Ticket::new(Arc::clone(queue), number);
-                let place = self.cown().spawn_placed(move |cell| ticket.come(lane, cell));
+                let place = self.queue_delivery(Delivery::Next(ticket, lane));
                 sorted.arrive(number, place)
             }
         };
