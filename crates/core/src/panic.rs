@@ -48,6 +48,7 @@ fn caught_in(
 ///
 /// # Errors
 /// Returns a panic as [`Broken::Panicked`].
+#[inline]
 pub fn catch<R, F: FnOnce() -> R>(foreign: F) -> Result<R, Broken> {
     catch_unwind(AssertUnwindSafe(foreign))
         .map_err(|payload| caught_in(payload, type_name::<F>(), current::running(), false))

@@ -20,7 +20,7 @@ use crate::queue::header::CownHeader;
 use crate::queue::interruptible;
 use crate::queue::single::Single;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::{at_work_in, schedule};
+use crate::sched::{self, at_work_in, schedule};
 use crate::simulated;
 
 impl<T: Interruptible> Cown<T> {
@@ -35,15 +35,15 @@ impl<T: Interruptible> Cown<T> {
         make_state: impl FnOnce(WeakCown<T>) -> T,
         hand_out: impl FnOnce(Self) -> R,
     ) -> R {
-        at_work_in(home.0, || {
-            let header = layout::allocate(home.0, None, shared, make_state, |header| {
-                // SAFETY: the cown is new, in no group, and has no handle yet.
-                unsafe { put_first_request(header) };
-            });
-            let _first_interrupt = FirstInterrupt(header);
-            // SAFETY: a new cown of type `T`, with one handle that is owned here.
-            hand_out(unsafe { Self::from_header(header) })
-        })
+        // SAFETY: the presence is dropped at the end of this call.
+        let _presence = unsafe { sched::enter(home.0) };
+        let header = layout::allocate(home.0, None, shared, make_state, |header| {
+            // SAFETY: the cown is new, in no group, and has no handle yet.
+            unsafe { put_first_request(header) };
+        });
+        let _first_interrupt = FirstInterrupt(header);
+        // SAFETY: a new cown of type `T`, with one handle that is owned here.
+        hand_out(unsafe { Self::from_header(header) })
     }
 }
 

@@ -78,6 +78,21 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     external::within(home, work)
 }
 
+/// Like [`at_work_in`], until the returned value is dropped: for work that is too large to be
+/// compiled twice, once for workers and once for external threads.
+///
+/// # Safety
+/// The caller drops it before it returns.
+#[inline]
+pub(crate) unsafe fn enter(home: RuntimeId) -> Option<external::ExternalPresence> {
+    if context::worker().is_some() {
+        return None;
+    }
+    simulated::point();
+    // SAFETY: the caller drops the presence before it returns.
+    Some(unsafe { external::enter(home) })
+}
+
 /// Receives the tasks that an operation on the queues makes ready, each with its runtime.
 pub(crate) trait Ready {
     fn ready(&mut self, task: TaskPtr, home: RuntimeId);
