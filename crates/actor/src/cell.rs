@@ -4,14 +4,16 @@ use std::any::{Any, type_name};
 use std::mem::needs_drop;
 use std::task::Poll;
 
-use coact_core::internals::{Ending, Gate, Interruptible, ThreadBound, catch};
+use coact_core::internals::{Ending, Gate, Interruptible, ThreadBound, UnreachableCown, catch};
 use coact_core::{Broken, Cown, WeakCown};
 
-use crate::events::Subject;
+use crate::events::{Subject, are_lives_watched};
 use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::intensity::Intensity;
-use crate::lifecycle::{AnyWeak, Core, Extras, Hook, Managed, PendingOp, Phase, reason_of};
+use crate::lifecycle::{
+    AnyWeak, Core, Extras, Hook, Managed, PendingOp, Phase, reason_of, refuse_all,
+};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::message::Message;
 use crate::parts::{Actor, Addr, Body, Cell, Context, WeakAddr};
@@ -214,15 +216,17 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Starts the actor, if it has not started. Returns false if it may not start yet.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, shared: &SharedState) -> bool {
         if self.core.phase == Phase::Starting {
             if shared.is_deferred() {
                 return false;
             }
             self.core.phase = Phase::Running;
-            self.managed().hook(Hook::Started);
-            self.subject().started();
+            self.call_hook(|actor, context| actor.started(context));
+            if are_lives_watched() {
+                self.subject().started();
+            }
         }
         true
     }
@@ -230,10 +234,77 @@ impl<A: Actor> Cell<A> {
     /// Whether it runs, without signals, extras or pending operations.
     #[inline]
     fn is_plain(&self, shared: &SharedState) -> bool {
+        self.core.phase == Phase::Running && !shared.may_have_signals() && self.is_bare()
+    }
+
+    /// The same, except that the only signal may be a stop.
+    #[inline]
+    fn is_plain_but_for_stop(&self, shared: &SharedState) -> bool {
+        self.core.phase == Phase::Running && !shared.has_control() && self.is_bare()
+    }
+
+    /// Whether it has its state, without extras or pending operations.
+    #[inline]
+    fn is_bare(&self) -> bool {
         let has_extras = |body: &Body<A>| !body.context.is_bare();
-        self.core.is_plain()
-            && !shared.may_have_signals()
-            && !self.body.as_ref().is_none_or(has_extras)
+        self.core.is_bare() && !self.body.as_ref().is_none_or(has_extras)
+    }
+
+    /// Calls a hook, as [`Managed::call`] does, but directly. A panic fails the actor.
+    #[inline(always)]
+    fn call_hook(&mut self, hook: impl FnOnce(&mut A, &mut Context<A>)) {
+        let Some(Body { actor, context }) = &mut self.body else { return };
+        if let Err(why) = catch(|| hook(actor.get_mut(), context)) {
+            self.core.fail(&why);
+        }
+    }
+
+    /// Ends an actor whose last address is gone, and that is [plain](Self::is_plain_but_for_stop).
+    fn end_plainly(&mut self, shared: &SharedState, cown: &UnreachableCown<'_, Self>) {
+        let reason = if shared.has_stop() { &ExitReason::Shutdown } else { &ExitReason::Normal };
+        self.core.phase = Phase::Ended;
+        self.call_hook(|actor, context| actor.stopped(reason, context));
+        let has_control = shared.has_control();
+        let state = if has_control { None } else { self.take_unseen(shared, reason, cown) };
+        let Some(actor) = state else {
+            // The actor has stopped.
+            shared.forget_stop();
+            return self.managed().finish_stopped(shared, reason);
+        };
+        drop_in_end(actor, reason);
+        if are_lives_watched() {
+            Subject::new::<A>(shared.id()).stopped(reason);
+        }
+    }
+
+    /// Takes the state out, if it has no extras, and ends the cown with it, if no address of any kind is left: then there
+    /// is nothing to announce.
+    fn take_unseen(
+        &mut self,
+        shared: &SharedState,
+        reason: &ExitReason,
+        cown: &UnreachableCown<'_, Self>,
+    ) -> Option<ThreadBound<A>> {
+        if !self.is_bare() {
+            return None;
+        }
+        let Body { actor, context } = self.body.take()?;
+        let (this, _) = context.into_parts();
+        match this.try_end(cown) {
+            Ok(()) => {
+                if shared.has_control() {
+                    // It came after the caller's look, through an address that is gone again.
+                    end_unseen(shared, reason);
+                } else {
+                    cown.skip_drop();
+                }
+                Some(actor)
+            }
+            Err(this) => {
+                self.body = Some(Body { actor, context: Context::new(this, 0) });
+                None
+            }
+        }
     }
 
     /// Processes the signals first: no message overtakes one. Unstashed messages come before the next behaviour, one per
@@ -320,9 +391,7 @@ impl<A: Actor> Managed for Cell<A> {
         let (this, extras) = context.into_parts();
         self.this = Some(this);
         let Some(mut extras) = extras else {
-            if needs_drop::<A>() {
-                let _ = catch(|| in_end_for(reason, move || drop(actor)));
-            }
+            drop_in_end(actor, reason);
             return None;
         };
         let set_aside = extras.take_stash();
@@ -370,6 +439,18 @@ impl<A: Actor> Interruptible for Cell<A> {
         if self.is_plain(shared) { Gate::Open } else { self.process_signals_at_gate(shared) }
     }
 
+    /// A stop is left to [`last_handle_gone`](Self::last_handle_gone), where a plain actor ends at less cost.
+    fn on_last_interrupt(&mut self, shared: &SharedState) -> Gate {
+        if !self.begin(shared) {
+            return Gate::Shut;
+        }
+        if self.is_plain_but_for_stop(shared) {
+            Gate::Open
+        } else {
+            self.process_signals_at_gate(shared)
+        }
+    }
+
     fn take_turn(&mut self, shared: &SharedState) -> Gate {
         self.managed().drain_one_stashed();
         self.process_signals_at_gate(shared)
@@ -394,7 +475,10 @@ impl<A: Actor> Interruptible for Cell<A> {
     }
 
     /// The last address is gone. (The pending operations of its last messages have run before.)
-    fn last_handle_gone(&mut self, shared: &SharedState) {
+    fn last_handle_gone(&mut self, shared: &SharedState, cown: &UnreachableCown<'_, Self>) {
+        if self.is_plain_but_for_stop(shared) {
+            return self.end_plainly(shared, cown);
+        }
         self.core.leave_supervisor();
         self.managed().end(shared, ExitReason::Normal);
     }
@@ -418,6 +502,22 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
     }
     // Unless there is an address again by then: the actor can make one, and a weak address can be upgraded.
     last.spawn_last_handle_check();
+}
+
+/// Ends what others have begun with an actor that no address is left of, and answers its signals.
+#[cold]
+fn end_unseen(shared: &SharedState, reason: &ExitReason) {
+    shared.set_end(reason);
+    shared.open_mailbox();
+    refuse_all(shared);
+}
+
+/// Drops the state of an actor that ends.
+#[inline]
+fn drop_in_end<A: Actor>(actor: ThreadBound<A>, reason: &ExitReason) {
+    if needs_drop::<A>() {
+        let _ = catch(|| in_end_for(reason, move || drop(actor)));
+    }
 }
 
 /// Ends an actor whose cell is dropped before its end, as with its runtime.

@@ -139,7 +139,22 @@ impl SharedState {
 
     /// Whether a signal may ever have been pushed; takes no lock.
     pub(crate) fn may_have_signals(&self) -> bool {
-        self.word.has_stop() || self.control.get().is_some()
+        self.has_stop() || self.has_control()
+    }
+
+    /// Whether a stop waits that was pushed before all other signals.
+    pub(crate) fn has_stop(&self) -> bool {
+        self.word.has_stop()
+    }
+
+    /// Drops that stop, for an actor that has ended.
+    pub(crate) fn forget_stop(&self) {
+        self.word.take_stop();
+    }
+
+    /// Whether there is what most actors never need.
+    pub(crate) fn has_control(&self) -> bool {
+        self.control.get().is_some()
     }
 
     /// Whether signals wait.

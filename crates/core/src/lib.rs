@@ -56,7 +56,7 @@ pub mod internals {
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
     pub use crate::interrupt::handle::InterruptibleHandle;
-    pub use crate::interrupt::{BlockedSet, Interruptible, SendPath};
+    pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::catch;
     pub use crate::paths::Path;
     pub use crate::queue::interruptible::Gate;

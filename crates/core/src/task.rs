@@ -143,6 +143,12 @@ impl Kind {
         Self(std::ptr::from_ref(kind).cast())
     }
 
+    /// Returns whether this was created from that constant.
+    #[inline]
+    pub(crate) fn is<K>(self, constant: &'static K) -> bool {
+        std::ptr::eq(self.0, std::ptr::from_ref(constant).cast())
+    }
+
     /// # Safety
     /// This was created from a `K`.
     #[inline]

@@ -71,10 +71,10 @@ impl Core {
         self.extras.as_mut().map(|extras| extras.get_mut())
     }
 
-    /// Whether it runs without extras.
+    /// Whether there are no extras.
     #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.phase == Phase::Running && self.extras.is_none()
+    pub(crate) fn is_bare(&self) -> bool {
+        self.extras.is_none()
     }
 
     pub(super) fn is_held(&mut self) -> bool {
@@ -94,7 +94,8 @@ impl Core {
         self.extras().and_then(|extras| extras.failure.take())
     }
 
-    pub(super) fn fail(&mut self, why: &Broken) {
+    #[cold]
+    pub(crate) fn fail(&mut self, why: &Broken) {
         self.extras_or_init().failure = Some(reason_of(why));
     }
 }

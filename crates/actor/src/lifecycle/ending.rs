@@ -40,10 +40,21 @@ impl dyn Managed + '_ {
         self.finish(shared, reason);
     }
 
-    /// Calls [`Actor::stopped`](crate::Actor::stopped). If that fails, publishes the failure. Returns the reason of the
-    /// end: the failure, if `reason` is a normal one.
+    /// Ends an actor whose [`stopped`](crate::Actor::stopped) was called.
+    pub(crate) fn finish_stopped(&mut self, shared: &SharedState, reason: &ExitReason) {
+        let reason = self.reason_after_stopped(reason.clone());
+        self.finish(shared, reason);
+    }
+
+    /// Calls [`Actor::stopped`](crate::Actor::stopped). Returns the reason of the end.
     fn call_stopped(&mut self, reason: ExitReason) -> ExitReason {
         self.hook(Hook::Stopped(&reason));
+        self.reason_after_stopped(reason)
+    }
+
+    /// If [`Actor::stopped`](crate::Actor::stopped) has failed, publishes the failure. Returns the reason of the end: the
+    /// failure, if `reason` is a normal one.
+    fn reason_after_stopped(&mut self, reason: ExitReason) -> ExitReason {
         let Some(failure) = self.core().take_failure() else { return reason };
         self.subject().failed(&failure);
         if reason.is_normal() { failure } else { reason }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use coact_core::WeakCown;
 use coact_core::cown::CownId;
-use coact_core::internals::BlockedSet;
+use coact_core::internals::{BlockedSet, UnreachableCown};
 
 use super::{Actor, Addr, Cell, WeakAddr};
 use crate::any::AnyAddr;
@@ -69,6 +69,12 @@ impl<A: Actor> WeakAddr<A> {
     /// For the actor itself, at its end.
     pub(crate) fn close(&self) {
         self.0.close();
+    }
+
+    /// The same for an actor whose last address is gone, if this is the only weak one: then nothing sees the actor any
+    /// more. Otherwise returns it.
+    pub(crate) fn try_end(self, cown: &UnreachableCown<'_, Cell<A>>) -> Result<(), Self> {
+        cown.try_end(self.0).map_err(Self)
     }
 }
 

@@ -13,6 +13,24 @@ use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");
 
+/// Returns the functions of an empty request's task.
+pub(super) fn vtable() -> &'static TaskVTable {
+    &VTABLE
+}
+
+/// Returns the task of a request, if that is an empty one.
+///
+/// # Safety
+/// The request is queued on a cown that is in no group.
+#[inline]
+pub(super) unsafe fn task_of(slot: NonNull<Slot>) -> Option<TaskPtr> {
+    // SAFETY: a queued request is live; one that is not part of a larger behaviour is in a single.
+    unsafe {
+        let task = slot.as_ref().member().is_single().then(|| single_task(slot))?;
+        std::ptr::eq(task.as_ref().vtable, &raw const VTABLE).then_some(task)
+    }
+}
+
 /// Allocates an empty request for the queue of a cown that is in no group.
 pub(super) fn allocate(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     Single::allocate(Member::exclusive(cown), &VTABLE, ())
@@ -38,17 +56,20 @@ pub(super) unsafe fn pass_over(
     head: NonNull<Slot>,
     home: RuntimeId,
 ) -> Result<Option<TaskPtr>, NonNull<Slot>> {
-    // SAFETY: a queued request is live; one that is not part of a larger behaviour is in a single.
+    // SAFETY: the head of the queue is queued, and holds the cown with the token.
     unsafe {
-        if !head.as_ref().member().is_single() {
-            return Err(head);
-        }
-        let task = single_task(head);
-        if !std::ptr::eq(task.as_ref().vtable, &raw const VTABLE) {
-            return Err(head);
-        }
+        let task = task_of(head).ok_or(head)?;
         Ok(leave(task, cown, home))
     }
+}
+
+/// Frees an empty request whose queue has gone on to the next one.
+///
+/// # Safety
+/// The slot is that of an empty request, which the caller owns.
+pub(super) unsafe fn dismantle(slot: NonNull<Slot>) {
+    // SAFETY: an empty request is in a single without a body, which the caller owns.
+    unsafe { Single::dismantle(single_task(slot).cast::<Single<()>>()) };
 }
 
 /// # Safety

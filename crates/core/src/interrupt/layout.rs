@@ -14,7 +14,7 @@ use crate::depth;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{Guard, Kind, link, of};
+use crate::queue::interruptible::{Guard, Kind, Listed, link, of};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{self, Task, TaskVTable};
 
@@ -31,7 +31,7 @@ impl<T: Interruptible> Block<T> {
         end: super::end::<T>,
         number: super::number::<T>,
         release: super::release::<T>,
-        unlist: Self::unlist,
+        unlist,
         free: Self::free,
     };
 
@@ -88,17 +88,12 @@ impl<T: Interruptible> Block<T> {
         }
     }
 
-    unsafe fn unlist(cown: NonNull<CownHeader>) {
-        // SAFETY: the cown is interruptible, so it has a guard.
-        registry::remove(unsafe { (*of(cown).as_ptr()).listed });
-    }
-
     unsafe fn free(cown: NonNull<CownHeader>) {
         // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
         let free = move || unsafe {
-            let block = cown.byte_sub(Self::offset());
-            drop_quietly(|| block.cast::<T::SharedState>().drop_in_place());
-            pool::dealloc(block.cast(), Self::LAYOUT);
+            let shared = cown.byte_sub(Self::offset()).cast::<T::SharedState>();
+            drop_quietly(|| shared.drop_in_place());
+            Self::dealloc(cown);
         };
         if needs_drop::<T::SharedState>() {
             // SAFETY: a shared state is `'static`, and no other thread knows the block.
@@ -106,6 +101,15 @@ impl<T: Interruptible> Block<T> {
         } else {
             free();
         }
+    }
+
+    /// Frees the block without dropping anything in it.
+    ///
+    /// # Safety
+    /// Nothing of the cown is left.
+    unsafe fn dealloc(cown: NonNull<CownHeader>) {
+        // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
+        unsafe { pool::dealloc(cown.byte_sub(Self::offset()).cast(), Self::LAYOUT) };
     }
 }
 
@@ -130,4 +134,38 @@ pub(super) unsafe fn shared_state<T: Interruptible>(
 ) -> NonNull<T::SharedState> {
     // SAFETY: the shared state is at the start of the block.
     unsafe { cown.byte_sub(Block::<T>::offset()) }.cast()
+}
+
+/// Removes a cown from the table, if it is there: from here on it cannot be found, and a search
+/// that has found it has a handle.
+///
+/// # Safety
+/// The cown is interruptible, and the caller holds it exclusively, or nothing else of it is left.
+pub(super) unsafe fn unlist(cown: NonNull<CownHeader>) {
+    // SAFETY: an interruptible cown has a guard, and only the caller accesses the position in it.
+    let listed = unsafe { &mut (*of(cown).as_ptr()).listed };
+    registry::remove(std::mem::replace(listed, Listed::NOWHERE));
+}
+
+/// Puts a cown back into the table.
+///
+/// # Safety
+/// The cown is interruptible and not in the table, and the caller holds it exclusively.
+#[cold]
+pub(super) unsafe fn list_again(cown: NonNull<CownHeader>) {
+    // SAFETY: an interruptible cown has a guard, and only the caller accesses the position in it.
+    unsafe { (*of(cown).as_ptr()).listed = registry::insert(cown, cown.as_ref().home()) };
+}
+
+/// Frees the block of a cown whose state and shared state need not be dropped.
+///
+/// # Safety
+/// The cown is an interruptible `T` in no group, nothing else of it is left, and it is not
+/// [listed](unlist).
+pub(super) unsafe fn free_undropped<T: Interruptible>(mut cown: NonNull<CownHeader>) {
+    // SAFETY: nothing else of the cown is left, and it has no leader.
+    unsafe {
+        cown.as_mut().end();
+        Block::<T>::dealloc(cown);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::{Interruptible, registry};
+use super::{Interruptible, UnreachableCown, registry};
 use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::fault::Broken;
@@ -22,11 +22,15 @@ struct State {
     opens_after: usize,
     /// Whether it closes its cown when no handle is left.
     closes: Option<WeakCown<State>>,
+    /// Whether it tries to end its cown before it closes it.
+    ends: bool,
+    /// Whether it leaves a call to its end.
+    leaves_calls: bool,
 }
 
 impl State {
     fn new(opens_after: usize) -> Self {
-        State { log: Log::default(), opens_after, closes: None }
+        State { log: Log::default(), opens_after, closes: None, ends: false, leaves_calls: false }
     }
 }
 
@@ -41,8 +45,17 @@ impl Interruptible for State {
         if orders.load(Ordering::Relaxed) >= self.opens_after { Gate::Open } else { Gate::Shut }
     }
 
-    fn last_handle_gone(&mut self, _: &Arc<Orders>) {
+    fn on_last_interrupt(&mut self, orders: &Arc<Orders>) -> Gate {
+        if self.leaves_calls { Gate::Open } else { self.on_interrupt(orders) }
+    }
+
+    fn last_handle_gone(&mut self, _: &Arc<Orders>, cown: &UnreachableCown<'_, Self>) {
         self.log.push(END);
+        if self.ends
+            && let Some(this) = self.closes.take()
+        {
+            self.closes = cown.try_end(this).err();
+        }
         self.closes.iter().for_each(WeakCown::close);
     }
 
@@ -251,11 +264,13 @@ fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
     run_ready();
 }
 
-/// A state that closes its cown at the last-handle check, which then drops it at once.
-fn mortal() -> Cown<State> {
+/// A state that closes its cown at the last-handle check, which then drops it at once. With `ends`
+/// it ends its cown instead if it can.
+fn mortal(ends: bool) -> Cown<State> {
     let orders = Arc::new(Orders::new(0));
     Cown::interruptible(RuntimeHandle::current(), orders, |this| State {
         closes: Some(this),
+        ends,
         ..State::new(0)
     })
 }
@@ -322,8 +337,20 @@ fn a_farewell_against_upgrade() {
 /// a handle left.
 #[test]
 fn an_end_against_a_handle_that_comes_and_goes() {
-    check_bounded(3, || {
-        let cown = mortal();
+    end_against_a_handle(false);
+}
+
+/// The same with a state that ends its cown if it can.
+///
+/// Fails if it does while there is another weak handle.
+#[test]
+fn an_unseen_end_against_a_handle_that_comes_and_goes() {
+    end_against_a_handle(true);
+}
+
+fn end_against_a_handle(ends: bool) {
+    check_bounded(3, move || {
+        let cown = mortal(ends);
         let orders = Arc::clone(cown.shared_state());
         let weak = cown.downgrade();
         let other = thread::spawn(move || {
@@ -373,17 +400,56 @@ fn a_birth_against_a_behaviour() {
     });
 }
 
+/// A state must be called before anything else, and leaves that to its end, which comes next, while
+/// another thread upgrades a weak handle: it is called, or has ended.
+///
+/// Fails if it is not called when its last-handle check finds another handle.
+#[test]
+fn an_end_that_is_put_off() {
+    check(|| {
+        let make = |_| State { leaves_calls: true, ..State::new(0) };
+        let orders = Arc::new(Orders::new(0));
+        let home = RuntimeHandle::current();
+        let other = Cown::interrupted_at_once(home, orders, make, |cown| {
+            let weak = cown.downgrade();
+            let other = thread::spawn(move || weak.upgrade());
+            leave(cown);
+            other
+        });
+        run_ready();
+        let cown = other.join().unwrap();
+        run_ready();
+        if let Some(cown) = cown {
+            let log = written(cown);
+            assert!(log.contains(&CALL) || log.contains(&END), "{log:?}");
+        }
+    });
+}
+
 /// A runtime is searched while a state is created and ends: it is found or not, and its block is
 /// not accessed after it is freed.
 ///
 /// Fails without either barrier, and if a removal does not wait for a search.
 #[test]
 fn a_search_against_an_end() {
-    check(|| {
+    search_against_an_end(false);
+}
+
+/// The same with a state that ends its cown, unless that is found.
+///
+/// Fails if the cown stays in the table meanwhile, and if its handles are not counted again once it
+/// is out of it.
+#[test]
+fn a_search_against_an_unseen_end() {
+    search_against_an_end(true);
+}
+
+fn search_against_an_end(ends: bool) {
+    check(move || {
         registry::use_table();
         let home = RuntimeHandle::current();
-        let other = thread::spawn(|| {
-            let cown = mortal();
+        let other = thread::spawn(move || {
+            let cown = mortal(ends);
             leave(cown);
             run_ready();
         });

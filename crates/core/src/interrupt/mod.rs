@@ -40,7 +40,8 @@
 //! *A state that must be called before anything else* is created in the middle of this: with
 //! INTERRUPT set and an empty request in the queue, while its creator has the token
 //! (`first_interrupt.rs`). *A state that has become unreachable* ends behind everything spawned on
-//! it (`last_handle.rs`).
+//! it (`last_handle.rs`). If that comes next when the state is called, it follows in the same task,
+//! and the state may leave to it what the call is for ([`Interruptible::on_last_interrupt`]).
 //!
 //! *There is one token.* The guard's task sets PARKED, and gives up the token with it; of the
 //! interrupts after that, exactly one finds PARKED without INTERRUPT, and takes the token.
@@ -78,6 +79,7 @@ use crate::sched::{Successor, at_work_in, schedule, schedule_last};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
 pub use blocked_set::BlockedSet;
+pub use last_handle::UnreachableCown;
 pub(crate) use shutdown::{cut_off, end_in_order, moved};
 
 /// A state that is called between two behaviours after its cown was [interrupted](Cown::interrupt).
@@ -94,6 +96,13 @@ pub trait Interruptible: Send + Sized + 'static {
     /// reported, and leaves the gate open.
     fn on_interrupt(&mut self, shared: &Self::SharedState) -> Gate;
 
+    /// Called in place of [`on_interrupt`](Self::on_interrupt) if
+    /// [`last_handle_gone`](Self::last_handle_gone) comes next, unless there is a handle again by
+    /// then: `on_interrupt` is called in that case. So what is to be done may be left to either.
+    fn on_last_interrupt(&mut self, shared: &Self::SharedState) -> Gate {
+        self.on_interrupt(shared)
+    }
+
     /// The state's own turn, for which the gate was [reserved](Gate::Reserved). Called in place of
     /// a behaviour, so it comes after earlier interrupts, and in a group only while all gates are
     /// open. Returns the new gate. It may be called when there is nothing left to do.
@@ -108,7 +117,6 @@ pub trait Interruptible: Send + Sized + 'static {
     /// shutdown's deadline: drops what the state waits for. Afterwards the gate is open, for
     /// behaviours that are then dropped; but if the state has [closed](WeakCown::close) its cown,
     /// [unchecked](Cown::unchecked) behaviours run.
-    /// [unchecked](Cown::unchecked), that run.
     fn cancel(&mut self, shared: &Self::SharedState);
 
     /// Called when a behaviour that held the cown exclusively has panicked, and still holds it. An
@@ -131,10 +139,10 @@ pub trait Interruptible: Send + Sized + 'static {
 
     /// Called once, like [`on_interrupt`](Self::on_interrupt), when the last handle is gone and
     /// everything spawned with any handle has run, if the handle was passed to the [last-handle
-    /// check](Cown::spawn_last_handle_check). If this [closes](WeakCown::close) the cown, the state
-    /// is dropped right away.
-    fn last_handle_gone(&mut self, shared: &Self::SharedState) {
-        let _ = shared;
+    /// check](Cown::spawn_last_handle_check). If this [closes](WeakCown::close) the cown, or
+    /// [ends](UnreachableCown::try_end) it, the state is dropped right away.
+    fn last_handle_gone(&mut self, shared: &Self::SharedState, cown: &UnreachableCown<'_, Self>) {
+        let _ = (shared, cown);
     }
 
     /// Called with a temporary handle of the runtime that has become the last one, for owners that
@@ -336,8 +344,12 @@ unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<T
         let header = unsafe { cown.as_ref() };
         header.flags.begin_interrupt();
         simulated::point();
+        // SAFETY: this thread has the token, and a request waits for it.
+        let head = unsafe { NonNull::new_unchecked((*guard.as_ptr()).head) };
+        // SAFETY: this thread has the token, and `head` is the head of the queue.
+        let check = unsafe { last_handle::check_behind(head) };
         // SAFETY: with the token and no readers, this thread has exclusive access to the state.
-        let gate = unsafe { call_and_take_turns::<T>(cown, context) };
+        let gate = unsafe { call_and_take_turns::<T>(cown, context, check.is_some()) };
         if gate == Gate::Reserved {
             if header.is_interrupted() {
                 continue;
@@ -345,10 +357,18 @@ unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<T
             break;
         }
         if gate == Gate::Open || is_ungated(header) {
-            let mut successor = Successor::new(context.home);
-            // SAFETY: this thread has the token, and passes it on.
+            // SAFETY: this thread has the token, and passes it on. The check is the request behind an
+            // empty one, which is granted the cown as in `release_to_next`, without another
+            // interrupt; then this thread owns the empty one.
             unsafe {
-                let head = NonNull::new_unchecked((*guard.as_ptr()).head);
+                if let Some(check) = check
+                    && header.flags.is_plain(context.home, Flags::INTERRUPT)
+                {
+                    empty_request::dismantle(head);
+                    simulated::point();
+                    return last_handle::run::<T>(check, context);
+                }
+                let mut successor = Successor::new(context.home);
                 return match empty_request::pass_over(cown, head, context.home) {
                     Ok(next) => next,
                     Err(head) => {
@@ -370,16 +390,23 @@ unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<T
 }
 
 /// Calls the state, and lets it take turns of its own until there is an interrupt, or for a while.
+/// `is_last`: the last-handle check comes next.
 ///
 /// # Safety
 /// See [`on_interrupt`].
 unsafe fn call_and_take_turns<T: Interruptible>(
     cown: NonNull<CownHeader>,
     context: &RunContext,
+    is_last: bool,
 ) -> Gate {
     // SAFETY: the caller has exclusive access to the state, so the cown is alive.
     unsafe {
-        let mut gate = on_interrupt::<T>(cown, mode_now(context));
+        let mut gate = match mode_now(context) {
+            Mode::Run if is_last => {
+                call_state::<T>(cown, |state, shared| state.on_last_interrupt(shared))
+            }
+            mode => on_interrupt::<T>(cown, mode),
+        };
         for _ in 0..TURNS_IN_A_ROW {
             if gate != Gate::Reserved || cown.as_ref().is_interrupted() {
                 break;

@@ -9,7 +9,8 @@
 //! Entries are reused but never freed: 16 bytes per cown, for the largest number that existed at
 //! one time.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::iter;
 use std::ptr::NonNull;
 
 pub(crate) use super::table::LiveCown;
@@ -24,35 +25,66 @@ use crate::queue::interruptible::Listed;
 static TABLE: Table = Table::new();
 
 thread_local! {
-    static SPARE: Spare = const { Spare(RefCell::new(Vec::new())) };
+    static SPARE: Spare = const { Spare::new() };
 }
 
-/// The spare entries of a thread.
-struct Spare(RefCell<Vec<&'static TableEntry>>);
+/// The spare entries of a thread, in an array that is filled from its start.
+struct Spare {
+    len: Cell<usize>,
+    entries: [Cell<Option<&'static TableEntry>>; MAX_SPARE],
+}
+
+/// The largest number of spare entries of a thread.
+const MAX_SPARE: usize = 2 * BATCH;
 
 impl Spare {
+    const fn new() -> Self {
+        Self { len: Cell::new(0), entries: [const { Cell::new(None) }; MAX_SPARE] }
+    }
+
     #[inline]
     fn take(&self) -> &'static TableEntry {
-        let mut entries = self.0.borrow_mut();
-        if entries.is_empty() {
-            TABLE.take_spare(&mut entries);
-        }
-        entries.pop().expect("at least one was taken")
+        self.pop().unwrap_or_else(|| self.refill())
+    }
+
+    #[inline]
+    fn pop(&self) -> Option<&'static TableEntry> {
+        let last = self.len.get().checked_sub(1)?;
+        self.len.set(last);
+        self.entries.get(last)?.get()
+    }
+
+    /// Takes some from the table, and returns one of them.
+    #[cold]
+    fn refill(&self) -> &'static TableEntry {
+        let mut taken = Vec::new();
+        TABLE.take_spare(&mut taken);
+        let entry = taken.pop().expect("at least one was taken");
+        taken.into_iter().for_each(|entry| self.give(entry));
+        entry
     }
 
     #[inline]
     fn give(&self, entry: &'static TableEntry) {
-        let mut entries = self.0.borrow_mut();
-        entries.push(entry);
-        if entries.len() > 2 * BATCH {
-            TABLE.give_spare(entries.drain(BATCH..));
-        }
+        let place = match self.entries.get(self.len.get()) {
+            Some(place) => place,
+            None => self.make_room(),
+        };
+        place.set(Some(entry));
+        self.len.set(self.len.get() + 1);
+    }
+
+    /// Returns some to the table; returns the first free place.
+    #[cold]
+    fn make_room(&self) -> &Cell<Option<&'static TableEntry>> {
+        TABLE.give_spare((0..BATCH).filter_map(|_| self.pop()));
+        &self.entries[self.len.get()]
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        TABLE.give_spare(self.0.take().into_iter());
+        TABLE.give_spare(iter::from_fn(|| self.pop()));
     }
 }
 
@@ -74,11 +106,12 @@ pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
     Listed(std::ptr::from_ref(entry).cast())
 }
 
-/// Removes a cown before its block is freed.
+/// Removes a cown, if it is in the table, before its block is freed.
 #[inline]
 pub(super) fn remove(entry: Listed) {
-    // SAFETY: it was created by `insert`, and entries are never freed.
-    let entry: &'static TableEntry = unsafe { &*entry.0.cast() };
+    // SAFETY: it was created by `insert`, or is null; entries are never freed.
+    let entry = unsafe { entry.0.cast::<TableEntry>().as_ref() };
+    let Some(entry) = entry else { return };
     TABLE.empty(entry);
     if SPARE.try_with(|spare| spare.give(entry)).is_err() {
         TABLE.give_spare([entry].into_iter());

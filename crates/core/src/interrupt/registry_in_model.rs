@@ -36,7 +36,7 @@ pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
         entry.fill(cown, home);
         std::ptr::from_ref(entry)
     });
-    Listed(entry.unwrap_or(std::ptr::null()).cast())
+    entry.map_or(Listed::NOWHERE, |entry| Listed(entry.cast()))
 }
 
 pub(super) fn remove(entry: Listed) {

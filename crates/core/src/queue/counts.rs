@@ -44,6 +44,10 @@ const TAKING_OUT: u64 = LEFT;
 /// One strong handle, and the weak count that belongs to it.
 const SOLE: u64 = ONE_WEAK | 1;
 
+/// One strong handle that waits for its check, the weak count that belongs to it, and one weak
+/// handle.
+const LAST_AND_WEAK: u64 = (2 * ONE_WEAK) | LEAVING | 1;
+
 /// Beyond this number of handles of a kind, the count could overflow into its neighbour; only
 /// leaking handles can lead there.
 const MAX: u64 = STRONG / 2;
@@ -140,6 +144,22 @@ impl Counts {
         // ORDERING: Relaxed. No other thread can change the word, and only the thread that ends the
         // state reads it. That thread learns of the end of the handles through the queue
         // (`leave_to_the_last`).
+        self.0.store(ONE_WEAK, Ordering::Relaxed);
+    }
+
+    /// Returns whether the only handles are a strong one that waits for its check, with no other
+    /// one gone meanwhile, and a weak one. The caller owns both, so it is alone with the cown.
+    #[inline]
+    pub(crate) fn are_last_and_weak(&self) -> bool {
+        // ORDERING: Acquire, as in `are_sole`.
+        self.0.load(Ordering::Acquire) == LAST_AND_WEAK
+    }
+
+    /// Gives up both handles, which are [the only ones](Self::are_last_and_weak). The weak count of
+    /// the strong handles is left.
+    #[inline]
+    pub(crate) fn remove_last_and_weak(&self) {
+        // ORDERING: Relaxed. No other thread accesses the word any more.
         self.0.store(ONE_WEAK, Ordering::Relaxed);
     }
 

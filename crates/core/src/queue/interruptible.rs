@@ -1,6 +1,6 @@
 //! The guard: the words in front of the header of an interruptible cown.
 
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null};
 
 use coact_sync::shim::atomic::AtomicPtr;
 
@@ -20,7 +20,8 @@ pub(crate) const CALLS_IN_A_ROW: u32 = 16;
 #[repr(C)]
 pub(crate) struct Guard {
     pub(crate) task: Task,
-    /// Its position in the table of interruptible cowns.
+    /// Its position in the table of interruptible cowns; only for a thread that holds the cown
+    /// exclusively.
     pub(crate) listed: Listed,
     /// The request for which the token was left here; only for the token holder. In a member of a
     /// group, whose token is left with the leader, the next member in the leader's list of
@@ -28,9 +29,14 @@ pub(crate) struct Guard {
     pub(crate) head: *mut Slot,
 }
 
-/// A position in a table of a layer above.
+/// A position in a table of a layer above; null if the cown is in none.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed(pub(crate) *const ());
+
+impl Listed {
+    /// That of a cown in no table.
+    pub(crate) const NOWHERE: Self = Self(null());
+}
 
 /// The functions of a guard's type.
 pub(crate) struct Kind {
@@ -60,10 +66,10 @@ pub(crate) struct Kind {
     /// # Safety
     /// The caller owns the handle.
     pub(crate) release: unsafe fn(NonNull<CownHeader>),
-    /// Removes a cown from the table of interruptible cowns: from here on it cannot be found.
+    /// Removes a cown from the table of interruptible cowns, if it is there.
     ///
     /// # Safety
-    /// Nothing else of the cown is left, and this is called once.
+    /// See [`unlist`].
     pub(crate) unlist: unsafe fn(NonNull<CownHeader>),
     /// Drops the shared state and frees the block.
     ///
@@ -132,12 +138,13 @@ pub(crate) unsafe fn set_next(guard: NonNull<Guard>, next: *mut Guard) {
     unsafe { (*guard.as_ptr()).head = next.cast() };
 }
 
-/// Removes a cown from the table of interruptible cowns: from here on it cannot be found.
+/// Removes a cown from the table of interruptible cowns, if it is there: from here on it cannot be
+/// found, and a search that has found it has a handle.
 ///
 /// # Safety
-/// The cown is interruptible, nothing else of it is left, and this is called once.
+/// The cown is interruptible, and the caller holds it exclusively, or nothing else of it is left.
 pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
-    // SAFETY: the cown is interruptible, nothing else of it is left, and this is called once.
+    // SAFETY: the cown is interruptible, and only the caller accesses its guard's position.
     unsafe { (kind(cown).unlist)(cown) };
 }
 
