@@ -285,11 +285,11 @@ fn a_closure_that_panics_with_the_answer_ends_its_actor() {
     });
 }
 
-/// Asks again with each answer; only its answers have its address.
+/// Asks again with each answer. Only the answers on the way keep it alive.
 struct Alone {
     of: Addr<Diary>,
     left: usize,
-    /// Whether it asks twice each time: the second question does not get the address of the answer before.
+    /// Whether it asks twice each time: only the first question gets the address of the answer.
     twice: bool,
     log: Log<String>,
 }
@@ -336,7 +336,7 @@ fn an_actor_that_only_answers_reach_ends_after_the_last() {
     check(program);
 }
 
-/// A panic with an answer leaves no address behind, whether or not the next question has been asked.
+/// A panic with an answer leaks no address, whether or not the next question has been asked.
 #[test]
 fn a_panic_with_an_answer_ends_its_actor_even_if_that_has_asked_again() {
     for asks_again in [false, true] {
@@ -361,7 +361,7 @@ fn a_panic_with_an_answer_ends_its_actor_even_if_that_has_asked_again() {
     }
 }
 
-/// Answers to members of a group, and to an actor with a mailbox of its own, take other ways.
+/// Answers to members of a group, and to an actor with a mailbox of its own, take other paths.
 #[test]
 fn answers_come_to_the_asker_in_order() {
     check(|| {
@@ -396,7 +396,7 @@ fn answers_come_to_the_asker_in_order() {
     });
 }
 
-/// Keeps what it is asked until it is told to answer.
+/// Keeps its replies until a test takes them.
 struct Keeper(Vec<Reply<usize>>);
 
 impl Actor for Keeper {}
@@ -407,7 +407,7 @@ impl Receive<Note> for Keeper {
     }
 }
 
-/// A reply may be sent or dropped by a behaviour, by one on the spot, and by a thread that is no worker.
+/// A reply can be sent or dropped by a behaviour, by an inline one, and by a thread that is not a worker.
 #[test]
 fn an_answer_comes_from_any_thread() {
     for from_behaviour in [true, false] {
@@ -423,14 +423,14 @@ fn an_answer_comes_from_any_thread() {
         assert_eq!(ask(&asker, |_| ()).wait(), Ok(()));
         let mut replies = ask(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
         assert_eq!(replies.len(), 4);
-        let mut answer = move |on_the_spot: bool| {
+        let mut answer = move |inline: bool| {
             let (first, second) = (replies.remove(0), replies.remove(0));
             let work = move || {
                 first.send(1);
                 drop(second);
             };
             let other = Cown::new(());
-            match (from_behaviour, on_the_spot) {
+            match (from_behaviour, inline) {
                 (true, false) => when(&other, move |()| work()),
                 (_, true) => _ = when_here(&other, move |()| work()),
                 (false, false) => work(),
@@ -449,7 +449,7 @@ fn an_answer_comes_from_any_thread() {
     }
 }
 
-/// An answer that comes after the asker's runtime has ended is dropped with what was to be done with it.
+/// An answer that comes after the end of the asker's runtime is dropped, and so is the closure.
 #[test]
 fn an_answer_to_a_runtime_that_has_ended_is_dropped() {
     let keeper = spawn(Keeper(Vec::new()));

@@ -179,6 +179,50 @@ fn nothing_is_held_after_a_panic() {
     });
 }
 
+/// Of one cown and of two, on a worker and on a thread that is none.
+#[test]
+fn what_comes_meanwhile_runs_after_a_panic() {
+    fn panic_here(cowns: &[Cown<Vec<u32>>; 2], is_pair: bool) {
+        let [a, b] = cowns;
+        let again = a.clone();
+        let fail_first = move || {
+            when(again.checked(), |log| match log {
+                Ok(_) => fail("the poison is not there yet"),
+                Err(mut poisoned) => poisoned.get_mut().push(1),
+            });
+            fail("here")
+        };
+        let ran = if is_pair {
+            when_here((a, b), move |_| fail_first())
+        } else {
+            when_here(a, move |_| fail_first())
+        };
+        assert!(ran);
+    }
+
+    for is_pair in [false, true] {
+        for on_worker in [false, true] {
+            everywhere_with_faults(move |faults| {
+                let cowns = [Cown::new(Vec::new()), Cown::new(Vec::new())];
+                if on_worker {
+                    let cowns = cowns.clone();
+                    assert_eq!(
+                        ask(&Cown::new(()), move |()| panic_here(&cowns, is_pair)).wait(),
+                        Ok(())
+                    );
+                } else {
+                    panic_here(&cowns, is_pair);
+                }
+                let [a, b] = cowns;
+                let log = ask(a.checked(), |log| log.unwrap_err().get_mut().clone());
+                assert_eq!(log.wait(), Ok(vec![1]));
+                assert_eq!((a.is_poisoned(), b.is_poisoned()), (true, is_pair));
+                assert_eq!(faults.take().len(), 1);
+            });
+        }
+    }
+}
+
 /// New cowns belong to the runtime of the cowns that are held, as on its workers.
 #[test]
 fn the_body_is_inside_of_the_cowns_runtime() {

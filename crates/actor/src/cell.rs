@@ -70,7 +70,7 @@ impl<A: Actor> Cell<A> {
         self.receive_inline(message, reply);
     }
 
-    /// The same, where a copy of the code pays.
+    /// The same, inlined.
     #[inline(always)]
     pub(crate) fn receive_inline<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
@@ -107,8 +107,8 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// As [`call_in`](Self::call_in), with an address of the actor's. It is lent to the actor's next question, and goes in the
-    /// end, even after a panic: the last one is checked.
+    /// Like [`call_in`](Self::call_in), with an address of the actor, which its next question may take.
+    /// Otherwise it is dropped in the end, even after a panic: the last one is checked.
     #[inline(always)]
     pub(crate) fn call_with(
         &mut self,
@@ -131,7 +131,7 @@ impl<A: Actor> Cell<A> {
             let lent = Lent(context);
             work(actor.get_mut(), lent.0);
         } else {
-            // The closure goes first, as it does if it is called.
+            // The closure is dropped first, as after a call.
             drop(work);
             drop(own);
         }

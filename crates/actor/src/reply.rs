@@ -88,13 +88,16 @@ impl<R: Send + 'static> Reply<R> {
         (Self { resolver: Some(resolver), wait: None }, promise)
     }
 
-    /// A reply whose answer goes to this resolver, if to any.
+    /// Creates a reply whose answer goes to the resolver, if there is one.
     #[inline]
     pub(crate) fn to(resolver: Option<Resolver<Answer<R>>>) -> Self {
         Self { resolver, wait: None }
     }
 
-    /// What the answer goes to, unless the reply is tracked: then it is given back.
+    /// Returns what the answer goes to.
+    ///
+    /// # Errors
+    /// Returns the reply if it is tracked.
     #[inline(always)]
     pub(crate) fn into_resolver(self) -> Result<Option<Resolver<Answer<R>>>, Self> {
         if self.wait.is_some() { Err(self) } else { Ok(self.into_parts().0) }

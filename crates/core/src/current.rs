@@ -94,7 +94,7 @@ pub(crate) fn number() -> u64 {
     THREAD.get()
 }
 
-/// Whether the current thread has this [number](number), which is that of some thread.
+/// Returns whether this is the current thread's [number], for the number of any thread.
 #[inline]
 pub(crate) fn is_number(number: u64) -> bool {
     THREAD.get() == number

@@ -19,6 +19,7 @@ mod world;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use coact::internals::Path;
 use coact::runtime::RuntimeHandle;
 use coact::supervise::{Backoff, Supervisor, Tree};
 use coact_model::actors::{Event, check};
@@ -129,6 +130,18 @@ fn run_batch(seed: u64, run: impl Fn(Script, u64) -> Result<(), String>) -> u32 
 #[test]
 fn mixed_programs_keep_what_actors_promise() {
     run_for(USUAL_MILLIS, |script, seed| runs::everywhere(&script, seed));
+}
+
+/// Answers also come back in the behaviours that were created for them.
+#[test]
+fn mixed_programs_take_every_way_of_actors() {
+    for seed in 0..100 {
+        run_batch(seed, |script, seed| runs::everywhere(&script, seed));
+        if Path::Continued.count() >= 20 {
+            return;
+        }
+    }
+    panic!("hardly ever taken: {:?}", Path::Continued);
 }
 
 /// The end of a runtime in the middle of everything: all actors end, are dropped and told of, once.

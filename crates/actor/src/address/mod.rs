@@ -212,7 +212,7 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// Sends a message with what its answer goes to, if to anything.
+    /// Sends a message whose answer goes to the resolver, if there is one.
     #[inline(always)]
     #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn send_with_resolver<M>(
@@ -236,7 +236,7 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// The same to an actor that is marked, or with a reply that is tracked.
+    /// The same for an actor that is not plain, or with a reply that is tracked.
     #[inline(never)]
     #[cfg_attr(feature = "sim", track_caller)]
     fn send_slowly<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>

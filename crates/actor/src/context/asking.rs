@@ -120,9 +120,9 @@ impl<A: Actor> Context<A> {
     }
 }
 
-/// What an actor does with the answer to a question.
+/// What an actor does with an answer.
 struct OnAnswer<A, F> {
-    /// Which of its states has asked.
+    /// The number of the state that has asked.
     life: u32,
     then: F,
     by: PhantomData<fn(A)>,

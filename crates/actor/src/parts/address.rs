@@ -28,7 +28,7 @@ impl<A: Actor> Addr<A> {
         &self.cown
     }
 
-    /// The cown, with a handle that is dropped unchecked.
+    /// Returns the cown, with a handle that is not checked when it is dropped.
     #[inline]
     pub(crate) fn into_cown(self) -> Cown<Cell<A>> {
         self.cown.into_cown()

@@ -41,11 +41,11 @@ impl<A: Actor> Context<A> {
     pub(crate) fn lend(&mut self, own: Addr<A>) {
         let before = self.lent.replace(own.into_cown());
         debug_assert!(before.is_none(), "one answer is handled at a time");
-        // There is nothing to be dropped.
+        // Saves the code that would drop it.
         forget(before);
     }
 
-    /// The address that was lent, unless a question has taken it.
+    /// Takes the address that was lent, unless a question has taken it.
     #[inline]
     pub(crate) fn take_lent(&mut self) -> Option<Addr<A>> {
         self.lent.take().map(Addr::new)

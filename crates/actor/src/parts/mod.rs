@@ -127,7 +127,7 @@ pub struct Context<A: Actor> {
     pub(crate) this: WeakAddr<A>,
     /// `None` until the actor first needs one of these.
     pub(crate) extras: Option<Box<Mutex<ContextExtras>>>,
-    /// While an answer is handled: the address that has come with it, until a question takes it.
+    /// While an answer is handled: the address that came with it, until a question takes it.
     pub(crate) lent: Option<Cown<Cell<A>>>,
 }
 

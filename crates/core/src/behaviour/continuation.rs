@@ -1,5 +1,6 @@
-//! Behaviours on one cown that are made before they are spawned, and wait for a value: an answer on its way back to the
-//! cown that has asked. The block is made with the question; the value is put into it, and then it is spawned.
+//! Behaviours on one cown that are created before they are spawned, and wait for a value, such as the
+//! answer to a question that the cown has asked. The block is created with the question; the resolver
+//! writes the answer into it, and spawns it.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -28,44 +29,45 @@ use crate::sched::context;
 use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
-/// What to do with a value on a cown once the value is there.
+/// What a cown does with a value when it comes.
 pub trait Continuation<R>: Send + Sized + 'static {
     /// The cown's state.
     type State: Send + 'static;
 
-    /// Called with the value, in a behaviour on the cown that comes [unchecked](Cown::unchecked).
+    /// Handles the value, in an [unchecked](Cown::unchecked) behaviour on the cown.
     fn run(self, held: Held<'_, Self::State>, value: Result<R, Broken>);
 
-    /// Spawns a behaviour that does the same as [`run`](Self::run). Called in place of that where spawning takes more: if the
-    /// cown is not [plain](Cown::is_plain), or is in a group, or the value does not come from a worker.
+    /// Spawns a behaviour that does the same as [`run`](Self::run). Called instead of that if the cown
+    /// is not [plain](Cown::is_plain) or is in a group, or if the value does not come from a worker.
     fn spawn(self, cown: Cown<Self::State>, value: Result<R, Broken>);
 }
 
 impl<R: Send + 'static> Resolver<R> {
-    /// A resolver that spawns a behaviour with what it is given. The behaviour takes its place in the order of the cown at
-    /// that moment; its block is made now.
+    /// Creates a resolver that spawns a behaviour with its value, or with the reason why there is none.
+    /// The behaviour is ordered as spawned at that time; its block is allocated now.
     ///
-    /// **Cost.** That of a behaviour on one cown, if a worker gives the value.
+    /// **Cost.** That of a behaviour on one cown if a worker resolves it.
     #[doc(hidden)]
     #[inline]
     pub fn spawning<K: Continuation<R>>(cown: Cown<K::State>, continuation: K) -> Self {
-        // The simulation knows behaviours from when they are spawned.
+        // A simulation knows a behaviour from the time it is spawned.
         if simulated::is_active() {
             return Self::calling(move |value| continuation.spawn(cown, value));
         }
-        // SAFETY: a fresh block of its own. What it holds is `Send`: the cown's handle, the continuation, the value.
+        // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
+        // the value are `Send`.
         unsafe { Self::of_call(Waiting::allocate(cown, continuation)) }
     }
 }
 
-/// The body of such a behaviour. It begins with what the resolver points to.
+/// The body of such a behaviour. The resolver points to its head.
 #[repr(C)]
 struct Parts<R, K> {
     call: Call<R>,
     continuation: ManuallyDrop<K>,
 }
 
-/// A behaviour that waits for its value. The handle of the cown is in its request.
+/// A behaviour that waits for its value. It owns a handle of the cown, by its request.
 struct Waiting<R, K>(PhantomData<(R, K)>);
 
 impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
@@ -81,18 +83,20 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         };
         let block = pool::alloc(Single::<Parts<R, K>>::LAYOUT);
         let slot = Slot::beginning(Member::checked(cown));
-        // SAFETY: the block was made for this layout, just now.
+        // SAFETY: the block was just allocated with this layout.
         let node = unsafe { Single::fill(block, slot, &Self::VTABLE, parts) };
         Single::body(node).cast()
     }
 
-    /// The value is there.
+    /// Spawns the behaviour, whose value has come.
     ///
     /// # Safety
-    /// The call is one of `allocate`'s, and has its value. The caller owns it exclusively, and must not use it afterwards.
+    /// The call comes from `allocate`, and has its value. The caller owns the block exclusively and must
+    /// not use it afterwards.
     unsafe fn resolved(call: NonNull<Call<R>>) {
-        // SAFETY: the body, which begins with the call, lies this far behind the start of its node. The handle in the
-        // request keeps the cown alive until the behaviour has run.
+        // SAFETY: the call is the head of the body, which is this far behind the start of its node, and
+        // the pointer was derived from that of the node. The node's handle keeps the cown alive until
+        // the behaviour has run; the request was begun for this member, and is unqueued.
         unsafe {
             let node = call.byte_sub(offset_of!(Single<Parts<R, K>>, body)).cast();
             Call::end(call);
@@ -110,13 +114,15 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         }
     }
 
-    /// Spawns another behaviour in place of this one.
+    /// Spawns another behaviour instead of this one.
     ///
     /// # Safety
-    /// The node has its value, and a handle of this cown. The caller owns it exclusively, and must not use it afterwards.
+    /// The node has its value, and owns a handle of this cown. The caller owns the node exclusively and
+    /// must not use it afterwards.
     #[inline(never)]
     unsafe fn spawn_elsewhere(node: NonNull<Single<Parts<R, K>>>, cown: NonNull<CownHeader>) {
-        // SAFETY: what is in the node is taken once, before it is freed; the handle was left to it.
+        // SAFETY: the caller owns the node; its content is taken once, before it is freed, and so is the
+        // handle that `allocate` left to it.
         let ((continuation, value), cown) = unsafe {
             let taken = Self::take(node);
             Single::free(node);
@@ -125,14 +131,14 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         continuation.spawn(cown, value);
     }
 
-    /// Takes the continuation and the value out.
+    /// Moves the continuation and the value out.
     ///
     /// # Safety
-    /// The node has its value. The caller owns the body exclusively, and takes it once.
+    /// The node has its value. The caller owns the body exclusively, and it is taken once.
     #[inline(always)]
     unsafe fn take(node: NonNull<Single<Parts<R, K>>>) -> (K, Result<R, Broken>) {
         let parts = Single::body(node);
-        // SAFETY: taken once, and the value is there.
+        // SAFETY: the caller owns the body, whose value is initialised, and takes both parts once.
         unsafe {
             let continuation = ManuallyDrop::take(&mut (*parts.as_ptr()).continuation);
             (continuation, Call::take_value(parts.cast()))
@@ -144,8 +150,9 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<Parts<R, K>>>();
         let slot = Single::slot(node);
-        // SAFETY: a ready one-cown behaviour holds its cown. The node stays in the queue, where a successor may write to its
-        // `next`, until it is released; then it is ours alone. The body is called once, so what it takes is taken once.
+        // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may write
+        // its `next`, until it is released; then this thread owns it exclusively. The closure, which takes
+        // the content, is called once. The handle that the set of the body owns is that of the node.
         unsafe {
             let member = slot.as_ref().member();
             if member.header().flags.may_be_refused(context) {
@@ -165,17 +172,18 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         }
     }
 
-    /// The same for a behaviour that may have to be refused.
+    /// Runs a behaviour that may have to be refused.
     ///
     /// # Safety
-    /// As for `run`.
+    /// See `run`.
     #[cold]
     #[inline(never)]
     unsafe fn run_with_care(
         node: NonNull<Single<Parts<R, K>>>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: as in `run`. The handle in the request is that of the set.
+        // SAFETY: the behaviour holds its cown, and its content is taken once. The handle that the set of
+        // the body owns, and drops if it is refused, is that of the node; see `run`.
         unsafe {
             let member = Single::slot(node).as_ref().member();
             let (continuation, value) = Self::take(node);

@@ -174,7 +174,7 @@ where
         let mut next = Successor::new(home);
         let refused = match members {
             Few::No => claim_and_run(set, home, closure, Forget, &mut next),
-            // SAFETY: the members are the set's, whose handles keep them alive.
+            // SAFETY: the members are those of the set, whose handles keep them alive.
             _ => unsafe {
                 run_plain::<false, _, _, _>(set, members, home, closure, Forget, &mut next)
             },
@@ -247,7 +247,7 @@ where
         return Some((set, closure, completion));
     };
     visiting(home, || {
-        // SAFETY: the members are the set's, whose handles keep them alive.
+        // SAFETY: the members are those of the set, whose handles keep them alive.
         unsafe { run_plain::<false, _, _, _>(set, members, home, closure, completion, ready) }
     })
 }
@@ -309,7 +309,7 @@ where
 /// poll in vain, if it asks for what it holds: for some microseconds, and less each time.)
 fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && current::nested_bodies() == 0;
-    // A loom model would explore each look.
+    // A loom model would explore each poll.
     is_outside
         && !cfg!(loom)
         && !simulated::is_inside()
@@ -349,11 +349,11 @@ where
     rest
 }
 
-/// The members of a set that always holds one or two cowns exclusively, if they are in no group.
+/// The members of a set that always holds one or two cowns exclusively.
 #[derive(Clone, Copy)]
 enum Few {
     One(Member),
-    /// They are not the same.
+    /// Two distinct cowns.
     Two([Member; 2]),
     /// Any other set.
     No,
@@ -368,20 +368,21 @@ impl Few {
         pair::distinct(set).map_or(Few::No, Few::Two)
     }
 
-    /// Whether the set is one or two cowns that have queues of their own, and are not pinned apart.
+    /// Returns whether the set is one cown outside of groups, or two that can form a pair.
     fn has_few_queues<S: CownSet>(set: &S) -> bool {
         // SAFETY: the set's handles keep the cowns alive.
         let is_grouped = |member: Member| unsafe { member.header() }.is_grouped();
         S::SINGLE && !is_grouped(placing::only_member(set)) || pair::named(set, |_| ()).is_some()
     }
 
-    /// Whether a behaviour on the cowns runs in this runtime, and claiming them is all there is to do; a hint.
+    /// Returns whether a behaviour on the cowns runs in this runtime, and only has to claim them; a
+    /// hint.
     ///
     /// # Safety
-    /// They are alive.
+    /// The cowns are alive.
     #[inline(always)]
     unsafe fn are_plain(self, home: RuntimeId) -> bool {
-        // SAFETY: by the caller's word.
+        // SAFETY: the cowns are alive, as this function requires.
         unsafe {
             match self {
                 Few::One(member) => is_plain(member.header(), home),
@@ -422,30 +423,31 @@ impl Few {
     }
 }
 
-/// The flags of a cown that is not simply claimed, used and given back.
+/// The flags of a cown that a behaviour cannot simply claim, use and release.
 const SPECIAL: u16 = Flags::GROUPED | Flags::INTERRUPT | Flags::POISONED | Flags::CLOSED;
 
-/// Whether a behaviour on a cown runs in this runtime, and claiming the cown is all there is to do. Exact for who holds it.
+/// Returns whether a behaviour on a cown runs in this runtime, and only has to claim it. Exact for
+/// the token holder.
 #[inline(always)]
 fn is_plain(cown: &CownHeader, home: RuntimeId) -> bool {
     cown.flags.is_plain(home, SPECIAL | Flags::READ) || is_plain_unread(cown, home)
 }
 
-/// The same of a cown that has been read.
+/// The same for a cown that has been read.
 #[cold]
 #[inline(never)]
 fn is_plain_unread(cown: &CownHeader, home: RuntimeId) -> bool {
     cown.flags.is_plain(home, SPECIAL) && cown.is_unread()
 }
 
-/// The same of two cowns; the runtime is that of the first.
+/// The same for two cowns; the runtime is that of the first.
 #[inline(always)]
 fn are_plain([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
     a.flags.is_plain_beside(&b.flags, home, SPECIAL | Flags::PINNED | Flags::READ)
         || are_plain_unread([a, b], home)
 }
 
-/// The same of two cowns one of which has been read.
+/// The same for two cowns of which one has been read.
 #[cold]
 #[inline(never)]
 fn are_plain_unread([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
@@ -454,7 +456,7 @@ fn are_plain_unread([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
         && b.is_unread()
 }
 
-/// Where a behaviour runs at once.
+/// Where a behaviour runs inline.
 #[derive(Clone, Copy)]
 struct HerePlace {
     home: RuntimeId,
@@ -491,13 +493,14 @@ fn visiting<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Whether one more body may lie on this stack.
+/// Returns whether one more body can be nested on this stack.
 #[inline(always)]
 fn may_nest() -> bool {
     current::nested_bodies() < MAX_NESTED_HERE
 }
 
-/// Where a behaviour on the set runs, if the current thread may run it at once; and its members, if they are plain.
+/// Returns where a behaviour on the set runs, if the current thread may run it inline, and the
+/// set's members if they are plain.
 #[inline]
 fn place_here<S: CownSet>(set: &S) -> Option<(HerePlace, Few)> {
     if !may_nest() {
@@ -578,10 +581,11 @@ where
     None
 }
 
-/// The same on one or two cowns that [were plain](Few::are_plain).
+/// Like [`claim_and_run`], on one or two cowns that [looked plain](Few::are_plain) in this runtime.
+/// `BY_WORKER` says that the thread is a worker of it.
 ///
 /// # Safety
-/// The member is that of [the set](Few::One).
+/// The members are [those of the set](Few::of), whose handles keep them alive.
 #[inline(always)]
 unsafe fn run_plain<const BY_WORKER: bool, S, F, C>(
     set: S,
@@ -596,11 +600,14 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: by the caller's word; the slots stay until they are released, after the body.
+    // SAFETY: the cowns are alive, distinct, and in no group, as those that are plain. The slots stay
+    // where they are until they are released after the body, and keep the cowns alive up to then. A
+    // body that is called holds its cowns: nothing has changed since `is_plain` or `are_plain`, which
+    // are exact for the holder, said that it may run here.
     unsafe {
         match members {
             Few::One(member) => {
-                // Never moved while it is queued: the queue has its address.
+                // An array, since `end_panicked` takes one: a request that is queued must not move.
                 let slots = [Slot::new(member.in_multi())];
                 let [slot] = &slots;
                 let header = member.header();
@@ -622,7 +629,7 @@ where
                 let slots = members.map(|member| Slot::new(member.in_multi()));
                 let [a, b] = &slots;
                 let headers = members.map(|member| member.header());
-                // The look, a hint, saves taking the first in vain.
+                // A hint, which often saves taking the first in vain.
                 if headers[1].is_in_use(true)
                     || !claim::take_two_if([a, b], headers, || are_plain(headers, home))
                 {
@@ -645,10 +652,11 @@ where
     None
 }
 
-/// Calls a body on the caller's stack. For a worker, its own runtime is the current one, whatever is entered.
+/// Calls a body on the caller's stack. A worker enters nothing: on its thread its own runtime is the
+/// current one, whatever is entered.
 ///
 /// # Safety
-/// The members are those of [the set](Few::Two).
+/// The members are those of the body's set, which are held.
 #[inline(always)]
 unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
     body: Body<S, F, C>,
@@ -660,9 +668,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: the members lie side by side.
+    // SAFETY: the members are side by side in the slice.
     let mut cursor = unsafe { Cursor::new(members.as_ptr(), size_of::<Member>(), members.len()) };
-    // SAFETY: by the caller's word.
+    // SAFETY: the members are held, and match the body's shape.
     let call = || unsafe { body.call(&mut cursor) };
     if !BY_WORKER {
         return on_this_stack(home, call);
@@ -672,10 +680,11 @@ where
     call()
 }
 
-/// Runs a body on the caller's stack, releases its cowns, and delivers the outcome.
+/// Handles a body that has panicked: poisons and releases its cowns, and delivers the outcome.
 ///
 /// # Safety
-/// The slots hold their cowns, exclusively, and are in the queues no more after this.
+/// The slots, where they were queued, hold the cowns of the body exclusively. Afterwards they are in
+/// no queue.
 #[cold]
 #[inline(never)]
 unsafe fn end_panicked<F, C: Completion>(
@@ -684,7 +693,7 @@ unsafe fn end_panicked<F, C: Completion>(
     home: RuntimeId,
     ready: &mut impl Ready,
 ) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the slots hold the cowns of the body up to `release_all`.
     let ended = unsafe {
         let ended = on_this_stack(home, || panicked.tell::<F>(&cursor_over(slots), home));
         release_all(slots, ready);
@@ -693,32 +702,32 @@ unsafe fn end_panicked<F, C: Completion>(
     ended.deliver();
 }
 
-/// Gives cowns back that were taken, and cannot be used here.
+/// Gives back cowns that were taken but cannot be used here.
 ///
 /// # Safety
-/// As [`release_all`].
+/// See [`release_all`].
 #[cold]
 #[inline(never)]
 unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the conditions are those of `release_all`.
     unsafe { release_all(slots, ready) };
 }
 
-/// Gives the cowns of the slots back.
+/// Releases the cowns of the slots.
 ///
 /// # Safety
-/// They were taken by [`take_all`], and are held still. The slots are gone from the queues after that.
+/// The slots hold their cowns. Afterwards they are in no queue.
 #[inline]
 unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
     let mut deferring = Deferring::new(ready);
     for slot in slots {
-        // SAFETY: by the caller's word.
+        // SAFETY: the slot still holds its cown, and is released once.
         unsafe { release(NonNull::from(slot), &mut deferring) };
     }
     deferring.finish();
 }
 
-/// Gives a cown back that was held exclusively, and is in no group.
+/// Releases a cown that was held exclusively, and is in no group.
 ///
 /// # Safety
 /// See [`release_all`]; the header is that of the cown.

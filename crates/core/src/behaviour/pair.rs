@@ -46,14 +46,16 @@ pub(super) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
     named(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))
 }
 
-/// The two cowns of a set that always names two, if they are not the same; their headers are about to be written.
+/// Returns the two cowns of a set that always names two, if they are distinct, and prefetches their
+/// headers, which are about to be written.
 #[inline(always)]
 pub(super) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]> {
     let [a, b] = both(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))?;
     (a.header_ptr() != b.header_ptr()).then_some([a, b])
 }
 
-/// As [`members`], and each is shown to `see` before it is looked at.
+/// Like [`members`], but calls `see` on each member before its header is read, instead of
+/// prefetching it.
 #[inline(always)]
 pub(super) fn named<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
     let [a, b] = both(set, see)?;
@@ -62,7 +64,8 @@ pub(super) fn named<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member
     (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
 }
 
-/// The two cowns of a set that always names two, held exclusively, each of which is shown to `see`.
+/// Returns the two cowns of a set that always names two, and holds them exclusively; calls `see` on
+/// each.
 #[inline(always)]
 fn both<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
     if S::EXCLUSIVE != Some(2) {

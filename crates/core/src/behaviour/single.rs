@@ -183,7 +183,7 @@ where
         }
     }
 
-    /// Runs a behaviour on a member of a group, and what it leaves in the ring.
+    /// Runs a behaviour on a member of a group, and then the ring.
     ///
     /// # Safety
     /// See `run`.
@@ -226,7 +226,7 @@ where
     }
 }
 
-/// What comes after the body: releases the cown, gives the block back, and delivers what has come of it.
+/// Releases the cown after the body, frees the block, and delivers the outcome.
 ///
 /// # Safety
 /// The behaviour holds its cown, and its body was taken.
@@ -237,7 +237,8 @@ pub(super) unsafe fn end<B, C: Completion>(
     context: &RunContext,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(context.home);
-    // SAFETY: by the caller's word.
+    // SAFETY: the behaviour holds its cown until it is released here; then this thread owns the node,
+    // whose body was taken.
     unsafe {
         release_exclusive(Single::slot(node), &mut successor);
         Single::free(node);

@@ -191,7 +191,8 @@ where
         None => header.leader(),
     };
     if let Some(leader) = leader {
-        // SAFETY: as above; the member is of the leader's group, and the body for it.
+        // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
+        // body is for it.
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
     let Some(worker) = context::worker() else { return spawn_single_externally(member, body) };

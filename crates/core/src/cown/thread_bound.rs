@@ -107,7 +107,7 @@ impl<T> ThreadBound<T> {
     fn assert_within_reach(&self) {
         if self.thread != FREE {
             cold_path();
-            // The only call does not return: so callers keep nothing across it.
+            // The only call does not return, so callers save no registers for it.
             if !current::is_number(self.thread) {
                 bound_elsewhere(std::any::type_name::<T>());
             }

@@ -1,4 +1,4 @@
-//! Handles whose last one is not dropped, but handed to the state's owner.
+//! Handles of which the last is not dropped, but passed to the state's owner.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -6,21 +6,22 @@ use std::ops::Deref;
 use super::Interruptible;
 use crate::cown::handle::Cown;
 
-/// A handle of an interruptible cown. The last one goes to [`Interruptible::unreachable`] in place of being dropped.
+/// A handle of an interruptible cown. The last one is passed to [`Interruptible::unreachable`] instead
+/// of being dropped.
 pub struct InterruptibleHandle<T: Interruptible>(ManuallyDrop<Cown<T>>);
 
 impl<T: Interruptible> InterruptibleHandle<T> {
-    /// Makes a plain handle one of these.
+    /// Wraps a plain handle.
     #[inline]
     pub fn new(cown: Cown<T>) -> Self {
         Self(ManuallyDrop::new(cown))
     }
 
-    /// The plain handle, which tells nothing when it is dropped.
+    /// Returns the plain handle, which is not checked when it is dropped.
     #[inline]
     pub fn into_cown(self) -> Cown<T> {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: taken once, as `this` is not dropped.
+        // SAFETY: the handle is taken once: the destructor, which would take it, does not run.
         unsafe { ManuallyDrop::take(&mut this.0) }
     }
 }
@@ -44,7 +45,7 @@ impl<T: Interruptible> Clone for InterruptibleHandle<T> {
 impl<T: Interruptible> Drop for InterruptibleHandle<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: taken once, here.
+        // SAFETY: the handle is taken once, in the destructor, and not used afterwards.
         let cown = unsafe { ManuallyDrop::take(&mut self.0) };
         if let Some(last) = cown.drop_unless_last() {
             T::unreachable(last);

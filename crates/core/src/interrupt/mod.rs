@@ -152,11 +152,11 @@ pub trait Interruptible: Send + Sized + 'static {
     }
 }
 
-/// How what is sent gets to a cown: [`Cown::send_path`].
+/// How a sender reaches a cown; see [`Cown::send_path`].
 pub enum SendPath<'c, T: Send + 'static> {
     /// The cown is plain, and in no group.
     Alone(UncheckedIn<'c, T, false>),
-    /// The cown is plain, and a member of a group.
+    /// The cown is plain, and in a group.
     Grouped(UncheckedIn<'c, T, true>),
     /// The cown is closed, or marked.
     Slow,
@@ -228,8 +228,8 @@ impl<T: Interruptible> Cown<T> {
         !self.header().has(Flags::CLOSED | Flags::SLOW_PATH)
     }
 
-    /// The same look, which also tells whether the cown is in a group. A cown that is plain comes as the member of a set whose
-    /// behaviour runs in any case, as [`unchecked`](Self::unchecked).
+    /// Returns a plain cown as a set whose behaviour always runs, like [`unchecked`](Self::unchecked),
+    /// with its group or without: like [`is_plain`](Self::is_plain), this takes one load.
     #[inline(always)]
     pub fn send_path(&self) -> SendPath<'_, T> {
         if !self.header().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED) {

@@ -52,7 +52,8 @@ struct Shared<R> {
     waiter: UnsafeCell<MaybeUninit<Waiter<R>>>,
 }
 
-/// What a producer without a consumer points to in place of a [`Shared`]; what handles the value follows it.
+/// What a producer without a consumer points to instead of a [`Shared`]: the head of a block that
+/// handles the value.
 #[repr(C)]
 pub(crate) struct Call<R> {
     /// Always `CALLS`.
@@ -60,7 +61,8 @@ pub(crate) struct Call<R> {
     /// Handles the value and frees the block, now or later.
     ///
     /// # Safety
-    /// The value is initialised. The caller owns the block exclusively and must not use it afterwards.
+    /// The value is initialised. The caller owns the block exclusively and must not use it
+    /// afterwards.
     call: unsafe fn(NonNull<Call<R>>),
     value: MaybeUninit<Value<R>>,
 }
@@ -116,27 +118,29 @@ where
 }
 
 impl<R> Call<R> {
-    /// Creates one whose value is yet to come.
+    /// Creates a head without a value.
     #[inline]
     pub(crate) fn new(call: unsafe fn(NonNull<Call<R>>)) -> Self {
         Self { state: AtomicU8::new(CALLS), call, value: MaybeUninit::uninit() }
     }
 
-    /// Tells a model that the state is not accessed any more.
+    /// The state is not accessed from here on; a model checks that.
     ///
     /// # Safety
-    /// The producer has called it, and the caller owns the block exclusively.
+    /// The caller owns the block exclusively.
     #[inline]
     pub(crate) unsafe fn end(mut this: NonNull<Self>) {
         // SAFETY: the caller owns the block.
         unsafe { this.as_mut() }.state.end();
     }
 
+    /// Moves the value out.
+    ///
     /// # Safety
-    /// The producer has called it, and the caller owns the block exclusively. The value is taken once.
+    /// The value is initialised, and taken once. The caller owns the block exclusively.
     #[inline(always)]
     pub(crate) unsafe fn take_value(this: NonNull<Self>) -> Value<R> {
-        // SAFETY: the producer initialised the value before it called, and it is taken once.
+        // SAFETY: the caller owns the block; the value is initialised, and taken once.
         unsafe { (*this.as_ptr()).value.assume_init_read() }
     }
 }
@@ -185,10 +189,10 @@ impl<R> Shared<R> {
 }
 
 impl<R> Producer<R> {
-    /// The producer that calls this.
+    /// Creates the producer that calls this.
     ///
     /// # Safety
-    /// It is the only one. The block stays until it is called, and what handles the value may do so on any thread.
+    /// There is no other one. The block stays alive until it is called, which may happen on any thread.
     #[inline]
     pub(super) unsafe fn of_call(call: NonNull<Call<R>>) -> Self {
         Self(call.cast())
@@ -200,7 +204,7 @@ impl<R> Producer<R> {
         self.complete_with(|| value)
     }
 
-    /// The same with a value that is made in its place. (That must not panic.)
+    /// The same with a value that is created in place. `value` must not panic: the block would leak.
     #[inline(always)]
     pub(super) fn complete_with(self, value: impl FnOnce() -> Value<R>) -> bool {
         let this = ManuallyDrop::new(self).0;

@@ -210,13 +210,13 @@ impl<R: Send + 'static> Resolver<R> {
         Self(cell::calling(closure))
     }
 
-    /// The resolver that calls this.
+    /// Creates the resolver that calls this.
     ///
     /// # Safety
-    /// It is the only one. The block stays until it is called, and what handles the value may do so on any thread.
+    /// There is no other one. The block stays alive until it is called, which may happen on any thread.
     #[inline]
     pub(crate) unsafe fn of_call(call: NonNull<Call<R>>) -> Self {
-        // SAFETY: the caller satisfies the conditions, which are the same.
+        // SAFETY: the conditions are those of `Producer::of_call`.
         Self(unsafe { Producer::of_call(call) })
     }
 
@@ -241,7 +241,7 @@ impl<R: Send + 'static> Resolver<R> {
         self.resolve_in_time_with(|| value)
     }
 
-    /// The same with a value that is made in its place. (That must not panic.)
+    /// The same with a value that is created in place. `value` must not panic: the block would leak.
     #[doc(hidden)]
     #[inline(always)]
     pub fn resolve_in_time_with(self, value: impl FnOnce() -> R) -> bool {

@@ -58,7 +58,8 @@ enum Taken {
     No,
 }
 
-/// Takes the cown of one slot exclusively if it is free.
+/// Takes the cown of one slot exclusively if its queue is empty and `accept`, which is called with
+/// the token, agrees.
 ///
 /// # Safety
 /// See [`take_all`]; `header` is the cown's, which is in no group.
@@ -68,18 +69,19 @@ pub(crate) unsafe fn take_one_if(
     header: &CownHeader,
     accept: impl FnOnce() -> bool,
 ) -> bool {
-    if !try_take(header, slot) {
+    // SAFETY: the slot is unqueued; a cown outside of groups has a queue of its own.
+    if !unsafe { try_take(header, slot) } {
         return false;
     }
     if accept() {
         return true;
     }
-    // SAFETY: taken.
+    // SAFETY: the slot has just taken its cown.
     unsafe { give_back(std::iter::once(slot)) };
     false
 }
 
-/// Takes two cowns exclusively if both are free; see [`take_all`].
+/// The same for two cowns; see [`take_all`].
 ///
 /// # Safety
 /// See [`take_all`]; `headers` are the cowns', which are in no group.
@@ -89,15 +91,17 @@ pub(crate) unsafe fn take_two_if(
     headers: [&CownHeader; 2],
     accept: impl FnOnce() -> bool,
 ) -> bool {
-    if !try_take(headers[0], slots[0]) {
+    // SAFETY: the slots are unqueued; a cown outside of groups has a queue of its own.
+    if !unsafe { try_take(headers[0], slots[0]) } {
         return false;
     }
-    let has_both = try_take(headers[1], slots[1]);
-    // ORDERING: Acquire. As in `is_first_everywhere`.
+    // SAFETY: as for the first; the cowns are distinct.
+    let has_both = unsafe { try_take(headers[1], slots[1]) };
+    // ORDERING: Acquire, as in `is_first_everywhere`.
     if has_both && ptr::eq(headers[0].tail.load(Ordering::Acquire), slots[0]) && accept() {
         return true;
     }
-    // SAFETY: so many were taken.
+    // SAFETY: these slots have taken their cowns.
     unsafe { give_back(slots.into_iter().take(1 + usize::from(has_both))) };
     false
 }
@@ -109,20 +113,21 @@ pub(crate) unsafe fn take_two_if(
 #[inline]
 unsafe fn take(slot: &Slot) -> Taken {
     let member = slot.member();
-    // SAFETY: by the caller's word.
+    // SAFETY: the cown is alive, as this function requires.
     let header = unsafe { member.header() }.queue();
-    if !try_take(header, slot) {
+    // SAFETY: the slot is unqueued, and the header has the queue of its cown.
+    if !unsafe { try_take(header, slot) } {
         return Taken::No;
     }
     if is_usable(header, member.is_read()) { Taken::Free } else { Taken::InUse }
 }
 
-/// The same, for a slot for the queue of this header.
+/// Puts a request into this queue if that is empty: the caller then has the token.
 ///
 /// # Safety
-/// See [`take`].
+/// The slot is unqueued, and for this queue. On success it does not move until it leaves the queue.
 #[inline(always)]
-fn try_take(header: &CownHeader, slot: &Slot) -> bool {
+unsafe fn try_take(header: &CownHeader, slot: &Slot) -> bool {
     let tail = ptr::from_ref(slot).cast_mut();
     // ORDERING: AcqRel, as in `swap_tail`, which this replaces.
     let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -133,10 +138,12 @@ fn try_take(header: &CownHeader, slot: &Slot) -> bool {
     is_ours
 }
 
-/// Whether whoever has the token of a cown may use it at once.
+/// Returns whether the cown has no reader (unless it is for reading) and no interrupt. Exact for the
+/// token holder.
 #[inline(always)]
 pub(crate) fn is_usable(header: &CownHeader, for_reading: bool) -> bool {
-    // One look answers for most; only the token holder, this thread, could let a reader in meanwhile.
+    // One load answers in most cases; only the token holder, which is this thread, could let a reader
+    // in meanwhile.
     !header.has(Flags::READ | Flags::INTERRUPT)
         || (for_reading || header.is_unread()) && !header.is_interrupted()
 }

@@ -138,7 +138,7 @@ impl Flags {
     /// The home, or `None` for a member of a group, whose home is that of the group.
     #[inline]
     pub(super) fn home_of_its_own(&self) -> Option<RuntimeId> {
-        // ORDERING: Relaxed, as in `get`.
+        // ORDERING: Relaxed, see `get`.
         let word = self.word.load(Ordering::Relaxed);
         (word & in_word(Self::GROUPED) == 0).then_some(RuntimeId::from_raw(word as u16))
     }
@@ -164,17 +164,17 @@ impl Flags {
         word == home.extended()
     }
 
-    /// The same, and whether another cown, wherever that is at home, has none of these flags either.
+    /// The same for two cowns, of which only this one must be at home there.
     #[inline(always)]
     pub(crate) fn is_plain_beside(&self, other: &Self, home: RuntimeId, but_for: u16) -> bool {
-        // ORDERING: Relaxed, both, as in `get`.
+        // ORDERING: Relaxed, both; see `get`.
         let flags = other.word.load(Ordering::Relaxed) & !HOME;
         let word = (self.word.load(Ordering::Relaxed) | flags) & (in_word(but_for) | HOME);
         word == home.extended()
     }
 
-    /// Whether a behaviour is to be refused, or at least to be run with care: the state is poisoned or gone, or the
-    /// context says so.
+    /// Returns whether a behaviour must be refused or needs further checks: the state is poisoned
+    /// or gone, or the context says so.
     #[inline(always)]
     pub(crate) fn may_be_refused(&self, context: &RunContext) -> bool {
         debug_assert!(

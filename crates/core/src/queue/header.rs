@@ -204,7 +204,7 @@ impl CownHeader {
         NonNull::new(self.waiter.load(Ordering::Relaxed).cast())
     }
 
-    /// The same of a cown that is in a group.
+    /// The same for a cown that is in a group.
     #[inline]
     pub(crate) fn leader_of_member(&self) -> NonNull<CownHeader> {
         debug_assert!(self.is_grouped(), "the cown is in a group");
@@ -212,7 +212,7 @@ impl CownHeader {
         NonNull::new(self.waiter.load(Ordering::Relaxed).cast()).expect("a member has a leader")
     }
 
-    /// The header that has the queue: the cown's own, or the leader's. Not for a leader.
+    /// Returns the header with the queue: the cown's own, or the leader's. Not for a leader.
     #[inline]
     pub(crate) fn queue(&self) -> &CownHeader {
         match self.leader() {

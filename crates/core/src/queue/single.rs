@@ -102,7 +102,7 @@ impl<B> Single<B> {
 
     #[inline]
     pub(crate) fn body(node: NonNull<Self>) -> NonNull<B> {
-        // SAFETY: as in `slot`.
+        // SAFETY: the field is inside the node's block.
         unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).body).cast() }
     }
 }

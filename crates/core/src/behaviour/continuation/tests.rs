@@ -1,4 +1,4 @@
-//! By which way a value comes, and what becomes of the behaviour.
+//! How a value arrives, and what becomes of the behaviour that waits for it.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -13,7 +13,7 @@ use crate::promise::Resolver;
 
 type Log = Vec<Result<u32, Broken>>;
 
-/// Logs the value, and tells whether it came in the behaviour that was made for it. 0 panics.
+/// Logs the value, and reports whether it came in the behaviour that was created for it. 0 panics.
 struct Note(Sender<bool>);
 
 impl Note {
@@ -37,14 +37,14 @@ impl Continuation<u32> for Note {
     }
 }
 
-/// Has a value given to a cown; returns whether it came in the behaviour that was made for it.
+/// Passes a resolver to `give`; returns whether its value came in the behaviour created for it.
 fn give(cown: &Cown<Log>, give: impl FnOnce(Resolver<u32>)) -> bool {
     let (came, way) = channel();
     give(Resolver::spawning(cown.clone(), Note(came)));
     way.recv().expect("it comes on one of the two ways")
 }
 
-/// Does something with a resolver on a worker.
+/// Passes a resolver to `work` on a worker.
 fn on_a_worker(work: impl FnOnce(Resolver<u32>) + Send + 'static) -> impl FnOnce(Resolver<u32>) {
     move |resolver| when(&Cown::new(()), move |()| work(resolver))
 }
@@ -70,7 +70,7 @@ fn any_other_is_spawned() {
     assert_eq!(ask(&member, |log| log.clone()).wait(), Ok(vec![Ok(2)]));
 }
 
-/// It comes behind what was spawned before the value was given, and before what is spawned after that.
+/// It runs behind what was spawned before the resolver was used, and before what is spawned later.
 #[test]
 fn it_takes_its_place_when_the_value_is_given() {
     let cown = Cown::new(Log::new());
@@ -86,7 +86,7 @@ fn it_takes_its_place_when_the_value_is_given() {
     assert_eq!(ask(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1), Ok(2), Ok(3)]));
 }
 
-/// (It is [checked](Cown::checked), so poison does not keep it from running.)
+/// It is unchecked, so poison does not keep it from running.
 #[test]
 fn a_panic_poisons_the_cown_and_lets_it_go() {
     let cown = Cown::new(Log::new());

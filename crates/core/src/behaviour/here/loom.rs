@@ -24,7 +24,7 @@ fn push(cown: &Cown<Log>, who: u8) {
     when(cown, move |log| log.push(who));
 }
 
-/// The ways to claim: that of one or two cowns (if they are plain), and that of any set.
+/// The ways to claim: that for one or two plain cowns, and that for any set.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Few,
@@ -39,7 +39,7 @@ where
 {
     let home = home_of(&set);
     let members = Few::of(&set);
-    // SAFETY: the set's handles keep the cowns alive, which are its members.
+    // SAFETY: the members are those of the set, whose handles keep them alive.
     let rest = unsafe {
         if way == Way::Few && members.are_plain(home) {
             run_plain::<false, _, _, _>(set, members, home, body, Forget, &mut schedule)

@@ -13,11 +13,11 @@ pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 #[derive(Debug)]
 pub struct Unchecked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
-/// The same of a cown that is in a group, or in none: [`Cown::send_path`].
+/// The same for a cown whose type says whether it is in a group; see [`Cown::send_path`].
 #[derive(Debug)]
 pub struct UncheckedIn<'c, T: Send + 'static, const GROUPED: bool>(pub(crate) &'c Cown<T>);
 
-/// A cown by value whose behaviour runs in any case; see [`Cown::into_unchecked`].
+/// A cown by value whose behaviour always runs; see [`Cown::into_unchecked`].
 #[derive(Debug)]
 pub struct UncheckedHandle<T: Send + 'static>(pub(crate) Cown<T>);
 

@@ -78,7 +78,7 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const UNCHECKED: bool = false;
 
-    /// Whether the set is one cown in a group, or in none, where the type tells: [`UncheckedIn`].
+    /// Whether the set's one cown is in a group, if the type says so; see [`UncheckedIn`].
     #[doc(hidden)]
     const GROUPED: Option<bool> = None;
 
