@@ -223,15 +223,10 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let path = self.cown().send_path();
-        if matches!(path, SendPath::Slow) {
-            return self.send_slowly(message, Reply::to(resolver));
-        }
-        let receive = move |cell: &mut Cell<A>| cell.receive_inline(message, Reply::to(resolver));
-        match path {
-            SendPath::Alone(cown) => when(cown, receive),
-            SendPath::Grouped(cown) => when(cown, receive),
-            SendPath::Slow => unreachable!("sent above"),
+        match self.cown().send_path() {
+            SendPath::Alone(cown) => when(cown, handling_asked(message, resolver)),
+            SendPath::Grouped(cown) => when(cown, handling_asked(message, resolver)),
+            SendPath::Slow => return self.send_slowly(message, Reply::to(resolver)),
         }
         Ok(())
     }
