@@ -308,3 +308,12 @@ fn handling<A: Actor, M: MessageTo<A>>(
 ) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
     move |cell| cell.receive_sent(message)
 }
+
+/// Handles a message that was asked. If it is dropped unhandled, so is the resolver, and the ask is cancelled.
+#[inline(always)]
+fn handling_asked<A: Actor, M: MessageTo<A>>(
+    message: M,
+    resolver: Option<Resolver<Answer<M::Reply>>>,
+) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+    move |cell| cell.receive_inline(message, Reply::to(resolver))
+}
