@@ -7,11 +7,13 @@
 //!   allocator.
 //! * [`backoff`]: waits for another thread's next step: spins, then yields, then sleeps.
 //! * [`patience`]: decides how long to poll before parking.
+//! * [`affinity`]: pins threads to processors.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
 //! **Invariant:** this crate knows nothing of runtimes, cowns or behaviours. While it holds a lock
 //! it runs no user code other than the program's allocator.
 
+pub mod affinity;
 pub mod asym;
 pub mod backoff;
 pub mod patience;

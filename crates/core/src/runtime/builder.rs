@@ -108,7 +108,7 @@ impl Builder {
         self
     }
 
-    /// Sets whether each worker is pinned to a core (default: no).
+    /// Sets whether each worker is pinned to a core (default: no). Has an effect on Linux only.
     pub fn pin(mut self, pin: bool) -> Self {
         self.config.pin = pin;
         self

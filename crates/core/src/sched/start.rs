@@ -4,7 +4,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::thread;
 
-use coact_sync::asym;
+use coact_sync::{affinity, asym};
 use parking::Parker;
 
 use super::hosted;
@@ -105,7 +105,8 @@ impl Shared {
         let settings = self.thread_settings(format!("{}-{index}", config.name));
         Thread::start(settings, move || {
             if config.pin {
-                pin_to_core(index);
+                // A worker that cannot be pinned runs anywhere.
+                affinity::pin_current_thread(index);
             }
             // The program's own code around the worker must not block either.
             let _inside = Nested::enter();
@@ -141,12 +142,5 @@ impl Shared {
             }
         }
         monitor
-    }
-}
-
-fn pin_to_core(index: usize) {
-    let cores = core_affinity::get_core_ids().unwrap_or_default();
-    if let Some(core) = cores.get(index % cores.len().max(1)) {
-        core_affinity::set_for_current(*core);
     }
 }
