@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::system::{Host, Spread, System};
+use coact::system::{Host, System};
 
 /// Says where it is.
 #[derive(Actor)]
@@ -67,10 +67,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     scout.move_to(batch)?;
     assert_eq!((before.wait()?, scout.place().wait()?), ("io-0".into(), "batch-0".into()));
 
-    // New ones by turns.
-    let both = Spread::over([io, batch]);
-    let homes: Vec<_> = (0..4).map(|_| actor(Scout).on(&both).spawn().runtime().name()).collect();
-    println!("spread over {homes:?}");
+    // New ones in turn.
+    let turns = [io, batch].into_iter().cycle().take(4);
+    let homes: Vec<_> = turns.map(|home| actor(Scout).on(home).spawn().runtime().name()).collect();
+    println!("in turn on {homes:?}");
 
     drop((scouts, files));
     let report = system.shutdown(Duration::from_secs(5));

@@ -23,7 +23,7 @@ use coact::runtime::{
     BuildError, Builder, EnterGuard, Fault, Pump, PumpHandle, RuntimeHandle, ShutdownReport,
 };
 use coact::stream::{ActorStream, Demand};
-use coact::system::{Host, Spread, System};
+use coact::system::{Host, System};
 use coact::time::Timer;
 
 /// Answers at compile time whether a type has a trait: the first of the two `VALUE`s is that of a
@@ -129,7 +129,6 @@ fn auto_traits() {
         PumpHandle: "Send" "Sync" "Unpin";
         RuntimeHandle: "Send" "Sync" "Unpin";
         Host: "Send" "Sync" "Unpin";
-        Spread: "Send" "Sync" "Unpin";
         System: "Send" "Sync" "Unpin";
         coact::system::SystemBuilder: "Send" "Sync" "Unpin";
         coact::system::SystemReport: "Send" "Sync" "Unpin";

@@ -9,7 +9,7 @@ use coact_core::Runtime;
 use coact_core::runtime::{BuildError, Builder, EnterGuard, RuntimeHandle, ShutdownReport};
 
 use crate::host::Hosts;
-pub use crate::host::{CALLER_BATCH, Host, Spread};
+pub use crate::host::{CALLER_BATCH, Host};
 use crate::parts::Addr;
 pub use crate::pump_actors::PumpActors;
 use crate::spawn::actor;

@@ -1,7 +1,6 @@
 //! Where an actor runs.
 
 mod pool;
-mod spread;
 
 use std::any::type_name;
 use std::fmt;
@@ -14,7 +13,6 @@ use crate::parts::{Actor, Addr, Cell};
 use crate::shared_state::SharedState;
 
 pub(crate) use pool::{Hosts, Lease};
-pub use spread::Spread;
 
 /// How many messages in a row a sender handles itself, for an actor on its [callers](Host::caller), unless
 /// it was told otherwise.
