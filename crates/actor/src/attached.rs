@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact_core::promise::Resolver;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 /// A stream that an actor reads. Dropping this lets it go on.
 #[derive(Clone)]

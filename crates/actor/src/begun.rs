@@ -10,7 +10,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use coact_core::internals::catch;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use crate::monitor::MonitorId;
 use crate::watch::Watch;

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use crate::attached::Feeds;
 use crate::begun::BegunByState;

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use coact_core::runtime::spawn_future;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use crate::caught::Caught;
 use crate::id::ActorId;

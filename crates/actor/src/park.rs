@@ -8,7 +8,7 @@ use coact_core::Promise;
 use coact_core::internals::What;
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 /// What to do instead of waiting where that is refused.
 pub(crate) const AWAIT: &str = "await it in an async handler, or in `spawn_future`";

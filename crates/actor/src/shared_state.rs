@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
-use parking_lot::Mutex;
 
 use self::state_word::{End, StateWord};
 use crate::begun::Begun;

@@ -40,7 +40,7 @@ use coact_core::Promise;
 use coact_core::internals::{catch, thread_extension};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use crate::ask::Ask;
 use crate::error::SendError;

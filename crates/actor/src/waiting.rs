@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::{Sleep, sleep};
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 use slab::Slab;
 
 use crate::ask::Ask;

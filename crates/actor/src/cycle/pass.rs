@@ -14,7 +14,7 @@ use std::time::Duration;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::after;
 use coact_core::when;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::search::{Gap, Search};
 use super::wait::Wait;

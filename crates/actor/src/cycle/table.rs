@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use coact_core::cown::CownId;
 use coact_core::internals::QueuePosition;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::wait::{Ahead, Keys, Wait};
 use crate::id::ActorId;

@@ -7,7 +7,7 @@ use std::task::Waker;
 
 use coact_core::cown::CownId;
 use coact_core::internals::{QueuePosition, catch};
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::holder::Holder;
 use super::report::{AskCycle, CycleAsk};

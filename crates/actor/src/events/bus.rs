@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::counts::Counts;
 use super::kinds::{

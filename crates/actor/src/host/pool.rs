@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coact_core::Runtime;
 use coact_core::runtime::{Builder, RuntimeHandle};
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 /// How many threads resource actors have, unless the system was told otherwise.
 const BLOCKING_THREADS: usize = 512;

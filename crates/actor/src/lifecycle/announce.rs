@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coact_core::internals::catch;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::own_address::AnyStrong;
 use crate::exit::ExitReason;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use coact_core::Broken;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use crate::exit::ExitReason;
 use crate::intensity::Intensity;

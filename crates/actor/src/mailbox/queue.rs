@@ -5,7 +5,7 @@ use std::any::TypeId;
 use coact_core::credits::{Credits, Permit};
 use coact_core::internals::QueuePosition;
 use coact_core::runtime::RuntimeHandle;
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::count::Count;
 use super::envelope::Envelope;

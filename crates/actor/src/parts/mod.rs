@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use coact_core::internals::{InterruptibleHandle, ThreadBound};
 use coact_core::{Cown, WeakCown};
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use crate::caught::Caught;
 use crate::context_extras::ContextExtras;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::NameTaken;
 use crate::lookup_error::LookupError;

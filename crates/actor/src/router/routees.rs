@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use coact_sync::shim::process::RwLock;
 
 use super::scatter::Scatter;
 use super::strategy::{Routing, Turn, weight};

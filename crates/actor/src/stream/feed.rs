@@ -9,8 +9,8 @@ use coact_core::credits::Credits;
 use coact_core::internals::catch;
 use coact_core::runtime::spawn_future;
 use coact_core::{Broken, Promise};
+use coact_sync::shim::process::Mutex;
 use futures_core::Stream;
-use parking_lot::Mutex;
 
 use crate::attached::{Attached, FeedNumber, Stop};
 use crate::caught::Caught;

@@ -15,8 +15,8 @@ use std::task::{Context as TaskContext, Poll, Waker};
 
 use coact_core::cown::Deep;
 use coact_core::internals::catch;
+use coact_sync::shim::process::{Mutex, MutexGuard};
 use futures_core::Stream;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::message::Message;
 use crate::park;

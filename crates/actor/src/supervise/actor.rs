@@ -11,7 +11,7 @@ use coact_core::internals::{Ending, catch};
 use coact_core::promise::Resolver;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::{Timer, after};
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::child_handle::{AnyChild, ChildHandle};
 use super::error::ChildError;

@@ -16,7 +16,7 @@ use std::task::Poll;
 
 use coact_core::cown::Deep;
 use coact_core::internals::catch;
-use parking_lot::RwLock;
+use coact_sync::shim::process::RwLock;
 
 use crate::caught::Caught;
 use crate::id::ActorId;

@@ -4,7 +4,7 @@ use std::any::{Any, type_name};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use coact_sync::shim::process::Mutex;
 
 use super::Topic;
 use crate::lookup_error::LookupError;

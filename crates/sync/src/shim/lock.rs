@@ -1,9 +1,9 @@
-//! The standard library's mutex and condition variable, without poisoning.
+//! The standard library's locks and condition variable, without poisoning.
 
 use std::sync::{self, PoisonError, TryLockError};
 use std::time::Duration;
 
-pub use std::sync::MutexGuard;
+pub use std::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
 /// [`std::sync::Mutex`] without poisoning.
 #[derive(Debug, Default)]
@@ -41,6 +41,31 @@ impl<T: ?Sized> Mutex<T> {
     /// Returns the value without locking: the exclusive borrow shows that the lock is free.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// [`std::sync::RwLock`] without poisoning.
+#[derive(Debug, Default)]
+pub struct RwLock<T: ?Sized>(sync::RwLock<T>);
+
+impl<T> RwLock<T> {
+    /// Wraps `value`.
+    pub const fn new(value: T) -> Self {
+        Self(sync::RwLock::new(value))
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Acquires the lock for reading, blocking the thread while there is a writer.
+    #[inline]
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Acquires the lock for writing, blocking the thread until it is free.
+    #[inline]
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

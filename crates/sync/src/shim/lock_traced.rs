@@ -1,6 +1,6 @@
 //! The twin of `lock.rs` for the thread sanitizer, which cannot see into the standard library's
-//! locks since those are not instrumented: a mutex and a condition variable made of atomics, which
-//! it does see. They wait by yielding.
+//! locks since those are not instrumented: locks and a condition variable made of atomics, which it
+//! does see. They wait by yielding.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -79,6 +79,35 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         // ORDERING: Release pairs with the Acquire in `try_lock`.
         self.0.locked.store(false, Ordering::Release);
+    }
+}
+
+/// A reader-writer lock that admits one at a time, readers too: as a mutex would.
+#[derive(Debug, Default)]
+pub struct RwLock<T: ?Sized>(Mutex<T>);
+
+/// Holds the lock for reading until dropped.
+pub type RwLockReadGuard<'a, T> = MutexGuard<'a, T>;
+
+/// Holds the lock for writing until dropped.
+pub type RwLockWriteGuard<'a, T> = MutexGuard<'a, T>;
+
+impl<T> RwLock<T> {
+    /// Wraps `value`.
+    pub const fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Acquires the lock for reading.
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.lock()
+    }
+
+    /// Acquires the lock for writing.
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.lock()
     }
 }
 

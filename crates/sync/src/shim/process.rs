@@ -9,4 +9,4 @@ pub use std::sync::atomic::{
     Ordering, compiler_fence, fence,
 };
 
-pub use super::lock::{Condvar, Mutex, MutexGuard};
+pub use super::lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
