@@ -53,16 +53,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A program with a loop of its own calls `run_pending` in it (see `Builder::on_ready`).
     while !sender.is_finished() {
-        pump.run_for(std::time::Duration::from_millis(1));
+        pump.run_future(pump.runtime().sleep(std::time::Duration::from_millis(1)))?;
     }
     assert_eq!(sender.join().expect("it does not panic")?, 1);
-    pump.run_until_all_idle(&[workers.handle()]);
+    pump.run_until_idle(&[workers.handle()]);
     println!("{:?}", canvas.borrow());
     assert_eq!(*canvas.borrow(), ["from afar", "model: 1"]);
 
     // Its state is dropped here, wherever the last address is.
     thread::spawn(move || drop(window)).join().expect("it does not panic");
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert_eq!(Rc::strong_count(&canvas), 1);
     Ok(())
 }

@@ -19,9 +19,7 @@ use coact::promise::Resolver;
 use coact::pubsub::{Subscription, Topic, TopicTree};
 use coact::registry::{LookupError, NameTaken, Registry, Uid};
 use coact::routing::{NoAnswer, Pool, RouteError, Router, Scatter};
-use coact::runtime::{
-    BuildError, Builder, EnterGuard, Fault, Pump, PumpHandle, RuntimeHandle, ShutdownReport,
-};
+use coact::runtime::{BuildError, Builder, EnterGuard, Fault, Pump, RuntimeHandle, ShutdownReport};
 use coact::stream::{ActorStream, Demand};
 use coact::system::{Host, System};
 use coact::time::Timer;
@@ -126,7 +124,6 @@ fn auto_traits() {
 
         // Hosts: a pump stays on its thread.
         Pump: "" "" "Unpin";
-        PumpHandle: "Send" "Sync" "Unpin";
         RuntimeHandle: "Send" "Sync" "Unpin";
         Host: "Send" "Sync" "Unpin";
         System: "Send" "Sync" "Unpin";

@@ -229,9 +229,9 @@ fn on_a_pump() {
         let work = burden(&runtime);
         let cown = pump.run(|| Cown::new(()));
         when(&cown, move |()| drop(runtime));
-        pump.run_until_idle();
+        pump.run_until_idle(&[]);
         for promise in work {
-            pump.run_until(|| true);
+            pump.run_future(async {});
             drop(promise);
         }
     }

@@ -563,7 +563,7 @@ fn m11_actors_of_a_pump_end_with_it() {
         let pump = Runtime::builder().build_pumped().unwrap();
         let (diary, log) = Diary::new();
         let address = pump.spawn(diary);
-        pump.run_until_idle();
+        pump.run_until_idle(&[]);
         let ended = address.ended();
         match way {
             Way::Ordered => assert!(pump.shutdown(PATIENCE).is_complete()),

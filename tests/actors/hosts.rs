@@ -106,10 +106,10 @@ fn on_a_pump(program: fn(Place)) {
             program(Place::Pump(home));
         });
         while !main.is_finished() {
-            pump.run_for(Duration::from_millis(1));
+            pump.run_future(pump.runtime().sleep(Duration::from_millis(1))).unwrap();
         }
     });
-    pump.run_until_all_idle(&[system.runtime(), system.dispatcher("side").unwrap()]);
+    pump.run_until_idle(&[system.runtime(), system.dispatcher("side").unwrap()]);
 }
 
 /// Sends numbers to another actor.

@@ -235,5 +235,5 @@ fn actors_of_pumps_stay() {
     assert_eq!(pinned.move_to(system.runtime()), Err(MoveError::Pinned));
     let plain = system.spawn(Plain(0));
     assert_eq!(plain.move_to(pump.runtime()), Err(MoveError::ToPump));
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
 }

@@ -22,7 +22,7 @@ fn pump() -> Pump {
 /// Pumps until something holds that nobody tells the pump of.
 fn pump_until(pump: &Pump, done: impl Fn() -> bool) {
     while !done() {
-        pump.run_for(Duration::from_millis(1));
+        pump.run_future(pump.runtime().sleep(Duration::from_millis(1))).unwrap();
     }
 }
 
@@ -127,7 +127,7 @@ fn it_dies_here_wherever_its_last_address_is_dropped() {
     .join()
     .unwrap();
     assert!(log.is_empty());
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert_here(&log, &["started", "stopped", "dropped"]);
 }
 
@@ -141,7 +141,7 @@ fn a_restart_makes_its_new_state_here() {
         window
     };
     let window = pump.actor(window).restartable(make).spawn();
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     let far = window.clone();
     let other = thread::spawn(move || {
         far.restart().unwrap();
@@ -151,7 +151,7 @@ fn a_restart_makes_its_new_state_here() {
     assert_eq!(other.join().unwrap(), Ok(101));
     assert_here(&log, &["started", "stopped", "dropped", "made", "restarted"]);
     drop(window);
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert_here(&log, &["stopped", "dropped"]);
 }
 
@@ -194,7 +194,7 @@ fn behaviours_join_it_with_others() {
         });
         pump_until(&pump, || threads.iter().all(thread::ScopedJoinHandle::is_finished));
     });
-    pump.run_until_all_idle(&[system.runtime()]);
+    pump.run_until_idle(&[system.runtime()]);
     assert_eq!((drawn.get(), ask(&model, |model| model.0).wait()), (900, Ok(900)));
     assert_here(&log, &["started"]);
 }
@@ -274,7 +274,7 @@ fn a_sendable_actor_can_be_put_elsewhere_after_all() {
 fn what_outlives_its_pump_has_ended_with_it() {
     let (pump, (window, drawn, log)) = (pump(), Window::new());
     let window = pump.spawn(window);
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert_here(&log, &["started"]);
     drop(pump);
     assert_eq!(Rc::strong_count(&drawn), 1, "the state was dropped by the thread that may");
@@ -314,7 +314,7 @@ fn pinned_actors_are_simulated() {
         for thread in threads {
             assert!((2..=4).contains(&pump.run_future(thread).unwrap()));
         }
-        pump.run_until_idle();
+        pump.run_until_idle(&[]);
         assert_eq!((drawn.get(), Rc::strong_count(&drawn)), (4, 1));
     });
 }

@@ -1,8 +1,10 @@
 //! Pumps: behaviours on a thread that the program has already, and only there.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -104,9 +106,9 @@ fn h1_the_state_is_touched_by_one_thread_only() {
                 }
             });
         }
-        pump.run_for(Duration::from_millis(1));
+        pump.run_future(pump.runtime().sleep(Duration::from_millis(1))).unwrap();
     });
-    pump.run_until_all_idle(&[workers.handle()]);
+    pump.run_until_idle(&[workers.handle()]);
     assert_eq!(plain.into_inner().unwrap(), 3000);
     let touched = ask(&cown, |here| here.touched);
     assert_eq!(pump.run_future(touched), Ok(4000));
@@ -153,7 +155,7 @@ fn h3_here_is_at_once_on_the_pumps_thread_only() {
     assert!(when_here(&cown, Here::touch));
     let far = cown.clone();
     assert!(!thread::spawn(move || when_here(&far, Here::touch)).join().unwrap());
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert_eq!(cown.into_inner().map(|here| here.touched).unwrap_or_default(), 2);
 }
 
@@ -183,34 +185,36 @@ fn it_sleeps_until_work_comes() {
             let done = Arc::clone(&done);
             when(&cown, move |_| done.store(1, Ordering::Relaxed));
         });
-        pump.run_until(|| done.load(Ordering::Relaxed) == 1);
+        pump.run_future(poll_fn(|_| match done.load(Ordering::Relaxed) {
+            0 => Poll::Pending,
+            _ => Poll::Ready(()),
+        }));
     });
     assert_eq!(cown.into_inner(), Ok(2000));
 }
 
 #[test]
-fn a_handle_wakes_it_to_look() {
-    let (pump, asked) = (pump(), Meeting::of(2));
-    let (handle, done) = (pump.handle(), Arc::new(AtomicUsize::new(0)));
-    let other = thread::spawn({
-        let (done, asked) = (Arc::clone(&done), asked.clone());
-        move || {
-            // The condition was looked at, and did not hold.
-            assert!(asked.attend());
-            done.store(1, Ordering::Relaxed);
-            handle.wake();
-        }
-    });
-    let mut looks = 0;
-    pump.run_until(|| {
-        looks += 1;
-        if looks == 1 {
+fn a_waker_wakes_it_to_look() {
+    let (pump, asked, done) = (pump(), Meeting::of(2), Arc::new(AtomicUsize::new(0)));
+    let mut other = None;
+    pump.run_future(poll_fn(|context| {
+        if other.is_none() {
+            let (waker, looked, done) = (context.waker().clone(), asked.clone(), Arc::clone(&done));
+            other = Some(thread::spawn(move || {
+                // The condition was looked at, and did not hold.
+                assert!(looked.attend());
+                done.store(1, Ordering::Relaxed);
+                waker.wake();
+            }));
             asked.count();
-            return false;
+            return Poll::Pending;
         }
-        done.load(Ordering::Relaxed) == 1
-    });
-    other.join().unwrap();
+        match done.load(Ordering::Relaxed) {
+            0 => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    }));
+    other.unwrap().join().unwrap();
 }
 
 /// The hook's events are all that a loop needs to run everything.
@@ -259,7 +263,7 @@ fn h4_the_hook_is_called_once_until_the_pump_runs() {
             when(&cown, |n| *n += 1);
         }
         assert_eq!(calls.load(Ordering::Relaxed), round);
-        pump.run_until_idle();
+        pump.run_until_idle(&[]);
     }
     // What comes while it runs needs no hook.
     pump.run(|| when(&cown, |_| ()));
@@ -287,15 +291,13 @@ fn others_can_wait_until_it_is_idle() {
     let (cown, home) = (make(&pump, 0), pump.runtime());
     when(&cown, |n| *n = 1);
     assert!(!Runtime::wait_idle_all_timeout(&[home], Duration::from_millis(1)));
-    let far = cown.clone();
+    let (far, (resolver, told)) = (cown.clone(), Promise::channel());
     let waiter = thread::spawn(move || {
         Runtime::wait_idle_all(&[home]);
-        far
+        resolver.resolve(far);
     });
-    while !waiter.is_finished() {
-        pump.run_for(Duration::from_millis(1));
-    }
-    drop(waiter.join().unwrap());
+    drop(pump.run_future(told).unwrap());
+    waiter.join().unwrap();
     assert_eq!(cown.into_inner(), Ok(1));
 }
 
@@ -303,14 +305,15 @@ fn others_can_wait_until_it_is_idle() {
 fn it_does_not_run_inside_of_itself() {
     thread_local!(static PUMP: Pump = pump());
     let message = PUMP.with(|pump| {
-        let inside = ask(&make(pump, ()), |()| panic_of(|| PUMP.with(Pump::run_until_idle)));
+        let inside =
+            ask(&make(pump, ()), |()| panic_of(|| PUMP.with(|pump| pump.run_until_idle(&[]))));
         pump.run_future(inside).unwrap()
     });
     assert!(message.starts_with("running a `Pump`"), "{message}");
 }
 
 #[test]
-fn panics_are_caught_and_those_of_conditions_passed_on() {
+fn panics_are_caught_and_those_of_futures_passed_on() {
     let faults = Faults::new();
     let hook = faults.clone();
     let pump = Runtime::builder()
@@ -319,14 +322,14 @@ fn panics_are_caught_and_those_of_conditions_passed_on() {
         .unwrap();
     let cown = make(&pump, 0);
     when(&cown, |_| fail("in a behaviour"));
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert!(cown.is_poisoned());
     assert_eq!(faults.take().len(), 1);
-    assert_eq!(panic_of(|| pump.run_until(|| fail("in a condition"))), "in a condition");
+    assert_eq!(panic_of(|| pump.run_future(async { fail("in a future") })), "in a future");
     // It still works, and its idleness is still known.
     cown.clear_poison();
     assert_eq!(pump.run_future(ask(&cown, |n| *n)), Ok(0));
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
 }
 
 #[test]
@@ -421,7 +424,7 @@ fn its_thread_does_not_wait_for_its_work() {
     assert_eq!(credits.acquire_blocking(1).amount(), 1);
     let pending = ask(&cown, |n| *n);
     let pending = pending.wait_timeout(Duration::from_millis(1)).unwrap_err();
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
     assert_eq!(pending.wait(), Ok(20));
     // A pump without work keeps nobody from waiting for others.
     assert_eq!(ask(&far, |n| *n).wait(), Ok(1));

@@ -49,7 +49,7 @@ fn a_pump_can_be_among_them() {
     let (homes, ended) = (workers.each_ref().map(Runtime::handle), Arc::new(AtomicUsize::new(0)));
     for round in 1..=300 {
         serve(20 + round % 10, &court, &ended);
-        pump.run_until_all_idle(&homes);
+        pump.run_until_idle(&homes);
         assert_eq!(ended.load(Ordering::Relaxed), round);
     }
 }
@@ -65,7 +65,7 @@ fn all_who_wait_are_told() {
             let pump = Runtime::builder().build_pumped().unwrap();
             send.send((pump.runtime(), pump.run(|| Cown::new(0)))).unwrap();
             for other in rounds {
-                pump.run_until_all_idle(&[other]);
+                pump.run_until_idle(&[other]);
             }
         });
         (thread, tell)

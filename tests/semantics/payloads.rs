@@ -196,7 +196,7 @@ fn of_hooks() {
     let pump = Runtime::builder().on_ready(|| Bomb::endless().throw()).build_pumped().unwrap();
     let cown = pump.run(|| Cown::new(()));
     when(&cown, |()| ());
-    pump.run_until_idle();
+    pump.run_until_idle(&[]);
 }
 
 struct Throws;

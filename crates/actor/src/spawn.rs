@@ -92,7 +92,7 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
 /// let shown = Rc::new(Cell::new(0));
 /// let window = pump.run(|| actor_local(Window(Rc::clone(&shown))).spawn());
 /// std::thread::spawn(move || when(&window, |window| window.0.set(7))).join().unwrap();
-/// pump.run_until_idle();
+/// pump.run_until_idle(&[]);
 /// assert_eq!(shown.get(), 7);
 /// # Ok::<(), coact::runtime::BuildError>(())
 /// ```

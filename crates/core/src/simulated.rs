@@ -73,13 +73,7 @@ pub(crate) trait Simulation {
     /// See [`pump_pending`].
     fn pump_pending(&self, home: RuntimeId, at: Site) -> usize;
     /// See [`pump_until`].
-    fn pump_until(
-        &self,
-        home: RuntimeId,
-        at: Site,
-        time: Option<Duration>,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> bool;
+    fn pump_until(&self, home: RuntimeId, at: Site, stop: &mut dyn FnMut() -> bool);
     /// See [`pump_until_idle`].
     fn pump_until_idle(
         &self,
@@ -281,15 +275,11 @@ pub(crate) fn pump_pending(home: RuntimeId) -> usize {
     expect(|simulation| simulation.pump_pending(home, at))
 }
 
-/// Pumps until it should stop or the time has passed; returns whether it should stop.
+/// Pumps until it should stop.
 #[track_caller]
-pub(crate) fn pump_until(
-    home: RuntimeId,
-    time: Option<Duration>,
-    stop: &mut dyn FnMut() -> bool,
-) -> bool {
+pub(crate) fn pump_until(home: RuntimeId, stop: &mut dyn FnMut() -> bool) {
     let at = Location::caller();
-    expect(|simulation| simulation.pump_until(home, at, time, stop))
+    expect(|simulation| simulation.pump_until(home, at, stop));
 }
 
 /// Pumps until no work is left or the time has passed; returns whether none is left.

@@ -3,8 +3,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use coact_core::cown::read_all;
@@ -291,17 +293,22 @@ fn a_pump_runs_one_behaviour_at_a_time_and_only_when_it_is_pumped() {
         assert_eq!(thread.wait(), Ok(()));
         // The pump has not run.
         assert_eq!(pump.run_pending(), 2);
-        pump.run_until_idle();
+        pump.run_until_idle(&[]);
         assert_eq!(pump.run_future(ask((&a, &b), |(a, b)| (*a, *b))), Ok((11, 1)));
         let woken = Arc::new(Mutex::new(false));
-        let (handle, flag) = (pump.handle(), Arc::clone(&woken));
-        drop(sim::thread(move || {
-            *flag.lock().unwrap() = true;
-            handle.wake();
+        let mut other = None;
+        pump.run_future(poll_fn(|context| {
+            other.get_or_insert_with(|| {
+                let (waker, flag) = (context.waker().clone(), Arc::clone(&woken));
+                sim::thread(move || {
+                    *flag.lock().unwrap() = true;
+                    waker.wake();
+                })
+            });
+            if *woken.lock().unwrap() { Poll::Ready(()) } else { Poll::Pending }
         }));
-        pump.run_until(|| *woken.lock().unwrap());
         let before = sim::elapsed();
-        pump.run_for(Duration::from_secs(60));
+        pump.run_future(pump.runtime().sleep(Duration::from_secs(60))).unwrap();
         assert_eq!(sim::elapsed() - before, Duration::from_secs(60));
     });
 }
@@ -309,7 +316,7 @@ fn a_pump_runs_one_behaviour_at_a_time_and_only_when_it_is_pumped() {
 #[test]
 fn a_pump_that_nobody_wakes_is_a_deadlock() {
     let failure = Sim::new()
-        .run(|| Runtime::builder().build_pumped().unwrap().run_until(|| false))
+        .run(|| Runtime::builder().build_pumped().unwrap().run_future(pending::<()>()))
         .unwrap_err();
     assert!(failure.cause().contains("deadlock"), "{failure}");
 }

@@ -260,7 +260,7 @@ fn a_child_that_is_not_send_is_restarted_on_its_thread() {
         });
     });
     while !program.is_finished() {
-        pump.run_for(Duration::from_millis(1));
+        pump.run_future(pump.runtime().sleep(Duration::from_millis(1))).unwrap();
     }
     program.join().unwrap();
 }

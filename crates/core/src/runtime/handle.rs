@@ -157,7 +157,7 @@ impl Runtime {
     /// ```
     ///
     /// A [`Pump`](crate::runtime::Pump) among them must be pumped meanwhile; its own thread waits
-    /// with [`Pump::run_until_all_idle`](crate::runtime::Pump::run_until_all_idle).
+    /// with [`Pump::run_until_idle`](crate::runtime::Pump::run_until_idle).
     ///
     /// # Panics
     /// Panics where it would wait for itself, see [`run`](Self::run); also on the thread of a pump
@@ -246,7 +246,7 @@ pub(super) fn assert_may_wait_for(runtimes: &[&'static Shared]) {
         assert!(
             !runtime.is_pump_thread() || runtime.has_ended(),
             "only this thread runs the work of the pump `{name}`, and would wait for itself: use \
-             `Pump::run_until_idle` or `Pump::run_until_all_idle`"
+             `Pump::run_until_idle`"
         );
     }
 }

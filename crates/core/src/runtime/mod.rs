@@ -35,6 +35,6 @@ pub use guard::EnterGuard;
 pub use handle::Runtime;
 pub use moving::MoveError;
 pub use on_cancel::OnCancel;
-pub use pump::{Pump, PumpHandle};
+pub use pump::Pump;
 pub use shutdown_report::ShutdownReport;
 pub use within::Within;

@@ -29,8 +29,16 @@ use crate::sched::worker::Worker;
 use crate::simulated;
 
 /// A runtime whose behaviours run on one existing thread of the program, the one that created it,
-/// whenever it calls [`run_until`](Self::run_until) or a similar method. For what must stay on one
-/// thread: a user interface, a test's main thread, a library that is not thread-safe.
+/// whenever it calls [`run_pending`](Self::run_pending) or a similar method. For what must stay on
+/// one thread: a user interface, a test's main thread, a library that is not thread-safe.
+///
+/// | to run | call |
+/// | --- | --- |
+/// | what is ready now, in an event loop | [`run_pending`](Self::run_pending) |
+/// | until a future is ready | [`run_future`](Self::run_future) |
+/// | until all work is done | [`run_until_idle`](Self::run_until_idle), [`run`](Self::run) |
+/// | for a time | `pump.run_future(pump.runtime().sleep(time))` |
+/// | until a condition holds | `pump.run_future(poll_fn(..))` |
 ///
 /// Cowns created in it are **pinned**: only this thread accesses their states. A behaviour on
 /// several cowns, one of which is pinned, runs here; one on cowns of two pumps is
@@ -72,9 +80,8 @@ pub struct Pump {
     not_send: PhantomData<*const ()>,
 }
 
-/// A handle of a [`Pump`] for other threads; it is [`Send`] and can be copied.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PumpHandle(RuntimeId);
+/// Makes the thread of a pump poll its future if it sleeps.
+struct PumpWaker(RuntimeId);
 
 impl Pump {
     pub(super) fn new(id: RuntimeId, config: Config) -> Self {
@@ -96,9 +103,8 @@ impl Pump {
         RuntimeHandle(self.shared.id)
     }
 
-    /// Returns a handle for other threads.
-    pub fn handle(&self) -> PumpHandle {
-        PumpHandle(self.shared.id)
+    fn waker(&self) -> Waker {
+        Arc::new(PumpWaker(self.shared.id)).into()
     }
 
     /// Makes this the runtime of new cowns, futures, jobs and timers on this thread, until the
@@ -119,7 +125,7 @@ impl Pump {
             let _entered = self.enter();
             catch_unwind(AssertUnwindSafe(main))
         };
-        self.run_until_idle();
+        self.run_until_idle(&[]);
         result.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
@@ -136,39 +142,33 @@ impl Pump {
         self.pump_pending()
     }
 
-    /// Runs behaviours for this long, waiting for more while there are none.
+    /// Runs behaviours, waiting for more while there are none, until the future is ready, and
+    /// returns its output: the way to wait for a [`Promise`](crate::Promise) on this thread, whose
+    /// `wait` would stop the pump.
     ///
-    /// # Panics
-    /// Panics in a behaviour.
-    #[track_caller]
-    pub fn run_for(&self, time: Duration) {
-        assert_outside();
-        self.pump_until(Some(time), || false);
-    }
-
-    /// Runs behaviours, waiting for more while there are none, until the condition holds. The
-    /// condition is checked at the start, after each behaviour, and when the thread is woken: by
-    /// work, or by [`PumpHandle::wake`].
-    ///
-    /// # Panics
-    /// Panics in a behaviour, and if the condition panics.
-    #[track_caller]
-    pub fn run_until(&self, condition: impl FnMut() -> bool) {
-        assert_outside();
-        self.pump_until(None, condition);
-    }
-
-    /// Runs behaviours until the future is ready, and returns its output: the way to wait for a
-    /// [`Promise`](crate::Promise) on this thread, whose `wait` would stop the pump. The future is
-    /// polled here, and need not be [`Send`].
+    /// The future is polled here, and need not be [`Send`]: at the start, after each behaviour, and
+    /// when it is woken. So a condition on what behaviours do needs no waker.
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, Runtime, ask};
+    /// use coact::{Cown, Runtime, ask, when};
+    /// use std::future::poll_fn;
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use std::task::Poll;
     ///
     /// let pump = Runtime::builder().build_pumped()?;
     /// let cown = pump.run(|| Cown::new(20));
     /// assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
+    ///
+    /// // Until a condition holds.
+    /// let (seen, shared) = (Arc::new(AtomicU32::new(0)), cown.clone());
+    /// let count = Arc::clone(&seen);
+    /// when(&shared, move |n| count.store(*n, Ordering::Relaxed));
+    /// pump.run_future(poll_fn(|_| match seen.load(Ordering::Relaxed) {
+    ///     0 => Poll::Pending,
+    ///     n => Poll::Ready(assert_eq!(n, 20)),
+    /// }));
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
@@ -177,9 +177,9 @@ impl Pump {
     #[track_caller]
     pub fn run_future<F: Future>(&self, future: F) -> F::Output {
         assert_outside();
-        let (mut future, waker) = (pin!(future), self.handle().waker());
+        let (mut future, waker) = (pin!(future), self.waker());
         let mut output = None;
-        self.run_until(|| {
+        self.pump_until(|| {
             if let Poll::Ready(ready) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 output = Some(ready);
             }
@@ -189,22 +189,13 @@ impl Pump {
     }
 
     /// Runs behaviours until no work is left: every behaviour has run, and so have all futures,
-    /// blocking jobs and timers.
+    /// blocking jobs and timers, here and in the other runtimes at one moment, like
+    /// [`Runtime::wait_idle_all`](crate::Runtime::wait_idle_all).
     ///
     /// # Panics
     /// Panics in a behaviour.
     #[track_caller]
-    pub fn run_until_idle(&self) {
-        self.run_until_all_idle(&[]);
-    }
-
-    /// Runs behaviours until no work is left here and in all the others at one moment, like
-    /// [`Runtime::wait_idle_all`](crate::Runtime::wait_idle_all), on this thread.
-    ///
-    /// # Panics
-    /// Panics in a behaviour.
-    #[track_caller]
-    pub fn run_until_all_idle(&self, others: &[RuntimeHandle]) {
+    pub fn run_until_idle(&self, others: &[RuntimeHandle]) {
         assert_outside();
         self.pump_until_idle(None, others);
     }
@@ -218,11 +209,11 @@ impl Pump {
     }
 
     #[track_caller]
-    fn pump_until(&self, time: Option<Duration>, mut stop: impl FnMut() -> bool) -> bool {
+    fn pump_until(&self, mut stop: impl FnMut() -> bool) {
         if self.is_simulated() {
-            return simulated::pump_until(self.shared.id, time, &mut stop);
+            return simulated::pump_until(self.shared.id, &mut stop);
         }
-        self.worker.pump_until(after(time), stop)
+        self.worker.pump_until(stop);
     }
 
     #[track_caller]
@@ -234,7 +225,7 @@ impl Pump {
                 quiescence::are_idle(&all)
             });
         }
-        let _watch = Watch::new(self.handle().waker());
+        let _watch = Watch::new(self.waker());
         self.worker.pump_until_idle(after(time), || quiescence::activity(&all))
     }
 
@@ -300,38 +291,14 @@ fn assert_outside() {
     );
 }
 
-impl PumpHandle {
-    /// Returns a handle of the runtime, which can be copied and stored.
-    pub fn runtime(self) -> RuntimeHandle {
-        RuntimeHandle(self.0)
-    }
-
-    /// Makes the thread check the condition of [`Pump::run_until`] if it waits there: for
-    /// conditions that do not depend on work of the pump.
-    pub fn wake(self) {
-        shared::get(self.0).wake_pump();
-    }
-
-    /// Returns a [`Waker`] that does the same.
-    pub fn waker(self) -> Waker {
-        Arc::new(self).into()
-    }
-}
-
-impl Wake for PumpHandle {
+impl Wake for PumpWaker {
     fn wake(self: Arc<Self>) {
-        PumpHandle::wake(*self);
+        shared::get(self.0).wake_pump();
     }
 }
 
 impl fmt::Debug for Pump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pump").field("name", &self.shared.config.name).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for PumpHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PumpHandle").field(&self.runtime()).finish()
     }
 }

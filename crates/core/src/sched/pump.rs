@@ -110,31 +110,21 @@ impl Worker {
         })
     }
 
-    /// Runs tasks, and sleeps while there are none, until `stop` returns `true` or the time has
-    /// passed. Returns whether `stop` has. It is called after each task and when the thread wakes
-    /// up.
-    pub(crate) fn pump_until(
-        &self,
-        until: Option<Instant>,
-        mut stop: impl FnMut() -> bool,
-    ) -> bool {
+    /// Runs tasks, and sleeps while there are none, until `stop` returns `true`. It is called after
+    /// each task and when the thread wakes up.
+    pub(crate) fn pump_until(&self, mut stop: impl FnMut() -> bool) {
         self.pump(|| {
-            loop {
-                if stop() {
-                    return true;
-                }
-                if is_over(until) {
-                    return false;
-                }
+            while !stop() {
                 match self.take_any_way() {
                     Some(task) => self.run_and_follow(task),
-                    None => self.doze(until),
+                    None => self.doze(),
                 }
             }
-        })
+        });
     }
 
-    /// The same until `activity`, which is called while this worker sleeps, finds nothing.
+    /// Runs tasks, and sleeps while there are none, until `activity`, which is called while this
+    /// worker sleeps, finds nothing, or the time has passed. Returns whether it has found nothing.
     pub(crate) fn pump_until_idle(
         &self,
         until: Option<Instant>,
@@ -211,11 +201,11 @@ impl Worker {
         }
     }
 
-    /// Sleeps until woken, or until the time has passed, unless there is a task.
-    fn doze(&self, until: Option<Instant>) {
+    /// Sleeps until woken, unless there is a task.
+    fn doze(&self) {
         self.fall_asleep();
         if !self.shared.has_tasks() {
-            self.park_for(left(until));
+            self.park_for(None);
         }
         self.get_up();
     }

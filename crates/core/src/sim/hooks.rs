@@ -95,14 +95,8 @@ impl Simulation for Installed {
         pump::pump_pending(shared::get(home), at)
     }
 
-    fn pump_until(
-        &self,
-        home: RuntimeId,
-        at: Site,
-        time: Option<Duration>,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> bool {
-        pump::pump_until(shared::get(home), at, time, stop)
+    fn pump_until(&self, home: RuntimeId, at: Site, stop: &mut dyn FnMut() -> bool) {
+        pump::pump_until(shared::get(home), at, stop);
     }
 
     fn pump_until_idle(

@@ -4,7 +4,7 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use super::engine::{self, count_ready, now, point};
+use super::engine::{self, count_ready, point};
 use super::waits;
 use crate::sched::shared::Shared;
 use crate::simulated::{Condition, Site};
@@ -20,28 +20,16 @@ pub(super) fn pump_pending(shared: &'static Shared, at: Site) -> usize {
 }
 
 /// See [`Worker::pump_until`](crate::sched::worker::Worker::pump_until).
-pub(super) fn pump_until(
-    shared: &'static Shared,
-    at: Site,
-    time: Option<Duration>,
-    stop: &mut dyn FnMut() -> bool,
-) -> bool {
-    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let until = time.and_then(|time| now().checked_add(nanos(time)));
+pub(super) fn pump_until(shared: &'static Shared, at: Site, stop: &mut dyn FnMut() -> bool) {
     let _pumping = Pumping::new(shared);
     loop {
         let woken = shared.pump_wakes();
         let (stops, polled) = waits::polls(&mut *stop);
         if stops {
-            return true;
-        }
-        let left = until.map(|until| until.saturating_sub(now()));
-        if left == Some(0) {
-            return false;
+            return;
         }
         let is_woken = || shared.pump_wakes() != woken;
-        let (what, left) = (work_for(shared, polled), left.map(Duration::from_nanos));
-        engine::pump(shared.id, &what, at, 1, left, &is_woken);
+        engine::pump(shared.id, &work_for(shared, polled), at, 1, None, &is_woken);
     }
 }
 
