@@ -253,6 +253,8 @@ fn errors_are_errors() {
 #[derive(Clone)]
 struct Peephole(Cown<(NoSync, u8)>);
 
+impl coact::internals::SealedHandle for Peephole {}
+
 impl coact::cown::AsCown for Peephole {
     type State = (NoSync, u8);
     type View = u8;

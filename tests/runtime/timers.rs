@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use coact::cown::AsCown;
+use coact::internals::SealedHandle;
 use coact::prelude::*;
 use coact::runtime::{Fault, RuntimeHandle, spawn_future};
 use coact::time::{Timer, every_with_fixed_delay, sleep};
-use coact_tests::{Faults, Log, Nervous, PATIENCE, fail, panic_of, runtime};
+use coact_tests::{Faults, Log, PATIENCE, fail, panic_of, runtime};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -184,30 +185,6 @@ fn a_periodic_timer_skips_ticks_while_its_behaviour_waits() {
     assert!(behind - released <= 2, "ticks have piled up: {log:?}");
 }
 
-/// A tick whose behaviour could not be spawned is reported, and the next one comes.
-#[test]
-fn a_periodic_timer_outlives_a_handle_that_panics() {
-    let (tell_fault, fault) = std::sync::mpsc::channel();
-    let builder = Runtime::builder().workers(1);
-    let runtime = builder.panic_hook(move |fault| tell_fault.send(fault.clone()).unwrap());
-    let (tell, told) = std::sync::mpsc::channel();
-    runtime.build().unwrap().run(|| {
-        // Enough for the setting: from the first tick on it panics somewhere on the way.
-        for calm in 2..8 {
-            let nervous = Nervous::new(usize::MAX);
-            let far = tell.clone();
-            let timer = every(ms(1), &nervous, move |_| far.send(()).unwrap());
-            told.recv_timeout(PATIENCE).unwrap();
-            nervous.calm(calm);
-            assert!(matches!(fault.recv_timeout(PATIENCE), Ok(Fault::InCleanup { .. })));
-            nervous.calm(usize::MAX);
-            while told.try_recv().is_ok() {}
-            told.recv_timeout(PATIENCE).unwrap();
-            timer.cancel();
-        }
-    });
-}
-
 #[test]
 fn a_period_of_zero_is_refused() {
     let message = panic_of(|| every(Duration::ZERO, &Cown::new(()), |_| ()));
@@ -335,6 +312,8 @@ impl Drop for Bomb {
         }
     }
 }
+
+impl SealedHandle for Bomb {}
 
 impl AsCown for Bomb {
     type State = ();

@@ -10,7 +10,6 @@ mod batches;
 mod deadlock;
 mod depth;
 mod failure;
-mod foreign_handles;
 mod groups;
 mod handles;
 mod here;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use coact::behaviour::{Overlap, Refusal};
 use coact::cown::AsCown;
 use coact::credits::Credits;
+use coact::internals::SealedHandle;
 use coact::prelude::*;
 use coact::promise::Resolver;
 use coact_tests::{Faults, panic_of, runtime};
@@ -194,6 +195,8 @@ fn those_who_give_up_waiting_for_credits() {
 /// A handle that takes no room: so a slice can have more of them than memory could hold.
 #[derive(Clone, Copy)]
 struct Everywhere;
+
+impl SealedHandle for Everywhere {}
 
 impl AsCown for Everywhere {
     type State = ();

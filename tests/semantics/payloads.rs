@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use coact::cown::AsCown;
 use coact::credits::Credits;
+use coact::internals::SealedHandle;
 use coact::prelude::*;
 use coact::runtime::{blocking, spawn_future};
 use coact::time::{Timer, sleep};
@@ -155,6 +156,8 @@ impl Clone for Cancels {
         Self(self.0.clone(), Arc::clone(&self.1))
     }
 }
+
+impl SealedHandle for Cancels {}
 
 impl AsCown for Cancels {
     type State = ();

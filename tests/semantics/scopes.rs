@@ -9,8 +9,7 @@ use coact::prelude::*;
 use coact::runtime::Fault;
 use coact::sim::{Config, Sim};
 use coact_tests::{
-    Faults, Journal, Log, Nervous, PATIENCE, everywhere, everywhere_with_faults, fail, panic_of,
-    runtime,
+    Faults, Journal, Log, PATIENCE, everywhere, everywhere_with_faults, fail, panic_of, runtime,
 };
 
 #[test]
@@ -165,64 +164,6 @@ fn a_scope_with_an_overlap_ends_with_that_panic() {
         });
         assert!(message.contains("members 0 and 1"), "{message}");
         assert_eq!(seen, 4);
-    });
-}
-
-/// Wherever in the spawning it panics: what the closure holds is dropped, and the scope ends.
-#[test]
-fn f7_a_handle_that_panics_while_a_scope_spawns_on_it() {
-    everywhere(|| {
-        let held = Arc::new(());
-        for calm in 0..8 {
-            let (nervous, other, far) = (Nervous::new(calm), Cown::new(0), Arc::clone(&held));
-            let caught = catch_unwind(AssertUnwindSafe(|| {
-                scope(|s| s.when(&nervous, move |_| drop(far)));
-            }));
-            assert!(calm > 2 || caught.is_err(), "after {calm} answers");
-            let (nervous, far) = (Nervous::new(calm), Arc::clone(&held));
-            let caught = catch_unwind(AssertUnwindSafe(|| {
-                scope(|s| {
-                    s.when(&other, |n| *n += 1);
-                    s.when((&nervous, &other), move |_| drop(far));
-                });
-            }));
-            assert!(calm > 3 || caught.is_err(), "in a tuple, after {calm} answers");
-            assert_eq!(Arc::strong_count(&held), 1, "after {calm} answers");
-            assert_eq!(ask(&other, |n| *n).wait(), Ok(1));
-        }
-    });
-}
-
-#[test]
-fn a_handle_that_panics_while_others_spawn_on_it() {
-    everywhere(|| {
-        let held = Arc::new(());
-        for calm in 0..8 {
-            let nervous = || (Nervous::new(calm), Cown::new(0), Arc::clone(&held));
-            let (a, b, far) = nervous();
-            let asked = catch_unwind(AssertUnwindSafe(|| ask((&a, &b), move |_| drop(far))));
-            assert!(calm > 3 || asked.is_err(), "after {calm} answers");
-            let outcome = asked.map(Promise::wait);
-            assert!(matches!(outcome, Ok(Ok(())) | Err(_)), "after {calm} answers");
-            let (a, b, far) = nervous();
-            let spawned = catch_unwind(AssertUnwindSafe(|| {
-                batch().when(&b, |b| *b += 1).when((&a, &b), move |_| drop(far)).spawn();
-            }));
-            assert!(calm > 1 || spawned.is_err(), "after {calm} answers");
-            let (a, b, far) = nervous();
-            let here = catch_unwind(AssertUnwindSafe(|| when_here((&a, &b), move |_| drop(far))));
-            assert!(calm > 0 || here.is_err(), "after {calm} answers");
-            let (a, b, far) = nervous();
-            let (resolver, promise) = Promise::channel();
-            let then = catch_unwind(AssertUnwindSafe(|| {
-                promise.then((&a, &b), move |_, _: Result<(), _>| drop(far))
-            }));
-            let resolved = catch_unwind(AssertUnwindSafe(|| resolver.resolve(())));
-            assert!(calm > 3 || then.is_err() || resolved.is_err(), "after {calm} answers");
-            // In any case it comes to an end.
-            drop(then.map(Promise::wait));
-        }
-        coact_tests::finally(move || assert_eq!(Arc::strong_count(&held), 1));
     });
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use coact::cown::{AsCown, ReadAll};
+use coact::internals::SealedHandle;
 use coact::prelude::*;
 use coact_tests::{Faults, everywhere, panic_of, runtime};
 
@@ -280,6 +281,8 @@ impl Drop for Counted {
         self.count();
     }
 }
+
+impl SealedHandle for Counted {}
 
 impl AsCown for Counted {
     type State = u32;

@@ -7,7 +7,6 @@ mod cpu;
 mod executor;
 mod journal;
 mod meeting;
-mod nervous;
 mod program;
 pub mod supervision_model;
 mod workload;
@@ -16,7 +15,6 @@ pub use cpu::process_time;
 pub use executor::{Executor, Spawner};
 pub use journal::{Journal, Log};
 pub use meeting::{Meeting, PATIENCE, side_by_side};
-pub use nervous::Nervous;
 pub use program::{
     Faults, check, check_with_faults, everywhere, everywhere_with_faults, fail, finally,
     hosted_runtime, message_of, panic_of, runtime,

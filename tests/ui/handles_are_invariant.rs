@@ -18,7 +18,7 @@ use coact::routing::{Pool, PoolBuilder, Router, Scatter};
 use coact::stream::{ActorStream, Demand, Feed};
 use coact::actor::Spawn;
 use coact::cown::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, MembersIter, MembersIterMut};
-use coact::internals::{LastHandleCheck, Unchecked, UncheckedHandle};
+use coact::internals::{LastHandleCheck, SealedHandle, Unchecked, UncheckedHandle};
 use coact::mailbox::StashFull;
 use coact::registry::WaitFor;
 use coact::supervise::{Child, Request};
@@ -39,6 +39,8 @@ impl<F: Send + 'static> Message for Of<F> {
 /// A handle that is covariant itself: the states behind one view may differ.
 #[derive(Clone)]
 struct Handle<F>(Cown<u8>, PhantomData<fn() -> F>);
+
+impl<F> SealedHandle for Handle<F> {}
 
 impl<F: Clone + 'static> AsCown for Handle<F> {
     type State = u8;

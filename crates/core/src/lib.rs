@@ -50,7 +50,7 @@ pub use runtime::Runtime;
 pub mod internals {
     pub use crate::behaviour::continuation::Continuation;
     pub use crate::cown::last_handle::LastHandleCheck;
-    pub use crate::cown::set::{Unchecked, UncheckedHandle};
+    pub use crate::cown::set::{SealedHandle, Unchecked, UncheckedHandle};
     pub use crate::cown::thread_bound::ThreadBound;
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,

@@ -3,9 +3,12 @@
 use coact_core::Cown;
 use coact_core::cown::{AsCown, CownRef};
 use coact_core::credits::Permit;
+use coact_core::internals::SealedHandle;
 
 use super::Addr;
 use crate::parts::{Actor, Cell};
+
+impl<A: Actor> SealedHandle for Addr<A> {}
 
 impl<A: Actor> AsCown for Addr<A> {
     type State = Cell<A>;
@@ -62,6 +65,8 @@ impl<A: Actor> Clone for Inside<A> {
         Self(self.0.clone())
     }
 }
+
+impl<A: Actor> SealedHandle for Inside<A> {}
 
 impl<A: Actor> AsCown for Inside<A> {
     type State = Cell<A>;

@@ -1,7 +1,6 @@
 //! Batches: several behaviours spawned in one step.
 
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::admission;
@@ -75,17 +74,9 @@ impl<S: CownSet + Send> Handles for S {
 /// tells them that they are in their queues, or are not going to be.
 struct AnnouncedEntries<'a>(&'a [BatchEntry]);
 
-impl AnnouncedEntries<'_> {
-    /// Tells them now.
-    fn end(self) {
-        ManuallyDrop::new(self).0.iter().for_each(|entry| entry.handles.announced());
-    }
-}
-
 impl Drop for AnnouncedEntries<'_> {
     fn drop(&mut self) {
-        // As in `Announced`.
-        self.0.iter().for_each(|entry| drop_quietly(|| entry.handles.announced()));
+        self.0.iter().for_each(|entry| entry.handles.announced());
     }
 }
 
@@ -147,7 +138,6 @@ impl Batch {
             Err(refusal) => return Err(BatchError { refusal, batch: self, closure }),
         };
         simulated::spawns();
-        // The handles kept must be the ones named: clones of a foreign handle may name other cowns.
         let handles = set.to_owned_set();
         // It is announced again when it is queued.
         let asks = handles.announce_all();
@@ -209,8 +199,6 @@ impl Batch {
     ///
     /// **Cost.** One atomic operation per cown that the batch names, however often.
     pub fn spawn(mut self) {
-        // Before the batch gives up the behaviours: if a foreign handle panics, the batch drops
-        // them.
         self.entries.iter().for_each(|entry| entry.handles.announce());
         let entries = std::mem::take(&mut self.entries);
         let announced = AnnouncedEntries(&entries);
@@ -233,7 +221,7 @@ impl Batch {
             Some(_) => append(),
             None => external::within(home, append),
         }
-        announced.end();
+        drop(announced);
     }
 }
 

@@ -54,28 +54,6 @@ fn layout_of<B>(len: usize) -> (Layout, usize) {
     (whole.pad_to_align(), offset)
 }
 
-/// The block of a behaviour under construction. Foreign handles are meanwhile asked for their
-/// cowns, and may panic.
-struct Block {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-impl Block {
-    #[inline]
-    fn new(layout: Layout) -> Self {
-        Self { start: pool::alloc(layout), layout }
-    }
-}
-
-impl Drop for Block {
-    #[cold]
-    fn drop(&mut self) {
-        // SAFETY: this thread owns the block, and nothing in it has a destructor yet.
-        unsafe { pool::dealloc(self.start, self.layout) };
-    }
-}
-
 /// A behaviour whose requests are not appended yet.
 pub(crate) struct Prepared<S: CownSet, F, C> {
     node: NonNull<Multi>,
@@ -97,9 +75,6 @@ where
 
     /// Creates the behaviour, which must then be [settled](Self::settle), and passes its requests
     /// on in the order of the members, of which there are [`len`](placing::count_members).
-    ///
-    /// # Panics
-    /// Panics if a foreign handle does; the closure and the completion are dropped then.
     pub(crate) fn new(
         set: &S,
         len: u32,
@@ -108,8 +83,7 @@ where
         requests: &mut dyn FnMut(Request),
     ) -> Self {
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len as usize);
-        let block = Block::new(layout);
-        let node = block.start.cast::<Multi>();
+        let node = pool::alloc(layout).cast::<Multi>();
         // SAFETY: the block was just allocated, and has room for the front.
         unsafe { node.write(Multi::new(&Self::VTABLE, len)) };
         let (mut at, mut left) = (Multi::slots(node), len);
@@ -137,7 +111,6 @@ where
         body.spawned.stands_in(node.addr().get(), unsafe { Multi::requests(node) }.map(queue));
         // SAFETY: the block has room for the body.
         unsafe { node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body) };
-        std::mem::forget(block);
         // SAFETY: the behaviour was prepared above, and is not appended; the set keeps its cowns
         // alive.
         let in_group = !grouped.is_empty() && unsafe { Self::join(node, grouped, requests) };

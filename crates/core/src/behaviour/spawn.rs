@@ -1,8 +1,6 @@
 //! Turns a set and a closure into a queued behaviour.
 
 use crate::queue::spawn::launch_externally;
-use std::mem::{self, ManuallyDrop};
-
 use coact_sync::prefetch;
 use smallvec::SmallVec;
 
@@ -45,7 +43,7 @@ where
     }
     if !S::ANNOUNCES {
         spawn_on(&set, closure, completion)?;
-        // See `Given`.
+        // The behaviour may have run, and used the handles.
         set.give();
         return Ok(());
     }
@@ -56,22 +54,10 @@ where
         spawn_on(&set, closure, completion)
     };
     spawned?;
-    mem::forget(announced);
-    let set = Given(ManuallyDrop::new(set));
-    set.0.announced_all();
+    drop(announced);
+    // The behaviour may have run, and used the handles.
+    set.give();
     Ok(())
-}
-
-/// A set whose behaviour exists, and may already have run and used the handles: its handles can
-/// only be given away from here on, even if foreign code panics.
-struct Given<S: CownSet>(ManuallyDrop<S>);
-
-impl<S: CownSet> Drop for Given<S> {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: the set is taken once, here.
-        unsafe { ManuallyDrop::take(&mut self.0) }.give();
-    }
 }
 
 /// Spawns a behaviour if the handles of its set admit it.
@@ -106,13 +92,10 @@ impl<'a, S: CownSet> Announced<'a, S> {
 impl<S: CownSet> Drop for Announced<'_, S> {
     #[inline]
     fn drop(&mut self) {
-        // A panic of such a handle may have led here.
-        drop_quietly(|| self.0.announced_all());
+        self.0.announced_all();
     }
 }
 
-/// Foreign handles may name other cowns each time they are asked: they are asked once for the
-/// members to queue, and everything required of these is checked on the result.
 #[inline]
 fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
@@ -316,9 +299,7 @@ where
             drop_quietly(move || drop(closure));
             drop_quietly(move || completion.failed(Broken::Full { position }));
         }
-        Err((refusal, ..)) => {
-            panic!("a handle of the set no longer names the same cown (`AsCown`): {refusal}")
-        }
+        Err((refusal, ..)) => unreachable!("a set of the same cowns has passed: {refusal}"),
     }
 }
 

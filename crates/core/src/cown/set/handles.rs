@@ -20,9 +20,19 @@ pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
 #[derive(Debug)]
 pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
 
+/// Seals [`AsCown`] and [`CownRef`]: only the crates of the project have handles of cowns.
+///
+/// The scheduler relies on what these promise. A handle and its clones name one and the same cown
+/// whenever they are asked. What they are asked for runs no code of the user, and does not panic.
+pub trait SealedHandle {}
+
+impl<T: Send + 'static> SealedHandle for Cown<T> {}
+
+impl<H: SealedHandle> SealedHandle for &H {}
+
 /// A handle of a cown that shows some part of the state to behaviours: the cown itself, or the
-/// address of an actor.
-pub trait AsCown: Clone + Send + 'static {
+/// address of an actor. Sealed: there are no others.
+pub trait AsCown: SealedHandle + Clone + Send + 'static {
     /// The cown's state.
     type State: Send + 'static;
 
@@ -98,8 +108,8 @@ impl<T: Send + 'static> AsCown for Cown<T> {
 }
 
 /// The elements of a slice that names cowns: handles ([`AsCown`]), or references to them, such as
-/// `&Cown<T>`.
-pub trait CownRef {
+/// `&Cown<T>`. Sealed, as these are.
+pub trait CownRef: SealedHandle {
     /// The handle type.
     type Handle: AsCown;
 

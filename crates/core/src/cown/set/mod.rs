@@ -16,7 +16,7 @@ pub use forms::{
     Checked, CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle,
     UncheckedIn, checked_all, read_all,
 };
-pub use handles::{AsCown, CownRef, Read};
+pub use handles::{AsCown, CownRef, Read, SealedHandle};
 pub(super) use handles::{view, view_mut};
 
 /// A set of cowns that a behaviour needs, with the access it needs to each.
@@ -172,8 +172,9 @@ pub(crate) mod sealed {
     }
 }
 
-/// Forgets a set whose handles the behaviour does not take over. A panic in the destructor of a
-/// foreign handle must not keep other handles, which were given away, from being forgotten.
+/// Forgets a set whose handles the behaviour does not take over. The last handle of a cown drops
+/// its state: a panic there must not keep other handles, which were given away, from being
+/// forgotten.
 #[inline]
 fn forget<S>(set: S) {
     if needs_drop::<S>() {
