@@ -82,7 +82,7 @@ pub mod actor {
     pub use crate::reply::Reply;
     pub use crate::shared::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
-    pub use crate::traits::{Handler, MessageTo, Receive, SendActor, SyncActor};
+    pub use crate::traits::{Handler, HasApi, MessageTo, Receive, SendActor, SyncActor};
 }
 
 /// One address for many actors: routers, and pools of the same actor.

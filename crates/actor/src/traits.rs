@@ -11,7 +11,7 @@ use crate::reply::Reply;
     message = "`{Self}` is not an actor that workers can run",
     label = "an actor that is `Send` is needed here",
     note = "if it is no actor yet: `#[derive(Actor)]`, or `impl Actor for {Self} {{}}`",
-    note = "if it is not `Send`: spawn it on the thread of a pump, by `pump.spawn(actor)`, or `spawn_local(actor)` in a handler there"
+    note = "if it is not `Send`: spawn it on the thread of a pump, by `pump.spawn(actor)`, or `spawn_local(actor)` in a handler there; as the child of a supervisor: `Child::local(pump.runtime(), ..)`"
 )]
 pub trait SendActor: Actor + Send {}
 
@@ -138,6 +138,17 @@ impl<A: Handler<M>, M: Message> Receive<M> for A {
         drop(self.handle(message, context));
     }
 }
+
+/// No address has this: where a message is called as a method, which needs the option `api` of the macro
+/// `#[handlers]`, the compiler has the text of this trait.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a message is not a method of `{Self}` without `api`",
+    label = "this is a message, which is sent or asked",
+    note = "write `#[handlers(api)]` above the actor's `impl` block: this generates such methods, in a trait that is to be imported where they are called",
+    note = "or use the message: `address.ask(TheMessage {{ .. }})`, `address.send(TheMessage {{ .. }})`"
+)]
+pub trait HasApi {}
 
 /// The messages that an actor takes: those that can be sent to an [`Addr<A>`](crate::Addr). Every
 /// message has it for every actor that [receives](Receive) it.

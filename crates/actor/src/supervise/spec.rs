@@ -233,6 +233,12 @@ impl<P: private::Parts> IntoChild for P {}
 pub(crate) mod private {
     use super::{ChildHandle, ChildSpec, NameTaken};
 
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be the child of a supervisor",
+        label = "a child is needed here, which says how to make the actor again",
+        note = "write `permanent(|| TheActor)`, `transient(..)` or `temporary(..)`; what is set of it comes behind that: `permanent(|| TheActor).mailbox(Mailbox::bounded(8))`",
+        note = "a whole `Tree`, which is not spawned yet, can be a child, too"
+    )]
     pub trait Parts {
         /// How the child is reached.
         type Address: Send + 'static;

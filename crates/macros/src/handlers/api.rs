@@ -1,7 +1,7 @@
 //! The trait that gives an address one method per message.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{Attribute, Visibility};
 
 use super::arguments::Field;
@@ -42,6 +42,37 @@ pub fn write(api: &Api, block: &Block<'_>, methods: &[Method]) -> syn::Result<To
             #(#(#conditions)* #signatures { #root::actor::Addr::ask(self, #bodies) })*
         }
     })
+}
+
+/// Generates, for a block without `api`, methods of the same names for addresses that have the
+/// trait `HasApi`. None has: so the compiler says what is missing where one is called.
+pub fn write_missing(block: &Block<'_>, methods: &[Method]) -> TokenStream {
+    let Some(first) = methods.first() else { return TokenStream::new() };
+    let root = &block.root;
+    // One name for each block of the actor.
+    let name = format_ident!("{}WithoutApi{}", block.actor_name(), first.name);
+    let signatures: Vec<TokenStream> = methods
+        .iter()
+        .map(|method| {
+            let (conditions, ident) = (method.conditions(), &method.ident);
+            quote!(#(#conditions)* fn #ident(&self))
+        })
+        .collect();
+    quote! {
+        #[doc(hidden)]
+        #[allow(dead_code, non_camel_case_types)]
+        trait #name {
+            #(#signatures;)*
+        }
+
+        #[automatically_derived]
+        impl<A: #root::actor::Actor> #name for #root::actor::Addr<A>
+        where
+            #root::actor::Addr<A>: #root::actor::HasApi,
+        {
+            #(#signatures {})*
+        }
+    }
 }
 
 fn name(api: &Api, block: &Block<'_>) -> Ident {

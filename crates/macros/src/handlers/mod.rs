@@ -115,10 +115,12 @@ fn write(
     let block = Block { root, actor: &block.self_ty, generics: &block.generics };
     let messages = methods.iter().map(|method| Message::new(&block, method).write());
     let mut written: TokenStream = messages.collect();
-    if let Some(api) = api
-        && !methods.is_empty()
-    {
-        written.extend(errors.keep(api::write(&api, &block, methods)));
+    match api {
+        Some(api) if !methods.is_empty() => {
+            written.extend(errors.keep(api::write(&api, &block, methods)));
+        }
+        Some(_) => {}
+        None => written.extend(api::write_missing(&block, methods)),
     }
     written
 }
