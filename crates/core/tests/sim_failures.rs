@@ -15,7 +15,7 @@ use std::time::Duration;
 use coact_core::runtime::may_block;
 use coact_core::sim::{self, Config, Failure, Method, Sim};
 use coact_core::time::{after, sleep};
-use coact_core::{Broken, Cown, Promise, ask, when};
+use coact_core::{Broken, Cown, Promise, Runtime, ask, when};
 
 /// Values whose destructors send, spawn and wait.
 struct Guards {
@@ -109,6 +109,13 @@ fn assert_fails(because: &str, sim: impl Fn() -> Sim, program: impl Fn() + Clone
             Some(Cown::new(Box::new(next) as Box<dyn Send>))
         }));
     });
+}
+
+#[test]
+fn waiting_for_a_runtime_outside_of_the_simulation_is_refused() {
+    let failure = Sim::new().run(|| Runtime::global().wait_idle()).unwrap_err();
+    let cause = failure.cause();
+    assert!(cause.contains("`coact-global` is not part of this simulation"), "{cause}");
 }
 
 #[test]

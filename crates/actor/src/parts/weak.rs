@@ -19,7 +19,8 @@ impl<A: Actor> WeakAddr<A> {
         Self(cown)
     }
 
-    /// The full address, unless the last one is gone.
+    /// Returns a full address, unless the last one is gone. The actor may be ending, or have ended: then
+    /// what is sent to the address is a dead letter (see [`Addr::has_ended`]).
     pub fn upgrade(&self) -> Option<Addr<A>> {
         self.0.upgrade().map(Addr::new)
     }

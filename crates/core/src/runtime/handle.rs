@@ -228,6 +228,14 @@ fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
         "waiting until a runtime is idle",
         "spawn what follows the work on its cowns",
     );
+    for runtime in runtimes {
+        assert!(
+            runtime.config.simulated || runtime.has_ended() || !simulated::is_active(),
+            "the runtime `{}` is not part of this simulation, which cannot wait for it: wait for promises, or \
+             with `Runtime::wait_idle_all(&[RuntimeHandle::current()])`",
+            runtime.config.name
+        );
+    }
     assert_may_wait_for(runtimes);
 }
 
