@@ -204,7 +204,8 @@ where
     /// # Safety
     /// It holds them, and is run once.
     unsafe fn execute(node: NonNull<Multi>, context: &RunContext) -> Ended<C> {
-        let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(node));
+        // SAFETY: the behaviour is live: it holds its cowns.
+        let (_, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(node) });
         // SAFETY: the behaviour holds its cowns, and its body, at this offset, is taken once.
         unsafe {
             let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
@@ -238,7 +239,8 @@ where
     /// # Safety
     /// The task is of this type, has run, and its requests have left their queues.
     unsafe fn dispose(task: TaskPtr) {
-        let (layout, _) = layout_of::<Body<S, F, C>>(Multi::len(task.cast()));
+        // SAFETY: the task is live until the end of this call.
+        let (layout, _) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(task.cast()) });
         // SAFETY: the task has left its queues, so this thread owns the block, and its body was
         // taken.
         unsafe { pool::dealloc(task.cast(), layout) };
@@ -262,7 +264,8 @@ where
 
     /// Drops the handles that the set gave, for a behaviour that is then dismantled.
     pub(crate) fn abandon(&self) {
-        let (_, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
+        // SAFETY: nothing is appended, so the node is live.
+        let (_, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(self.node) });
         // SAFETY: nothing is appended, so this thread owns the node with its members and its body.
         drop_quietly(|| unsafe {
             let body = self.node.byte_add(offset).cast::<Body<S, F, C>>();
@@ -272,7 +275,8 @@ where
 
     /// Undoes [`Prepared::new`].
     pub(crate) fn dismantle(self) -> (F, C) {
-        let (layout, offset) = layout_of::<Body<S, F, C>>(Multi::len(self.node));
+        // SAFETY: nothing is appended, so the node is live.
+        let (layout, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(self.node) });
         // SAFETY: nothing is appended, so this thread owns the node, which was allocated with this
         // layout.
         let body = unsafe {
@@ -300,7 +304,8 @@ where
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Multi>();
-        let len = Multi::len(node);
+        // SAFETY: the task is live.
+        let len = unsafe { Multi::len(node) };
         // SAFETY: the task is live.
         unsafe { Multi::prefetch_successors(node) };
         let mut successor = Successor::new(context.home);

@@ -60,6 +60,21 @@ pub struct WeakCown<T: Send + 'static> {
     state: PhantomData<OfState<T>>,
 }
 
+/// Ties a form of a set to exactly one handle type. Another type to which that could be coerced may
+/// have another state behind the same view, for which the form must not exist.
+pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
+
+/// A cown to be held for reading; see [`Cown::read`].
+///
+/// It exists only if the state is [`Sync`]. This is checked where it is created, so that an error
+/// is reported there, and once.
+#[derive(Debug)]
+pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
+
+/// A cown to be held even if poisoned; see [`Cown::checked`].
+#[derive(Debug)]
+pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+
 /// The variance marker: behaviours both store states of type `T` through a handle and read them, so
 /// a handle must be invariant in `T`. If it were covariant, as with `PhantomData<T>`, a
 /// `Cown<for<'a> fn(&'a str)>` could be used as a `Cown<fn(&'static str)>`. Through the latter one
@@ -130,6 +145,39 @@ impl<T: Send + 'static> Cown<T> {
     pub fn packed(state: T) -> Self {
         let header = CownBox::allocate_packed(state, current_place());
         Self { header, state: PhantomData }
+    }
+
+    /// Names this cown for reading: the closure receives `&T`, and adjacent readers in the cown's
+    /// order run in parallel.
+    pub fn read(&self) -> Read<'_, T>
+    where
+        T: Sync,
+    {
+        Read(self, PhantomData)
+    }
+
+    /// Names this cown so that the behaviour runs even if it is poisoned: the closure receives a
+    /// `Result` whose error, [`Poisoned`](crate::cown::Poisoned), gives access and can clear the
+    /// mark.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::{Cown, ask, when};
+    ///
+    /// let cown = Cown::new(1);
+    /// when(&cown, |_| panic!("half way"));
+    /// let state = ask(cown.checked(), |state| match state {
+    ///     Ok(sound) => *sound,
+    ///     Err(mut poisoned) => {
+    ///         *poisoned.get_mut() = 7;
+    ///         *poisoned.clear()
+    ///     }
+    /// });
+    /// assert_eq!(state.wait().unwrap(), 7);
+    /// assert!(!cown.is_poisoned());
+    /// ```
+    pub fn checked(&self) -> Checked<'_, T> {
+        Checked(self)
     }
 
     /// Creates a handle that does not keep the state alive.

@@ -177,8 +177,10 @@ impl Multi {
         behaviour: NonNull<Multi>,
     ) -> impl Iterator<Item = &'a Slot> + Clone {
         let first = Self::slots(behaviour);
+        // SAFETY: the behaviour is live for `'a`.
+        let len = unsafe { Self::len(behaviour) };
         // SAFETY: `len` slots follow the header in the block, which is live for `'a`.
-        (0..Self::len(behaviour)).map(move |index| unsafe { &(*first.add(index).as_ptr()).slot })
+        (0..len).map(move |index| unsafe { &(*first.add(index).as_ptr()).slot })
     }
 
     /// Prefetches the requests behind this behaviour, whose counts are written at its end.
@@ -195,8 +197,11 @@ impl Multi {
     }
 
     /// Returns the number of its requests.
+    ///
+    /// # Safety
+    /// The behaviour is live.
     #[inline]
-    pub(crate) fn len(behaviour: NonNull<Multi>) -> usize {
+    pub(crate) unsafe fn len(behaviour: NonNull<Multi>) -> usize {
         // SAFETY: the behaviour is live, and the length constant since its creation.
         unsafe { (*behaviour.as_ptr()).len as usize }
     }

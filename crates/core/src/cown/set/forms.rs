@@ -2,12 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::handles::{AsCown, CownRef, Exactly, Read};
-use crate::cown::handle::Cown;
-
-/// A cown to be held even if poisoned; see [`Cown::checked`].
-#[derive(Debug)]
-pub struct Checked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
+use super::handles::{AsCown, CownRef};
+use crate::cown::handle::{Cown, Exactly, Read};
 
 /// A cown whose behaviour always runs; see [`Cown::unchecked`].
 #[derive(Debug)]
@@ -24,41 +20,6 @@ pub struct UncheckedHandle<T: Send + 'static>(pub(crate) Cown<T>);
 /// A cown to be read even if poisoned; see [`Read::checked`].
 #[derive(Debug)]
 pub struct CheckedRead<'c, T: Send + 'static>(pub(super) &'c Cown<T>);
-
-impl<T: Send + 'static> Cown<T> {
-    /// Names this cown for reading: the closure receives `&T`, and adjacent readers in the cown's
-    /// order run in parallel.
-    pub fn read(&self) -> Read<'_, T>
-    where
-        T: Sync,
-    {
-        Read(self, PhantomData)
-    }
-
-    /// Names this cown so that the behaviour runs even if it is poisoned: the closure receives a
-    /// `Result` whose error, [`Poisoned`](crate::cown::Poisoned), gives access and can clear the
-    /// mark.
-    ///
-    /// ```
-    /// # use coact_core as coact;
-    /// use coact::{Cown, ask, when};
-    ///
-    /// let cown = Cown::new(1);
-    /// when(&cown, |_| panic!("half way"));
-    /// let state = ask(cown.checked(), |state| match state {
-    ///     Ok(sound) => *sound,
-    ///     Err(mut poisoned) => {
-    ///         *poisoned.get_mut() = 7;
-    ///         *poisoned.clear()
-    ///     }
-    /// });
-    /// assert_eq!(state.wait().unwrap(), 7);
-    /// assert!(!cown.is_poisoned());
-    /// ```
-    pub fn checked(&self) -> Checked<'_, T> {
-        Checked(self)
-    }
-}
 
 impl<'c, T: Send + Sync + 'static> Read<'c, T> {
     /// Reads the cown even if it is poisoned: the closure receives a `Result`.

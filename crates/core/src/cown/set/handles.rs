@@ -3,22 +3,11 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use crate::cown::handle::Cown;
+use crate::cown::handle::{Cown, Read};
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
 use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
-
-/// Ties a form of a set to exactly one handle type. Another type to which that could be coerced may
-/// have another state behind the same view, for which the form must not exist.
-pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
-
-/// A cown to be held for reading; see [`Cown::read`].
-///
-/// It exists only if the state is [`Sync`]. This is checked where it is created, so that an error
-/// is reported there, and once.
-#[derive(Debug)]
-pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
 
 /// Seals [`AsCown`] and [`CownRef`]: only the crates of the project have handles of cowns.
 ///

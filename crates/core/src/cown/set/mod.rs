@@ -12,11 +12,12 @@ use std::mem::needs_drop;
 use super::cursor::Cursor;
 use crate::panic::drop_quietly;
 
+pub use crate::cown::handle::{Checked, Read};
 pub use forms::{
-    Checked, CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle,
-    UncheckedIn, checked_all, read_all,
+    CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle, UncheckedIn,
+    checked_all, read_all,
 };
-pub use handles::{AsCown, CownRef, Read, SealedHandle};
+pub use handles::{AsCown, CownRef, SealedHandle};
 pub(super) use handles::{view, view_mut};
 
 /// A set of cowns that a behaviour needs, with the access it needs to each.
