@@ -93,6 +93,8 @@
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
 //!
+//! The compiler names the feature that an item needs: "the item is gated behind the `sim` feature".
+//!
 //! # Going on
 //!
 //! The folder `examples` of the repository has a small program for each row of the table;
