@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 16] = [
+pub const LAYERS: [(&str, &[&str]); 17] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-model", &[]),
@@ -12,6 +12,7 @@ pub const LAYERS: [(&str, &[&str]); 16] = [
     ("coact", &["coact-actor", "coact-core", "coact-macros"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
+    ("coact-exchange", &["coact"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),
     ("coact-bench-workloads", &[]),
     ("coact-bench-programs", &["coact", "coact-bench-workloads"]),
