@@ -9,7 +9,7 @@ use coact_sync::shim::atomic::Ordering;
 use crate::queue::group_header::with;
 use crate::queue::group_header::{HeldGroup, Leader};
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{self};
+use crate::queue::interruptible;
 use crate::queue::interruptible::{Gate, is_ungated};
 use crate::sched::runtime_handle::mode_now;
 use crate::simulated;

@@ -5,7 +5,9 @@ use std::num::NonZeroU16;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::{Few, claim_and_run, run_plain, serve_here};
+use super::few::Few;
+use super::run::{claim_and_run, run_plain};
+use super::serve_here;
 use crate::behaviour::placing::home_of;
 use crate::behaviour::when::when;
 use crate::body::Forget;

@@ -1,0 +1,115 @@
+//! Sets of one or two cowns, which are claimed with one look at their flags.
+
+use crate::behaviour::pair;
+use crate::behaviour::placing;
+use crate::cown::set::CownSet;
+use crate::ids::RuntimeId;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::member::Member;
+
+/// The members of a set that always holds one or two cowns exclusively.
+#[derive(Clone, Copy)]
+pub(super) enum Few {
+    One(Member),
+    /// Two distinct cowns.
+    Two([Member; 2]),
+    /// Any other set.
+    No,
+}
+
+impl Few {
+    #[inline(always)]
+    pub(super) fn of<S: CownSet>(set: &S) -> Self {
+        if S::SINGLE {
+            return Few::One(placing::only_member(set));
+        }
+        pair::distinct(set).map_or(Few::No, Few::Two)
+    }
+
+    /// Returns whether the set is one cown outside of groups, or two that can form a pair.
+    pub(super) fn has_few_queues<S: CownSet>(set: &S) -> bool {
+        // SAFETY: the set's handles keep the cowns alive.
+        let is_grouped = |member: Member| unsafe { member.header() }.is_grouped();
+        S::SINGLE && !is_grouped(placing::only_member(set)) || pair::named(set, |_| ()).is_some()
+    }
+
+    /// Returns whether a behaviour on the cowns runs in this runtime, and only has to claim them; a
+    /// hint.
+    ///
+    /// # Safety
+    /// The cowns are alive.
+    #[inline(always)]
+    pub(super) unsafe fn are_plain(self, home: RuntimeId) -> bool {
+        // SAFETY: the cowns are alive, as this function requires.
+        unsafe {
+            match self {
+                Few::One(member) => is_plain(member.header(), home),
+                Few::Two([a, b]) => are_plain([a.header(), b.header()], home),
+                Few::No => false,
+            }
+        }
+    }
+
+    /// Returns whether the queues of such a set look empty; a hint. It does not write, so the
+    /// threads that use the cowns keep the cache lines.
+    pub(super) fn look_free<S: CownSet>(set: &S) -> bool {
+        // SAFETY: the set's handles keep the cowns alive, which have queues of their own.
+        let is_free = |member: Member| unsafe { !member.header().is_in_use(false) };
+        match pair::named(set, |_| ()) {
+            Some(members) => members.into_iter().all(is_free),
+            None => S::SINGLE && is_free(placing::only_member(set)),
+        }
+    }
+
+    /// Returns the runtime of a behaviour on the cowns if they [are plain](Self::are_plain) there;
+    /// a hint.
+    ///
+    /// # Safety
+    /// The cowns are alive.
+    #[inline(always)]
+    pub(super) unsafe fn plain_home(self) -> Option<RuntimeId> {
+        // SAFETY: the cowns are alive, as this function requires.
+        unsafe {
+            let first = match self {
+                Few::One(first) | Few::Two([first, _]) => first.header(),
+                Few::No => return None,
+            };
+            // (Meaningless for a member of a group, which is not plain.)
+            let home = first.home_of_queue();
+            self.are_plain(home).then_some(home)
+        }
+    }
+}
+
+/// The flags of a cown that a behaviour cannot simply claim, use and release.
+pub(super) const SPECIAL: u16 = Flags::GROUPED | Flags::INTERRUPT | Flags::POISONED | Flags::CLOSED;
+
+/// Returns whether a behaviour on a cown runs in this runtime, and only has to claim it. Exact for
+/// the token holder.
+#[inline(always)]
+pub(super) fn is_plain(cown: &CownHeader, home: RuntimeId) -> bool {
+    cown.flags.is_plain(home, SPECIAL | Flags::READ) || is_plain_unread(cown, home)
+}
+
+/// The same for a cown that has been read.
+#[cold]
+#[inline(never)]
+pub(super) fn is_plain_unread(cown: &CownHeader, home: RuntimeId) -> bool {
+    cown.flags.is_plain(home, SPECIAL) && cown.is_unread()
+}
+
+/// The same for two cowns; the runtime is that of the first.
+#[inline(always)]
+pub(super) fn are_plain([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
+    a.flags.is_plain_beside(&b.flags, home, SPECIAL | Flags::PINNED | Flags::READ)
+        || are_plain_unread([a, b], home)
+}
+
+/// The same for two cowns of which one has been read.
+#[cold]
+#[inline(never)]
+pub(super) fn are_plain_unread([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
+    a.flags.is_plain_beside(&b.flags, home, SPECIAL | Flags::PINNED)
+        && a.is_unread()
+        && b.is_unread()
+}

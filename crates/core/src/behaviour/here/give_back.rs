@@ -1,0 +1,97 @@
+//! How cowns are given back after an inline behaviour.
+
+use std::ptr::NonNull;
+
+use crate::queue::header::CownHeader;
+use crate::queue::leave::leave_alone;
+use crate::queue::release::{release, release_exclusive};
+use crate::queue::slot::Slot;
+use crate::sched::Deferring;
+use crate::sched::Ready;
+
+/// Gives back cowns that were taken but cannot be used here.
+///
+/// # Safety
+/// See [`release_all`].
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
+    // SAFETY: the conditions are those of `release_all`.
+    unsafe { release_all(slots, ready) };
+}
+
+/// Releases the cowns of the slots.
+///
+/// # Safety
+/// The slots hold their cowns. Afterwards they are in no queue.
+#[inline]
+pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
+    let mut deferring = Deferring::new(ready);
+    for slot in slots {
+        // SAFETY: the slot still holds its cown, and is released once.
+        unsafe { release(NonNull::from(slot), &mut deferring) };
+    }
+    deferring.finish();
+}
+
+/// Releases a cown that was held exclusively, and is in no group.
+///
+/// # Safety
+/// See [`release_all`]; the header is that of the cown.
+#[inline(always)]
+pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl Ready) {
+    // SAFETY: the slot holds the cown exclusively, so it is the head and this thread has the token.
+    unsafe {
+        if !leave_alone(header, NonNull::from(slot)) {
+            release_exclusive_to_others(NonNull::from(slot), ready);
+        }
+    }
+}
+
+/// The same if there is a successor.
+///
+/// # Safety
+/// See [`release_exclusive`].
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Ready) {
+    // SAFETY: the conditions are those of `release_exclusive`.
+    unsafe { release_exclusive(slot, ready) };
+}
+
+/// Releases two cowns that were held exclusively, and are in no group.
+///
+/// # Safety
+/// See [`release_all`]; the headers are those of the cowns.
+#[inline(always)]
+pub(super) unsafe fn release_two(
+    slots: &[Slot; 2],
+    headers: [&CownHeader; 2],
+    ready: &mut impl Ready,
+) {
+    let [a, b] = slots;
+    // SAFETY: the slots hold the cowns exclusively, so they are the heads and this thread has the
+    // tokens.
+    unsafe {
+        if !leave_alone(headers[0], NonNull::from(a)) {
+            release_two_to_others(slots, ready);
+        } else {
+            release_one(b, headers[1], ready);
+        }
+    }
+}
+
+/// The same if there are successors.
+///
+/// # Safety
+/// See [`release_all`].
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn release_two_to_others(slots: &[Slot; 2], ready: &mut impl Ready) {
+    let mut deferring = Deferring::new(ready);
+    for slot in slots {
+        // SAFETY: the slot holds its cown exclusively, and is released once.
+        unsafe { release_exclusive(NonNull::from(slot), &mut deferring) };
+    }
+    deferring.finish();
+}

@@ -1,0 +1,93 @@
+//! Where an inline behaviour runs: on which thread, in which runtime, how deep.
+
+use crate::current;
+
+use crate::behaviour::placing::{self, count_members};
+use crate::cown::set::CownSet;
+use crate::current::AsWorker;
+use crate::ids::RuntimeId;
+use crate::sched::{context, external, shared};
+use crate::simulated;
+
+/// The most bodies that can be nested on one stack.
+pub const MAX_NESTED_HERE: u32 = 32;
+
+/// Where a behaviour runs inline.
+#[derive(Clone, Copy)]
+pub(super) struct HerePlace {
+    pub(super) home: RuntimeId,
+    /// The current thread is not a worker of that runtime, but possibly of another.
+    pub(super) is_external: bool,
+}
+
+impl HerePlace {
+    /// Returns `None` if the current thread must not run behaviours there.
+    #[inline(always)]
+    pub(super) fn at(home: RuntimeId) -> Option<Self> {
+        let is_external = !context::is_worker_of(home);
+        // A worker of another runtime is refused like a plain thread.
+        let home = if is_external { open_to_external_threads(home)? } else { home };
+        Some(Self { home, is_external })
+    }
+
+    /// Runs `work` there, with the current thread visible as being at work.
+    #[inline(always)]
+    pub(super) fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
+        if self.is_external { visiting(self.home, work) } else { work() }
+    }
+}
+
+/// Runs `work` while the current thread, which is not a worker of the runtime, is visible to it as
+/// being at work.
+#[inline(always)]
+pub(super) fn visiting<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
+    simulated::point();
+    // SAFETY: the guard is dropped at the end of this call.
+    let _visiting = unsafe { external::enter(home) };
+    // A worker of another runtime does not act as a worker meanwhile.
+    let _no_worker = AsWorker::none();
+    work()
+}
+
+/// Returns whether one more body can be nested on this stack.
+#[inline(always)]
+pub(super) fn may_nest() -> bool {
+    current::nested_bodies() < MAX_NESTED_HERE
+}
+
+/// The same for any set.
+#[inline(never)]
+pub(super) fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
+    // A set that is refused is refused by `when`.
+    if count_members(set).is_err() {
+        return None;
+    }
+    HerePlace::at(placing::place_of(set).ok()?)
+}
+
+/// Returns the runtime if a thread that is not one of its workers may run its behaviours now. (So
+/// the caller need not keep the id.)
+#[inline(never)]
+pub(super) fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
+    (!placing::is_closed_at(home) && can_run_here(home)).then_some(home)
+}
+
+/// Returns whether the current thread may run behaviours of the runtime.
+pub(super) fn can_run_here(home: RuntimeId) -> bool {
+    // A model has no runtime.
+    if cfg!(loom) {
+        return true;
+    }
+    let shared = shared::get(home);
+    !shared.is_pumped() || shared.is_pump_thread()
+}
+
+/// Runs a body of a runtime on the caller's stack.
+#[inline]
+pub(super) fn on_this_stack<R>(home: RuntimeId, body: impl FnOnce() -> R) -> R {
+    let _nested = current::Nested::enter();
+    let before = current::enter(home);
+    let result = body();
+    current::enter(before);
+    result
+}

@@ -1,0 +1,257 @@
+//! How cowns are claimed for an inline behaviour, and how that runs.
+
+use std::mem::size_of;
+use std::ptr::{NonNull, null};
+
+use smallvec::SmallVec;
+
+use super::few::{Few, are_plain, is_plain};
+use super::give_back::{release_all, release_one, release_two, release_unused};
+use super::place::on_this_stack;
+use crate::behaviour::placing;
+use crate::body::{Body, Completion, Ended, Panicked};
+use crate::cown::cursor::Cursor;
+use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::current;
+use crate::group::join::Grouped;
+use crate::ids::RuntimeId;
+use crate::paths::Path;
+use crate::queue::claim;
+use crate::queue::member::Member;
+use crate::queue::slot::Slot;
+use crate::sched::Ready;
+use crate::task::{Mode, RunContext};
+
+/// Returns the set, the closure and the completion if some cown is not free.
+#[inline]
+pub(super) fn claim_and_run<S, F, C>(
+    set: S,
+    home: RuntimeId,
+    closure: F,
+    completion: C,
+    ready: &mut impl Ready,
+) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let mut slots = SmallVec::<[Slot; 8]>::new();
+    set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member.in_multi()))));
+    // From here on the slots do not move: they are in queues.
+    // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
+    // below. (A cown that is named twice is not free the second time.)
+    if !unsafe { take_all(&slots) } {
+        return Some((set, closure, completion));
+    }
+    // A cown may have moved before it was taken, and a foreign handle may name another one than
+    // before.
+    if placing::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
+        // SAFETY: the cowns were taken, and not given back yet.
+        unsafe { release_unused(&slots, ready) };
+        return Some((set, closure, completion));
+    }
+    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+    set.give();
+    // SAFETY: all cowns of the set are held, in its order.
+    let ended =
+        unsafe { execute_here(body, cursor_over(&slots), &RunContext::new(home, Mode::Run)) };
+    // SAFETY: the cowns are held up to here.
+    unsafe { release_all(&slots, ready) };
+    ended.deliver();
+    None
+}
+
+/// Like [`claim_and_run`], on one or two cowns that [looked plain](Few::are_plain) in this runtime.
+/// `BY_WORKER` says that the thread is a worker of it.
+///
+/// # Safety
+/// The members are [those of the set](Few::of), whose handles keep them alive.
+#[inline(always)]
+pub(super) unsafe fn run_plain<const BY_WORKER: bool, S, F, C>(
+    set: S,
+    members: Few,
+    home: RuntimeId,
+    closure: F,
+    completion: C,
+    ready: &mut impl Ready,
+) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: the cowns are alive, distinct, and in no group, as those that are plain. The slots stay
+    // where they are until they are released after the body, and keep the cowns alive up to then. A
+    // body that is called holds its cowns: nothing has changed since `is_plain` or `are_plain`, which
+    // are exact for the holder, said that it may run here.
+    unsafe {
+        match members {
+            Few::One(member) => {
+                // An array, since `end_panicked` takes one: a request that is queued must not move.
+                let slots = [Slot::new(member.in_multi())];
+                let [slot] = &slots;
+                let header = member.header();
+                if !claim::take_one_if(slot, header, || is_plain(header, home)) {
+                    return Some((set, closure, completion));
+                }
+                let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+                set.give();
+                Path::HereOne.take();
+                match call_here::<BY_WORKER, _, _, _>(body, &[member], home) {
+                    Ok((completion, value)) => {
+                        release_one(slot, header, ready);
+                        Ended::Done(completion, value).deliver();
+                    }
+                    Err(panicked) => end_panicked::<F, C>(panicked, &slots, home, ready),
+                }
+            }
+            Few::Two(members) => {
+                let slots = members.map(|member| Slot::new(member.in_multi()));
+                let [a, b] = &slots;
+                let headers = members.map(|member| member.header());
+                // A hint, which often saves taking the first in vain.
+                if headers[1].is_in_use(true)
+                    || !claim::take_two_if([a, b], headers, || are_plain(headers, home))
+                {
+                    return Some((set, closure, completion));
+                }
+                let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+                set.give();
+                Path::HereTwo.take();
+                match call_here::<BY_WORKER, _, _, _>(body, &members, home) {
+                    Ok((completion, value)) => {
+                        release_two(&slots, headers, ready);
+                        Ended::Done(completion, value).deliver();
+                    }
+                    Err(panicked) => end_panicked::<F, C>(panicked, &slots, home, ready),
+                }
+            }
+            Few::No => return Some((set, closure, completion)),
+        }
+    }
+    None
+}
+
+/// Calls a body on the caller's stack. A worker enters nothing: on its thread its own runtime is the
+/// current one, whatever is entered.
+///
+/// # Safety
+/// The members are those of the body's set, which are held.
+#[inline(always)]
+pub(super) unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
+    body: Body<S, F, C>,
+    members: &[Member],
+    home: RuntimeId,
+) -> Result<(C, C::Value), Panicked<C>>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: the members are side by side in the slice.
+    let mut cursor = unsafe { Cursor::new(members.as_ptr(), size_of::<Member>(), members.len()) };
+    // SAFETY: the members are held, and match the body's shape.
+    let call = || unsafe { body.call(&mut cursor) };
+    if !BY_WORKER {
+        return on_this_stack(home, call);
+    }
+    Path::HereOnWorker.take();
+    let _nested = current::Nested::enter();
+    call()
+}
+
+/// Handles a body that has panicked: poisons and releases its cowns, and delivers the outcome.
+///
+/// # Safety
+/// The slots, where they were queued, hold the cowns of the body exclusively. Afterwards they are in
+/// no queue.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn end_panicked<F, C: Completion>(
+    panicked: Panicked<C>,
+    slots: &[Slot],
+    home: RuntimeId,
+    ready: &mut impl Ready,
+) {
+    // SAFETY: the slots hold the cowns of the body up to `release_all`.
+    let ended = unsafe {
+        let ended = on_this_stack(home, || panicked.tell::<F>(&cursor_over(slots), home));
+        release_all(slots, ready);
+        ended
+    };
+    ended.deliver();
+}
+
+/// Runs a body on the caller's stack.
+///
+/// # Safety
+/// See [`Body::execute`].
+#[inline(never)]
+pub(super) unsafe fn execute_here<S, F, C>(
+    body: Body<S, F, C>,
+    members: Cursor<'_>,
+    run: &RunContext,
+) -> Ended<C>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: the conditions are those of `Body::execute`.
+    on_this_stack(run.home, || unsafe { body.execute(members, run) })
+}
+
+/// Takes the cowns of the slots if all of them are free.
+///
+/// # Safety
+/// See [`claim::take_all`]; but a cown may be named twice, and is then not free.
+#[inline]
+pub(super) unsafe fn take_all(slots: &[Slot]) -> bool {
+    // SAFETY: the cowns are alive, as this function requires.
+    if slots.iter().any(|slot| unsafe { slot.member().header() }.is_grouped()) {
+        // SAFETY: the conditions are those of this function.
+        return unsafe { take_groups(slots) };
+    }
+    // SAFETY: the slots are unqueued and the cowns alive; a cown named twice is not free the second
+    // time.
+    if !unsafe { claim::take_all(slots.iter()) } {
+        return false;
+    }
+    for slot in slots.iter().filter(|slot| slot.member().is_read()) {
+        // SAFETY: the slot has taken its cown, which is only read from here on.
+        unsafe { claim::become_reader(slot) };
+    }
+    true
+}
+
+/// The same if some of the cowns are members of groups, each of which is taken once.
+///
+/// # Safety
+/// See [`take_all`].
+#[cold]
+pub(super) unsafe fn take_groups(slots: &[Slot]) -> bool {
+    // SAFETY: the cowns are alive, as this function requires.
+    let is_grouped = |slot: &&Slot| unsafe { slot.member().header() }.is_grouped();
+    let mut grouped = Grouped::default();
+    slots.iter().filter(is_grouped).for_each(|slot| grouped.push(NonNull::from(slot)));
+    // SAFETY: the slots are unqueued, and their cowns alive.
+    if unsafe { grouped.join(&mut |_, _| ()) }.overlaps {
+        return false;
+    }
+    // SAFETY: the slots are unqueued and the cowns alive; one request per group is left.
+    if !unsafe { claim::take_all(slots.iter().filter(|slot| !slot.is_joined())) } {
+        return false;
+    }
+    for slot in slots.iter().filter(|slot| slot.member().is_read() && !is_grouped(slot)) {
+        // SAFETY: the slot has taken its cown, which is only read from here on.
+        unsafe { claim::become_reader(slot) };
+    }
+    true
+}
+
+pub(super) fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
+    let first = slots.first().map_or(null(), Slot::member_ptr);
+    // SAFETY: the members are in the slots, one slot's size apart.
+    unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }
+}
