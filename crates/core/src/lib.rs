@@ -21,7 +21,7 @@ pub mod group;
 mod ids;
 mod interrupt;
 mod panic;
-mod paths;
+mod path_coverage;
 pub mod promise;
 mod queue;
 pub mod runtime;
@@ -29,8 +29,8 @@ mod sched;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod simulated;
-mod statics;
-mod steps;
+mod spin_wait;
+mod static_types;
 mod task;
 pub mod time;
 
@@ -55,14 +55,14 @@ pub mod internals {
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
-    pub use crate::interrupt::handle::InterruptibleHandle;
+    pub use crate::interrupt::owner_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::catch;
-    pub use crate::paths::Path;
+    pub use crate::path_coverage::Path;
     pub use crate::queue::interruptible::Gate;
     pub use crate::queue::slot::QueuePosition;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;
     pub use crate::simulated::{Polled, What};
-    pub use crate::time::once_caught::once_caught;
+    pub use crate::time::after_catch::once_caught;
 }

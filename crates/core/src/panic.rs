@@ -1,6 +1,6 @@
 //! Catches panics of user code, reports them, and passes them on to waiters.
 
-pub(crate) mod unwinding;
+pub(crate) mod callbacks;
 
 use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,7 +37,7 @@ fn caught_in(
 ) -> Broken {
     let message = message(&*payload);
     // Before foreign code runs, which may itself panic.
-    let waiting = unwinding::end(is_body);
+    let waiting = callbacks::end(is_body);
     drop_quietly(move || drop(payload));
     report_in(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
     waiting.tell(&message);
@@ -65,7 +65,7 @@ pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
 #[cold]
 fn end_quietly(payload: Payload) {
     let message = message(&*payload);
-    let waiting = unwinding::end(false);
+    let waiting = callbacks::end(false);
     // A payload whose destructor panics in turn is not worth a second report.
     discard(payload);
     let fault = Fault::InCleanup { message: Arc::clone(&message) };

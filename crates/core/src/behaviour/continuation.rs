@@ -11,16 +11,16 @@ use coact_sync::pool;
 
 use super::single::end;
 use crate::body::{Body, Forget};
-use crate::cown::access::Held;
 use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
+use crate::cown::held::Held;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::promise::{Call, Resolver};
+use crate::queue::backlog;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::member::Member;
-use crate::queue::overload;
 use crate::queue::release::release_to_next;
 use crate::queue::single::{Single, link};
 use crate::queue::slot::Slot;
@@ -72,7 +72,7 @@ struct Waiting<R, K>(PhantomData<(R, K)>);
 
 impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     const VTABLE: TaskVTable =
-        TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&overload::BACKLOG);
+        TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&backlog::BACKLOG);
 
     #[inline]
     fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<Call<R>> {

@@ -6,7 +6,7 @@ mod give_back;
 mod place;
 mod run;
 
-use crate::behaviour::answer::Answer;
+use crate::behaviour::inline_answer::Answer;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::current;

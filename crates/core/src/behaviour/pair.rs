@@ -14,7 +14,7 @@ use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::ids::RuntimeId;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::queue::append::append_two;
 use crate::queue::claim;
 use crate::queue::header::{CownHeader, Flags};

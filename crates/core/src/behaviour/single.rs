@@ -16,9 +16,9 @@ use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
 use crate::group::turn::run_forgetting_in_group;
+use crate::queue::backlog;
 use crate::queue::group_header::HoldingRequest;
 use crate::queue::member::Member;
-use crate::queue::overload;
 use crate::queue::release::{release_exclusive, release_to_next};
 use crate::queue::slot::Slot;
 use crate::sched::Successor;
@@ -35,7 +35,7 @@ where
     C: Completion,
 {
     pub(crate) const VTABLE: TaskVTable =
-        TaskVTable::new(Self::run, link, type_name::<F>).with_backlog(&overload::BACKLOG);
+        TaskVTable::new(Self::run, link, type_name::<F>).with_backlog(&backlog::BACKLOG);
 
     const VTABLE_IN_GROUP: TaskVTable =
         TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, type_name::<F>).in_group(Self::HALVES);

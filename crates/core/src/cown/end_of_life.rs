@@ -13,12 +13,12 @@ use coact_sync::shim::atomic::Ordering;
 use super::layout::CownBox;
 use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::queue::end_mark::Last;
 use crate::queue::grant::grant;
 use crate::queue::group_header::Leader;
+use crate::queue::group_interrupt;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interrupt;
 use crate::queue::member::Member;
 use crate::queue::single;
 use crate::queue::single::Single;
@@ -35,7 +35,7 @@ pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
 /// Returns whether a cown without handles has an empty queue and no readers; for a member of a
 /// group, whether the whole group has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
-    if header.is_grouped() && interrupt::is_noticed(header) {
+    if header.is_grouped() && group_interrupt::is_noticed(header) {
         return false;
     }
     let header = header.queue();
@@ -72,7 +72,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // node has run.
     unsafe {
         if header.flags.get(Flags::INTERRUPTIBLE | Flags::CLOSED) == Flags::INTERRUPTIBLE {
-            interrupt::interrupt_last(cown);
+            group_interrupt::interrupt_last(cown);
         }
         match cown.as_ref().leader() {
             None => Single::spawn(last_request::<T>(cown)),

@@ -8,11 +8,11 @@
 //! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of
 //!   a checked member; [`Held`] of a handle by value.
 
-pub(crate) mod access;
-pub(crate) mod checked;
+pub(crate) mod checked_members;
 pub(crate) mod cursor;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
+pub(crate) mod held;
 pub(crate) mod iter;
 pub(crate) mod last_handle;
 pub(crate) mod layout;
@@ -22,9 +22,9 @@ pub(crate) mod set;
 pub(crate) mod thread_bound;
 
 pub use crate::depth::Deep;
-pub use access::{Held, Poisoned};
-pub use checked::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
+pub use checked_members::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use handle::{Cown, CownId, WeakCown};
+pub use held::{Held, Poisoned};
 pub use iter::{MembersIter, MembersIterMut};
 pub use members::{Members, ReadMembers};
 pub use set::{

@@ -1,7 +1,7 @@
 //! Interrupts of members, on the side of the group's holder. The protocol is in
-//! `queue/interrupt.rs`.
+//! `queue/group_interrupt.rs`.
 
-use crate::queue::interrupt::{Notice, look_up};
+use crate::queue::group_interrupt::{Notice, look_up};
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;

@@ -7,16 +7,16 @@
 //
 // * `turn.rs`: holding a group: the behaviour from the queue, then the ring.
 // * `spawn.rs`: chooses between the ring and the queue.
-// * `join.rs`: sets that name several members.
+// * `multi_member.rs`: sets that name several members.
 // * `interrupt.rs`: interruptible members.
 // * `current.rs`: the group that the thread holds.
 
 #[cfg_attr(all(test, loom), path = "current_in_model.rs")]
 mod current;
 pub(crate) mod interrupt;
-pub(crate) mod join;
 #[cfg(all(test, loom))]
 mod loom;
+pub(crate) mod multi_member;
 pub(crate) mod spawn;
 pub(crate) mod turn;
 

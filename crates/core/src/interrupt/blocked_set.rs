@@ -1,7 +1,7 @@
 //! Blocked sets: the behaviours that cannot run before an interruptible cown is released, for the
 //! search for deadlocks.
 
-use crate::queue::interrupt;
+use crate::queue::group_interrupt;
 use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
@@ -20,8 +20,8 @@ use crate::queue::interruptible;
 use crate::queue::interruptible::park;
 use crate::queue::multi::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
-use crate::sched::{busy, schedule};
-use crate::steps;
+use crate::sched::{hold_open, schedule};
+use crate::spin_wait;
 use crate::task::TaskPtr;
 
 impl<T: Interruptible> Cown<T> {
@@ -55,7 +55,7 @@ impl<T: Interruptible> Cown<T> {
     /// Returns the task that interrupts the cown or its group.
     fn interrupt_task(&self) -> TaskPtr {
         match self.header().leader() {
-            Some(leader) => interrupt::task_of(leader),
+            Some(leader) => group_interrupt::task_of(leader),
             // SAFETY: the cown is interruptible.
             None => unsafe { interruptible::task_of(self.header_ptr()) },
         }
@@ -108,7 +108,7 @@ struct Token {
     is_group: bool,
     home: RuntimeId,
     /// Keeps the runtime active until the token is back.
-    _busy: busy::HeldOpen,
+    _busy: hold_open::HeldOpen,
 }
 
 impl Token {
@@ -119,7 +119,7 @@ impl Token {
             return None;
         }
         let home = queue.home_of_queue();
-        let busy = busy::hold_open(home);
+        let busy = hold_open::hold_open(home);
         // Nothing is left for the state. From here on the bits are as during an interrupt: an
         // interrupt that finds neither of them appends an empty request, and `park` below sees its
         // bit.
@@ -150,7 +150,7 @@ impl Token {
         // SAFETY: this thread has the token, and the cown is interruptible, so it has a guard.
         unsafe {
             if self.is_group {
-                interrupt::first_at_gate(self.queue)
+                group_interrupt::first_at_gate(self.queue)
             } else {
                 (NonNull::new_unchecked((*interruptible::of(self.queue).as_ptr()).head), true)
             }
@@ -311,7 +311,7 @@ impl Walk {
 unsafe fn successor(cown: NonNull<CownHeader>, slot: NonNull<Slot>) -> Option<NonNull<Slot>> {
     // SAFETY: the request is in the queue, so it is live and keeps the cown alive.
     let (slot, tail) = unsafe { (slot.as_ref(), &cown.as_ref().tail) };
-    steps::wait_for(|| {
+    spin_wait::wait_for(|| {
         // ORDERING: Acquire, both, as in `leave`; a successor that has swapped itself in is about
         // to link itself.
         let tail = tail.load(Ordering::Acquire);

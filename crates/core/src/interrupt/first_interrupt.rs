@@ -8,7 +8,7 @@
 
 use super::layout;
 use crate::queue::group_header::Leader;
-use crate::queue::interrupt::interrupt_member;
+use crate::queue::group_interrupt::interrupt_member;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;

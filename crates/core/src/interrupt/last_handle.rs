@@ -7,7 +7,7 @@
 //! Most states have no other handle left than the weak one of their own cown that they were created
 //! with. A state that gives it up there [ends](UnreachableCown::try_end) without being seen: nothing
 //! need be published, and no count be changed by an exchange. For that the cown must not be found in
-//! the [table](super::table) either.
+//! the [table](super::registry_table) either.
 
 use std::any::type_name;
 use std::cell::Cell;
@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Interruptible, call_state, deferred, empty_request, layout};
+use super::{Interruptible, call_state, deferred_call, empty_request, layout};
 use crate::cown::end_of_life::destroy;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle::LastHandleCheck;
@@ -193,7 +193,7 @@ fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
         drop(part(last, mode, &unreachable));
     };
     // SAFETY: the handle owned by the call keeps the cown alive.
-    unsafe { deferred::append(cown, Box::new(call)) };
+    unsafe { deferred_call::append(cown, Box::new(call)) };
 }
 
 /// Runs the request that owns the last handle.

@@ -47,19 +47,19 @@
 //! interrupts after that, exactly one finds PARKED without INTERRUPT, and takes the token.
 
 mod blocked_set;
-mod deferred;
+mod deferred_call;
 mod empty_request;
 mod first_interrupt;
-pub(crate) mod handle;
 mod last_handle;
 pub(crate) mod layout;
+pub(crate) mod owner_handle;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]
 pub(crate) mod registry;
+mod registry_table;
 mod shutdown;
-mod table;
 
-use crate::queue::interrupt::interrupt_last;
-use crate::queue::interrupt::interrupt_member;
+use crate::queue::group_interrupt::interrupt_last;
+use crate::queue::group_interrupt::interrupt_member;
 use crate::queue::interruptible::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, park};
 use crate::sched::ending::Ending;
 use crate::sched::runtime_handle::mode_now;
@@ -322,7 +322,7 @@ unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
     // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
         if cown.as_ref().is_grouped() {
-            deferred::append(cown, Box::new(|_| ()));
+            deferred_call::append(cown, Box::new(|_| ()));
         } else {
             empty_request::append(cown);
         }

@@ -13,8 +13,8 @@ use std::cell::Cell;
 use std::iter;
 use std::ptr::NonNull;
 
-pub(crate) use super::table::LiveCown;
-use super::table::{BATCH, Table, TableEntry};
+pub(crate) use super::registry_table::LiveCown;
+use super::registry_table::{BATCH, Table, TableEntry};
 use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
 use crate::sched::runtime_handle::RuntimeHandle;

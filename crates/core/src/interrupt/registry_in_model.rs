@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-pub(crate) use super::table::LiveCown;
-use super::table::{Table, TableEntry};
+pub(crate) use super::registry_table::LiveCown;
+use super::registry_table::{Table, TableEntry};
 use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
 use crate::queue::interruptible::Listed;

@@ -26,7 +26,7 @@ use crate::depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::simulated;
-use crate::steps;
+use crate::spin_wait;
 
 const EMPTY: u8 = 0;
 const WAITING: u8 = 1;
@@ -375,7 +375,7 @@ impl<R> Consumer<R> {
     /// Takes a value that is available or about to be: the producer stays in `TAKING` for only a
     /// few instructions.
     fn take_soon(&mut self) -> Value<R> {
-        steps::wait_for(|| self.is_ready().then_some(()));
+        spin_wait::wait_for(|| self.is_ready().then_some(()));
         self.try_take().expect("it is ready")
     }
 

@@ -11,7 +11,7 @@ use crate::queue::member::Member;
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::simulated;
-use crate::steps;
+use crate::spin_wait;
 
 /// Appends the request of a single to its cown's queue. Returns whether the queue was empty: the
 /// caller then has the token, and must [`grant`] the request.
@@ -399,7 +399,7 @@ unsafe fn wait_for_place(previous: *mut Slot) {
     // SAFETY: a predecessor stays alive until this thread links its successor.
     let previous = unsafe { &*previous };
     if !previous.is_placed() {
-        steps::wait_for(|| previous.is_placed().then_some(()));
+        spin_wait::wait_for(|| previous.is_placed().then_some(()));
     }
 }
 

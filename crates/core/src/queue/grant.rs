@@ -4,7 +4,7 @@
 //! queue empty creates it, it moves from request to request, and it ends when the last one takes
 //! itself out of the tail. There is never more than one.
 
-use super::interrupt;
+use super::group_interrupt;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
@@ -50,7 +50,7 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     // SAFETY: the caller has the token, with no readers, and each branch gives it away.
     unsafe {
         if header.is_interrupted() {
-            interrupt::enter(cown, head, ready);
+            group_interrupt::enter(cown, head, ready);
         } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {

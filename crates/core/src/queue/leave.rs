@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::end_mark::Last;
 use super::header::CownHeader;
 use super::slot::Slot;
-use crate::steps;
+use crate::spin_wait;
 
 /// Takes the head out of its queue. Returns the new head, which gets the token; `None` ends the
 /// token.
@@ -76,7 +76,7 @@ pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
 #[cold]
 fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
     // ORDERING: Acquire, as in `leave`.
-    steps::wait_for(|| NonNull::new(slot.next.load(Ordering::Acquire)))
+    spin_wait::wait_for(|| NonNull::new(slot.next.load(Ordering::Acquire)))
 }
 
 /// Returns the request behind the head, given a tail that is not the head.

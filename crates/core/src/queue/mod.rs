@@ -2,20 +2,20 @@
 //! never runs user code.
 
 pub(crate) mod append;
+pub(crate) mod backlog;
 pub(crate) mod claim;
 pub(crate) mod counts;
 pub(crate) mod end_mark;
+mod enqueue_state;
 mod flags;
 pub(crate) mod grant;
 pub(crate) mod group_header;
+pub(crate) mod group_interrupt;
 pub(crate) mod header;
-pub(crate) mod interrupt;
 pub(crate) mod interruptible;
 pub(crate) mod leave;
 pub(crate) mod member;
 pub(crate) mod multi;
-pub(crate) mod overload;
-mod placement;
 pub(crate) mod release;
 pub(crate) mod ring;
 pub(crate) mod single;

@@ -8,7 +8,7 @@ use super::grant::{drop_reader, grant, pass_on};
 use super::leave::{Next, leave, next_or_end, try_leave_last};
 use super::slot::Slot;
 use crate::ids::RuntimeId;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::single::single_task;
 use crate::sched::Ready;

@@ -18,7 +18,7 @@ pub(crate) struct Slot {
 }
 
 /// What the request asks for, and whether it is placed: one word, since a request has no room for
-/// more. See `placement.rs`.
+/// more. See `enqueue_state.rs`.
 #[cfg(not(loom))]
 #[repr(transparent)]
 pub(super) struct Placement(pub(super) AtomicPtr<()>);

@@ -10,7 +10,7 @@ use super::member::Member;
 use super::single::{Single, request, single_task};
 use super::slot::Slot;
 use crate::ids::RuntimeId;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::sched::worker::Worker;
 use crate::sched::{at_work_in, external, schedule};
 use crate::task::TaskPtr;

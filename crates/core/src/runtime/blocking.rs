@@ -15,12 +15,12 @@ use crate::current::{Cancelling, Serving};
 use crate::fault::Broken;
 use crate::panic::{self, drop_quietly};
 use crate::promise::Promise;
-use crate::sched::host::call_hook;
 use crate::sched::runtime_handle::current_id;
 use crate::sched::services::Service;
 use crate::sched::shared::{self, Shared};
 use crate::sched::stuck::Stuck;
-use crate::sched::thread::Thread;
+use crate::sched::thread_hooks::call_hook;
+use crate::sched::tracked_thread::Thread;
 use crate::simulated::{self, BlockingJob};
 use crate::task::{TaskPtr, run_task};
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::build_error::BuildError;
-use super::executor::SpawnWorker;
 use super::handle::Runtime;
 use super::pump::Pump;
+use super::worker_future::SpawnWorker;
 use crate::config::{Config, Extensions, Host, MAX_WORKERS, PanicHook};
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
@@ -409,7 +409,7 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);
-    let elsewhere = super::elsewhere::elsewhere(&builder.config);
+    let elsewhere = super::task_sink::elsewhere(&builder.config);
     Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }
 

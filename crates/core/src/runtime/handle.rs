@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::build_error::BuildError;
-use super::elsewhere::elsewhere;
-use super::executor::{self, SpawnWorker};
 use super::guard::EnterGuard;
+use super::task_sink::elsewhere;
+use super::worker_future::{self, SpawnWorker};
 use crate::config::Config;
 use crate::ids::RuntimeId;
 use crate::interrupt;
@@ -75,7 +75,7 @@ impl Runtime {
             let _: &BlockingPool = shared.service();
         }
         if let Some(spawn) = spawn_worker {
-            executor::spawn_workers(shared, &spawn);
+            worker_future::spawn_workers(shared, &spawn);
         }
         Ok(runtime)
     }

@@ -28,7 +28,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::services::Service;
 use crate::sched::shared::Shared;
 use crate::sched::stuck::Stuck;
-use crate::sched::thread::Thread;
+use crate::sched::tracked_thread::Thread;
 use crate::simulated;
 use crate::time::Timers;
 

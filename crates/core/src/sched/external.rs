@@ -9,10 +9,10 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
 use std::sync::Arc;
 
-use super::presence::{ExternalThreads, Presence, PresenceCell};
+use super::external_cell::{ExternalThreads, Presence, PresenceCell};
 use crate::ids::RuntimeId;
 use crate::simulated;
-use crate::statics::Mutex;
+use crate::static_types::Mutex;
 
 static EXTERNAL_THREADS: ExternalThreads = ExternalThreads(Mutex::new(Vec::new()));
 

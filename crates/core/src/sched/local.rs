@@ -15,7 +15,7 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
 use self::biased_lock::BiasedLock;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::task::{Task, TaskPtr};
 
 /// The tasks themselves.

@@ -1,12 +1,12 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
-pub(crate) mod busy;
 mod cancel;
 pub(crate) mod context;
 pub(crate) mod ending;
 #[cfg_attr(all(test, loom), path = "external_in_model.rs")]
 pub(crate) mod external;
-pub(crate) mod host;
+mod external_cell;
+pub(crate) mod hold_open;
 pub(crate) mod hosted;
 pub(crate) mod idleness;
 pub(crate) mod inbox;
@@ -14,19 +14,19 @@ pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
 pub(crate) mod phase;
-mod presence;
 pub(crate) mod pump;
 mod pump_state;
 pub(crate) mod quiescence;
 pub(crate) mod runtime_handle;
 mod service_table;
 pub(crate) mod services;
+mod share_policy;
 pub(crate) mod shared;
-mod sharing;
 pub(crate) mod sleepers;
 pub(crate) mod start;
 pub(crate) mod stuck;
-pub(crate) mod thread;
+pub(crate) mod thread_hooks;
+pub(crate) mod tracked_thread;
 mod trim;
 pub(crate) mod watchdog;
 pub(crate) mod watchers;

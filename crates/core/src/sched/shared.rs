@@ -14,7 +14,7 @@ use super::phase::Phase;
 use super::pump_state::PumpState;
 use super::service_table::ServiceTable;
 use super::sleepers::Idle;
-use super::thread::Thread;
+use super::tracked_thread::Thread;
 use super::watchdog::current_task::CurrentTask;
 use super::watchdog::state::Watchdog;
 use super::worker_shared::WorkerShared;

@@ -9,7 +9,7 @@ use parking::Parker;
 
 use super::hosted;
 use super::shared::{self, Elsewhere, Shared};
-use super::thread::Thread;
+use super::tracked_thread::Thread;
 use super::worker::Worker;
 use crate::config::{Config, Extensions};
 use crate::current::{self, Nested};

@@ -12,11 +12,11 @@ use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
+use super::share_policy::Sharing;
 use super::shared::Shared;
-use super::sharing::Sharing;
 use crate::current::{AnyWorker, AsWorker};
 use crate::ids::{Birthplace, RuntimeId};
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::sched::worker_shared::WorkerShared;
 use crate::task::{RunContext, TaskPtr, run_task};
 

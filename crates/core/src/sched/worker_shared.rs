@@ -6,7 +6,7 @@ use parking::Unparker;
 
 use super::inbox::Inbox;
 use super::local::LocalQueue;
-use super::sharing::SHARE_EVERY;
+use super::share_policy::SHARE_EVERY;
 use super::watchdog::current_task::CurrentTask;
 
 /// One worker as the other threads see it.

@@ -14,7 +14,7 @@ use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
 use super::fiber::{self, Fiber, Left, Wait, Who, leave};
-use super::known::Known;
+use super::wait_tables::Known;
 use crate::config::Host;
 use crate::current;
 use crate::fault::Fault;

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use super::fiber::Who;
-use super::{engine, pump, waits};
+use super::{engine, pump, wait_graph};
 use crate::current::Serving;
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
@@ -110,23 +110,23 @@ impl Simulation for Installed {
     }
 
     fn made(&self, cell: usize, at: Site) {
-        waits::made(cell, at);
+        wait_graph::made(cell, at);
     }
 
     fn owed_by(&self, cell: usize, what: What) {
-        waits::owed_by(cell, what);
+        wait_graph::owed_by(cell, what);
     }
 
     fn follows(&self, cell: usize, of: usize) {
-        waits::follows(cell, of);
+        wait_graph::follows(cell, of);
     }
 
     fn handled(&self, cell: usize) {
-        waits::handled(cell);
+        wait_graph::handled(cell);
     }
 
     fn polled(&self, cell: usize) {
-        waits::polled(cell);
+        wait_graph::polled(cell);
     }
 
     fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,38 +134,38 @@ impl Simulation for Installed {
     }
 
     fn spawns(&self, at: Site) {
-        waits::spawns(at);
+        wait_graph::spawns(at);
     }
 
     fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> Id {
-        waits::spawned(name, promise)
+        wait_graph::spawned(name, promise)
     }
 
     fn stands_in(&self, behaviour: Id, task: usize, queues: &mut dyn Iterator<Item = usize>) {
-        waits::stands_in(behaviour, task, queues);
+        wait_graph::stands_in(behaviour, task, queues);
     }
 
     fn begins(&self, behaviour: Id) {
-        waits::begins(behaviour);
+        wait_graph::begins(behaviour);
     }
 
     fn ended(&self, behaviour: Id) {
-        waits::ended(behaviour);
+        wait_graph::ended(behaviour);
     }
 
     fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id {
-        waits::future(what, promise, in_thread)
+        wait_graph::future(what, promise, in_thread)
     }
 
     fn begin_poll(&self) -> Option<usize> {
-        waits::begin_poll()
+        wait_graph::begin_poll()
     }
 
     fn end_poll(&self, future: Id, before: Option<usize>) {
-        waits::end_poll(future, before);
+        wait_graph::end_poll(future, before);
     }
 
     fn future_ended(&self, future: Id) {
-        waits::future_ended(future);
+        wait_graph::future_ended(future);
     }
 }

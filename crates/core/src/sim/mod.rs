@@ -73,10 +73,10 @@ mod creation_order;
 mod engine;
 mod fiber;
 mod hooks;
-mod known;
 mod pump;
 mod sanitizer;
-mod waits;
+mod wait_graph;
+mod wait_tables;
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::time::Duration;

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use super::engine::{self, count_ready, point};
-use super::waits;
+use super::wait_graph;
 use crate::sched::shared::Shared;
 use crate::simulated::{Condition, Site};
 
@@ -24,7 +24,7 @@ pub(super) fn pump_until(shared: &'static Shared, at: Site, stop: &mut dyn FnMut
     let _pumping = Pumping::new(shared);
     loop {
         let woken = shared.pump_wakes();
-        let (stops, polled) = waits::polls(&mut *stop);
+        let (stops, polled) = wait_graph::polls(&mut *stop);
         if stops {
             return;
         }

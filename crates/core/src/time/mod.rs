@@ -1,6 +1,6 @@
 //! Timers: behaviours that are spawned later, once or periodically, and a future that sleeps.
 
-pub(crate) mod once_caught;
+pub(crate) mod after_catch;
 mod sleep;
 mod timers;
 mod wheel;

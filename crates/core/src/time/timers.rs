@@ -19,7 +19,7 @@ use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::sched::services::Service;
 use crate::sched::shared::{self, Shared};
-use crate::sched::thread::Thread;
+use crate::sched::tracked_thread::Thread;
 
 /// What happens when a timer fires.
 pub(super) enum TimerEntry {

@@ -5,8 +5,8 @@ use std::thread;
 
 use super::Continuation;
 use crate::behaviour::when::{ask, when};
-use crate::cown::access::Held;
 use crate::cown::handle::Cown;
+use crate::cown::held::Held;
 use crate::fault::Broken;
 use crate::group::Group;
 use crate::promise::Resolver;

@@ -9,7 +9,7 @@ use super::place::{may_nest, open_to_external_threads, place_elsewhere, visiting
 use super::run::{claim_and_run, run_plain};
 use crate::body::Completion;
 use crate::cown::set::CownSet;
-use crate::paths::Path;
+use crate::path_coverage::Path;
 use crate::sched::Ready;
 use crate::sched::{context, schedule};
 use crate::simulated;

@@ -9,10 +9,10 @@ use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
     view, view_mut,
 };
-use crate::cown::access::{Held, Poisoned};
-use crate::cown::checked::{self, PoisonedRead};
+use crate::cown::checked_members::{self, PoisonedRead};
 use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
+use crate::cown::held::{Held, Poisoned};
 use crate::cown::layout::CownBox;
 use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
@@ -101,10 +101,10 @@ one_cown!([H: AsCown] owned::Read<H>, owned::Read<H>, &'a H::View, single: false
     |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, owned::CheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
-    member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
+    member: Member::checked_read, |cown| checked_members::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] owned::CheckedRead<T>, owned::CheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
-    member: Member::checked_read, |cown| checked::read_one::<Cown<T>>(cown));
+    member: Member::checked_read, |cown| checked_members::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut T, Poisoned<'a, T>>,
     single: true, announces: false, |this| this.0, own: owned::Checked, member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,

@@ -4,7 +4,7 @@ use super::handles::exclusive;
 use super::owned;
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
-use crate::cown::checked::{CheckedMembers, CheckedReadMembers};
+use crate::cown::checked_members::{CheckedMembers, CheckedReadMembers};
 use crate::cown::cursor::Cursor;
 use crate::cown::members::{Members, ReadMembers};
 use crate::queue::member::Member;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Builder;
 use crate::config::Host;
-use crate::runtime::executor::WorkerFuture;
+use crate::runtime::worker_future::WorkerFuture;
 
 impl Builder {
     /// Runs the workers on the threads of an executor such as tokio, so that **one pool of threads

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::slots::Hosted;
 use crate::current::Nested;
 use crate::sched::shared::Shared;
-use crate::sched::thread::Thread;
+use crate::sched::tracked_thread::Thread;
 
 impl Hosted {
     /// Makes a fallback thread run an overdue worker. If the system refuses the thread, the caller

@@ -3,7 +3,7 @@
 use coact_sync::shim::sync::Mutex;
 use parking::Unparker;
 
-use crate::sched::thread::Thread;
+use crate::sched::tracked_thread::Thread;
 
 /// The fallback threads of a runtime, and which of them are idle.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Models of waiting until a runtime is idle, and of stopping it: no thread is left waiting, no
 //! task is left behind, and no external thread is missed.
 //!
-//! The code is that of `shared.rs` and `presence.rs`. Workers are reduced to how they fall asleep,
+//! The code is that of `shared.rs` and `external_cell.rs`. Workers are reduced to how they fall asleep,
 //! as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};
@@ -14,9 +14,9 @@ use loom::thread;
 use super::Shared;
 use crate::ids::RuntimeId;
 use crate::runtime::config_in_model;
+use crate::sched::external_cell::{ExternalThreads, PresenceCell};
 use crate::sched::idleness::Activity;
 use crate::sched::loom::{check, check_bounded};
-use crate::sched::presence::{ExternalThreads, PresenceCell};
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// A time that never passes in a model.

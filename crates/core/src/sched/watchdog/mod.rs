@@ -12,7 +12,7 @@
 //! Without a limit none of this exists: workers run a loop that does not mark (`Worker::run`).
 
 pub(crate) mod current_task;
-mod spare;
+mod spare_state;
 mod spare_thread;
 mod stall;
 pub(crate) mod state;
@@ -27,8 +27,8 @@ use super::phase::Phase;
 use super::shared::Shared;
 use crate::fault::Fault;
 use crate::panic;
-use crate::sched::thread::Thread;
-use spare::Spare;
+use crate::sched::tracked_thread::Thread;
+use spare_state::Spare;
 use stall::{Sightings, Stall};
 use state::Watchdog;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::spare::Spare;
+use super::spare_state::Spare;
 use super::state::Watchdog;
 use crate::current::{Entered, Nested};
 use crate::panic::drop_quietly;

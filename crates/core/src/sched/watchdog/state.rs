@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
-use super::spare::Spare;
+use super::spare_state::Spare;
 use crate::config::Config;
 use crate::sched::stuck::Stuck;
-use crate::sched::thread::Thread;
+use crate::sched::tracked_thread::Thread;
 
 /// How often the marks are checked per limit.
 const LOOKS: u32 = 4;

@@ -3,7 +3,7 @@
 use coact_sync::shim::atomic::Ordering;
 
 use super::{ASK_EVERY, Worker};
-use crate::sched::sharing::{Decision, SHARE_EVERY};
+use crate::sched::share_policy::{Decision, SHARE_EVERY};
 
 /// The worker checks again after this many more tasks if it was too soon to tell whether sharing
 /// pays.

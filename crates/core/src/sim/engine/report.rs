@@ -7,7 +7,7 @@ use std::panic::Location;
 use coact_sim::TaskId;
 
 use super::super::fiber::{Fiber, Who};
-use super::super::known::{Behaviour, Future};
+use super::super::wait_tables::{Behaviour, Future};
 use super::{Engine, RUNNABLE, Ready, engine};
 use crate::config::Host;
 

@@ -1,4 +1,4 @@
-//! What a run knows of promises, behaviours and futures: the tables behind `waits.rs` and the
+//! What a run knows of promises, behaviours and futures: the tables behind `wait_graph.rs` and the
 //! reports.
 
 use std::cell::{Cell, RefCell};

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::engine::{current, known};
-use super::known::{Behaviour, Future, Promised};
+use super::wait_tables::{Behaviour, Future, Promised};
 use crate::simulated::{Id, Site, What};
 
 thread_local! {

@@ -53,7 +53,7 @@ use super::interruptible::{self, Guard, leave_token};
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
 use crate::simulated;
-use crate::steps;
+use crate::spin_wait;
 use crate::task::TaskPtr;
 
 /// Whether a member is in its leader's list of interrupts. Uses the header word in which other
@@ -85,7 +85,7 @@ impl<'a> Notice<'a> {
                 Self::PLACED => now,
                 _ => {
                     // ORDERING: Relaxed. The exchange confirms the value.
-                    now = steps::wait_for(|| {
+                    now = spin_wait::wait_for(|| {
                         let later = self.0.load(Ordering::Relaxed);
                         (later != now).then_some(later)
                     });
