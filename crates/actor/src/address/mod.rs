@@ -224,8 +224,8 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         match self.cown().send_path() {
-            SendPath::Alone(cown) => when(cown, handling_asked(message, resolver)),
-            SendPath::Grouped(cown) => when(cown, handling_asked(message, resolver)),
+            SendPath::Alone(cown) => when(cown, Self::handling_asked(message, resolver)),
+            SendPath::Grouped(cown) => when(cown, Self::handling_asked(message, resolver)),
             SendPath::Slow => return self.send_slowly(message, Reply::to(resolver)),
         }
         Ok(())
@@ -283,6 +283,15 @@ impl<A: Actor> Addr<A> {
     {
         AsCown::read(self)
     }
+
+    /// Handles a message that was asked. If it is dropped unhandled, so is the resolver, and the ask is cancelled.
+    #[inline(always)]
+    fn handling_asked<M: MessageTo<A>>(
+        message: M,
+        resolver: Option<Resolver<Answer<M::Reply>>>,
+    ) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+        move |cell| cell.receive_inline(message, Reply::to(resolver))
+    }
 }
 
 impl<A: Actor> WeakAddr<A> {
@@ -307,13 +316,4 @@ fn handling<A: Actor, M: MessageTo<A>>(
     message: M,
 ) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
     move |cell| cell.receive_sent(message)
-}
-
-/// Handles a message that was asked. If it is dropped unhandled, so is the resolver, and the ask is cancelled.
-#[inline(always)]
-fn handling_asked<A: Actor, M: MessageTo<A>>(
-    message: M,
-    resolver: Option<Resolver<Answer<M::Reply>>>,
-) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
-    move |cell| cell.receive_inline(message, Reply::to(resolver))
 }
