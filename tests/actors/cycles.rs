@@ -149,7 +149,7 @@ fn a_cycle_through_a_behaviour() {
         let cycle = cycle_of(asked.wait());
         let (a, b) = (links[0].any(), links[1].any());
         let told =
-            format!("{a:?} waits for {b:?} (which stands behind a behaviour that needs {a:?})");
+            format!("{a:?} waits for {b:?} (which waits behind a behaviour that needs {a:?})");
         assert_eq!(cycle.to_string(), told);
         assert_eq!(passed.wait(), Ok(1));
         untie(links);

@@ -1,4 +1,4 @@
-//! Who is held: the actor on whose behalf a future is polled.
+//! The holder: the actor on whose behalf a future is polled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use coact_core::internals::{Principal, on_behalf_of, principal};
 
 use crate::any::AnyAddr;
 
-/// An actor while one future holds it: on its behalf the future is polled.
+/// An actor while one future holds it: the future is polled on its behalf.
 pub(crate) struct Holder {
     pub(super) actor: AnyAddr,
     has_ended: AtomicBool,
@@ -18,14 +18,14 @@ impl Holder {
         Self { actor, has_ended: AtomicBool::new(false) }
     }
 
-    /// Whether the actor has been let go.
+    /// Returns whether the actor has been released.
     pub(super) fn has_ended(&self) -> bool {
-        // ORDERING: Relaxed. Whoever searches has parked the actor, before it was let go or after.
+        // ORDERING: Relaxed. A search has parked the actor, before or after its release.
         self.has_ended.load(Ordering::Relaxed)
     }
 }
 
-/// The future's part of it; the actor is let go when this is dropped.
+/// The future's part; dropping it releases the actor.
 pub(crate) struct Holding(Principal, Arc<Holder>);
 
 impl Holding {
@@ -47,7 +47,7 @@ impl Drop for Holding {
     }
 }
 
-/// The actor that is held by what runs now, if it is.
+/// Returns the actor that is held by the running code, if any.
 #[inline]
 pub(crate) fn holder() -> Option<Arc<Holder>> {
     principal()?.downcast().ok()

@@ -1,11 +1,11 @@
-//! When searches are made: many at once, and no more than a small part of the time.
+//! Passes: they batch searches, and bound the share of time that these take.
 //!
-//! A search may have to look at all actors that wait for one another, and each ask adds one of them. So
-//! asks are not searched for one by one: a *pass* looks for all that have come since the one before, and
-//! goes to each actor once. It is made at once if the last one was short, or has found a circle; after a long
-//! one that has found nothing there is a pause that is a multiple of what it took. So however many asks there
-//! are that wait for no circle, searches take a small share of one worker; and a circle is found within a
-//! bounded time, which grows with what has to be looked at.
+//! A search may have to visit all actors that wait for one another, and each ask adds one of them.
+//! So asks are not examined one by one: a *pass* examines all that have arrived since the one
+//! before, and visits each actor once. It starts at once if the last one was short, or found a
+//! circle; a long one that found nothing is followed by a pause that is a multiple of its duration.
+//! So however many asks wait without a circle, searches take a small share of one worker; and a
+//! circle is found within a bounded time, which grows with what has to be visited.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -19,45 +19,46 @@ use coact_sync::shim::process::Mutex;
 use super::search::{Gap, Search};
 use super::wait::Wait;
 
-/// How many behaviours that wait for one actor are looked at right away. If there are more, all of
-/// them are a little later, unless the answer has come by then.
+/// How many behaviours that wait for one actor are examined immediately. If there are more, all of
+/// them are examined a little later, unless the answer has arrived by then.
 const AT_ONCE: usize = 100;
 
-/// When one is looked for again since an actor was just being interrupted.
+/// The delay before a wait is examined again because an actor was just being interrupted.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// When one is looked for without limit.
+/// The delay before a wait is examined without a limit.
 const IN_FULL: Duration = Duration::from_millis(10);
 
-/// A pass of so many steps is followed by no pause.
+/// A pass of up to this many steps is followed by no pause.
 const SHORT: usize = 100;
 
-/// The pause for each step of a longer pass: some five times what the step takes.
+/// The pause per step of a longer pass: about five times the duration of the step.
 const PAUSE: Duration = Duration::from_nanos(500);
 
-/// The passes of the runtimes of a family: each makes its own.
+/// The passes of the runtimes of a family; each runtime has its own.
 #[derive(Default)]
 struct Passes(Mutex<Vec<(RuntimeHandle, Due)>>);
 
-/// What the next pass of a runtime has to do.
+/// The work of the next pass of a runtime.
 #[derive(Default)]
 struct Due {
-    /// Those to be looked for: with a limit, and without.
+    /// Waits to examine: with a limit, and without.
     soon: Vec<Arc<Wait>>,
     in_full: Vec<Arc<Wait>>,
-    /// Whether a pass is spawned, or goes on.
+    /// Whether a pass is spawned or in progress.
     is_under_way: bool,
-    /// No pass is made before this time of the runtime's.
+    /// No pass starts before this time of the runtime's clock.
     rests_until: Duration,
 }
 
-/// Has circles through a wait looked for, once the caller has come to an end, so that its actor is parked.
+/// Schedules a search for circles through a wait, after the caller has finished, so that its actor
+/// is parked.
 pub(super) fn search_soon(wait: &Arc<Wait>) {
     Pass::ask_for(|due| due.soon.push(Arc::clone(wait)));
 }
 
-/// The pass that is under way in a runtime. If it is dropped before it was made, since the runtime has
-/// given up, none is.
+/// The pass in progress in a runtime. If dropped before it has run, because the runtime has given
+/// up, there is none.
 struct Pass {
     passes: &'static Passes,
     home: RuntimeHandle,
@@ -65,7 +66,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// Notes what is to be looked for, and has a pass made if none is under way.
+    /// Notes what to examine, and starts a pass if none is in progress.
     fn ask_for(note: impl FnOnce(&mut Due)) {
         let home = RuntimeHandle::current();
         let passes: &Passes = home.extension();
@@ -127,7 +128,7 @@ impl Passes {
     }
 }
 
-/// Looks for circles through these. Returns for how long there is to be no other pass.
+/// Looks for circles through these waits. Returns how long to pause before the next pass.
 fn look_for(goals: Vec<Arc<Wait>>, limit: usize) -> Duration {
     let mut search = Search::new(limit);
     let (mut again, mut in_full) = (Vec::new(), Vec::new());

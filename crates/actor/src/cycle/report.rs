@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::any::AnyAddr;
 
-/// Asks that wait for one another in a circle: none of them could ever be answered. (Waiting for room in a
-/// mailbox counts as an ask of its actor.)
+/// Asks that wait for one another in a circle, so that none of them could ever be answered.
+/// (Waiting for room in a mailbox counts as an ask of its actor.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskCycle {
-    /// The asks, beginning with the one that has closed the circle and has failed. Each can be
-    /// answered only after the one that asked the next has gone on.
+    /// The asks, starting with the one that closed the circle and failed. Each can be answered only
+    /// after the actor that made the next has continued.
     pub asks: Vec<CycleAsk>,
 }
 
@@ -17,11 +17,12 @@ pub struct AskCycle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CycleAsk {
-    /// Who is held until it is answered.
+    /// The actor that is held until it is answered.
     pub by: AnyAddr,
-    /// Who is to answer it.
+    /// The actor that should answer it.
     pub of: AnyAddr,
-    /// It is not asked yet, or is no ask but a message: it waits for room in a full mailbox.
+    /// The message waits for room in a full mailbox: it is an ask that is not sent yet, or not an
+    /// ask at all.
     pub for_room: bool,
 }
 
@@ -33,7 +34,7 @@ impl fmt::Display for AskCycle {
             let comma = if index == 0 { "" } else { ", " };
             write!(f, "{comma}{by:?} waits for {what}{of:?}")?;
             if of != next {
-                write!(f, " (which stands behind a behaviour that needs {next:?})")?;
+                write!(f, " (which waits behind a behaviour that needs {next:?})")?;
             }
         }
         Ok(())

@@ -17,43 +17,43 @@ use super::wait::{Blocked, Wait};
 /// Why something could not be seen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Gap {
-    /// More behaviours wait for an actor than were to be looked at, or it will show soon whether some do.
+    /// More behaviours wait for an actor than the limit, or it will be visible soon whether any do.
     Cut,
     /// An actor was just being interrupted.
     Unsettled,
 }
 
-/// A depth-first search, backwards, from actors that are held to those that wait for them. Whoever is on
-/// the way is parked until the search has gone back. It has no recursion: the way may be as long as there
-/// are actors.
+/// A depth-first search, backwards, from actors that are held to those that wait for them. Every
+/// actor on the path stays parked until the search has backtracked. There is no recursion: the path
+/// may be as long as there are actors.
 pub(super) struct Search {
-    /// How many behaviours that wait for one actor are looked at.
+    /// How many behaviours that wait for one actor are examined.
     limit: usize,
     way: Vec<Station>,
-    /// The queues that the search has come to.
+    /// The queues that the search has visited.
     seen: HashMap<CownId, Seen>,
     steps: usize,
     has_found: bool,
-    /// What could not be seen from the one where the search began.
+    /// What could not be seen from the start of the search.
     gap: Option<Gap>,
 }
 
 enum Seen {
-    /// This station of the way.
+    /// The index of its station on the path.
     OnTheWay(usize),
-    /// No circle goes through it, but for what could not be seen.
+    /// No circle goes through it, except through what could not be seen.
     Done(Option<Gap>),
 }
 
-/// An actor (or the members of a group) that is parked and looked at.
+/// An actor (or the members of a group) that is parked and examined.
 struct Station {
     queue: CownId,
-    /// Its wait, by which the search came here.
+    /// The wait of this actor that the search followed.
     wait: Arc<Wait>,
-    /// What waits for it; keeps it parked.
+    /// What waits for the actor; keeps it parked.
     blocked: HashSet<(CownId, QueuePosition)>,
     _parked: BlockedSet,
-    /// Other waits that may be among that.
+    /// Other waits that may be among these.
     next: vec::IntoIter<Arc<Wait>>,
     gap: Option<Gap>,
 }
@@ -63,18 +63,18 @@ impl Search {
         Self { limit, way: Vec::new(), seen: HashMap::new(), steps: 0, has_found: false, gap: None }
     }
 
-    /// How much was looked at.
+    /// Returns how much was examined.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Whether there was a circle.
+    /// Returns whether there was a circle.
     pub(super) fn has_found(&self) -> bool {
         self.has_found
     }
 
-    /// Breaks up every circle that goes through a wait, or that is found on the way. Tells why that may not
-    /// be all, if something could not be seen.
+    /// Breaks up every circle that goes through a wait, or that is found on the way. Returns why
+    /// that may not be all, if something could not be seen.
     pub(super) fn explore(&mut self, goal: &Arc<Wait>) -> Option<Gap> {
         self.steps += 1;
         self.gap = None;
@@ -86,7 +86,7 @@ impl Search {
                 self.go_back();
                 continue;
             };
-            // What the station holds up stays where it is.
+            // What the station holds up does not move.
             match wait.is_blocked_by(station.queue, &station.blocked) {
                 Blocked::Yes => self.enter(wait),
                 Blocked::Unclear => self.note(Some(Gap::Cut)),
@@ -96,9 +96,9 @@ impl Search {
         self.gap.filter(|_| goal.goes_on())
     }
 
-    /// Goes to the one who waits so, to look at whom it holds up in turn.
+    /// Visits the actor that has this wait, to examine in turn what it holds up.
     fn enter(&mut self, wait: Arc<Wait>) {
-        // One who has gone already needs no look.
+        // An actor that is gone needs no visit.
         let Some(queue) = wait.by().queue_id() else { return };
         match self.seen.get(&queue) {
             // It is parked: the wait goes on, or has ended for good.
@@ -115,7 +115,7 @@ impl Search {
     fn look_at(&mut self, queue: CownId, wait: Arc<Wait>) {
         self.steps += 1;
         let blocked_set = wait.by().blocked_set(self.limit);
-        // If it has gone on meanwhile, then before it was parked.
+        // If it has continued meanwhile, then before it was parked.
         if !wait.goes_on() {
             return;
         }
@@ -129,7 +129,7 @@ impl Search {
         self.way.push(Station { queue, wait, blocked, _parked: blocked_set, next, gap });
     }
 
-    /// Something cannot be seen from where the search is.
+    /// Notes that something cannot be seen from the current position.
     fn note(&mut self, gap: Option<Gap>) {
         let here = self.way.last_mut().map_or(&mut self.gap, |station| &mut station.gap);
         *here = (*here).max(gap);
@@ -143,10 +143,11 @@ impl Search {
         }
     }
 
-    /// The circle is closed: a wait that the last station holds up is that of a station of the way. The
-    /// one of its asks fails that was made last.
+    /// The circle is closed: a wait that the last station holds up belongs to a station on the
+    /// path. The most recent of its asks fails.
     ///
-    /// The stations whose only way was that one are left; they may be come to again.
+    /// The search leaves the stations that are only reachable through that one; it may return to
+    /// them.
     fn break_up(&mut self, station: usize, wait: Arc<Wait>) {
         let before = self.way[station + 1..].iter().rev().map(|station| &station.wait);
         let mut circle: Vec<_> = std::iter::once(&wait).chain(before).collect();

@@ -1,4 +1,4 @@
-//! All waits that go on, and the look along them.
+//! All current waits, and the forward look along them.
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -18,28 +18,28 @@ const FAR: usize = 32;
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
-/// The waits, found in three ways. No code of users runs while it is locked.
+/// The waits, with several indexes. No user code runs while it is locked.
 #[derive(Default)]
 struct Table {
-    /// By who waits, and the wait's number.
+    /// By the waiting actor and the wait's number.
     waits: BTreeMap<(ActorId, u64), WaitEntry>,
-    /// By the queue in which the message was when it was last looked at, or of whoever has the answer; and
-    /// the number.
+    /// By the queue in which the message was when last examined, or of the actor that has the
+    /// answer; and the number.
     behind: BTreeMap<(CownId, u64), Arc<Wait>>,
-    /// By the place in which the message was when it was last looked at. Places are used again: the wait
-    /// that came last is there.
+    /// By the place in which the message was when last examined. Places are reused: the latest wait
+    /// is stored.
     places: HashMap<(CownId, QueuePosition), Arc<Wait>>,
-    /// By the queue again, those whose messages stand at no certain place of it.
+    /// By the queue again: waits whose messages have no fixed place in it.
     sorted: BTreeMap<(CownId, u64), Arc<Wait>>,
 }
 
-/// A wait, and where else it is found.
+/// A wait, and its keys in the indexes.
 struct WaitEntry {
     wait: Arc<Wait>,
     keys: Keys,
 }
 
-/// Adds a wait that begins. Returns whether it may close a circle.
+/// Adds a new wait. Returns whether it may close a circle.
 #[must_use]
 pub(super) fn add(wait: &Arc<Wait>) -> bool {
     let mut table = TABLE.lock();
@@ -47,7 +47,8 @@ pub(super) fn add(wait: &Arc<Wait>) -> bool {
     table.may_be_closed_by(wait)
 }
 
-/// Notes that the message of a wait has come to where it waits now. Returns whether it may close a circle.
+/// Notes that the message of a wait has reached the place where it now waits. Returns whether it
+/// may close a circle.
 #[must_use]
 pub(super) fn moved(wait: &Arc<Wait>) -> bool {
     let mut table = TABLE.lock();
@@ -58,13 +59,13 @@ pub(super) fn moved(wait: &Arc<Wait>) -> bool {
     table.may_be_closed_by(wait)
 }
 
-/// A wait has ended.
+/// Removes a wait that has ended.
 pub(super) fn remove(wait: &Arc<Wait>) {
     TABLE.lock().remove(wait);
 }
 
-/// Those whose messages may be in a queue, or in one of these places: in the order of their beginning, but
-/// for the latter. Others may begin and end meanwhile; whoever is parked does not.
+/// Returns the waits whose messages may be in a queue, or in one of these places, ordered by their
+/// beginning. Others may begin and end meanwhile; those of parked actors do not.
 pub(super) fn candidates(
     queue: CownId,
     places: &HashSet<(CownId, QueuePosition)>,
@@ -89,7 +90,7 @@ pub(super) fn candidates(
     found
 }
 
-/// What an actor waits for.
+/// Returns what an actor waits for.
 #[cfg(all(test, not(loom)))]
 pub(super) fn all_by(actor: ActorId) -> Vec<Arc<Wait>> {
     TABLE.lock().of(actor).cloned().collect()
@@ -128,9 +129,10 @@ impl Table {
         true
     }
 
-    /// Whether a circle may go through a wait that has just begun or moved: from whoever is to answer it
-    /// one comes to the one who waits, or to somebody whom others may hold up. If not, there is none: of
-    /// the waits on a circle that all have been looked at, the last one saw the others here.
+    /// Returns whether a circle may go through a wait that has just begun or moved: whether
+    /// following the waits from the actor that should answer it leads to the waiting actor, or to
+    /// one that others may hold up. If not, there is no circle: of the waits on a circle that have
+    /// all been examined, the last one saw the others here.
     fn may_be_closed_by(&self, wait: &Arc<Wait>) -> bool {
         let mut ahead = vec![wait];
         let mut seen = 0;
@@ -150,13 +152,13 @@ impl Table {
         false
     }
 
-    /// What an actor waits for.
+    /// Returns what an actor waits for.
     fn of(&self, actor: ActorId) -> impl Iterator<Item = &Arc<Wait>> {
         self.waits.range((actor, 0)..=(actor, u64::MAX)).map(|(_, entry)| &entry.wait)
     }
 }
 
-/// The waits of a queue.
+/// Returns the waits of a queue.
 fn of(
     waits: &BTreeMap<(CownId, u64), Arc<Wait>>,
     queue: CownId,

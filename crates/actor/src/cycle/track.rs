@@ -1,4 +1,5 @@
-//! Keeps the table up to date with the waits, and has searches made when they may have closed a circle.
+//! Keeps the table up to date with the waits, and schedules searches when they may have closed a
+//! circle.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -14,33 +15,35 @@ use super::wait::{SortedMailbox, Wait};
 use crate::any::AnyAddr;
 
 impl Wait {
-    /// The message was sent after so many hops, and may have been handled by now. `place` is where it stands, if it
-    /// stands in a queue by itself.
+    /// Notes that the message was sent, after this many hops; it may have been handled by now.
+    /// `place` is its place, if it waits in a queue itself.
     pub(crate) fn sent(self: &Arc<Self>, hops: u32, place: Option<(CownId, QueuePosition)>) {
-        // Before this it could not be seen what it stands behind. (If it was not passed on, it is yet to be awaited.)
+        // Until now it was not visible what it waits behind. (If it was not passed on, it is not
+        // awaited yet.)
         if self.set_sent(hops, place) && hops > 0 {
             moved(self);
         }
     }
 
-    /// The message was put into a mailbox that sorts, after so many hops.
+    /// Notes that the message was put into a mailbox that sorts, after this many hops.
     pub(crate) fn sorted(self: &Arc<Self>, hops: u32, mailbox: Arc<dyn SortedMailbox>) {
         if self.set_sorted(hops, mailbox) && hops > 0 {
             moved(self);
         }
     }
 
-    /// A future that holds an actor has the answer.
+    /// Notes that a future that holds an actor has the answer.
     pub(crate) fn held_by(self: &Arc<Self>, actor: &AnyAddr) {
         if self.set_held_by(actor) {
-            // The reply was given to that actor, or the wait began while the handler had it, or it was passed on and
-            // handled before the table was told. To be held with it may close a circle.
+            // The reply was given to that actor, or the wait began while the handler had it, or it
+            // was passed on and handled before the table was updated. Being held with it may close
+            // a circle.
             moved(self);
         }
     }
 }
 
-/// The message of a wait has come to where it waits now.
+/// Notes that the message of a wait has reached the place where it now waits.
 fn moved(wait: &Arc<Wait>) {
     search_if(table::moved(wait), wait);
 }
@@ -62,15 +65,16 @@ impl Waiting {
         Self { wait, is_known: false }
     }
 
-    /// Why there will be no answer, if that is known.
+    /// Returns why there will be no answer, if that is known.
     pub(crate) fn failure(&self) -> Option<Arc<AskCycle>> {
         self.wait.failure()
     }
 
-    /// The ask is awaited, and there is no answer yet. To be followed by a look for a [failure](Self::failure).
+    /// Notes that the ask is awaited, and there is no answer yet. The caller then checks for a
+    /// [failure](Self::failure).
     pub(crate) fn goes_on(&mut self, waker: &Waker) {
         if holder().is_none_or(|holder| !self.wait.is_of(&holder)) {
-            // It was handed to somebody else, who holds nobody.
+            // It was moved to another task, which holds no actor.
             return self.leave();
         }
         self.wait.wake_by(waker);
@@ -86,7 +90,7 @@ impl Waiting {
         }
         self.wait.set_unawaited();
         table::remove(&self.wait);
-        // It may own what owns the wait.
+        // The waker may own the task that owns the wait.
         drop(self.wait.take_waker());
     }
 }

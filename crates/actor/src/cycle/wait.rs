@@ -1,4 +1,4 @@
-//! An ask that its actor is held for, and where its message is.
+//! An ask for which its actor is held, and where its message is.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::any::AnyAddr;
 use crate::id::ActorId;
 use crate::once::OnceLock;
 
-/// An ask by an actor that is held until the answer comes.
+/// An ask by an actor that is held until the answer arrives.
 pub(crate) struct Wait {
     holder: Arc<Holder>,
     /// Its sequence number among all waits.
@@ -24,40 +24,40 @@ pub(crate) struct Wait {
     number: AtomicU64,
     message: Mutex<Whereabouts>,
     failure: OnceLock<Arc<AskCycle>>,
-    /// Of the task that polls the ask: not always that of the actor.
+    /// The waker of the task that polls the ask: not always that of the actor.
     waker: Mutex<Option<Waker>>,
 }
 
 /// Where the message of an ask is.
 struct Whereabouts {
-    /// Who is to answer it.
+    /// The actor that should answer it.
     of: AnyAddr,
-    /// The queue that its messages stand in.
+    /// The queue in which that actor's messages wait.
     queue: CownId,
     stage: Stage,
     /// How often it was passed on.
     hops: u32,
     /// Whether the future that holds the actor waits for the answer.
     is_awaited: bool,
-    /// In whose queue the table has it; `None` if it is not in the table.
+    /// The queue under which the table has it; `None` if it is not in the table.
     listed: Option<Option<CownId>>,
-    /// It is no ask: the message is to be sent when there is room for it. So it is as those that take up the
-    /// room, of which one must be handled first.
+    /// Not an ask: the message is sent when there is room for it. So it waits like those that take
+    /// up the room, one of which must be handled first.
     for_room: bool,
 }
 
 enum Stage {
-    /// On its way to a handler; where, if it stands in a queue by itself.
+    /// On its way to a handler; with its place, if it waits in a queue itself.
     Queued(Option<(CownId, QueuePosition)>),
     /// On its way to a handler, in a mailbox in which it may be called in the place of others.
     Sorted(Arc<dyn SortedMailbox>),
-    /// A future has the answer that holds an actor.
+    /// A future that holds an actor has the answer.
     HeldBy(Keeper),
-    /// Somebody has the answer, and nobody knows when he will give it.
+    /// The answer lies elsewhere, and may be given at any time.
     Loose,
 }
 
-/// The actor that a future with the answer holds.
+/// The actor held by a future that has the answer.
 #[derive(Clone, Copy)]
 struct Keeper {
     actor: ActorId,
@@ -67,7 +67,7 @@ struct Keeper {
 
 /// A mailbox that sorts its messages.
 pub(crate) trait SortedMailbox: Send + Sync {
-    /// Whether its messages wait for something that certain places in queues wait for.
+    /// Returns whether its messages wait for something that certain places in queues wait for.
     fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked;
 }
 
@@ -76,22 +76,22 @@ pub(crate) trait SortedMailbox: Send + Sync {
 pub(crate) enum Blocked {
     No,
     Yes,
-    /// It may, now or soon.
+    /// Possibly, now or soon.
     Unclear,
 }
 
-/// By what a wait may be found.
+/// The keys of a wait in the table.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Keys {
-    /// In whose queue the message waits, or with whom the answer lies, who is held.
+    /// The queue in which the message waits, or that of the held actor with the answer.
     pub(super) queue: Option<CownId>,
-    /// Where in that queue it stands.
+    /// The message's place in that queue.
     pub(super) place: Option<(CownId, QueuePosition)>,
-    /// Whether it stands at no certain place of that queue.
+    /// Whether it has no fixed place in that queue.
     pub(super) sorted: bool,
 }
 
-/// Who has to go on before a wait can end, seen from afar.
+/// The actors that must continue before a wait can end, as an estimate.
 pub(super) enum Ahead {
     Nobody,
     Actor(ActorId),
@@ -100,7 +100,7 @@ pub(super) enum Ahead {
 }
 
 impl Wait {
-    /// The wait for the answer of an actor, given with the queue that its messages stand in.
+    /// Creates the wait for the answer of an actor; `queue` is where that actor's messages wait.
     pub(crate) fn new(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
         let message = Mutex::new(Whereabouts {
             of,
@@ -117,10 +117,11 @@ impl Wait {
         Arc::new(Self { holder, serial, number, message, failure, waker })
     }
 
-    /// The wait of one who is held for room in a full mailbox.
+    /// Creates the wait of a held actor for room in a full mailbox.
     ///
-    /// Whatever takes up the room stands in the actor's queue, or is about to (who has room sends at once): so
-    /// the wait can end only after the actor has gone on, as if its own message stood there.
+    /// Whatever takes up the room is in the actor's queue, or will be shortly (a sender with room
+    /// sends at once): so the wait can end only after the actor has continued, as if its own
+    /// message were there.
     pub(crate) fn for_room(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
         let wait = Self::new(holder, of, queue);
         wait.message.lock().for_room = true;
@@ -131,8 +132,8 @@ impl Wait {
         self.message.lock().hops
     }
 
-    /// The message was sent after so many hops, and may have been handled by now; with the place in which it stands, if it
-    /// stands in a queue by itself. Returns whether it is on its way still.
+    /// Notes that the message was sent, after this many hops; it may have been handled by now.
+    /// `place` is its place, if it waits in a queue itself. Returns whether it is still on its way.
     pub(super) fn set_sent(&self, hops: u32, place: Option<(CownId, QueuePosition)>) -> bool {
         let mut message = self.message.lock();
         let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
@@ -142,7 +143,8 @@ impl Wait {
         waits
     }
 
-    /// The message was put into a mailbox that sorts, after so many hops. Returns whether it is on its way still.
+    /// Notes that the message was put into a mailbox that sorts, after this many hops. Returns
+    /// whether it is still on its way.
     pub(super) fn set_sorted(&self, hops: u32, mailbox: Arc<dyn SortedMailbox>) -> bool {
         let mut message = self.message.lock();
         let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
@@ -152,18 +154,19 @@ impl Wait {
         waits
     }
 
-    /// A handler has the message. Returns whether it is still wanted.
+    /// Notes that a handler has the message. Returns whether it is still wanted.
     pub(crate) fn begin(&self) -> bool {
         self.message.lock().stage = Stage::Loose;
         self.failure.get().is_none()
     }
 
-    /// The answer was given, or never will be.
+    /// Notes that the answer was given, or never will be.
     pub(crate) fn answered(&self) {
         self.message.lock().stage = Stage::Loose;
     }
 
-    /// A future has the answer that holds an actor. Returns whether the table has the wait elsewhere.
+    /// Notes that a future that holds an actor has the answer. Returns whether the table has the
+    /// wait elsewhere.
     pub(super) fn set_held_by(&self, actor: &AnyAddr) -> bool {
         let Some(queue) = actor.queue_id() else { return false };
         let has_multi_cown_waiters = actor.has_multi_cown_waiters();
@@ -173,9 +176,9 @@ impl Wait {
         message.listed.is_some_and(|listed| listed != Some(queue))
     }
 
-    /// The answer is left to another actor, which gets a message for it.
+    /// Notes that the answer is left to another actor, to which a message is sent.
     pub(crate) fn forwarded(&self, to: AnyAddr, queue: CownId) {
-        // An address is dropped without the lock.
+        // The previous address is dropped without the lock.
         let _before = {
             let mut message = self.message.lock();
             message.hops += 1;
@@ -183,11 +186,12 @@ impl Wait {
             message.stage = Stage::Queued(None);
             std::mem::replace(&mut message.of, to)
         };
-        // ORDERING: Relaxed. A number for itself: who came last is asked of those that have stopped.
+        // ORDERING: Relaxed. The number publishes nothing: numbers are compared only of waits that
+        // have stopped.
         self.number.store(next_number(), Ordering::Relaxed);
     }
 
-    /// The wait comes into the table. Returns where it may be found there by what others hold up.
+    /// Marks the wait as listed in the table. Returns its keys there.
     pub(super) fn list(&self) -> Keys {
         let mut message = self.message.lock();
         let keys = match &message.stage {
@@ -202,8 +206,9 @@ impl Wait {
         keys
     }
 
-    /// Whether the wait can end only after an actor has gone on, which has been surveyed: it stands in
-    /// that actor's queue (whose other actors, if it is a group's, wait with it), or is blocked.
+    /// Returns whether the wait can end only after an actor whose blocked set is known has
+    /// continued: its message is in that actor's queue (where the other actors of a group wait as
+    /// well), or is blocked.
     pub(super) fn is_blocked_by(
         &self,
         queue: CownId,
@@ -224,7 +229,7 @@ impl Wait {
         if yes { Blocked::Yes } else { Blocked::No }
     }
 
-    /// Who has to go on before the wait can end.
+    /// Returns the actors that must continue before the wait can end.
     pub(super) fn ahead(&self) -> Ahead {
         if self.failure.get().is_some() {
             return Ahead::Nobody;
@@ -240,70 +245,72 @@ impl Wait {
         if has_multi_cown_waiters { Ahead::Unclear } else { Ahead::Actor(actor) }
     }
 
-    /// Who waits.
+    /// Returns the waiting actor.
     pub(super) fn by(&self) -> &AnyAddr {
         &self.holder.actor
     }
 
-    /// Whether the one who waits waits still, as far as is known: for certain while it is parked.
+    /// Returns whether the actor still waits, as far as is known: for certain while it is parked.
     pub(super) fn goes_on(&self) -> bool {
         self.failure.get().is_none() && !self.holder.has_ended() && self.message.lock().is_awaited
     }
 
-    /// Its sequence number among all waits.
+    /// Returns its sequence number among all waits.
     pub(super) fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// The sequence number that it had when its message was last sent.
+    /// Returns the sequence number that it had when its message was last sent.
     pub(super) fn number(&self) -> u64 {
         // ORDERING: Relaxed. See `forwarded`.
         self.number.load(Ordering::Relaxed)
     }
 
-    /// There will be no answer. (Others may have found another circle that it closes.)
+    /// Fails the ask: there will be no answer. (It may have failed already, as part of another
+    /// circle.)
     pub(super) fn fail(&self, why: AskCycle) {
         let _ = self.failure.set(Arc::new(why));
-        // What joins several futures may poll this one only when its own waker is woken, which may be foreign code.
+        // A future that joins several may poll this one only when its own waker is woken, which may
+        // be user code.
         let waker = self.take_waker();
         let _ = catch(|| waker.map(Waker::wake));
         self.by().interrupt();
     }
 
-    /// Whom to wake if it fails.
+    /// Sets the waker to wake if the ask fails.
     pub(super) fn wake_by(&self, waker: &Waker) {
         let is_kept = self.waker.lock().as_ref().is_some_and(|kept| kept.will_wake(waker));
         if !is_kept {
-            // Foreign code is called without the lock.
+            // User code is called without the lock.
             let waker = waker.clone();
             let before = self.waker.lock().replace(waker);
             drop(before);
         }
     }
 
-    /// Whether it is the wait of that holder.
+    /// Returns whether it is the wait of that holder.
     pub(super) fn is_of(&self, holder: &Arc<Holder>) -> bool {
         Arc::ptr_eq(holder, &self.holder)
     }
 
-    /// Why there will be no answer, if that is known.
+    /// Returns why there will be no answer, if that is known.
     pub(super) fn failure(&self) -> Option<Arc<AskCycle>> {
         self.failure.get().cloned()
     }
 
-    /// The future that holds the actor begins to wait for the answer.
+    /// Notes that the future that holds the actor begins to wait for the answer.
     pub(super) fn set_awaited(&self) {
         self.message.lock().is_awaited = true;
     }
 
-    /// The future does not wait any more.
+    /// Notes that the future no longer waits.
     pub(super) fn set_unawaited(&self) {
         let mut message = self.message.lock();
         message.is_awaited = false;
         message.listed = None;
     }
 
-    /// Takes what would wake the future.
+    /// Takes the waker of the future.
     pub(super) fn take_waker(&self) -> Option<Waker> {
         self.waker.lock().take()
     }
@@ -314,9 +321,9 @@ impl Wait {
     }
 }
 
-/// A number that no wait had before.
+/// Returns a number that no wait has had.
 fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    // ORDERING: Relaxed. Distinct, and rising for each thread.
+    // ORDERING: Relaxed. The numbers are distinct, and increase for each thread.
     NEXT.fetch_add(1, Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! What a search costs.
+//! Tests of the cost of a search.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::reply::Reply;
 use crate::spawn;
 use crate::traits::Receive;
 
-/// Asks the next one, held; the last one waits.
+/// Asks the next one while held; the last one waits.
 struct Link(Option<Addr<Link>>);
 
 impl Actor for Link {}
@@ -31,7 +31,7 @@ impl Receive<Go> for Link {
                 match &link.0 {
                     Some(next) => next.ask(go).await?,
                     None => {
-                        go.0.await.expect("it is kept");
+                        go.0.await.expect("the resolver is kept");
                         Ok(())
                     }
                 }
@@ -40,13 +40,13 @@ impl Receive<Go> for Link {
     }
 }
 
-/// Looks for circles through all of these; tells how many steps that took, if everything was seen.
+/// Looks for circles through all of these; returns the number of steps, if everything was seen.
 fn steps_of(goals: &[Arc<Wait>]) -> Option<usize> {
     let mut search = Search::new(usize::MAX);
     goals.iter().all(|goal| search.explore(goal).is_none()).then(|| search.steps())
 }
 
-/// However many asks are looked for in one pass, it goes to each actor once.
+/// However many asks a pass examines, it visits each actor once.
 #[test]
 fn a_pass_takes_a_bounded_number_of_steps_for_each_ask() {
     let count = 2_000;
@@ -58,7 +58,7 @@ fn a_pass_takes_a_bounded_number_of_steps_for_each_ask() {
     // Each may be held up by others, as far as is known.
     links.iter().for_each(|link| when((link, &other), |_| {}));
     let (last, go) = Promise::channel();
-    let end = links.last().expect("there are some").ask(Go(go));
+    let end = links.last().expect("the chain is not empty").ask(Go(go));
     let waits = || links.iter().flat_map(|link| all_by(link.id())).collect::<Vec<_>>();
     let goals = loop {
         let goals = waits();
@@ -71,7 +71,7 @@ fn a_pass_takes_a_bounded_number_of_steps_for_each_ask() {
         if let Some(steps) = steps_of(&goals) {
             break steps;
         }
-        // One was just being polled.
+        // An actor was just being polled.
         std::thread::yield_now();
     };
     assert!(steps <= 5 * count, "{steps} steps");

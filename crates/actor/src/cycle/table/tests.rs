@@ -1,4 +1,4 @@
-//! Which asks need a search.
+//! Tests of which asks need a search.
 
 use coact_core::{Group, when};
 
@@ -24,7 +24,7 @@ impl Handler<Ping> for Idle {
     fn handle(&mut self, _: Ping, _: &mut Context<Self>) {}
 }
 
-/// That one waits for the other.
+/// Makes the wait of one actor for the other.
 fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<Wait> {
     Wait::new(Arc::new(Holder::new(by.any())), of.any(), of.queue_id())
 }
@@ -38,7 +38,7 @@ fn table(waits: &[&Arc<Wait>]) -> Table {
 #[test]
 fn asks_of_whoever_waits_for_nobody_need_no_search() {
     let [a, b, c] = [(); 3].map(|()| spawn(Idle));
-    // Messages, also those of others, are no multi-cown waiters.
+    // Messages, including those of others, are not multi-cown waiters.
     b.ask(Ping).wait().unwrap();
     let (one, two) = (wait(&a, &b), wait(&c, &b));
     assert!(!table(&[&one, &two]).may_be_closed_by(&one));
@@ -55,7 +55,7 @@ fn what_leads_back_is_searched() {
         assert!(closed.may_be_closed_by(wait));
     }
     assert!(table(&[&itself]).may_be_closed_by(&itself));
-    assert!(closed.may_be_closed_by(&outside), "a circle that others have closed has no end");
+    assert!(closed.may_be_closed_by(&outside), "a circle closed by others has no end");
 }
 
 #[test]
@@ -84,21 +84,21 @@ fn an_ask_that_has_failed_holds_up_nobody() {
     assert!(!table(&[&one, &two]).may_be_closed_by(&one));
 }
 
-/// Wherever the table has a wait, it is found behind the one who is held with its answer.
+/// Wherever the table has a wait, it is found behind the held actor that has its answer.
 #[test]
-fn one_who_is_held_with_an_answer_is_known() {
+fn a_held_actor_with_an_answer_is_known() {
     let [a, b, c] = [(); 3].map(|()| spawn(Idle));
     let is_behind = |wait: &Arc<Wait>, of: &Addr<Idle>| {
         candidates(of.queue_id(), &HashSet::new()).iter().any(|one| Arc::ptr_eq(one, wait))
     };
-    // It begins when a handler has the message.
+    // The wait begins when a handler has the message.
     let late = wait(&a, &b);
     assert!(late.begin());
     let _ = add(&late);
     assert!(!is_behind(&late, &b));
     late.held_by(&b.any());
     assert!(is_behind(&late, &b));
-    // It is passed on, and is handled before the sender can say where it stands.
+    // The message is passed on and handled before the sender can report its place.
     let passed = wait(&a, &b);
     let _ = add(&passed);
     passed.forwarded(c.any(), c.queue_id());
