@@ -1,14 +1,14 @@
-//! Numbers that only rise, of messages that no handler sees.
+//! Monotonic counters of messages that no handler receives.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that only rises.
+/// A monotonic counter.
 #[derive(Default)]
 pub(crate) struct Count(AtomicU64);
 
 impl Count {
     pub(crate) fn rise(&self) {
-        // ORDERING: Relaxed. It counts, and tells of nothing else.
+        // ORDERING: Relaxed. The counter publishes nothing else.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 

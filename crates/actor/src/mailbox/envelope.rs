@@ -9,12 +9,12 @@ use crate::error::AskError;
 use crate::message::Message;
 use crate::reply::Reply;
 
-/// A message with its reply, without its type.
+/// A message with its reply, independent of its type.
 pub(crate) trait Envelope: Send {
-    /// Gives the message to the actor, whose [`Cell`] this is.
+    /// Delivers the message to the actor, whose [`Cell`] this is.
     fn deliver(self: Box<Self>, cell: &mut dyn Any);
 
-    /// Drops the message for want of room. Returns the name of its type.
+    /// Drops the message because there is no room. Returns the name of its type.
     fn drop_for_room(self: Box<Self>) -> &'static str;
 }
 
@@ -60,8 +60,8 @@ impl Drop for Envelopes {
     }
 }
 
-/// Drops a message for want of room. The message may be another sender's, so a panic of its destructor
-/// stops here.
+/// Drops a message because there is no room. The message may be another sender's, so a panic of its
+/// destructor is caught.
 pub(crate) fn drop_for_room<M: Message>(message: M, reply: Reply<M::Reply>) -> &'static str {
     let _ = catch(move || drop(message));
     reply.fail(AskError::Full);

@@ -1,5 +1,5 @@
-//! Messages in lanes, and the tickets by which they are called: a plain structure, which knows no
-//! actor and no runtime. `README.md` has the protocol and why it keeps the order.
+//! Messages in lanes, and the tickets by which they are called: a plain structure, which knows
+//! neither actors nor runtimes. `README.md` describes the protocol and why it keeps the order.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::moment::Moment;
 
-/// Messages of one mailbox, by lane.
+/// The messages of one mailbox, by lane.
 pub(crate) struct Lanes<T> {
     lanes: Box<[LaneQueue]>,
     entries: Slots<LaneEntry<T>>,
@@ -16,17 +16,17 @@ pub(crate) struct Lanes<T> {
     serial: u64,
     /// How many behaviours had begun, and were all in the queue, at the last quiet moment.
     settled: u64,
-    /// The most that a ticket stood behind that has come.
+    /// The most that a ticket that has come covers.
     reached: u64,
-    /// When the last message has arrived, and its era.
+    /// When the last message arrived, and its era.
     last: Moment,
     era: u64,
     turn: LaneTurn,
 }
 
-/// The messages of a lane in the order of their arrival: their eras do not fall.
+/// The messages of a lane in order of arrival: their eras do not decrease.
 struct LaneQueue {
-    /// Places in `entries`.
+    /// Indices into `entries`.
     order: VecDeque<usize>,
     /// How many of them are due.
     due: usize,
@@ -37,22 +37,22 @@ struct LaneQueue {
 struct LaneEntry<T> {
     item: T,
     lane: usize,
-    /// Its ticket. `None` once that has come: the message is due.
+    /// Its ticket. `None` once the ticket has come: the message is due.
     ticket: Option<usize>,
     /// When the ticket was made.
     made: Moment,
-    /// The era in which it arrived: those of an earlier one come first. `None` until it arrives.
+    /// The era of its arrival: messages of an earlier one come first. `None` until it arrives.
     era: Option<u64>,
 }
 
-/// A ticket that is yet to come.
+/// A ticket that has not come yet.
 struct PendingTicket {
     serial: u64,
     /// Its message, unless that is gone.
     entry: Option<usize>,
 }
 
-/// The right to take one message, when it comes.
+/// The right to take one message when the ticket comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Number {
     ticket: usize,
@@ -62,27 +62,27 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// A small number, which no other ticket has that is yet to come.
+    /// Returns a small number, unique among the tickets that have not come yet.
     pub(crate) fn index(self) -> usize {
         self.ticket
     }
 
-    /// Whether they are the same ticket.
+    /// Returns whether they are the same ticket.
     pub(crate) fn is(self, other: Self) -> bool {
         (self.ticket, self.serial) == (other.ticket, other.serial)
     }
 }
 
-/// What came of adding a message.
+/// The result of adding a message.
 pub(crate) enum Added<T> {
-    /// Its ticket must be queued, and after that [`Lanes::arrive`] be called.
+    /// Its ticket must be queued, followed by a call of [`Lanes::arrive`].
     Ticket(Number),
-    /// It has the place, and the ticket, of the oldest one, which is dropped.
+    /// It takes the place, and the ticket, of the oldest message, which is dropped.
     InPlaceOf(T),
 }
 
 impl<T> Lanes<T> {
-    /// Makes lanes, the most urgent first, each with the number of messages that it keeps. Every
+    /// Creates lanes, the most urgent first, each with the number of messages that it keeps. Every
     /// `every`th message is taken from a lane other than the first.
     pub(crate) fn new(keep: impl Iterator<Item = Option<usize>>, every: u32) -> Self {
         let lane = |keep| LaneQueue { order: VecDeque::new(), due: 0, keep };
@@ -93,7 +93,7 @@ impl<T> Lanes<T> {
         Self { lanes, entries, tickets, serial: 0, settled: 0, reached: 0, last, era: 0, turn }
     }
 
-    /// How many messages have arrived in a lane and wait.
+    /// Returns how many messages have arrived in a lane and wait.
     pub(crate) fn len(&self, lane: usize) -> usize {
         self.lanes[lane].order.len()
     }
@@ -118,7 +118,8 @@ impl<T> Lanes<T> {
         Added::Ticket(Number { ticket, serial, covers })
     }
 
-    /// The oldest message of a full lane, if no behaviour can stand between its ticket and now.
+    /// Returns the oldest message of a full lane, if no behaviour can be between its ticket and
+    /// now.
     fn replaceable(&self, lane: usize, now: Moment) -> Option<usize> {
         let LaneQueue { order, keep, .. } = &self.lanes[lane];
         let oldest = *order.front().filter(|_| *keep == Some(order.len()))?;
@@ -126,7 +127,8 @@ impl<T> Lanes<T> {
         (entry.ticket.is_some() && now.is_quiet && entry.made == now).then_some(oldest)
     }
 
-    /// The era of a message that arrives now: that of the one before if no behaviour can have come between.
+    /// Returns the era of a message that arrives now: that of the one before if no behaviour can
+    /// have come between.
     fn era(&mut self, now: Moment) -> u64 {
         if !now.is_quiet || now != self.last {
             self.era += 1;
@@ -135,8 +137,8 @@ impl<T> Lanes<T> {
         self.era
     }
 
-    /// The ticket of a message has been queued: the message stands in its lane from now on. Returns
-    /// one that must make room for it.
+    /// Notes that the ticket of a message has been queued: the message is in its lane from now on.
+    /// Returns a message that must make room for it.
     pub(crate) fn arrive(&mut self, number: Number, now: Moment) -> Option<T> {
         let ticket = self.tickets.find(number.ticket)?;
         let own = ticket.entry.filter(|_| ticket.serial == number.serial)?;
@@ -144,7 +146,7 @@ impl<T> Lanes<T> {
         self.shorten(lane)
     }
 
-    /// Puts a message into its lane, which it returns, unless it is there.
+    /// Puts a message into its lane, which it returns, unless it is there already.
     fn stand(&mut self, entry: usize, now: Moment) -> Option<usize> {
         if self.entries.get(entry).era.is_some() {
             return None;
@@ -163,12 +165,12 @@ impl<T> Lanes<T> {
         too_many.then(|| self.remove(lane, 0))
     }
 
-    /// Whether a ticket is yet to come.
+    /// Returns whether a ticket has not come yet.
     pub(crate) fn is_pending(&self, number: Number) -> bool {
         self.tickets.find(number.ticket).is_some_and(|ticket| ticket.serial == number.serial)
     }
 
-    /// The tickets that are yet to come, with `covers` left at 0.
+    /// Returns the tickets that have not come yet, with `covers` set to 0.
     pub(crate) fn pending(&self) -> impl Iterator<Item = Number> {
         let tickets = self.tickets.slots.iter().enumerate();
         tickets.filter_map(|(index, ticket)| {
@@ -177,9 +179,9 @@ impl<T> Lanes<T> {
         })
     }
 
-    /// A ticket has come: takes the message whose turn it is, and what has to make room. (Of the
-    /// two, the second is there only if the ticket has come before its message was said to have
-    /// arrived.)
+    /// Handles a ticket that has come: returns the message whose turn it is, and one that has to
+    /// make room. (The second is present only if the ticket has come before the arrival of its
+    /// message was noted.)
     pub(crate) fn take(&mut self, number: Number, now: Moment) -> (Option<T>, Option<T>) {
         self.reached = self.reached.max(number.covers);
         let own = self.tickets.take(number.ticket).entry;
@@ -197,7 +199,8 @@ impl<T> Lanes<T> {
         (taken, late.and_then(|lane| self.shorten(lane)))
     }
 
-    /// The ticket of one message has come, and brings another one: so it has the other one's ticket.
+    /// Exchanges tickets: the ticket of one message has come and calls another one, so the first
+    /// gets the other one's ticket.
     fn exchange(&mut self, own: usize, taken: usize) {
         let Some(ticket) = self.entries.get_mut(taken).ticket.take() else { return };
         self.tickets.get_mut(ticket).entry = Some(own);
@@ -207,7 +210,8 @@ impl<T> Lanes<T> {
         self.lanes[to].due += 1;
     }
 
-    /// The message whose turn it is: of the earliest era, and there of the lane whose turn it is.
+    /// Returns the message whose turn it is: of the earliest era, and within it of the lane whose
+    /// turn it is.
     fn choose(&mut self) -> Option<(usize, usize)> {
         let ready = (0..self.lanes.len()).filter_map(|lane| self.ready(lane));
         let earliest = ready.map(|(_, era)| era).min()?;
@@ -218,7 +222,7 @@ impl<T> Lanes<T> {
         self.ready(lane).map(|(at, _)| (lane, at))
     }
 
-    /// The first message of a lane that may be taken now: its place, and its era.
+    /// Returns the first message of a lane that may be taken now: its index, and its era.
     fn ready(&self, lane: usize) -> Option<(usize, u64)> {
         let LaneQueue { order, due, .. } = &self.lanes[lane];
         for (at, entry) in order.iter().enumerate() {
@@ -226,7 +230,8 @@ impl<T> Lanes<T> {
             if entry.ticket.is_none() || entry.made.begun <= self.reached {
                 return entry.era.map(|era| (at, era));
             }
-            // Behind one that must wait there may be one that need not, but only if it is due.
+            // Behind a message that must wait there may be one that need not, but only if it is
+            // due.
             if *due == 0 {
                 return None;
             }
@@ -235,7 +240,7 @@ impl<T> Lanes<T> {
     }
 
     fn remove(&mut self, lane: usize, at: usize) -> T {
-        let entry = self.lanes[lane].order.remove(at).expect("the caller has seen it there");
+        let entry = self.lanes[lane].order.remove(at).expect("the caller has found it there");
         let LaneEntry { item, ticket, .. } = self.entries.take(entry);
         match ticket {
             Some(ticket) => self.tickets.get_mut(ticket).entry = None,
@@ -245,8 +250,8 @@ impl<T> Lanes<T> {
     }
 }
 
-/// Chooses the lane whose turn it is: the first, but for every `every`th message another lane, in
-/// rotation.
+/// Chooses the lane whose turn it is: the first, except that every `every`th message comes from
+/// another lane, in rotation.
 struct LaneTurn {
     lanes: usize,
     every: u32,
@@ -260,7 +265,7 @@ impl LaneTurn {
         Self { lanes, every, taken: 0, next: lanes - 1 }
     }
 
-    /// The lane whose turn it is out of order.
+    /// Returns the lane whose turn it is out of order.
     fn favours(&self) -> Option<usize> {
         (self.lanes > 1 && self.taken + 1 >= self.every).then_some(self.next)
     }
@@ -275,7 +280,7 @@ impl LaneTurn {
     }
 }
 
-/// Things that keep their place until they are taken.
+/// A collection whose items keep their index until they are taken.
 struct Slots<T> {
     slots: Vec<Option<T>>,
     free: Vec<usize>,
@@ -315,4 +320,4 @@ impl<T> Slots<T> {
     }
 }
 
-const PRESENT: &str = "a place is known only while something is there";
+const PRESENT: &str = "an index is known only while its item is present";

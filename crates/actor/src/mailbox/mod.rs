@@ -1,12 +1,13 @@
-//! Mailboxes that are more than a queue: bounded ones, lanes, and messages that are set aside.
+//! Mailboxes that are more than a queue: bounded mailboxes, lanes, and the stash.
 //!
-//! Most actors need none of that. [`Mailbox`] says what an actor wants, [`MailboxView`] shows how full it is.
+//! Most actors need none of this. [`Mailbox`] configures a mailbox, [`MailboxView`] shows how full
+//! it is.
 
-// Messages to actors without such a mailbox are plain behaviours. The cown of an actor that has one
-// is [marked](coact_core::Cown::mark), which sends its senders to `address/post`. A bounded mailbox
-// of one lane only counts: each message takes a credit along. Where messages may overtake or
-// displace one another they lie in `lanes`, and what stands in the cown's queue is *tickets*; the
-// README has the protocol.
+// Messages to actors without such a mailbox are plain behaviours. The cown of an actor with one is
+// [marked](coact_core::Cown::mark), which directs its senders to `address/post`. A bounded mailbox
+// of one lane only counts: each message carries a credit. Where messages may overtake or displace
+// one another they are kept in `lanes`, and the cown's queue contains *tickets*; the README
+// describes the protocol.
 //
 // Reading order: `settings`, `queue`, `lanes` with the README; `stash`; `view`.
 

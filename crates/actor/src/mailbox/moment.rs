@@ -1,4 +1,5 @@
-//! What tells apart what stands before, and after, a behaviour: README.md, "Moments".
+//! Moments: they distinguish what is before a behaviour in the queue from what is behind it; see
+//! README.md, "Moments".
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
@@ -9,31 +10,33 @@ pub(super) struct Moments {
     ended: AtomicU64,
 }
 
-/// A look at the counts.
+/// A reading of the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Moment {
     /// How many behaviours are queued, or about to be.
     pub(super) begun: u64,
-    /// Whether all of these stand in their queues.
+    /// Whether all of these are in their queues.
     pub(super) is_quiet: bool,
 }
 
 impl Moments {
-    /// A behaviour is about to be queued.
+    /// Notes that a behaviour is about to be queued.
     pub(super) fn begin(&self) {
-        // ORDERING: Relaxed. It is published by the exchange that puts the behaviour into a queue: a thread that queues
-        // something behind it sees it, and so does any thread that happens after that.
+        // ORDERING: Relaxed. It is published by the exchange that puts the behaviour into a queue:
+        // a thread that queues something behind it sees it, and so does any thread that happens
+        // after that.
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It stands in its queues, or will not.
+    /// Notes that it is in its queues, or will not be.
     pub(super) fn end(&self) {
-        // ORDERING: Release pairs with the acquire in `now`: what is queued after that stands behind the behaviour.
+        // ORDERING: Release pairs with the acquire in `now`: what is queued after that is behind
+        // the behaviour.
         self.ended.fetch_add(1, Ordering::Release);
     }
 
     pub(super) fn now(&self) -> Moment {
-        // First those that have ended: if there are no more that have begun, then there were none at this instant.
+        // The ended ones first: if no more have begun, then none was in between at this instant.
         // ORDERING: Acquire, see `end`. With it each of these is seen to have begun.
         let ended = self.ended.load(Ordering::Acquire);
         // ORDERING: Relaxed. What the caller knows of has happened before, see `begin`.

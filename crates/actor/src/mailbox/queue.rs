@@ -16,22 +16,23 @@ use crate::cycle::{Blocked, SortedMailbox};
 use crate::events::{self, DropCause};
 use crate::id::ActorId;
 
-/// The mailbox of an actor that was spawned with settings for it.
+/// The mailbox of an actor that was spawned with mailbox settings.
 pub(crate) struct Queue {
     pub(crate) lanes: Box<[AdmissionControl]>,
     assigned: Box<[(TypeId, usize)]>,
-    /// `None` if messages stand in the queue of the cown itself.
+    /// `None` if messages wait in the queue of the cown itself.
     pub(crate) sorted: Option<Sorted>,
     pub(crate) stash: usize,
-    /// For behaviours, if they are bounded.
+    /// The admission of behaviours, if they are bounded.
     behaviours: Option<AdmissionControl>,
 }
 
-/// Admission to a lane: its limit, its policy, and what it kept out.
+/// Admission to a lane: its limit, its policy, and the counts of what it kept out.
 pub(crate) struct AdmissionControl {
     pub(crate) capacity: Option<usize>,
     policy: Policy,
-    /// A credit for each message there is room for; `None` if there is always room, or is made.
+    /// A credit for each message for which there is room; `None` if there is always room, or room
+    /// is made.
     pub(crate) credits: Option<Credits>,
     pub(crate) dropped: Count,
     pub(crate) refused: Count,
@@ -46,24 +47,24 @@ pub(crate) enum Decision {
 
 /// Where a message goes.
 pub(crate) enum Admission {
-    /// It goes into the queue of the cown.
+    /// Into the queue of the cown.
     Unsorted(Option<Permit>),
-    /// It goes into this lane.
+    /// Into this lane.
     Sorted(usize, Option<Permit>),
     Refuse,
     Drop,
 }
 
-/// Messages that lie in lanes.
+/// Messages kept in lanes.
 pub(crate) struct Sorted {
-    /// What tells apart what stands before, and after, a behaviour.
+    /// Distinguishes what is before a behaviour from what is behind it.
     moments: Moments,
     lanes: Mutex<Lanes<QueuedMessage>>,
     /// The tickets that are in the queue of the cown, by their indices. Locked after `lanes`.
     places: Mutex<Vec<Option<QueuedTicket>>>,
 }
 
-/// A ticket in a queue, and where it stands there.
+/// A ticket in a queue, and its place there.
 #[derive(Clone, Copy)]
 struct QueuedTicket {
     ticket: Number,
@@ -77,7 +78,7 @@ pub(crate) struct QueuedMessage {
 }
 
 impl Queue {
-    /// The mailbox for these settings. `None` if they ask for nothing.
+    /// Creates the mailbox for these settings. `None` if they request nothing.
     pub(crate) fn new(settings: &Mailbox) -> Option<Self> {
         if !settings.concerns_senders() && settings.stash == usize::MAX {
             return None;
@@ -93,12 +94,12 @@ impl Queue {
         })
     }
 
-    /// Whether a behaviour may be refused.
+    /// Returns whether a behaviour may be refused.
     pub(crate) fn bounds_behaviours(&self) -> bool {
         self.behaviours.is_some()
     }
 
-    /// A permit for one more behaviour, if one is needed; `None` if there is no room.
+    /// Returns a permit for one more behaviour, if one is needed; `None` if there is no room.
     pub(crate) fn admit_behaviour(&self) -> Option<Option<Permit>> {
         let Some(control) = &self.behaviours else { return Some(None) };
         match control.admit() {
@@ -110,7 +111,8 @@ impl Queue {
         }
     }
 
-    /// How many behaviours wait, how many may, and how many were refused; `None` if they are not bounded.
+    /// Returns how many behaviours wait, how many may, and how many were refused; `None` if they
+    /// are not bounded.
     pub(crate) fn behaviours(&self) -> Option<(usize, usize, u64)> {
         let control = self.behaviours.as_ref()?;
         let credits = control.credits.as_ref()?;
@@ -118,11 +120,11 @@ impl Queue {
         Some((limit.saturating_sub(credits.available()), limit, control.refused.get()))
     }
 
-    /// Admits a message, to the given lane or to that of its type.
+    /// Admits a message to the given lane, or to that of its type.
     pub(crate) fn admit(&self, lane: Option<usize>, message: TypeId) -> Admission {
         let lane = match lane {
             None => self.lane_of(message),
-            // A lane that does not exist stands for the last one.
+            // A lane that does not exist means the last one.
             Some(lane) => lane.min(self.lanes.len() - 1),
         };
         let control = &self.lanes[lane];
@@ -140,13 +142,13 @@ impl Queue {
         }
     }
 
-    /// The lane of messages of a type.
+    /// Returns the lane of messages of a type.
     pub(crate) fn lane_of(&self, message: TypeId) -> usize {
         let assigned = self.assigned.iter().rev().find(|(of, _)| *of == message);
         assigned.map_or(self.lanes.len() - 1, |(_, lane)| *lane)
     }
 
-    /// How many messages wait in a lane.
+    /// Returns how many messages wait in a lane.
     pub(crate) fn len(&self, lane: usize) -> usize {
         match (&self.sorted, &self.lanes[lane].credits) {
             (Some(sorted), _) => sorted.lanes.lock().len(lane),
@@ -155,14 +157,14 @@ impl Queue {
         }
     }
 
-    /// A behaviour is about to be queued.
+    /// Notes that a behaviour is about to be queued.
     pub(crate) fn begin_behaviour(&self) {
         if let Some(sorted) = &self.sorted {
             sorted.moments.begin();
         }
     }
 
-    /// It has been, or will not be.
+    /// Notes that it has been queued, or will not be.
     pub(crate) fn end_behaviour(&self) {
         if let Some(sorted) = &self.sorted {
             sorted.moments.end();
@@ -182,7 +184,7 @@ impl Queue {
         events::message_dropped(home, actor, envelope.drop_for_room(), DropCause::Policy);
     }
 
-    /// The actor has ended: senders no longer wait for room.
+    /// Stops waits for room: the actor has ended.
     pub(crate) fn open(&self) {
         let lanes = self.lanes.iter().chain(&self.behaviours);
         lanes.filter_map(|control| control.credits.as_ref()).for_each(Credits::lift);
@@ -213,7 +215,7 @@ impl AdmissionControl {
         }
     }
 
-    /// The credits to wait for, if this is what senders are to do.
+    /// Returns the credits to wait for, if senders wait.
     pub(crate) fn to_wait_for(&self) -> Option<&Credits> {
         self.credits.as_ref().filter(|_| self.policy == Policy::Wait)
     }
@@ -231,7 +233,8 @@ impl Sorted {
         lanes.add(lane, queued, self.moments.now())
     }
 
-    /// The ticket stands in the cown's queue: there, if it is in none that it shares with others' cowns.
+    /// Notes that the ticket is in the cown's queue; with its place there, unless it shares that
+    /// place with other cowns.
     pub(crate) fn arrive(
         &self,
         ticket: Number,
@@ -248,14 +251,15 @@ impl Sorted {
         lanes.arrive(ticket, self.moments.now())
     }
 
-    /// Whether the messages wait for something that certain places wait for, too. A message is called by
-    /// any of the tickets that were made about when its own was: so it waits for certain if all do.
+    /// Returns whether the messages wait for something that certain places wait for, too. A message
+    /// is called by any of the tickets that were made about when its own was: so it certainly waits
+    /// if all do.
     fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
         let lanes = self.lanes.lock();
         let places = self.places.lock();
         let (mut some, mut all) = (false, true);
         for ticket in lanes.pending() {
-            // One that is just being queued may come to stand anywhere.
+            // A ticket that is just being queued may end up anywhere.
             let queued = places.get(ticket.index()).and_then(|queued| *queued);
             let place =
                 queued.filter(|queued| queued.ticket.is(ticket)).and_then(|queued| queued.place);

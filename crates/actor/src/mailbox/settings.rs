@@ -1,10 +1,10 @@
-//! How a mailbox is to be: how much it holds, what becomes of more, and which lanes it has.
+//! The settings of a mailbox: its bounds, what happens to messages beyond them, and its lanes.
 
 use std::any::TypeId;
 
 use crate::message::Message;
 
-/// What becomes of a message for a lane that is full.
+/// What happens to a message for a full lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Policy {
     Wait,
@@ -13,7 +13,7 @@ pub(crate) enum Policy {
     DropOldest,
 }
 
-/// Settings of an actor's mailbox: [`Spawn::mailbox`](crate::actor::Spawn::mailbox).
+/// Settings of an actor's mailbox: see [`Spawn::mailbox`](crate::actor::Spawn::mailbox).
 ///
 /// Without settings a mailbox is unbounded and has one lane; it costs nothing.
 ///
@@ -50,7 +50,7 @@ pub struct Mailbox {
     pub(crate) behaviours: Option<usize>,
 }
 
-/// Settings of one lane of a mailbox: [`Mailbox::lane`].
+/// Settings of one lane of a mailbox: see [`Mailbox::lane`].
 #[doc(alias = "priority")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
@@ -58,31 +58,33 @@ pub struct Lane {
     pub(crate) policy: Policy,
 }
 
-/// How many messages come from the most urgent lane before another lane has its turn, unless
+/// One in this many messages comes from a lane other than the most urgent one, unless
 /// [`Mailbox::turn_every`] says otherwise.
 const TURN_EVERY: u32 = 16;
 
 impl Mailbox {
-    /// A mailbox that takes every message.
+    /// Creates a mailbox that takes every message.
     pub fn unbounded() -> Self {
         Self::lanes(1)
     }
 
-    /// A mailbox with room for this many messages; while it is full, senders [wait](Self::wait), unless
-    /// another policy is chosen. The message that is being handled does not count.
+    /// Creates a mailbox with room for this many messages; while it is full, senders
+    /// [wait](Self::wait), unless another policy is chosen. The message that is being handled does
+    /// not count.
     ///
     /// # Panics
-    /// If there is room for none.
+    /// Panics if the capacity is 0.
     #[track_caller]
     pub fn bounded(capacity: usize) -> Self {
         Self::unbounded().lane(0, Lane::bounded(capacity))
     }
 
-    /// A mailbox with this many unbounded lanes. Lane 0 is the most urgent. Messages go into the last
-    /// lane, unless they are [assigned](Self::assign) or [sent](crate::Addr::send_in) to another one.
+    /// Creates a mailbox with this many unbounded lanes. Lane 0 is the most urgent. Messages go
+    /// into the last lane, unless they are [assigned](Self::assign) or [sent](crate::Addr::send_in)
+    /// to another one.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[track_caller]
     pub fn lanes(count: usize) -> Self {
         assert!(count > 0, "a mailbox without lanes takes no messages");
@@ -90,10 +92,10 @@ impl Mailbox {
         Self { lanes, assigned: Vec::new(), every: TURN_EVERY, stash: usize::MAX, behaviours: None }
     }
 
-    /// Sets up one of the lanes.
+    /// Configures one of the lanes.
     ///
     /// # Panics
-    /// If there is no such lane.
+    /// Panics if there is no such lane.
     #[track_caller]
     pub fn lane(mut self, lane: usize, settings: Lane) -> Self {
         assert!(lane < self.lanes.len(), "the mailbox has {} lanes only", self.lanes.len());
@@ -101,10 +103,10 @@ impl Mailbox {
         self
     }
 
-    /// Messages of this type go into this lane.
+    /// Puts messages of this type into this lane.
     ///
     /// # Panics
-    /// If there is no such lane.
+    /// Panics if there is no such lane.
     #[track_caller]
     pub fn assign<M: Message>(mut self, lane: usize) -> Self {
         assert!(lane < self.lanes.len(), "the mailbox has {} lanes only", self.lanes.len());
@@ -112,12 +114,12 @@ impl Mailbox {
         self
     }
 
-    /// How often less urgent lanes have a turn: every `messages`th message (16 unless set) is taken
-    /// from one of them, in rotation. So of `messages × (lanes - 1)` messages that are handled while
+    /// Sets how often less urgent lanes have a turn: every `messages`th message (16 by default) is
+    /// taken from one of them, in rotation. So of `messages × (lanes - 1)` messages handled while
     /// some wait in a lane, at least one is from that lane.
     ///
     /// # Panics
-    /// If it is less than 2: the most urgent lane would have no turn.
+    /// Panics if it is less than 2: the most urgent lane would have no turn.
     #[track_caller]
     pub fn turn_every(mut self, messages: u32) -> Self {
         assert!(messages > 1, "with every message out of turn the most urgent lane would starve");
@@ -125,21 +127,23 @@ impl Mailbox {
         self
     }
 
-    /// How many messages the actor may [set aside](crate::Context::stash) (any number unless set).
+    /// Sets how many messages the actor may [stash](crate::Context::stash) (no limit by default).
     pub fn stash(mut self, limit: usize) -> Self {
         self.stash = limit;
         self
     }
 
-    /// How many behaviours over the actor ([`when`](coact_core::when), [`ask`](coact_core::ask), batches …)
-    /// may wait (any number unless set). One more is refused before it is queued anywhere:
-    /// [`try_when`](coact_core::try_when) gives the closure back, with [`Refusal::Full`] and the position of
-    /// the actor in the set; [`when`](coact_core::when) panics. One that is spawned later, by a timer or
-    /// [`Promise::then`](coact_core::Promise::then), is dropped: [`Broken::Full`]. None ever waits for room.
+    /// Sets how many behaviours over the actor ([`when`](coact_core::when),
+    /// [`ask`](coact_core::ask), batches …) may wait (no limit by default). A further one is
+    /// refused before it is queued anywhere: [`try_when`](coact_core::try_when) returns the
+    /// closure, with [`Refusal::Full`] and the position of the actor in the set;
+    /// [`when`](coact_core::when) panics. One that is spawned later, by a timer or
+    /// [`Promise::then`](coact_core::Promise::then), is dropped: [`Broken::Full`]. None ever waits
+    /// for room.
     ///
-    /// Messages and behaviours are counted each for themselves: a bound on messages alone does not keep a
-    /// mailbox from being flooded with behaviours. A behaviour counts until it begins. What the actor itself
-    /// is brought (answers, streams, news of others' ends) does not count.
+    /// Messages and behaviours are counted separately: a bound on messages alone does not keep a
+    /// mailbox from being flooded with behaviours. A behaviour counts until it begins. What the
+    /// actor itself requested (answers, streams, notifications of others' ends) does not count.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -163,13 +167,13 @@ impl Mailbox {
     /// # Ok::<(), coact::actor::Stopped>(())
     /// ```
     ///
-    /// **Cost.** Of a behaviour over the actor: taking and giving back a credit, and an allocation.
+    /// **Cost.** A behaviour over the actor takes and returns a credit, and allocates.
     ///
     /// [`Refusal::Full`]: coact_core::behaviour::Refusal::Full
     /// [`Broken::Full`]: coact_core::Broken::Full
     ///
     /// # Panics
-    /// If there is room for none.
+    /// Panics if the limit is 0.
     #[track_caller]
     pub fn behaviours(mut self, limit: usize) -> Self {
         assert!(limit > 0, "an actor that takes no behaviours is not bounded but closed");
@@ -177,14 +181,15 @@ impl Mailbox {
         self
     }
 
-    /// While the lanes are full, those senders wait who call [`Addr::send_async`](crate::Addr::send_async) or
-    /// [`Addr::send_blocking`](crate::Addr::send_blocking). [`Addr::send`](crate::Addr::send) never waits: it gives
-    /// the message back, as with [`fail`](Self::fail).
+    /// While the lanes are full, senders that call [`Addr::send_async`](crate::Addr::send_async) or
+    /// [`Addr::send_blocking`](crate::Addr::send_blocking) wait. [`Addr::send`](crate::Addr::send)
+    /// never waits: it returns the message, as with [`fail`](Self::fail).
     pub fn wait(self) -> Self {
         self.policy(Policy::Wait)
     }
 
-    /// While the lanes are full, messages are given back: [`SendError::Full`](crate::actor::SendError::Full).
+    /// While the lanes are full, sends fail and return the message:
+    /// [`SendError::Full`](crate::actor::SendError::Full).
     pub fn fail(self) -> Self {
         self.policy(Policy::Fail)
     }
@@ -204,14 +209,14 @@ impl Mailbox {
         self
     }
 
-    /// Whether messages cannot simply stand in the queue of the actor's cown.
+    /// Returns whether messages cannot simply wait in the queue of the actor's cown.
     pub(crate) fn needs_sorting(&self) -> bool {
         let drops_oldest =
             |lane: &Lane| lane.capacity.is_some() && lane.policy == Policy::DropOldest;
         self.lanes.len() > 1 || self.lanes.iter().any(drops_oldest)
     }
 
-    /// Whether who sends, or names the actor in a set, must look at the mailbox.
+    /// Returns whether senders, and sets that name the actor, must look at the mailbox.
     pub(crate) fn concerns_senders(&self) -> bool {
         let bounds = |lane: &Lane| lane.capacity.is_some();
         self.needs_sorting() || self.behaviours.is_some() || self.lanes.iter().any(bounds)
@@ -225,38 +230,38 @@ impl Default for Mailbox {
 }
 
 impl Lane {
-    /// A lane that takes every message.
+    /// Creates a lane that takes every message.
     pub fn unbounded() -> Self {
         Self { capacity: None, policy: Policy::Wait }
     }
 
-    /// A lane with room for this many messages. While it is full, senders wait, unless another policy is
-    /// chosen.
+    /// Creates a lane with room for this many messages. While it is full, senders wait, unless
+    /// another policy is chosen.
     ///
     /// # Panics
-    /// If there is room for none.
+    /// Panics if the capacity is 0.
     #[track_caller]
     pub fn bounded(capacity: usize) -> Self {
         assert!(capacity > 0, "a mailbox without room takes no messages");
         Self { capacity: Some(capacity), policy: Policy::Wait }
     }
 
-    /// As [`Mailbox::wait`].
+    /// Has senders wait while the lane is full: see [`Mailbox::wait`].
     pub fn wait(self) -> Self {
         Self { policy: Policy::Wait, ..self }
     }
 
-    /// As [`Mailbox::fail`].
+    /// Has sends fail while the lane is full: see [`Mailbox::fail`].
     pub fn fail(self) -> Self {
         Self { policy: Policy::Fail, ..self }
     }
 
-    /// As [`Mailbox::drop_newest`].
+    /// Drops new messages while the lane is full: see [`Mailbox::drop_newest`].
     pub fn drop_newest(self) -> Self {
         Self { policy: Policy::DropNewest, ..self }
     }
 
-    /// As [`Mailbox::drop_oldest`].
+    /// Drops the oldest message for a new one while the lane is full: see [`Mailbox::drop_oldest`].
     pub fn drop_oldest(self) -> Self {
         Self { policy: Policy::DropOldest, ..self }
     }

@@ -1,4 +1,4 @@
-//! The stash: messages that an actor sets aside, to handle them later.
+//! The stash: messages that an actor has set aside to handle later.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::reply::Reply;
 #[derive(Default)]
 pub(crate) struct Stash {
     pub(crate) aside: Envelopes,
-    /// How many of them, from the first, are to be handled now.
+    /// How many of them, from the front, to handle now.
     pub(crate) wanted: usize,
 }
 
@@ -27,7 +27,7 @@ impl Stash {
     }
 }
 
-/// There is no room to set a message aside: [`Context::stash`](crate::Context::stash).
+/// The stash has no room for another message: see [`Context::stash`](crate::Context::stash).
 pub struct StashFull<M: Message> {
     /// The message.
     pub message: M,
@@ -37,7 +37,7 @@ pub struct StashFull<M: Message> {
 
 impl<M: Message> fmt::Display for StashFull<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no more messages can be set aside: the message is given back")
+        f.write_str("no more messages can be stashed: the message is returned")
     }
 }
 

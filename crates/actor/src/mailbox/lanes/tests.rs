@@ -1,4 +1,4 @@
-//! Lanes under senders and behaviours whose steps are mixed at random.
+//! A property test of lanes: the steps of senders and behaviours in random order.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{Added, Lanes, Moment, Number};
 
-/// What stands in the cown's queue.
+/// An entry of the cown's queue.
 enum Queued {
     Ticket(Number),
     Behaviour(usize),
@@ -14,19 +14,19 @@ enum Queued {
 
 /// What a thread is doing.
 enum Doing {
-    /// A message has its ticket, which is to be queued.
+    /// A message has its ticket, which must be queued.
     QueueTicket(usize, Number),
-    /// The ticket is queued; the message is to be said to have arrived.
+    /// The ticket is queued; the arrival of the message must be noted.
     Arrive(usize, Number),
-    /// A behaviour was announced, and is to be queued.
+    /// A behaviour was announced, and must be queued.
     QueueBehaviour(usize),
-    /// It is queued, and is to be announced again.
+    /// It is queued, and its announcement must be completed.
     Announce,
 }
 
-/// A message or a behaviour: when its spawning began and ended, and when it came to an end itself. (A behaviour on
-/// several cowns is known to be queued as soon as it is: others stand behind it elsewhere. So its spawning is that
-/// instant.)
+/// A message or a behaviour: when its spawn began and ended, and when it ended itself. (A behaviour
+/// on several cowns is visible as queued immediately: others wait behind it elsewhere. So its spawn
+/// is that instant.)
 #[derive(Clone, Debug)]
 struct Life {
     /// `None` for a behaviour.
@@ -40,7 +40,7 @@ struct Life {
 struct World {
     lanes: Lanes<usize>,
     keep: Vec<Option<usize>>,
-    /// How many behaviours have begun to be queued, and have been.
+    /// How many behaviours have begun to be queued, and how many have been.
     begun: u64,
     ended: u64,
     queue: VecDeque<Queued>,
@@ -84,7 +84,7 @@ impl World {
         life.dropped = dropped;
     }
 
-    /// One step of a thread: of what it is doing, or the first of something new.
+    /// One step of a thread: continues what it is doing, or begins something new.
     fn step(&mut self, thread: usize, lane: Option<usize>) {
         self.clock += 1;
         self.threads[thread] = match self.threads[thread].take() {
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// Lets all threads end what they do, and the actor all that waits.
+    /// Lets all threads finish, and the actor handle all that waits.
     fn finish(&mut self) {
         for thread in 0..self.threads.len() {
             while self.threads[thread].is_some() {
@@ -176,14 +176,15 @@ impl World {
         }
     }
 
-    /// The lanes, or `None` for behaviours, of what has ended undropped, in that order.
+    /// Returns the lanes, or `None` for behaviours, of what ended without being dropped, in that
+    /// order.
     fn history(&self) -> Vec<Option<usize>> {
         let mut ended: Vec<_> = self.lives.iter().filter(|life| !life.dropped).collect();
         ended.sort_by_key(|life| life.ended);
         ended.iter().map(|life| life.lane).collect()
     }
 
-    /// What holds of every two of which the one was spawned before the other began to be.
+    /// Checks every two of which one was spawned before the spawn of the other began.
     fn assert_in_order(&self) {
         for first in &self.lives {
             assert!(first.ended.is_some(), "{first:?} is lost");
@@ -196,7 +197,7 @@ impl World {
                 let in_order = first.ended < second.ended;
                 let related =
                     first.lane == second.lane || first.lane.is_none() || second.lane.is_none();
-                // Whatever is dropped is dropped when it likes, but not while an older one waits.
+                // A message may be dropped at any time, but not while an older one waits.
                 let free = second.dropped && first.lane.is_none();
                 assert!(in_order || free || !related, "{first:?} and {second:?}");
             }
@@ -272,7 +273,7 @@ fn every_lane_has_its_turn() {
     }
 }
 
-/// A flood that drops the oldest does not pile up tickets.
+/// A flood that drops the oldest does not accumulate tickets.
 #[test]
 fn a_flood_needs_as_many_tickets_as_there_is_room() {
     let mut world = World::new(&[Some(5)], 1);
@@ -283,7 +284,7 @@ fn a_flood_needs_as_many_tickets_as_there_is_room() {
     }
     world.when();
     (0..1000).for_each(|_| world.send_all(0));
-    // Those before the behaviour can only be used up there.
+    // Tickets before the behaviour can only be used up there.
     assert!(world.queue.len() <= 11);
     world.finish();
     assert_eq!(world.lives.iter().filter(|life| !life.dropped && life.lane.is_some()).count(), 11);

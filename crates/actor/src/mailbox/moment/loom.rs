@@ -1,4 +1,5 @@
-//! Models of what a moment says of a queue. A word stands for the queue: who adds to it has the next place.
+//! Models of what a moment says about a queue. An atomic word stands for the queue: adding to it
+//! takes the next place.
 
 use std::sync::Arc;
 
@@ -15,11 +16,12 @@ fn append(tail: &AtomicUsize) -> usize {
 
 /// A ticket is made and queued, and its message arrives, while a behaviour is queued.
 ///
-/// If it stands before the behaviour it does not cover it. If the message has arrived without seeing the behaviour,
-/// the ticket does stand before it.
+/// If it is before the behaviour it does not cover it. If the message has arrived without seeing
+/// the behaviour, the ticket is before it.
 ///
-/// Fails if nothing is said behind the behaviour, or nothing before it, or if the places are not taken with `AcqRel`.
-/// (That it is said behind it with `Release` no model shows: here no read-modify-write passes another one.)
+/// Fails if nothing is counted after the behaviour is queued, or nothing before, or if the places
+/// are not taken with `AcqRel`. (That the count after it needs `Release` is shown by no model: here
+/// no read-modify-write passes another one.)
 #[test]
 fn a_ticket_against_a_behaviour() {
     loom::model(|| {
@@ -48,9 +50,10 @@ fn a_ticket_against_a_behaviour() {
     });
 }
 
-/// Whoever stands behind a behaviour in another queue knows that it has begun.
+/// Whatever is behind a behaviour in another queue knows that it has begun.
 ///
-/// Fails if nothing is said before the behaviour, or if the places are not taken with `AcqRel`.
+/// Fails if nothing is counted before the behaviour is queued, or if the places are not taken with
+/// `AcqRel`.
 #[test]
 fn what_stands_behind_a_behaviour_elsewhere_has_seen_it() {
     loom::model(|| {
@@ -67,15 +70,15 @@ fn what_stands_behind_a_behaviour_elsewhere_has_seen_it() {
     });
 }
 
-/// A quiet moment is one at which all that had begun are queued, and not as many others.
+/// A quiet moment is one at which all that had begun are queued, and not an equal number of others.
 ///
-/// Fails if those that have begun are read first.
+/// Fails if the number of those that have begun is read first.
 #[test]
 fn a_ticket_against_two_behaviours() {
     loom::model(|| {
         let (moments, tail) = (Arc::new(Moments::default()), Arc::new(AtomicUsize::new(0)));
         let queue = |moments: &Moments, tail: &AtomicUsize| {
-            // As `begin`; tells which one it is.
+            // Like `begin`; returns the number of the behaviour.
             let number = moments.begun.fetch_add(1, Ordering::Relaxed);
             let place = append(tail);
             moments.end();
