@@ -368,7 +368,7 @@ fn what_is_unknown_is_named_with_what_there_is() {
     );
     let lone = Runtime::builder().workers(1).build().unwrap();
     let error = lone.run(|| dispatcher("side")).unwrap_err();
-    assert_eq!(error.to_string(), "there is no dispatcher `side`: the runtime has none");
+    assert_eq!(error.to_string(), "there is no dispatcher `side`: the runtime has no dispatchers");
 }
 
 #[test]

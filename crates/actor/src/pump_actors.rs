@@ -28,7 +28,8 @@ use crate::spawn::{Spawn, actor_local};
 /// # Ok::<(), coact::runtime::BuildError>(())
 /// ```
 pub trait PumpActors {
-    /// An actor that is about to be spawned here; a restart makes its new state on this thread, too.
+    /// Returns the settings of an actor to spawn here; a restart makes its new state on this thread
+    /// as well.
     fn actor<A: Actor>(&self, state: A) -> Spawn<A>;
 
     /// Spawns an actor here.

@@ -1,4 +1,5 @@
-//! Where actors run: [hosts](Host), and [systems](System): a main runtime with named dispatchers beside it.
+//! Where actors run: [hosts](Host), and [systems](System): a main runtime with named dispatchers
+//! beside it.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,13 +16,14 @@ pub use crate::pump_actors::PumpActors;
 use crate::spawn::actor;
 use crate::traits::SendActor;
 
-/// A main runtime, and **dispatchers**: named runtimes beside it, each with workers and a throughput of its
-/// own, so that what is slow or comes in floods does not keep the rest waiting. They are one family: what is
-/// kept for a runtime (names, events) is kept for all of them.
+/// A main runtime, and **dispatchers**: named runtimes beside it, each with its own workers and
+/// throughput, so that slow or bursty work does not delay the rest. Together they form one family:
+/// what is kept per runtime (names, events) is shared by all of them.
 ///
-/// Programs that need no dispatcher, and need not know when all actors are done, need no system either:
-/// [`spawn`](crate::spawn) uses the global runtime. Beside a system that is seldom meant: threads
-/// [enter](Self::enter) the system, or it is the [default](SystemBuilder::as_default).
+/// Programs that need no dispatcher, and need not know when all actors are done, need no system:
+/// [`spawn`](crate::spawn) uses the global runtime. In a program with a system, using the global
+/// runtime is rarely intended: threads [enter](Self::enter) the system, or it is the
+/// [default](SystemBuilder::as_default).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -55,19 +57,20 @@ use crate::traits::SendActor;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// In a handler, [`spawn`](crate::spawn) spawns where that handler runs: on its dispatcher. Elsewhere:
-/// [`Spawn::on`](crate::actor::Spawn::on), with [`Host::workers`](crate::system::Host::workers) for the main runtime, or what
-/// [`dispatcher`] finds.
+/// In a handler, [`spawn`](crate::spawn) spawns where that handler runs: on its dispatcher. To
+/// spawn elsewhere, use [`Spawn::on`](crate::actor::Spawn::on), with
+/// [`Host::workers`](crate::system::Host::workers) for the main runtime, or with what
+/// [`dispatcher`] returns.
 ///
 /// Dropping the system shuts it down without waiting for queued work.
 #[doc(alias = "ActorSystem")]
 pub struct System {
     main: RuntimeHandle,
-    /// The main one first.
+    /// The main runtime comes first.
     runtimes: Vec<(Arc<str>, Runtime)>,
 }
 
-/// Makes a [`System`].
+/// Builds a [`System`].
 #[must_use = "a builder does nothing until it is built"]
 #[derive(Debug)]
 pub struct SystemBuilder {
@@ -80,29 +83,30 @@ pub struct SystemBuilder {
 const MAIN: &str = "main";
 
 impl SystemBuilder {
-    /// How many workers the main runtime has (by default one a core).
+    /// Sets the number of workers of the main runtime (by default one per core).
     pub fn workers(self, workers: usize) -> Self {
         self.main(|main| main.workers(workers))
     }
 
-    /// How many messages in a row a worker of the main runtime handles of one actor before others get their
-    /// turn (by default 100).
+    /// Sets how many messages in a row a worker of the main runtime handles of one actor before
+    /// others get their turn (by default 100).
     pub fn throughput(self, messages: u32) -> Self {
         self.main(|main| main.throughput(messages))
     }
 
-    /// All other settings of the main runtime.
+    /// Sets all other settings of the main runtime.
     pub fn main(mut self, settings: impl FnOnce(Builder) -> Builder) -> Self {
         self.main = settings(self.main);
         self
     }
 
-    /// Makes the system the home of all threads that have entered nothing, until it is dropped or shut down: of
-    /// the program's main thread outside of [`run`](System::run), and of an async runtime's. There is one such
-    /// system at a time; see [`Builder::as_default`].
+    /// Makes the system the default of all threads that have not entered a runtime, until it is
+    /// dropped or shut down: for example the program's main thread outside [`run`](System::run),
+    /// and the threads of an async runtime. There is one such system at a time; see
+    /// [`Builder::as_default`].
     ///
-    /// Without this, what such threads spawn, listen to and set lands in the
-    /// [global](Runtime::global) runtime, beside the system; the first time that is reported as
+    /// Without this, whatever such threads spawn, subscribe to or set goes to the
+    /// [global](Runtime::global) runtime, beside the system; the first time, this is reported as
     /// [`Fault::NotEntered`](coact_core::runtime::Fault::NotEntered).
     ///
     /// ```standalone_crate
@@ -121,8 +125,8 @@ impl SystemBuilder {
         self.main(Builder::as_default)
     }
 
-    /// Puts something around the life of each thread of the system, on whatever host: the way to run actors
-    /// inside of an async runtime, whose timers and sockets their handlers then may use. See
+    /// Wraps the execution of each thread of the system, on any host: this is how actors run inside
+    /// an async runtime, so that their handlers can use its timers and sockets. See
     /// [`Builder::around_threads`].
     ///
     /// ```
@@ -148,15 +152,16 @@ impl SystemBuilder {
         self.main(|main| main.around_threads(wrapper))
     }
 
-    /// Adds a dispatcher. Its threads are named after it. The settings are those of all runtimes: workers and
-    /// throughput, or threads [that may block](Builder::on_blocking_threads).
+    /// Adds a dispatcher, whose threads are named after it. The settings are those of any runtime:
+    /// workers and throughput, or threads [that may block](Builder::on_blocking_threads).
     pub fn dispatcher(mut self, name: &str, settings: impl FnOnce(Builder) -> Builder) -> Self {
         let builder = settings(Runtime::builder().name(name));
         self.dispatchers.push((name.into(), builder));
         self
     }
 
-    /// How many threads there may be for [resource actors](crate::system::Host::blocking) (by default 512).
+    /// Sets the maximum number of threads for [resource actors](crate::system::Host::blocking) (by
+    /// default 512).
     pub fn blocking_threads(mut self, threads: usize) -> Self {
         self.blocking_threads = Some(threads.max(1));
         self
@@ -165,7 +170,7 @@ impl SystemBuilder {
     /// Starts the runtimes.
     ///
     /// # Errors
-    /// [`SystemError`] names the runtime that is at fault.
+    /// Returns a [`SystemError`] that names the runtime at fault.
     pub fn build(self) -> Result<System, SystemError> {
         let Self { main, dispatchers, blocking_threads } = self;
         if let Some(name) = first_double(&dispatchers) {
@@ -200,20 +205,20 @@ fn build(name: &str, builder: Builder) -> Result<Runtime, SystemError> {
 }
 
 impl System {
-    /// Settings for a system.
+    /// Returns the settings for a system.
     pub fn builder() -> SystemBuilder {
         SystemBuilder { main: Runtime::builder(), dispatchers: Vec::new(), blocking_threads: None }
     }
 
-    /// The main runtime.
+    /// Returns the main runtime.
     pub fn runtime(&self) -> RuntimeHandle {
         self.main
     }
 
-    /// A dispatcher, as the host of actors; in a handler, see [`dispatcher`].
+    /// Returns a dispatcher, as a host for actors; in a handler, see [`dispatcher`].
     ///
     /// # Errors
-    /// There is none of that name.
+    /// Fails if there is none with this name.
     pub fn dispatcher(&self, name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
         find_dispatcher(self.main, name)
     }
@@ -223,17 +228,19 @@ impl System {
         actor(state).on(self.main).spawn()
     }
 
-    /// Makes the main runtime the current one of this thread, until the guard is dropped. For other threads, and
-    /// for futures on them, see [`RuntimeHandle::enter`], [`RuntimeHandle::enter_thread`] and [`RuntimeHandle::within`].
+    /// Makes the main runtime the current one of this thread, until the guard is dropped. For other
+    /// threads, and for futures on them, see [`RuntimeHandle::enter`],
+    /// [`RuntimeHandle::enter_thread`] and [`RuntimeHandle::within`].
     pub fn enter(&self) -> EnterGuard<'_> {
         self.runtimes[0].1.enter()
     }
 
-    /// Runs `main` on the calling thread, inside the system, then waits until no work is left: in the main
-    /// runtime, in all dispatchers, and on all threads of detached and resource actors, at one moment.
+    /// Runs `main` on the calling thread, inside the system, then waits until no work is left: in
+    /// the main runtime, in all dispatchers, and on all threads of detached and resource actors, at
+    /// one moment.
     ///
     /// # Panics
-    /// If `main` panics (after the wait), or if it is called from a behaviour or a handler.
+    /// Panics if `main` panics (after the wait), or if called from a behaviour or a handler.
     #[track_caller]
     pub fn run<R>(&self, main: impl FnOnce() -> R) -> R {
         let result = {
@@ -247,23 +254,24 @@ impl System {
     /// Waits until no work is left in any runtime of the system, at one moment.
     ///
     /// # Panics
-    /// If it is called from a behaviour or a handler.
+    /// Panics if called from a behaviour or a handler.
     #[track_caller]
     pub fn wait_idle(&self) {
         loop {
             let homes = self.homes();
             Runtime::wait_idle_all(&homes);
-            // A host that was made meanwhile was made by one of these, before they were idle.
+            // One of these runtimes created any new host before it was idle.
             if self.homes().len() == homes.len() {
                 return;
             }
         }
     }
 
-    /// The same for so long at the most; returns whether there was such a moment.
+    /// Like [`wait_idle`](Self::wait_idle), for at most `timeout`; returns whether there was such a
+    /// moment.
     ///
     /// # Panics
-    /// As [`wait_idle`](Self::wait_idle).
+    /// See [`wait_idle`](Self::wait_idle).
     #[track_caller]
     pub fn wait_idle_timeout(&self, timeout: Duration) -> bool {
         let until = Instant::now().checked_add(timeout);
@@ -285,21 +293,22 @@ impl System {
         own.chain(Hosts::of(self.main).homes()).collect()
     }
 
-    /// Stops the system: waits up to `deadline` for its work to end, then drops what is still queued
-    /// without running it, and ends all threads.
+    /// Stops the system: waits up to `deadline` for its work to end, then drops what is still
+    /// queued without running it, and ends all threads.
     ///
-    /// Actors that are alive when there is no work left, or when half of the deadline is over, are told to
-    /// [stop](Addr::stop), children before their supervisors; what their farewells lead to is waited for.
-    /// Those that have not ended by the deadline are cut off: they end as [killed](crate::actor::ExitReason::Killed),
-    /// without a farewell, and whoever links with or monitors them is told.
+    /// When no work is left, or when half of the deadline is over, the actors that are still alive
+    /// are [stopped](Addr::stop), children before their supervisors; work that their `stopped`
+    /// hooks start is waited for. Actors that have not ended by the deadline are cut off: they end
+    /// as [killed](crate::actor::ExitReason::Killed), without `stopped`, and their links and
+    /// monitors are notified.
     ///
     /// # Panics
-    /// If it is called from a behaviour or a handler.
+    /// Panics if called from a behaviour or a handler.
     #[track_caller]
     pub fn shutdown(mut self, deadline: Duration) -> SystemReport {
         let home = self.main;
         let until = home.elapsed().saturating_add(deadline);
-        // Hosts that are made while this waits are made by work that it waits for.
+        // Hosts created meanwhile are created by work that this waits for.
         self.wait_idle_timeout(deadline / 2);
         let all = self.take_all();
         let homes: Vec<RuntimeHandle> = all.iter().map(|(_, runtime)| runtime.handle()).collect();
@@ -315,10 +324,10 @@ impl System {
     }
 }
 
-/// Stops runtimes, whose work has ended or is given up.
+/// Shuts down runtimes whose work has ended or is abandoned.
 fn stop(all: Vec<(Arc<str>, Runtime)>, done: bool) -> SystemReport {
     if !done {
-        // Together: one may wait for another.
+        // All at once: one may wait for another.
         all.iter().for_each(|(_, runtime)| runtime.cancel());
     }
     let stop =
@@ -339,7 +348,7 @@ impl fmt::Debug for System {
     }
 }
 
-/// Finds a dispatcher of the system that the caller runs in: in a handler, that of its actor.
+/// Finds a dispatcher of the caller's system; in a handler, of the system of its actor.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -363,7 +372,7 @@ impl fmt::Debug for System {
 /// ```
 ///
 /// # Errors
-/// There is none of that name.
+/// Fails if there is none with this name.
 pub fn dispatcher(name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
     find_dispatcher(RuntimeHandle::current(), name)
 }
@@ -375,13 +384,13 @@ fn find_dispatcher(home: RuntimeHandle, name: &str) -> Result<RuntimeHandle, Unk
     })
 }
 
-/// There is no dispatcher of that name.
+/// There is no dispatcher with this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownDispatcher {
     /// The name.
     pub name: String,
-    /// The names that there are.
+    /// The names that exist.
     pub known: Vec<String>,
 }
 
@@ -389,7 +398,7 @@ impl fmt::Display for UnknownDispatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, known } = self;
         match &known[..] {
-            [] => write!(f, "there is no dispatcher `{name}`: the runtime has none"),
+            [] => write!(f, "there is no dispatcher `{name}`: the runtime has no dispatchers"),
             known => {
                 write!(f, "there is no dispatcher `{name}`, only `{}`", known.join("`, `"))
             }
@@ -399,7 +408,7 @@ impl fmt::Display for UnknownDispatcher {
 
 impl std::error::Error for UnknownDispatcher {}
 
-/// Why a [`System`] could not be made.
+/// Why a [`System`] could not be built.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SystemError {
@@ -410,7 +419,7 @@ pub enum SystemError {
     Build {
         /// The name of the dispatcher, or `main`.
         runtime: String,
-        /// What was wrong.
+        /// The error.
         error: BuildError,
     },
 }
@@ -437,12 +446,13 @@ impl std::error::Error for SystemError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemReport {
-    /// That of each runtime, with its name: the main one, the dispatchers, the threads that actors had.
+    /// The report of each runtime, with its name: the main one, the dispatchers, the threads of
+    /// actors.
     pub runtimes: Vec<(String, ShutdownReport)>,
 }
 
 impl SystemReport {
-    /// Whether all work was done.
+    /// Returns whether all work was done.
     pub fn is_complete(&self) -> bool {
         self.runtimes.iter().all(|(_, report)| report.is_complete())
     }

@@ -1,4 +1,4 @@
-//! Where an actor runs.
+//! Hosts: where an actor runs.
 
 mod pool;
 
@@ -14,23 +14,25 @@ use crate::shared_state::SharedState;
 
 pub(crate) use pool::{Hosts, Lease};
 
-/// How many messages in a row a sender handles itself, for an actor on its [callers](Host::caller), unless
-/// it was told otherwise.
+/// How many other messages in a row a sender handles for an actor on its [callers](Host::caller),
+/// by default.
 pub const CALLER_BATCH: u32 = 64;
 
-/// Where an actor runs: given to [`Spawn::on`](crate::actor::Spawn::on). The actor does not know: its handlers are
-/// the same wherever it is, and so are the order of its messages, failure, restarts and links.
+/// Where an actor runs: passed to [`Spawn::on`](crate::actor::Spawn::on). The host does not change
+/// the actor: its handlers are the same everywhere, and so are the order of its messages, failure,
+/// restarts and links.
 ///
 /// | host | the actor runs on | for |
 /// | --- | --- | --- |
-/// | none given | the runtime of whoever spawns it | most |
-/// | a [`RuntimeHandle`] | that runtime: a [dispatcher](crate::system::dispatcher), a pump | work that is to be kept apart |
+/// | none given | the runtime of the spawner | most actors |
+/// | a [`RuntimeHandle`] | that runtime: a [dispatcher](crate::system::dispatcher), a pump | work to be isolated |
 /// | [`Host::workers`] | the main runtime's workers | leaving a dispatcher |
 /// | [`Host::detached`] | a thread of its own | long computations |
 /// | [`Host::blocking`] | threads that may block | files, sockets, foreign calls |
-/// | [`Host::caller`] | the thread of who sends | short work on hot state |
+/// | [`Host::caller`] | the sender's thread | short work on hot state |
 ///
-/// What is not [`Send`] runs on the thread of a pump: [`actor_local`](crate::actor::actor_local).
+/// Actors that are not [`Send`] run on the thread of a pump:
+/// [`actor_local`](crate::actor::actor_local).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -55,15 +57,15 @@ pub const CALLER_BATCH: u32 = 64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A behaviour over several actors runs on the host of the first one in its set (or of the one that is
-/// pinned to a pump).
+/// A behaviour over several actors runs on the host of the first one in its set (or of the one that
+/// is pinned to a pump).
 ///
-/// Threads for detached and blocking actors belong to the *family* of the runtime in which the actor is
-/// spawned: a [`System`](crate::system::System), or a runtime and
-/// [the others of its group](coact_core::runtime::Builder::grouped_with). A system waits for them, and ends them when it is shut down;
-/// those of any other runtime are kept for later actors as long as the process lives. `Runtime::run`, `wait_idle`
-/// and `shutdown` concern that one runtime, and not the threads of such actors: use a system where these are
-/// to be waited for.
+/// Threads for detached and blocking actors belong to the *family* of the runtime in which the
+/// actor is spawned: a [`System`](crate::system::System), or a runtime and [the others of its
+/// group](coact_core::runtime::Builder::grouped_with). A system waits for them, and ends them when
+/// it is shut down; those of any other runtime are kept for later actors until the process ends.
+/// `Runtime::run`, `wait_idle` and `shutdown` concern that one runtime, not the threads of such
+/// actors: use a system to wait for these.
 #[doc(alias = "dispatcher")]
 #[doc(alias = "Arbiter")]
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,63 +81,66 @@ enum Kind {
     Caller(u32),
 }
 
-/// Where an actor that is about to be spawned will run.
+/// Where an actor to be spawned will run.
 pub(crate) struct Assignment {
     pub(crate) home: RuntimeHandle,
-    /// Given back at the actor's end.
+    /// Returned when the actor ends.
     pub(crate) lease: Option<Lease>,
     pub(crate) caller_batch: Option<u32>,
 }
 
 impl Host {
-    /// The runtime of whoever spawns the actor.
+    /// The runtime of the spawner.
     pub(crate) fn current() -> Self {
         Self(Kind::Current)
     }
 
-    /// The workers of the main runtime, from wherever the actor is spawned.
+    /// The workers of the main runtime, from anywhere in its family.
     pub fn workers() -> Self {
         Self(Kind::Workers)
     }
 
-    /// A thread of the actor's own, which is named after its type: all of its messages are handled there,
-    /// and nobody else's. Its handlers may take as long as they like; waiting for a promise is refused there
-    /// as on all workers.
+    /// A dedicated thread, named after the actor's type: it handles all messages of this actor and
+    /// none of others. Its handlers may take as long as they like; waiting for a promise is refused
+    /// there as on all workers.
     ///
-    /// At the actor's end the thread is kept for the next detached actor of that type. **Cost:** a thread, and
-    /// one of the 65,535 runtimes that a process can make; messages to and from it cross threads.
+    /// When the actor ends, the thread is kept for the next detached actor of that type. **Cost:**
+    /// a thread, and one of the 65,535 runtimes that a process can create; messages to and from the
+    /// actor cross threads.
     pub fn detached() -> Self {
         Self(Kind::Detached)
     }
 
-    /// Threads that may be blocked, for **resource actors**, which do foreign work that blocks: there is one
-    /// for each of them that has messages, up to the
+    /// Threads that may block, for **resource actors**, which do blocking foreign work: one thread
+    /// for each of these actors that has messages, up to the
     /// [limit](crate::system::SystemBuilder::blocking_threads). Handlers may also wait for promises
-    /// ([`Ask::wait`](crate::actor::Ask::wait)); what is waited for must not need the actor itself.
+    /// ([`Ask::wait`](crate::actor::Ask::wait)), unless the awaited result needs the actor itself.
     ///
-    /// **Cost:** a message costs a lock more than on workers, and a switch of threads unless it follows another
-    /// one to the same actor.
+    /// **Cost:** a message costs one lock more than on workers, and a thread switch unless it
+    /// follows another message to the same actor.
     pub fn blocking() -> Self {
         Self(Kind::Blocking)
     }
 
-    /// The threads of those who send: if the actor is idle, its handler runs before
-    /// [`send`](crate::Addr::send) returns, and the sender goes on with what others send meanwhile, up to
-    /// [`CALLER_BATCH`] messages, before it leaves the rest to the workers. If the actor is busy, the message
-    /// is queued, and whoever is at work there handles it. The order is that of all actors.
+    /// The senders' threads: if the actor is idle, its handler runs before
+    /// [`send`](crate::Addr::send) returns, and the sender then handles what others have sent
+    /// meanwhile, up to [`CALLER_BATCH`] messages, before it leaves the rest to the workers. If the
+    /// actor is busy, the message is queued, and the thread at work there handles it. The order is
+    /// that of all actors.
     ///
-    /// For short handlers of actors that are mostly idle: no queue, no wake-up, and the answer of an ask is
-    /// there at once. Sends from inside such handlers nest up to
-    /// [`MAX_NESTED_HERE`](coact_core::behaviour::MAX_NESTED_HERE) deep; deeper ones are queued. Hooks,
-    /// signals and behaviours run on the workers, unless they come up in such a batch.
+    /// For short handlers of actors that are mostly idle: no queue, no wake-up, and an ask is
+    /// answered immediately. Sends inside such handlers nest up to
+    /// [`MAX_NESTED_HERE`](coact_core::behaviour::MAX_NESTED_HERE) deep; deeper ones are queued.
+    /// Hooks, signals and behaviours run on the workers, unless they come up in such a batch.
     ///
-    /// **Cost.** To an idle actor, two atomic operations and a call of the handler. To a busy one, that of a
-    /// plain send and of the attempt.
+    /// **Cost.** To an idle actor, two atomic operations and a call of the handler. To a busy one,
+    /// a plain send and the failed attempt.
     ///
-    /// **Handlers run inside `send`.** Locks that the sender holds stay locked while the handler of its message
-    /// runs, and while the handlers of *other* senders' messages do that came meanwhile. A handler that locks
-    /// what the sender has locked waits for ever, and a batch may keep the sender for as long as it takes. So
-    /// send with nothing locked. With [`caller_for(0)`](Self::caller_for) a sender handles its own messages only.
+    /// **Handlers run inside `send`.** Locks that the sender holds stay locked while the handler of
+    /// its message runs, and while the handlers of *other* senders' messages run that arrived
+    /// meanwhile. A handler that locks what the sender has locked deadlocks, and a batch may keep
+    /// the sender for its whole duration. So do not send while holding a lock. With
+    /// [`caller_for(0)`](Self::caller_for) a sender handles only its own messages.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -165,12 +170,14 @@ impl Host {
         Self::caller_for(CALLER_BATCH)
     }
 
-    /// As [`caller`](Self::caller), with at most this many messages of other senders after its own.
+    /// Like [`caller`](Self::caller), with at most this many messages of other senders after its
+    /// own.
     pub fn caller_for(batch: u32) -> Self {
         Self(Kind::Caller(batch))
     }
 
-    /// A runtime of the family in which the actor will be, if it is spawned in the current one.
+    /// Returns a runtime of the family in which the actor will be, if it is spawned in the current
+    /// one.
     pub(crate) fn family(self, current: RuntimeHandle) -> RuntimeHandle {
         match self.0 {
             Kind::RuntimeHandle(home) => home,
@@ -178,10 +185,10 @@ impl Host {
         }
     }
 
-    /// Assigns the place where an actor that is spawned in the `current` runtime will run.
+    /// Assigns where an actor that is spawned in the `current` runtime will run.
     ///
     /// # Panics
-    /// If it needs a thread that the operating system refuses.
+    /// Panics if it needs a thread that the operating system refuses.
     #[track_caller]
     pub(crate) fn assign<A>(self, current: RuntimeHandle) -> Assignment {
         match self.0 {
@@ -203,7 +210,7 @@ impl Host {
 }
 
 impl Assignment {
-    /// Spawns the actor there; it starts when `prepare` has returned.
+    /// Spawns the actor there; it starts after `prepare` has returned.
     pub(crate) fn spawn<A: Actor>(
         self,
         id: ActorId,
@@ -224,7 +231,7 @@ impl Assignment {
         })
     }
 
-    /// The assignment of an actor whose host is a runtime.
+    /// Returns the assignment of an actor whose host is a runtime.
     pub(crate) fn at(home: RuntimeHandle) -> Self {
         Self { home, lease: None, caller_batch: None }
     }

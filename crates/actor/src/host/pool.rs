@@ -1,4 +1,4 @@
-//! The runtimes that are made as actors need them, a set for each family of runtimes.
+//! The runtimes that actors need, created on demand, per family of runtimes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use coact_core::Runtime;
 use coact_core::runtime::{Builder, RuntimeHandle};
 use coact_sync::shim::process::Mutex;
 
-/// How many threads resource actors have, unless the system was told otherwise.
+/// How many threads resource actors have by default.
 const BLOCKING_THREADS: usize = 512;
 
 /// The hosts of one family: its threads for detached actors, those that may block, its dispatchers.
@@ -17,17 +17,17 @@ pub(crate) struct Hosts(Mutex<State>);
 #[derive(Default)]
 struct State {
     made: Vec<Runtime>,
-    /// One-worker runtimes that nobody uses, by the type of actors that they are named after.
+    /// Unused one-worker runtimes, by the type of actors that they are named after.
     free: HashMap<&'static str, Vec<RuntimeHandle>>,
     blocking: Option<RuntimeHandle>,
     blocking_threads: Option<usize>,
     dispatchers: Vec<(Arc<str>, RuntimeHandle)>,
-    /// The family is shut down: nothing is made any more.
+    /// Whether the family is shut down, so that nothing is created any more.
     closed: bool,
 }
 
 impl Hosts {
-    /// Those of the family that a runtime belongs to.
+    /// Returns those of the family to which a runtime belongs.
     pub(crate) fn of(home: RuntimeHandle) -> &'static Self {
         home.extension()
     }
@@ -40,10 +40,10 @@ impl Hosts {
         self.0.lock().dispatchers.push((name, home));
     }
 
-    /// A dispatcher.
+    /// Returns a dispatcher.
     ///
     /// # Errors
-    /// The names of those that there are.
+    /// Returns the names of the existing ones if there is none with this name.
     pub(crate) fn dispatcher(&self, name: &str) -> Result<RuntimeHandle, Vec<Arc<str>>> {
         let state = self.0.lock();
         let found = state.dispatchers.iter().find(|(known, _)| **known == *name);
@@ -52,7 +52,7 @@ impl Hosts {
             .ok_or_else(|| state.dispatchers.iter().map(|(known, _)| Arc::clone(known)).collect())
     }
 
-    /// The runtime on blocking threads.
+    /// Returns the runtime on blocking threads.
     #[track_caller]
     pub(crate) fn blocking(&self, of: RuntimeHandle) -> RuntimeHandle {
         let mut state = self.0.lock();
@@ -62,7 +62,7 @@ impl Hosts {
         let State { blocking, made, blocking_threads, .. } = &mut *state;
         *blocking.get_or_insert_with(|| {
             let threads = blocking_threads.unwrap_or(BLOCKING_THREADS);
-            // No thread is started before there is work.
+            // No thread is started until there is work.
             let runtime = build(sibling(of, "resources").on_blocking_threads(threads));
             let home = runtime.handle();
             made.push(runtime);
@@ -70,7 +70,7 @@ impl Hosts {
         })
     }
 
-    /// A thread for an actor of a type; `None` once the family is shut down.
+    /// Leases a thread for an actor of this type; `None` once the family is shut down.
     #[track_caller]
     pub(crate) fn lease(&'static self, of: RuntimeHandle, kind: &'static str) -> Option<Lease> {
         let lease = |home| Some(Lease { hosts: self, kind, home });
@@ -89,18 +89,18 @@ impl Hosts {
         lease(home)
     }
 
-    /// Takes a runtime that nobody uses, if there is one; `None` once the family is shut down.
+    /// Takes an unused runtime, if there is one; `None` once the family is shut down.
     fn take_free(&self, kind: &'static str) -> Option<Option<RuntimeHandle>> {
         let mut state = self.0.lock();
         (!state.closed).then(|| state.free.get_mut(kind).and_then(Vec::pop))
     }
 
-    /// All runtimes that were made.
+    /// Returns all runtimes that were created.
     pub(crate) fn homes(&self) -> Vec<RuntimeHandle> {
         self.0.lock().made.iter().map(Runtime::handle).collect()
     }
 
-    /// Makes no more, and gives up those that there are.
+    /// Stops creating runtimes, and returns the existing ones.
     pub(crate) fn close(&self) -> Vec<Runtime> {
         let mut state = self.0.lock();
         state.closed = true;
@@ -109,7 +109,7 @@ impl Hosts {
     }
 }
 
-/// The right to a thread of one's own, given back when it is dropped.
+/// The right to a dedicated thread, returned when dropped.
 pub(crate) struct Lease {
     hosts: &'static Hosts,
     kind: &'static str,
@@ -137,10 +137,12 @@ fn sibling(of: RuntimeHandle, name: &str) -> Builder {
 
 #[track_caller]
 fn build(builder: Builder) -> Runtime {
-    builder.build().unwrap_or_else(|error| panic!("a host for an actor could not be made: {error}"))
+    builder
+        .build()
+        .unwrap_or_else(|error| panic!("a host for an actor could not be created: {error}"))
 }
 
-/// The last part of a type's path, without parameters.
+/// Returns the last part of a type's path, without parameters.
 fn short(type_name: &'static str) -> &'static str {
     let path = type_name.split_once('<').map_or(type_name, |(path, _)| path);
     path.rsplit_once("::").map_or(path, |(_, name)| name)
