@@ -1,4 +1,4 @@
-//! Actors that subscribe: to topics, to trees of topics, and to events.
+//! Subscriptions of actors: to topics, to trees of topics, and to events.
 
 use std::any::type_name;
 
@@ -12,8 +12,8 @@ use crate::topic::{
 use crate::watch::Watch;
 
 impl<M: Clone + Send + 'static> Topic<M> {
-    /// Has an actor get the messages, until the [`Subscription`] is dropped or cancelled, or the
-    /// actor has ended. The topic keeps the actor alive as long.
+    /// Sends the messages to an actor, until the [`Subscription`] is dropped or cancelled, or the
+    /// actor has ended. The topic keeps the actor alive until then.
     ///
     /// A message that the actor's bounded mailbox refuses is lost to this actor, and reported as
     /// [`MessageDropped`](crate::pubsub::MessageDropped).
@@ -43,10 +43,10 @@ impl<M: Clone + Send + 'static> Topic<M> {
 }
 
 impl<M: Clone + Send + 'static> TopicTree<M> {
-    /// Has an actor get the messages whose paths fit the pattern: as [`Topic::subscribe`].
+    /// Sends an actor the messages whose paths match the pattern: see [`Topic::subscribe`].
     ///
     /// # Errors
-    /// The pattern fits no path.
+    /// Fails if the pattern can match no path.
     pub fn subscribe(
         &self,
         pattern: &str,
@@ -61,7 +61,7 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
 }
 
 impl Events {
-    /// Sends an actor each event of a type: as [`Topic::subscribe`].
+    /// Sends an actor each event of a type: see [`Topic::subscribe`].
     pub fn subscribe<E: Message + Clone>(
         self,
         subscriber: impl Into<Recipient<E>>,
@@ -70,7 +70,7 @@ impl Events {
     }
 }
 
-/// Delivers to a recipient, whose end is watched as long as it subscribes.
+/// Delivers to a recipient, watching for its end while it subscribes.
 fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<Watch>) -> Deliver<M> {
     Box::new(move |message, patient| {
         let _ = &watch;

@@ -13,8 +13,8 @@ use super::kinds::{
 use crate::service::Service;
 use crate::topic::Topic;
 
-/// The event bus. The runtime's own events have fields of their own: publishing one without subscribers takes no search
-/// and no lock.
+/// The event bus. The runtime's own events have fields of their own: publishing one without
+/// subscribers takes no search and no lock.
 #[derive(Default)]
 pub(crate) struct Bus {
     pub(super) started: Topic<ActorStarted>,
@@ -53,21 +53,22 @@ impl Bus {
     }
 }
 
-/// Whether the process has ever asked for the topics of actors' starts or stops: these events are too frequent to look for
-/// subscribers each time.
+/// Whether the topics of actors' starts or stops were ever requested in this process: these events
+/// are too frequent to look for subscribers each time.
 static ARE_LIVES_WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether an actor's start or stop may have subscribers.
 #[inline]
 pub(crate) fn are_lives_watched() -> bool {
-    // ORDERING: Relaxed. A subscriber that is to see an event subscribed before, which synchronizes by other means.
+    // ORDERING: Relaxed. A subscriber that must see an event subscribed before, which synchronizes
+    // by other means.
     ARE_LIVES_WATCHED.load(Ordering::Relaxed)
 }
 
-/// Notes that the topic of these events was asked for.
+/// Notes that the topic of these events was requested.
 fn note_topic_of(event: TypeId) {
     if [TypeId::of::<ActorStarted>(), TypeId::of::<ActorStopped>()].contains(&event) {
-        // ORDERING: Relaxed, as above.
+        // ORDERING: Relaxed. See `are_lives_watched`.
         ARE_LIVES_WATCHED.store(true, Ordering::Relaxed);
     }
 }

@@ -1,10 +1,10 @@
-//! How often things have gone wrong.
+//! Counters of failures.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::kinds::EventCounts;
 
-/// Running [`EventCounts`].
+/// The running [`EventCounts`].
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) dead_letters: AtomicU64,
@@ -16,7 +16,8 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn get(&self) -> EventCounts {
-        // ORDERING: Relaxed, all. They count, and tell of nothing else, not even of one another.
+        // ORDERING: Relaxed, all. The counters publish nothing else, and are independent of one
+        // another.
         EventCounts {
             dead_letters: self.dead_letters.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),
@@ -27,7 +28,7 @@ impl Counts {
     }
 }
 
-/// Counts one more.
+/// Increments a counter.
 pub(super) fn count(counter: &AtomicU64) {
     // ORDERING: Relaxed. See `Counts::get`.
     counter.fetch_add(1, Ordering::Relaxed);

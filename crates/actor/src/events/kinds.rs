@@ -1,18 +1,19 @@
-//! What the runtime itself tells, and how often it did.
+//! The runtime's own events, and their counts.
 
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
 
-/// A message was dropped, since its receiver ended before the message's turn came.
+/// A message was dropped because its receiver ended before the message's turn.
 ///
-/// (A message that could not be sent at all is not dead: its sender gets it back.)
+/// (A message that could not be sent at all is not a dead letter: the error returns it to its
+/// sender.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadLetter {
     /// The name of the message's type.
     pub message: &'static str,
-    /// Whom it was for.
+    /// The actor that it was for.
     pub actor: ActorId,
     /// The name of that actor's type.
     pub actor_type: &'static str,
@@ -20,49 +21,49 @@ pub struct DeadLetter {
     pub reason: ExitReason,
 }
 
-/// An actor has begun: its [`started`](crate::Actor::started) was called.
+/// An actor has started: its [`started`](crate::Actor::started) was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorStarted {
-    /// Who.
+    /// The actor.
     pub actor: ActorId,
     /// The name of its type.
     pub actor_type: &'static str,
 }
 
-/// An actor has ended; its state is dropped.
+/// An actor has ended; its state has been dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorStopped {
-    /// Who.
+    /// The actor.
     pub actor: ActorId,
     /// The name of its type.
     pub actor_type: &'static str,
-    /// Why.
+    /// Why it ended.
     pub reason: ExitReason,
 }
 
-/// An actor has panicked, and nothing was done about it yet.
+/// An actor has panicked, and the panic has not been handled yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorFailed {
-    /// Who.
+    /// The actor.
     pub actor: ActorId,
     /// The name of its type.
     pub actor_type: &'static str,
-    /// How.
+    /// The panic.
     pub reason: ExitReason,
 }
 
-/// An actor goes on with a new state.
+/// An actor continues with a new state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorRestarted {
-    /// Who.
+    /// The actor.
     pub actor: ActorId,
     /// The name of its type.
     pub actor_type: &'static str,
-    /// What became of the old state.
+    /// Why the old state was replaced.
     pub reason: ExitReason,
 }
 
@@ -72,27 +73,27 @@ pub struct ActorRestarted {
 pub struct MessageDropped {
     /// The name of the message's type.
     pub message: &'static str,
-    /// Whose mailbox.
+    /// The actor whose mailbox it is.
     pub actor: ActorId,
-    /// Why.
+    /// Why the message was dropped.
     pub cause: DropCause,
 }
 
-/// Why a mailbox drops a message.
+/// Why a mailbox dropped a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropCause {
-    /// It was full when the message came from a [`Topic`](crate::pubsub::Topic), which has nobody to give it
-    /// back to.
+    /// It was full when the message arrived from a [`Topic`](crate::pubsub::Topic), which has no
+    /// sender to return it to.
     Full,
-    /// It was full, and its policy is to drop the [newest](crate::mailbox::Mailbox::drop_newest) message, or the
-    /// [oldest](crate::mailbox::Mailbox::drop_oldest).
+    /// It was full, and its policy is to drop the [newest](crate::mailbox::Mailbox::drop_newest)
+    /// message, or the [oldest](crate::mailbox::Mailbox::drop_oldest).
     Policy,
 }
 
-/// An answer came after the time that the asker would wait, and was dropped.
+/// An answer arrived after the asker's time limit, and was dropped.
 ///
-/// It is told in the runtime of the thread that answers; if that has entered none, in the
+/// Published in the runtime of the thread that answers; if that has entered none, in the
 /// [default](coact_core::runtime::Builder::as_default) one, or else in any that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -103,7 +104,7 @@ pub struct LateReply {
 
 macro_rules! messages {
     ($($event:ty),*) => {
-        // Whoever has forgotten to make a message of a type is not helped by a list of these.
+        // A list of these types does not help to fix a missing `Message` implementation.
         $(#[diagnostic::do_not_recommend]
         impl Message for $event {
             type Reply = ();

@@ -1,4 +1,4 @@
-//! The event bus: what happens in a runtime, told to whoever is interested.
+//! The event bus: what happens in a runtime, published to subscribers.
 
 mod bus;
 mod counts;
@@ -20,7 +20,7 @@ pub use kinds::{
 };
 pub(crate) use report::{Subject, late_reply, message_dropped};
 
-/// The events of the current runtime and the others of its group.
+/// Returns the events of the current runtime and the others of its group.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -46,27 +46,27 @@ pub fn events() -> Events {
     Events(Bus::current())
 }
 
-/// The events of a runtime and the others of its group: of the runtime itself ([`DeadLetter`],
-/// [`ActorStarted`], [`ActorStopped`], [`ActorFailed`], [`ActorRestarted`], [`MessageDropped`],
-/// [`LateReply`]), and any others that programs publish, by their types.
+/// The events of a runtime and the others of its group: those of the runtime itself
+/// ([`DeadLetter`], [`ActorStarted`], [`ActorStopped`], [`ActorFailed`], [`ActorRestarted`],
+/// [`MessageDropped`], [`LateReply`]), and any others that programs publish, by type.
 ///
-/// An event is told on the thread where it happens, in the midst of what happens: subscribers that
-/// are closures must be short, and must not block. An actor that subscribes gets it as a message.
+/// An event is published on the thread where it happens, in the middle of what happens: closures
+/// that subscribe must be short, and must not block. An actor that subscribes receives it as a
+/// message.
 ///
-/// **Cost.** An event that nobody has subscribed to costs a look at one word; where it is
-/// [counted](Self::counts), an addition more. Sending, asking and handling messages that arrive are
-/// no events.
+/// **Cost.** An event without subscribers costs one load; if it is [counted](Self::counts), also
+/// one addition. Sending, asking and handling messages that arrive are not events.
 #[doc(alias = "EventStream")]
 #[derive(Clone, Copy)]
 pub struct Events(&'static Bus);
 
 impl Events {
-    /// Those of another runtime.
+    /// Returns the events of another runtime.
     pub fn of(home: RuntimeHandle) -> Self {
         Self(Bus::of(home))
     }
 
-    /// Calls a closure with each event of a type: as [`Topic::subscribe_fn`].
+    /// Calls a closure with each event of a type: see [`Topic::subscribe_fn`].
     pub fn subscribe_fn<E: Clone + Send + 'static>(
         self,
         call: impl Fn(E) + Send + Sync + 'static,
@@ -74,17 +74,17 @@ impl Events {
         self.topic().subscribe_fn(call)
     }
 
-    /// Publishes an event; returns how many subscribers have got it.
+    /// Publishes an event; returns the number of subscribers that received it.
     pub fn publish<E: Clone + Send + 'static>(self, event: E) -> usize {
         self.topic().publish(event)
     }
 
-    /// The topic to which the events of a type are published.
+    /// Returns the topic to which the events of a type are published.
     pub fn topic<E: Clone + Send + 'static>(self) -> Topic<E> {
         self.0.topic()
     }
 
-    /// How often things have gone wrong so far, subscribed to or not.
+    /// Returns how often things have gone wrong so far, whether subscribed to or not.
     pub fn counts(self) -> EventCounts {
         self.0.counts.get()
     }

@@ -1,4 +1,4 @@
-//! Reports of what happens: an event is published and counted.
+//! Reporting: publishing and counting the runtime's own events.
 
 use std::any::type_name;
 
@@ -90,13 +90,13 @@ pub(crate) fn message_dropped(
     let bus = Bus::of(home);
     count(&bus.counts.dropped_messages);
     if message == type_name::<MessageDropped>() {
-        // Its receiver has no room for the news that it has no room.
+        // The receiver has no room for the event that reports this.
         return;
     }
     bus.dropped.publish_with(|| MessageDropped { message, actor, cause });
 }
 
-/// An answer of this type has come too late.
+/// Reports that an answer of this type arrived too late.
 #[cold]
 pub(crate) fn late_reply(reply: &'static str) {
     let bus = Bus::here();

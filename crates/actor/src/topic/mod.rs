@@ -1,4 +1,4 @@
-//! Publish and subscribe: everybody who is interested gets each message.
+//! Publish and subscribe: each subscriber receives each message.
 
 mod named;
 mod pattern;
@@ -30,11 +30,11 @@ pub use subscription::Subscription;
 use subscription::Unsubscribe;
 pub use tree::TopicTree;
 
-/// Something that messages of one type are published to; clones are the same topic.
+/// A topic, to which messages of one type are published; clones are the same topic.
 ///
-/// Each subscriber gets each message that is published after it has subscribed, and those of one
-/// publisher in the order in which they were published. Publishers that run at the same time are not
-/// ordered: two subscribers may see their messages in different orders.
+/// Each subscriber receives each message published after it has subscribed, and those of one
+/// publisher in the order of publication. Concurrent publishers are not ordered: two subscribers
+/// may see their messages in different orders.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -60,27 +60,29 @@ pub use tree::TopicTree;
 /// assert_eq!(coact::ask(&highest, |highest| highest.0).wait(), Ok(7));
 /// ```
 ///
-/// **Cost.** Without subscribers one relaxed load. Otherwise a shared lock for the time of a clone
-/// of an `Arc`, and for each subscriber a clone of the message; the last one gets the message itself. The
-/// first message after somebody has come or gone lists the subscribers anew. To come or go takes
-/// logarithmic time; an actor that subscribes is [monitored](crate::Addr::on_down), and leaves when it ends.
-/// For payloads that are large, publish something that is cheap to clone, like an `Arc`.
+/// **Cost.** Without subscribers, one relaxed load. Otherwise a shared lock for the time of a clone
+/// of an `Arc`, and a clone of the message per subscriber; the last one receives the message
+/// itself. The first message after a change lists the subscribers anew. Subscribing and
+/// unsubscribing take logarithmic time; an actor that subscribes is
+/// [monitored](crate::Addr::on_down), and is removed when it ends. For large payloads, publish
+/// something that is cheap to clone, such as an `Arc`.
 #[doc(alias = "PubSub")]
 #[doc(alias = "broadcast")]
 #[doc(alias = "pg")]
 pub struct Topic<M: 'static>(Arc<Channel<M>>);
 
 struct Channel<M: 'static> {
-    /// How many subscribers there are: the one look of those who publish to nobody.
+    /// The number of subscribers: the only value that publishing to none reads.
     listening: AtomicUsize,
     subscribers: RwLock<List<M>>,
 }
 
-/// The subscribers of a topic. One comes or goes in logarithmic time; nobody publishes under the lock.
+/// The subscribers of a topic. Adding or removing one takes logarithmic time; nothing is published
+/// under the lock.
 struct List<M: 'static> {
-    /// By their numbers, which rise.
+    /// By their numbers, which increase.
     all: BTreeMap<u64, Arc<Subscriber<M>>>,
-    /// Made by the first who publishes after a change.
+    /// Created by the first publication after a change.
     snapshot: Option<Snapshot<M>>,
 }
 
@@ -89,30 +91,30 @@ type Snapshot<M> = Arc<[Arc<Subscriber<M>>]>;
 
 struct Subscriber<M: 'static> {
     id: u64,
-    /// Which paths of a [`TopicTree`] it is interested in.
+    /// The paths of a [`TopicTree`] that it subscribes to.
     pattern: Option<Pattern>,
     /// May own another topic.
     deliver: Caught<Deep<Deliver<M>>>,
 }
 
-/// Takes a message; with the subscriber's number, it may do so later.
+/// Delivers a message; with the subscriber's number, possibly later.
 pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
 
 pub(crate) enum Delivery {
     Taken,
     /// The subscriber, if it is an actor, has no room for it.
     Missed(Option<ActorId>),
-    /// The subscriber has ended; its number, if it was to take the message later.
+    /// The subscriber has ended; its number, if the delivery was deferred.
     Ended(Option<u64>),
     /// It waits for room.
     Later(Pin<Box<dyn Future<Output = Delivery> + Send>>),
 }
 
-/// What has become of a message that was published: [`Topic::publish_reporting`].
+/// The outcome of a publication: see [`Topic::publish_reporting`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
-    /// How many subscribers have got it.
+    /// How many subscribers received it.
     pub taken: usize,
     /// Those that had no room for it.
     pub missed: Vec<ActorId>,
@@ -126,32 +128,32 @@ impl<M: 'static> Default for Channel<M> {
 }
 
 impl<M: Clone + Send + 'static> Topic<M> {
-    /// A topic without subscribers, and without a name; see [`topic`] for those that have one.
+    /// Creates a topic without subscribers, and without a name; see [`topic`] for named topics.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has a closure called with the messages, on the publishers' threads, until the
-    /// [`Subscription`] is dropped or cancelled. It must not block, and may be called by several
-    /// publishers at once. Should it panic, that is reported, and it is called all the same the next
-    /// time.
+    /// Calls a closure with the messages, on the publishers' threads, until the [`Subscription`] is
+    /// dropped or cancelled. It must not block, and several publishers may call it at once. If it
+    /// panics, that is reported, and it is still called the next time.
     pub fn subscribe_fn(&self, call: impl Fn(M) + Send + Sync + 'static) -> Subscription {
         self.enter(None, to_closure(call))
     }
 
-    /// Publishes a message; returns how many subscribers have got it.
+    /// Publishes a message; returns how many subscribers received it.
     ///
-    /// A panic of the message's `Clone` is reported, and costs one subscriber this message.
+    /// A panic of the message's `Clone` is reported, and one subscriber misses this message.
     pub fn publish(&self, message: M) -> usize {
         self.publish_with(|| message)
     }
 
-    /// Publishes a message that is made only if there is a subscriber.
+    /// Publishes a message that is created only if there is a subscriber.
     pub fn publish_with(&self, make: impl FnOnce() -> M) -> usize {
         self.publish_where(|_| true, make)
     }
 
-    /// As [`publish`](Self::publish), and tells who has missed the message.
+    /// Publishes like [`publish`](Self::publish), and returns which subscribers have missed the
+    /// message.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -183,13 +185,14 @@ impl<M: Clone + Send + 'static> Topic<M> {
         published
     }
 
-    /// As [`publish`](Self::publish), but waits for those whose mailbox is full and lets senders
-    /// [wait](crate::mailbox::Mailbox::wait). It is ready when the last one has got the message, so the slowest
-    /// subscriber sets the pace: the order is that of this publisher's messages if it awaits each before the
-    /// next.
+    /// Publishes like [`publish`](Self::publish), but waits for subscribers whose mailbox is full
+    /// and lets senders [wait](crate::mailbox::Mailbox::wait). The future is ready when the last
+    /// one has received the message, so the slowest subscriber sets the pace: messages of a
+    /// publisher that awaits each before the next arrive in order.
     ///
-    /// In a future that [holds](crate::Context::hold) its actor, a subscriber that could only take the message
-    /// after that actor has gone on misses it ([`SendError::Cycle`](crate::actor::SendError::Cycle)).
+    /// In a future that [holds](crate::Context::hold) its actor, a subscriber that could only take
+    /// the message after that actor has continued misses it
+    /// ([`SendError::Cycle`](crate::actor::SendError::Cycle)).
     pub fn publish_async(&self, message: M) -> impl Future<Output = Published> + Send + use<M> {
         let this = self.clone();
         let mut begun = Some(message);
@@ -215,10 +218,11 @@ impl<M: Clone + Send + 'static> Topic<M> {
         })
     }
 
-    /// As [`publish_async`](Self::publish_async); blocks the calling thread meanwhile.
+    /// Publishes like [`publish_async`](Self::publish_async), and blocks the calling thread
+    /// meanwhile.
     ///
     /// # Panics
-    /// If it would have to wait in a behaviour, a handler or a future.
+    /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn publish_blocking(&self, message: M) -> Published {
         let instead = "use `publish`, or `publish_async` in a future";
@@ -255,16 +259,16 @@ impl<M: Clone + Send + 'static> Topic<M> {
         taken
     }
 
-    /// Whether there are subscribers: others may come and go any time.
+    /// Returns whether there are subscribers: this may change at any time.
     #[inline]
     pub fn is_listened_to(&self) -> bool {
-        // ORDERING: Relaxed. A hint; who has subscribed before, as far as the caller can know, is seen.
+        // ORDERING: Relaxed. A hint; a subscription that happens before the call is seen.
         self.0.listening.load(Ordering::Relaxed) > 0
     }
 
-    /// How many subscribers there are.
+    /// Returns the number of subscribers.
     pub fn subscribers(&self) -> usize {
-        // ORDERING: Relaxed. As above.
+        // ORDERING: Relaxed. See `is_listened_to`.
         self.0.listening.load(Ordering::Relaxed)
     }
 
@@ -285,7 +289,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
         Subscription::new(Arc::downgrade(&topic), id)
     }
 
-    /// Returns what removes a subscriber, if the topic still exists then.
+    /// Returns a closure that removes a subscriber, if the topic still exists then.
     pub(crate) fn leaving(&self, id: u64) -> impl FnOnce() + Send + use<M> {
         let topic = Arc::downgrade(&self.0);
         move || {
@@ -300,12 +304,13 @@ impl<M: Clone + Send + 'static> Topic<M> {
         self.0.unsubscribe(id);
     }
 
-    /// Returns whether the subscriber has taken the message.
+    /// Returns whether the subscriber took the message.
     fn deliver(&self, to: &Subscriber<M>, message: impl FnOnce() -> Option<M>) -> bool {
         matches!(self.deliver_one(to, false, message), Delivery::Taken)
     }
 
-    /// Gives a subscriber the message; later, if it is patient and there is no room.
+    /// Delivers the message to a subscriber; later, if the subscriber lets senders wait and there
+    /// is no room.
     fn deliver_one(
         &self,
         to: &Subscriber<M>,
@@ -336,7 +341,7 @@ impl Published {
 /// Returns the number of a new subscriber.
 pub(crate) fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    // ORDERING: Relaxed. Distinct, and rising for each thread.
+    // ORDERING: Relaxed. The numbers are distinct, and increase for each thread.
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
@@ -357,7 +362,8 @@ impl<M: 'static> Channel<M> {
         Arc::clone(snapshot.get_or_insert_with(|| all.values().cloned().collect()))
     }
 
-    /// What is removed is to be returned, so that it is dropped without the lock: it may be foreign.
+    /// The change must return what it removes, so that it is dropped without the lock: its
+    /// destructor may be user code.
     fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Arc<Subscriber<M>>>) -> T) {
         let before = {
             let mut list = self.subscribers.write();
@@ -398,7 +404,7 @@ impl<M: 'static> Eq for Topic<M> {}
 
 impl<M: 'static> fmt::Debug for Topic<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // ORDERING: Relaxed. For people.
+        // ORDERING: Relaxed. Only displayed.
         let listening = self.0.listening.load(Ordering::Relaxed);
         write!(f, "Topic<{}>({listening} subscribers)", std::any::type_name::<M>())
     }

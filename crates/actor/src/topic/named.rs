@@ -1,4 +1,4 @@
-//! Topics with a name.
+//! Named topics.
 
 use std::any::{Any, type_name};
 use std::collections::HashMap;
@@ -10,8 +10,9 @@ use super::Topic;
 use crate::lookup_error::LookupError;
 use crate::service::Service;
 
-/// The topic of that name in the current runtime and the others of its group: it is made when it is first asked
-/// for, and stays until [`Registry::forget_topic`](crate::registry::Registry::forget_topic).
+/// Returns the topic with this name in the current runtime and the others of its group. It is
+/// created on first use, and stays until
+/// [`Registry::forget_topic`](crate::registry::Registry::forget_topic).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -24,7 +25,7 @@ use crate::service::Service;
 /// ```
 ///
 /// # Errors
-/// The topic is one of messages of another type.
+/// Fails if the topic has messages of another type.
 pub fn topic<M: Clone + Send + 'static>(name: &str) -> Result<Topic<M>, LookupError> {
     Named::current().get(name)
 }
@@ -58,7 +59,7 @@ impl Named {
 
     /// Returns whether there was one.
     pub(crate) fn forget(&self, name: &str) -> bool {
-        // Its subscribers' closures may go with it, so not under the lock.
+        // Dropped without the lock: its subscribers' closures may be dropped with it.
         let entry = self.0.lock().remove(name);
         entry.is_some()
     }

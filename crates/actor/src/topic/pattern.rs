@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Which paths a subscriber is interested in.
+/// The paths that a subscriber wants.
 pub(crate) struct Pattern {
     steps: Box<[Step]>,
-    /// It ends in `**`.
+    /// Whether it ends in `**`.
     and_below: bool,
 }
 
@@ -14,7 +14,7 @@ enum Step {
     Any,
 }
 
-/// A pattern that stands for no path.
+/// A pattern that can match no path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadPattern {
@@ -26,7 +26,7 @@ pub struct BadPattern {
 
 impl fmt::Display for BadPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the pattern {:?} fits no path: {}", self.pattern, self.why)
+        write!(f, "the pattern {:?} matches no path: {}", self.pattern, self.why)
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
             ("**", "whatever/there/is", true),
         ];
         for (pattern, path, fits) in cases {
-            let parsed = Pattern::parse(pattern).expect("a good pattern");
+            let parsed = Pattern::parse(pattern).expect("a valid pattern");
             assert_eq!(parsed.fits(path), fits, "{pattern} and {path}");
         }
     }

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Weak;
 
-/// A topic of any type, to unsubscribe from.
+/// A topic of any type, for unsubscribing.
 pub(super) trait Unsubscribe: Send + Sync {
     fn unsubscribe(&self, id: u64);
 }
 
 /// A subscription; it ends when this is dropped.
 ///
-/// A message that another thread is publishing at that moment may still come.
+/// A message that another thread is publishing at that moment may still arrive.
 #[must_use = "the subscription ends when this is dropped; `keep` lets it go on"]
 pub struct Subscription {
     to: Weak<dyn Unsubscribe>,
@@ -22,12 +22,12 @@ impl Subscription {
         Self { to, id }
     }
 
-    /// Ends it: what dropping does.
+    /// Ends the subscription, like dropping it.
     pub fn cancel(self) {
         drop(self);
     }
 
-    /// Lets it go on for as long as the topic and the subscriber exist.
+    /// Keeps the subscription for as long as the topic and the subscriber exist.
     pub fn keep(mut self) {
         self.to = Weak::<Nothing>::new();
     }

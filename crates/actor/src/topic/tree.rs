@@ -5,10 +5,11 @@ use std::fmt;
 use super::pattern::Pattern;
 use super::{BadPattern, Subscription, Topic, to_closure};
 
-/// Topics whose names are paths, like `house/kitchen/heat`; one subscribes to patterns of them.
+/// Topics whose names are paths, like `house/kitchen/heat`, with subscriptions to patterns of
+/// paths.
 ///
-/// In a pattern `*` stands for one step of the path, and `**`, which can only come last, for any
-/// number of them. Clones are the same tree.
+/// In a pattern `*` matches one step of the path, and `**`, which can only come last, any number of
+/// them. Clones are the same tree.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -22,24 +23,24 @@ use super::{BadPattern, Subscription, Topic, to_closure};
 /// # Ok::<(), coact::pubsub::BadPattern>(())
 /// ```
 ///
-/// The order is that of a [`Topic`]: each subscriber sees what one publisher has published, to
-/// whatever path, in that order.
+/// The order is that of a [`Topic`]: each subscriber sees the messages of one publisher, on
+/// whatever path, in the order of publication.
 ///
-/// **Cost.** As a topic's, and each subscription's pattern is compared with the path of each
-/// message.
+/// **Cost.** That of a topic, plus one comparison of each subscription's pattern with the path of
+/// each message.
 pub struct TopicTree<M: 'static>(Topic<M>);
 
 impl<M: Clone + Send + 'static> TopicTree<M> {
-    /// A tree without subscribers.
+    /// Creates a tree without subscribers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has a closure called with the messages whose paths fit the pattern: as
+    /// Calls a closure with the messages whose paths match the pattern: see
     /// [`Topic::subscribe_fn`].
     ///
     /// # Errors
-    /// The pattern fits no path.
+    /// Fails if the pattern can match no path.
     pub fn subscribe_fn(
         &self,
         pattern: &str,
@@ -48,12 +49,12 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
         Ok(self.0.enter(Some(Pattern::parse(pattern)?), to_closure(call)))
     }
 
-    /// The topic with all subscribers, and their patterns.
+    /// Returns the topic of all subscribers, with their patterns.
     pub(crate) fn topic(&self) -> &Topic<M> {
         &self.0
     }
 
-    /// Publishes a message to a path; returns how many subscribers have got it.
+    /// Publishes a message to a path; returns how many subscribers received it.
     pub fn publish(&self, path: &str, message: M) -> usize {
         let concerned = |pattern: &Pattern| pattern.fits(path);
         self.0.publish_where(|other| other.pattern.as_ref().is_some_and(concerned), || message)
