@@ -1,4 +1,4 @@
-//! Pools: as many actors of one kind as are needed.
+//! Pools: a variable number of actors of one kind.
 
 use std::fmt;
 use std::future::Future;
@@ -25,10 +25,10 @@ use crate::waiting::{self, Candidate, Candidates, Changes, Patient, Reserve};
 
 /// Actors of one kind behind one address. Clones are the same pool.
 ///
-/// Each message goes to one member, as with a [`Router`](crate::routing::Router). A member that panics gets a
-/// new state and goes on with the messages that it has; the message in which it panicked is lost, and
-/// an ask fails. The pool can be [resized](Self::resize) at any time. When its last clone is dropped,
-/// the members handle the messages that they have, and end.
+/// Each message goes to one member, as with a [`Router`](crate::routing::Router). A member that
+/// panics continues with a new state and the messages that it has; the message in which it panicked
+/// is lost, and an ask fails. The pool can be [resized](Self::resize) at any time. When its last
+/// clone is dropped, the members handle the messages that they have, and end.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -56,13 +56,13 @@ struct Inner<A: Actor> {
     id: ActorId,
     make: Arc<Make<A>>,
     host: Host,
-    /// Where it was made: where hosts are found, also by those who resize it elsewhere.
+    /// The runtime of creation: hosts are found there, even if the pool is resized elsewhere.
     home: RuntimeHandle,
     each: Option<Box<Each<A>>>,
     limit: Intensity,
     members: Routees<Addr<A>>,
-    /// How many members there are to be. Looked at under the lock of the members, and set before
-    /// it is taken, so of two who resize at once the one that comes last is followed.
+    /// The target number of members. Set before the lock of the members is taken and read under it,
+    /// so of two concurrent resizes the last one takes effect.
     size: AtomicUsize,
 }
 
@@ -71,7 +71,7 @@ type Make<A> = dyn Fn() -> A + Send + Sync;
 type Each<A> = dyn Fn(Spawn<A>) -> Spawn<A> + Send + Sync;
 
 /// Settings for a [`Pool`].
-#[must_use = "there is no pool before `spawn` is called"]
+#[must_use = "no pool exists until `spawn` is called"]
 pub struct PoolBuilder<A: Actor> {
     make: Arc<Make<A>>,
     size: usize,
@@ -82,24 +82,24 @@ pub struct PoolBuilder<A: Actor> {
 }
 
 impl<A: SendActor> PoolBuilder<A> {
-    /// How many members (1 by default).
+    /// Sets the number of members (1 by default).
     pub fn size(self, size: usize) -> Self {
         Self { size, ..self }
     }
 
-    /// How a member is chosen (in turn by default).
+    /// Sets how a member is chosen (in turn by default).
     pub fn strategy(self, strategy: Routing) -> Self {
         Self { strategy, ..self }
     }
 
-    /// Where the members run (by default on the current runtime): see [`Host`]. Each gets a thread of its
-    /// own if it is to be detached.
+    /// Sets where the members run (by default on the current runtime): see [`Host`]. If detached,
+    /// each has a thread of its own.
     pub fn on(self, host: impl Into<Host>) -> Self {
         Self { host: host.into(), ..self }
     }
 
-    /// Settings for each member when it is spawned: whatever [`actor`](actor()) has, but for the closure of a
-    /// [restart](Spawn::restartable), which is the pool's.
+    /// Sets up each member when it is spawned: with any setting of [`actor`](actor()) except the
+    /// closure of a [restart](Spawn::restartable), which is the pool's.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -123,9 +123,9 @@ impl<A: SendActor> PoolBuilder<A> {
         Self { each: Some(Box::new(settings)), ..self }
     }
 
-    /// How often a member may restart within a time (10 times in 10 seconds by default). One that
-    /// panics once more ends, with the panic as its reason, and is taken out of the pool; the next
-    /// [`resize`](Pool::resize) fills its place.
+    /// Sets how often a member may restart within a time (10 times in 10 seconds by default). A
+    /// member that panics once more ends, with the panic as its reason, and is removed from the
+    /// pool; the next [`resize`](Pool::resize) replaces it.
     pub fn intensity(self, restarts: u32, within: Duration) -> Self {
         Self { limit: Intensity::new(restarts, within), ..self }
     }
@@ -133,7 +133,8 @@ impl<A: SendActor> PoolBuilder<A> {
     /// Spawns the members.
     ///
     /// # Panics
-    /// If making a member's state panics, or its [settings](Self::each), or [`Spawn::spawn`] with these.
+    /// Panics if creating a member's state panics, or its [settings](Self::each) do, or
+    /// [`Spawn::spawn`] does with these.
     pub fn spawn(self) -> Pool<A> {
         let Self { make, size, strategy, host, each, limit } = self;
         let (id, home) = (ActorId::next(), RuntimeHandle::current());
@@ -147,16 +148,16 @@ impl<A: SendActor> PoolBuilder<A> {
 }
 
 impl<A: SendActor> Pool<A> {
-    /// A pool of so many members that take turns. The closure makes the state of each, now and after
-    /// a panic.
+    /// Creates a pool of this many members that take turns. The closure makes the state of each,
+    /// now and after a panic.
     ///
     /// # Panics
-    /// If the closure panics now. Later that ends the member.
+    /// Panics if the closure panics now. Later, such a panic ends the member.
     pub fn new(size: usize, make: impl Fn() -> A + Send + Sync + 'static) -> Self {
         Self::builder(make).size(size).spawn()
     }
 
-    /// A pool with other settings.
+    /// Returns a builder for a pool with other settings.
     pub fn builder(make: impl Fn() -> A + Send + Sync + 'static) -> PoolBuilder<A> {
         PoolBuilder {
             make: Arc::new(make),
@@ -168,17 +169,17 @@ impl<A: SendActor> Pool<A> {
         }
     }
 
-    /// Makes the pool larger or smaller. New members take messages from now on. The youngest members
-    /// go first: they get no new messages, handle those that they have, and end (unless somebody
-    /// else has their address). No message is lost.
+    /// Makes the pool larger or smaller. New members take messages from now on. The youngest
+    /// members leave first: they receive no new messages, handle those that they have, and end
+    /// (unless another owner has their address). No message is lost.
     ///
     /// # Panics
-    /// If making a member's state panics; the pool then has the members made so far.
+    /// Panics if creating a member's state panics; the pool then has the members created so far.
     pub fn resize(&self, size: usize) {
-        // ORDERING: Relaxed, all. The size is read where the list of the members is locked, which is after
-        // this: whoever locks it later sees this size, or a later one.
+        // ORDERING: Relaxed, all. The size is read where the list of the members is locked, which
+        // is after this: a thread that locks it later sees this size, or a later one.
         self.0.size.store(size, Ordering::Relaxed);
-        // A message that is on its way to one of those who go keeps its address until it is sent.
+        // A message on its way to a member that leaves keeps the address until it is sent.
         self.0.members.truncate(|| self.0.size.load(Ordering::Relaxed));
         self.fill();
     }
@@ -186,11 +187,13 @@ impl<A: SendActor> Pool<A> {
     fn fill(&self) {
         let inner = &self.0;
         inner.members.prune();
-        // ORDERING: Relaxed, both. The first is a hint, the second is read under the lock: see `resize`.
+        // ORDERING: Relaxed, both. The first is a hint, the second is read under the lock: see
+        // `resize`.
         while inner.members.len() < inner.size.load(Ordering::Relaxed) {
             let member = self.member();
             let place = |taken| taken < inner.size.load(Ordering::Relaxed);
-            // One that ends is found so when it is looked for: there are never more than there are to be.
+            // A member that has ended is discovered when it is used: there are never more members
+            // than the target.
             inner.members.add_if(member.id(), member, None, place);
         }
     }
@@ -205,12 +208,12 @@ impl<A: SendActor> Pool<A> {
         member.restartable(move || make()).restarts_itself(self.0.limit.clone()).spawn()
     }
 
-    /// How many members live.
+    /// Returns how many members are alive.
     pub fn size(&self) -> usize {
         self.0.members.living().len()
     }
 
-    /// The members that live, the oldest first.
+    /// Returns the members that are alive, the oldest first.
     pub fn members(&self) -> Vec<Addr<A>> {
         self.0.members.living()
     }
@@ -218,7 +221,7 @@ impl<A: SendActor> Pool<A> {
     /// Sends a message to a member.
     ///
     /// # Errors
-    /// Gives the message back if there is no member, or none that has room for it.
+    /// Returns the message if there is no member, or none that has room for it.
     pub fn send<M>(&self, message: M) -> Result<(), RouteError<M>>
     where
         M: MessageTo<A>,
@@ -226,7 +229,7 @@ impl<A: SendActor> Pool<A> {
         self.0.members.send(message, None, None)
     }
 
-    /// Asks a member, as [`Router::ask`](crate::routing::Router::ask) asks a routee.
+    /// Asks a member: see [`Router::ask`](crate::routing::Router::ask).
     pub fn ask<M>(&self, message: M) -> Ask<M::Reply>
     where
         M: MessageTo<A>,
@@ -234,9 +237,9 @@ impl<A: SendActor> Pool<A> {
         router::answered(self.0.members.ask(message, None, None)).0
     }
 
-    /// Sends a message to a member; if all are full, the future waits for the first that has room, of those
-    /// whose policy is to [wait](crate::mailbox::Mailbox::wait). Members have a bound if they are
-    /// [given one](PoolBuilder::each).
+    /// Sends a message to a member; if all are full, the future waits for the first that has room,
+    /// among those whose policy is to [wait](crate::mailbox::Mailbox::wait). Members are bounded if
+    /// their [settings](PoolBuilder::each) say so.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -262,7 +265,7 @@ impl<A: SendActor> Pool<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`send`](Self::send), and [`RouteError::Cycle`].
+    /// Fails like [`send`](Self::send), or with [`RouteError::Cycle`].
     pub fn send_async<M>(
         &self,
         message: M,
@@ -274,10 +277,11 @@ impl<A: SendActor> Pool<A> {
         async move { waiting::send(this, message).await.map_err(RouteError::from_send_error) }
     }
 
-    /// Asks a member: as [`send_async`](Self::send_async), and then the future waits for the answer.
+    /// Asks a member: waits for room like [`send_async`](Self::send_async), and then for the
+    /// answer.
     ///
     /// # Errors
-    /// [`AskError`] says why there is no answer.
+    /// Returns an [`AskError`] that says why there is no answer.
     pub fn ask_async<M>(
         &self,
         message: M,
@@ -288,13 +292,13 @@ impl<A: SendActor> Pool<A> {
         waiting::ask(self.clone(), message)
     }
 
-    /// As [`send_async`](Self::send_async); blocks the calling thread meanwhile.
+    /// Sends like [`send_async`](Self::send_async), and blocks the calling thread meanwhile.
     ///
     /// # Errors
-    /// As there.
+    /// See [`send_async`](Self::send_async).
     ///
     /// # Panics
-    /// If it would have to wait in a behaviour, a handler or a future.
+    /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking<M>(&self, message: M) -> Result<(), RouteError<M>>
     where
@@ -307,7 +311,7 @@ impl<A: SendActor> Pool<A> {
     /// [`Router::consistent_hash`](crate::routing::Router::consistent_hash).
     ///
     /// # Errors
-    /// As [`send`](Self::send).
+    /// Fails like [`send`](Self::send).
     pub fn send_by<M>(&self, key: &impl Hash, message: M) -> Result<(), RouteError<M>>
     where
         M: MessageTo<A>,
@@ -324,13 +328,14 @@ impl<A: SendActor> Pool<A> {
         router::answered(self.0.members.ask(message, Some(router::hash_of(key)), None)).0
     }
 
-    /// Sends a message to all members; returns to how many.
+    /// Sends a message to all members; returns how many received it.
     ///
     /// # Errors
-    /// Gives the message back if nobody could take it.
+    /// Returns the message if no member could take it.
     ///
     /// # Panics
-    /// If the message's `clone` does: those before have theirs, and the others none.
+    /// Panics if the message's `clone` does: the members before have received theirs, and the
+    /// others none.
     pub fn broadcast<M>(&self, message: M) -> Result<usize, RouteError<M>>
     where
         M: MessageTo<A> + Clone,
@@ -341,7 +346,7 @@ impl<A: SendActor> Pool<A> {
     /// Asks all members; the first answer counts.
     ///
     /// # Panics
-    /// As [`broadcast`](Self::broadcast); nobody's answer is waited for then.
+    /// See [`broadcast`](Self::broadcast); no answer is awaited then.
     pub fn scatter<M>(&self, message: M) -> Scatter<M::Reply>
     where
         M: MessageTo<A> + Clone,
@@ -349,7 +354,7 @@ impl<A: SendActor> Pool<A> {
         self.0.members.scatter(message)
     }
 
-    /// The pool as a recipient: for routers, and for topics.
+    /// Returns the pool as a recipient: for routers, and for topics.
     pub fn recipient<M>(&self) -> Recipient<M>
     where
         M: MessageTo<A>,

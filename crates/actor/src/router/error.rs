@@ -1,4 +1,4 @@
-//! What can go wrong with routing.
+//! Errors of routing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use crate::cycle::AskCycle;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 
-/// A message that no routee has taken; it is given back.
+/// A message that no routee has taken; the error returns it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RouteError<M> {
     /// There is no routee, or all have ended.
     NoRoutee(M),
-    /// The mailboxes of those that could have taken it are full.
+    /// The mailboxes of all routees that could have taken it are full.
     Full(M),
     /// There could never have been room: see [`SendError::Cycle`].
     Cycle(M, Arc<AskCycle>),
 }
 
 impl<M> RouteError<M> {
-    /// The message.
+    /// Returns the message.
     pub fn into_message(self) -> M {
         match self {
             RouteError::NoRoutee(message)
@@ -49,13 +49,10 @@ impl<M> RouteError<M> {
 impl<M> fmt::Display for RouteError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            RouteError::NoRoutee(_) => "there is no actor to route to: the message is given back",
-            RouteError::Full(_) => "the mailboxes are full: the message is given back",
+            RouteError::NoRoutee(_) => "there is no actor to route to: the message is returned",
+            RouteError::Full(_) => "the mailboxes are full: the message is returned",
             RouteError::Cycle(_, circle) => {
-                return write!(
-                    f,
-                    "room for the message would have been waited for for ever: {circle}"
-                );
+                return write!(f, "there would never have been room for the message: {circle}");
             }
         })
     }
@@ -74,20 +71,20 @@ impl<M> fmt::Debug for RouteError<M> {
 
 impl<M> std::error::Error for RouteError<M> {}
 
-/// Of all who were asked, nobody has answered.
+/// None of the asked actors has answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoAnswer {
-    /// Why not, for each who was asked, in the order in which they failed.
+    /// The reasons, one per asked actor, in the order in which the asks failed.
     pub reasons: Vec<(ActorId, AskError)>,
 }
 
 impl fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.reasons.is_empty() {
-            return f.write_str("there was nobody to ask");
+            return f.write_str("there were no actors to ask");
         }
-        f.write_str("nobody has answered")?;
+        f.write_str("no actor has answered")?;
         self.reasons.iter().try_for_each(|(actor, why)| write!(f, "; {actor}: {why}"))
     }
 }

@@ -30,13 +30,13 @@ pub(crate) use routees::Routees;
 pub use scatter::Scatter;
 pub use strategy::Routing;
 
-/// Passes each message on to one of several actors, its *routees*; or to all of them. Clones are the
+/// Passes each message to one of several actors, its *routees*, or to all of them. Clones are the
 /// same router.
 ///
-/// It is no actor: choosing happens on the sender's thread, and the message goes straight to the
-/// chosen one. So messages of one sender that go to the same routee arrive in order, and those that go
-/// to different ones are not ordered. A routee that has ended is passed over and forgotten; one whose
-/// bounded mailbox refuses is passed over.
+/// A router is not an actor: the choice happens on the sender's thread, and the message goes
+/// directly to the chosen routee. So messages of one sender to the same routee arrive in order, and
+/// those to different ones are not ordered. A routee that has ended is skipped and removed; one
+/// whose bounded mailbox refuses is skipped.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -58,8 +58,8 @@ pub use strategy::Routing;
 /// assert_eq!(router.ask(Number(12)).wait(), Ok(144));
 /// ```
 ///
-/// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`, and
-/// the send. Routees come and go in constant time, however many there are; each is
+/// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`,
+/// and the send. Adding or removing a routee takes constant time, however many there are; each is
 /// [monitored](crate::Addr::on_down).
 pub struct Router<M: Message>(Arc<Inner<M>>);
 
@@ -70,22 +70,22 @@ struct Inner<M: Message> {
     key: Option<Key<M>>,
 }
 
-/// What of a message decides where it goes.
+/// The part of a message that decides where it goes.
 type Key<M> = Box<dyn Fn(&M) -> u64 + Send + Sync>;
 
 impl<M: Message> Router<M> {
-    /// A router without routees.
+    /// Creates a router without routees.
     pub fn new(strategy: Routing) -> Self {
         Self::with(strategy, None)
     }
 
-    /// A router that sends messages with the same key to the same routee, as long as it lives. When
-    /// a routee comes or goes, only the keys move that it gets or had.
+    /// Creates a router that sends messages with the same key to the same routee, as long as that
+    /// is alive. When a routee is added or removed, only the keys of this routee move.
     ///
     /// The algorithm is rendezvous hashing (D. G. Thaler and C. V. Ravishankar, *Using name-based
-    /// mappings to increase hit rates*, IEEE/ACM Transactions on Networking 6(1), 1998): of all
-    /// routees the one whose identity, hashed with the key, gives the highest number. So it costs a
-    /// few multiplications for each routee. A routee whose mailbox is full is not passed over.
+    /// mappings to increase hit rates*, IEEE/ACM Transactions on Networking 6(1), 1998): it selects
+    /// the routee whose identity, hashed with the key, yields the highest number. So it costs a few
+    /// multiplications per routee. A routee whose mailbox is full is not skipped.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -109,10 +109,12 @@ impl<M: Message> Router<M> {
         Self(Arc::new(Inner { id: ActorId::next(), routees, key }))
     }
 
-    /// Adds a routee, whose actor the router keeps alive. Returns false if it is one already, or has ended.
+    /// Adds a routee, whose actor the router keeps alive. Returns false if it already is one, or
+    /// has ended.
     ///
-    /// A routee may be a router. A message that has come through 32 of them, or through the same one before, is taken
-    /// no further by that one: it is passed over, like a routee that has ended.
+    /// A routee may be a router. A router passes no further a message that has come through 32
+    /// routers, or through this one before: for such a message it is skipped, like a routee that
+    /// has ended.
     pub fn add(&self, routee: impl Into<Recipient<M>>) -> bool {
         let routee = routee.into();
         if routee.has_ended() {
@@ -128,13 +130,13 @@ impl<M: Message> Router<M> {
         self.0.routees.add(id, routee, watch)
     }
 
-    /// Takes a routee out; returns whether it was one. A message that is being routed at that moment
+    /// Removes a routee; returns whether it was one. A message that is being routed at that moment
     /// may still go to it.
     pub fn remove(&self, routee: ActorId) -> bool {
         self.0.routees.remove(routee)
     }
 
-    /// The routees that have not ended.
+    /// Returns the routees that have not ended.
     pub fn routees(&self) -> Vec<Recipient<M>> {
         self.0.routees.living()
     }
@@ -142,28 +144,30 @@ impl<M: Message> Router<M> {
     /// Sends a message to one of the routees.
     ///
     /// # Errors
-    /// Gives the message back if there is no routee, or none that has room for it.
+    /// Returns the message if there is no routee, or none that has room for it.
     pub fn send(&self, message: M) -> Result<(), RouteError<M>> {
         let key = self.key_of(&message);
         self.0.routees.send(message, key, None)
     }
 
-    /// Asks one of the routees, as [`Addr::ask`](crate::Addr::ask) asks an actor. The ask fails at once with
-    /// [`Stopped`](AskError::Stopped), for the reason [`NoActor`](ExitReason::NoActor), if there is no routee, and with
-    /// [`Full`](AskError::Full) if none has room.
+    /// Asks one of the routees: see [`Addr::ask`](crate::Addr::ask). The ask fails immediately with
+    /// [`Stopped`](AskError::Stopped), for the reason [`NoActor`](ExitReason::NoActor), if there is
+    /// no routee, and with [`Full`](AskError::Full) if none has room.
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         let key = self.key_of(&message);
         answered(self.0.routees.ask(message, key, None)).0
     }
 
-    /// Sends a message to one of the routees; if all are full, the future waits for the first that has room, of
-    /// those whose policy is to [wait](crate::mailbox::Mailbox::wait). A router with keys waits for the routee of the
-    /// message's key. Routees that come meanwhile count, and those that go do not any more.
+    /// Sends a message to one of the routees; if all are full, the future waits for the first that
+    /// has room, among those whose policy is to [wait](crate::mailbox::Mailbox::wait). A router
+    /// with keys waits for the routee of the message's key. Routees added meanwhile count, and
+    /// removed ones no longer do.
     ///
-    /// Who waits is served in the order of each mailbox. A message waits at no routee that is a router with keys.
+    /// Waiting senders are served in the order of each mailbox. A message does not wait at a routee
+    /// that is a router with keys.
     ///
     /// # Errors
-    /// As [`send`](Self::send), and [`RouteError::Cycle`].
+    /// Fails like [`send`](Self::send), or with [`RouteError::Cycle`].
     pub fn send_async(
         &self,
         message: M,
@@ -172,10 +176,11 @@ impl<M: Message> Router<M> {
         async move { waiting::send(this, message).await.map_err(RouteError::from_send_error) }
     }
 
-    /// Asks one of the routees: as [`send_async`](Self::send_async), and then the future waits for the answer.
+    /// Asks one of the routees: waits for room like [`send_async`](Self::send_async), and then for
+    /// the answer.
     ///
     /// # Errors
-    /// [`AskError`] says why there is no answer.
+    /// Returns an [`AskError`] that says why there is no answer.
     pub fn ask_async(
         &self,
         message: M,
@@ -183,26 +188,27 @@ impl<M: Message> Router<M> {
         waiting::ask(self.clone(), message)
     }
 
-    /// As [`send_async`](Self::send_async); blocks the calling thread meanwhile.
+    /// Sends like [`send_async`](Self::send_async), and blocks the calling thread meanwhile.
     ///
     /// # Errors
-    /// As there.
+    /// See [`send_async`](Self::send_async).
     ///
     /// # Panics
-    /// If it would have to wait in a behaviour, a handler or a future.
+    /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), RouteError<M>> {
         park::block_on_room(waiting::SEND, self.send_async(message))
     }
 
-    /// Sends a message to all routees; returns to how many. The last one gets the message itself,
-    /// the others clones.
+    /// Sends a message to all routees; returns how many received it. The last one receives the
+    /// message itself, the others clones.
     ///
     /// # Errors
-    /// Gives the message back if nobody could take it.
+    /// Returns the message if no routee could take it.
     ///
     /// # Panics
-    /// If the message's `clone` does: those before have theirs, and the others none.
+    /// Panics if the message's `clone` does: the routees before have received theirs, and the
+    /// others none.
     pub fn broadcast(&self, message: M) -> Result<usize, RouteError<M>>
     where
         M: Clone,
@@ -231,7 +237,7 @@ impl<M: Message> Router<M> {
     /// ```
     ///
     /// # Panics
-    /// As [`broadcast`](Self::broadcast); nobody's answer is waited for then.
+    /// See [`broadcast`](Self::broadcast); no answer is awaited then.
     pub fn scatter(&self, message: M) -> Scatter<M::Reply>
     where
         M: Clone,
@@ -239,8 +245,9 @@ impl<M: Message> Router<M> {
         self.0.routees.scatter(message)
     }
 
-    /// The router as a recipient: for other routers, and for topics. To these it is one: also of a
-    /// [broadcast](Self::broadcast) it passes one message on, to the routee of its choice.
+    /// Returns the router as a recipient: for other routers, and for topics. To these it is a
+    /// single recipient: even of a [broadcast](Self::broadcast) it passes on one message, to the
+    /// routee of its choice.
     pub fn recipient(&self) -> Recipient<M> {
         Recipient::of(Arc::new(self.clone()))
     }
@@ -250,7 +257,7 @@ impl<M: Message> Router<M> {
     }
 }
 
-/// The same in the whole process, and in all processes of the same build.
+/// Returns a hash that is the same in the whole process, and in all processes of the same build.
 pub(crate) fn hash_of(key: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
@@ -323,7 +330,7 @@ impl<M: Message> Takes<M> for Router<M> {
 
     fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
         let _passing = Passing::enter(self.0.id)?;
-        // To wait with any other routee than that of the key would be wrong.
+        // Waiting with another routee than that of the key would be wrong.
         let key = match (message, &self.0.key) {
             (Some(message), Some(_)) => self.key_of(message),
             (None, Some(_)) => return None,
@@ -346,17 +353,18 @@ impl<M: Message> Takes<M> for Router<M> {
     }
 }
 
-/// The routers that a message passes on this thread, each the routee of the one before; and those that have refused it.
+/// The routers that a message passes on this thread, each a routee of the one before; and those
+/// that have refused it.
 #[derive(Default)]
 struct Path {
     passed: RefCell<Vec<ActorId>>,
     refused: RefCell<Vec<ActorId>>,
 }
 
-/// The time that one of them takes.
+/// Keeps a router on the path while it routes.
 struct Passing(Rc<Path>);
 
-/// How many routers may be routees of each other.
+/// The maximum number of routers that may be routees of each other.
 const MOST_NESTED: usize = 32;
 
 impl Passing {
@@ -373,7 +381,8 @@ impl Passing {
         Some(Self(path))
     }
 
-    /// Notes that the router has refused: it need not be tried again, by whatever way the message comes.
+    /// Notes that the router has refused: it need not be tried again, whatever way the message
+    /// reaches it.
     fn note<T, E>(&self, taken: Result<T, E>) -> Result<T, E> {
         if taken.is_err() {
             self.0.refused.borrow_mut().extend(self.0.passed.borrow().last());
@@ -392,7 +401,7 @@ impl Drop for Passing {
     }
 }
 
-/// An ask that was routed, or not, as recipients tell it.
+/// Converts an ask that was routed, or not, into the form of recipients.
 pub(crate) fn answered<M: Message>(
     asked: Result<Ask<M::Reply>, RouteError<M>>,
 ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {

@@ -1,4 +1,4 @@
-//! The actors behind a router or a pool, and how a message finds one.
+//! The actors behind a router or a pool, and the choice among them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::traits::MessageTo;
 use crate::waiting::{Candidate, Changes, Reserve};
 use crate::watch::Watch;
 
-/// What can stand behind a router.
+/// An actor, or other receiver, behind a router.
 pub(crate) trait Routed: Clone {
     fn has_ended(&self) -> bool;
 }
 
-/// What takes messages of a type.
+/// A routee that takes messages of a type.
 pub(crate) trait Target<M: Message>: Routed {
     fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
 
-    /// Gives the message back if it cannot be delivered; the ask says why.
+    /// Asks; returns the message if it cannot be delivered. The ask says why.
     fn ask(
         &self,
         message: M,
@@ -90,12 +90,12 @@ impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
 
 struct Routee<R> {
     id: ActorId,
-    /// Those that were added before have lower ones.
+    /// Increases with each routee added.
     number: u64,
     address: R,
-    /// Shared with all messages on their way, where they are to be counted.
+    /// Shared with all messages on their way, if they are counted.
     load: Option<Arc<()>>,
-    /// Takes it out when it has ended.
+    /// Removes the routee when it has ended.
     _watch: Option<Watch>,
 }
 
@@ -115,26 +115,26 @@ type Snapshot<R> = Arc<[Arc<Routee<R>>]>;
 
 /// The routees of a router or a pool.
 ///
-/// One comes or goes in constant time, and one is chosen under the lock; nothing is sent there, and
-/// nothing foreign dropped.
+/// Adding or removing one takes constant time, and the choice happens under the lock; under it
+/// nothing is sent, and no user value dropped.
 pub(crate) struct Routees<R> {
     turn: Turn,
     list: RwLock<List<R>>,
-    /// Tells those who wait for room that somebody has come or gone.
+    /// Notifies the senders that wait for room when a routee is added or removed.
     changes: Changes,
 }
 
 struct List<R> {
-    /// Where they take turns. When one goes, the last one gets its place.
+    /// The order of turns. When a routee is removed, the last one takes its index.
     places: Vec<Arc<Routee<R>>>,
     place_of: HashMap<ActorId, usize>,
     /// How many were ever added.
     added: u64,
-    /// Made when all are to be looked at, and kept until one comes or goes.
+    /// Created when all are needed, and kept until the next change.
     snapshot: Option<Snapshot<R>>,
 }
 
-/// A routee that has come or gone, and what was known before: to be dropped without the lock.
+/// A routee that was added or removed, and the previous snapshot: to be dropped without the lock.
 type Changed<R> = (Arc<Routee<R>>, Option<Snapshot<R>>);
 
 impl<R> List<R> {
@@ -179,12 +179,13 @@ impl<R: Routed> Routees<R> {
         known.unwrap_or_else(|| self.list.write().snapshot())
     }
 
-    /// Adds a routee, unless it is one. The watch is to [remove](Self::remove) it at its end.
+    /// Adds a routee, unless it is one already. The watch must [remove](Self::remove) it at its
+    /// end.
     pub(crate) fn add(&self, id: ActorId, address: R, watch: Option<Watch>) -> bool {
         self.add_if(id, address, watch, |_| true)
     }
 
-    /// As `add`, if there is a place beside so many.
+    /// Adds a routee like `add`, if there are fewer than the limit.
     pub(crate) fn add_if(
         &self,
         id: ActorId,
@@ -200,10 +201,10 @@ impl<R: Routed> Routees<R> {
             let is_free = !list.place_of.contains_key(&id) && place(list.places.len());
             new.take_if(|_| is_free).map(|new| list.add(new))
         };
-        // One that is not added, and the list before, are dropped without the lock.
+        // A routee that is not added, and the previous snapshot, are dropped without the lock.
         let Some((added, _)) = before else { return false };
         self.changes.tell();
-        // Its end may have been told before it was there.
+        // Its end may have been announced before it was added.
         if added.address.has_ended() {
             self.remove(id);
         }
@@ -218,14 +219,15 @@ impl<R: Routed> Routees<R> {
         removed.is_some()
     }
 
-    /// Takes one out that takes no messages, if that is for good: a router may have routees again.
+    /// Removes a routee that takes no messages, if that is permanent: a router may have routees
+    /// again.
     fn forget(&self, routee: &Routee<R>) {
         if routee.address.has_ended() {
             self.remove(routee.id);
         }
     }
 
-    /// Keeps so many, the oldest.
+    /// Keeps this many, the oldest.
     pub(crate) fn truncate(&self, size: impl FnOnce() -> usize) {
         let removed: Vec<_> = {
             let mut list = self.list.write();
@@ -244,7 +246,7 @@ impl<R: Routed> Routees<R> {
         &self.changes
     }
 
-    /// Those at whom a message may wait for room: all, or the one for its key.
+    /// Returns the routees at which a message may wait for room: all, or the one for its key.
     pub(crate) fn candidates<M: Message>(&self, key: Option<u64>) -> Vec<(ActorId, Candidate<M>)>
     where
         R: Target<M> + Send + 'static,
@@ -260,7 +262,7 @@ impl<R: Routed> Routees<R> {
         self.snapshot().iter().map(candidate).collect()
     }
 
-    /// Takes those out that have ended.
+    /// Removes those that have ended.
     pub(crate) fn prune(&self) {
         for routee in self.snapshot().iter() {
             if routee.address.has_ended() {
@@ -308,7 +310,7 @@ impl<R: Routed> Routees<R> {
         })
     }
 
-    /// Gives the message to the first who takes it.
+    /// Gives the message to the first routee that takes it.
     fn route<M: Message, T>(
         &self,
         message: M,
@@ -323,7 +325,7 @@ impl<R: Routed> Routees<R> {
         }
     }
 
-    /// The one whose turn it is, and its place.
+    /// Returns the routee whose turn it is, and its index.
     fn choose(&self, key: Option<u64>) -> (Option<Arc<Routee<R>>>, usize) {
         let list = self.list.read();
         let places = &list.places;
@@ -337,7 +339,7 @@ impl<R: Routed> Routees<R> {
         (places.get(at).cloned(), at)
     }
 
-    /// Gives the message to the first of the others who takes it.
+    /// Gives the message to the first of the others that takes it.
     #[cold]
     fn route_on<M: Message, T>(
         &self,
@@ -434,7 +436,7 @@ enum Position {
         start: usize,
         tried: usize,
     },
-    /// By how well they fit the key, best first; those from `above` on were tried.
+    /// By how well they match the key, best first; those from `above` on were tried.
     Ranked {
         key: u64,
         above: (u64, ActorId),

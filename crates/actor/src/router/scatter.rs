@@ -1,4 +1,4 @@
-//! Asking many, and taking the first answer.
+//! Asks of many actors, of which the first answer counts.
 
 use std::fmt;
 use std::future::Future;
@@ -15,10 +15,11 @@ use crate::id::ActorId;
 use crate::park::AWAIT;
 use crate::router::NoAnswer;
 
-/// Many asks of which the first answer counts: what [`Router::scatter`](crate::routing::Router::scatter)
-/// returns. The others are dropped then: [`Reply::is_wanted`](crate::actor::Reply::is_wanted) tells those
-/// who are still at it.
-#[must_use = "it does nothing unless it is awaited or waited for"]
+/// Many asks of which the first answer counts: what
+/// [`Router::scatter`](crate::routing::Router::scatter) returns. The others are dropped then;
+/// actors still working on an answer can check
+/// [`Reply::is_wanted`](crate::actor::Reply::is_wanted).
+#[must_use = "the answer is lost unless it is awaited or waited for"]
 pub struct Scatter<R: Send + 'static> {
     pending: Vec<(ActorId, Ask<R>)>,
     reasons: Vec<(ActorId, AskError)>,
@@ -35,7 +36,7 @@ impl<R: Send + 'static> Scatter<R> {
         self.pending.push((actor, ask));
     }
 
-    /// Fails each ask that has no answer when so much time has passed, counted from now.
+    /// Fails each ask that has no answer after this long, counted from now.
     pub fn timeout(mut self, duration: Duration) -> Self {
         let asks = take(&mut self.pending).into_iter();
         self.pending = asks.map(|(actor, ask)| (actor, ask.timeout(duration))).collect();
@@ -45,14 +46,14 @@ impl<R: Send + 'static> Scatter<R> {
     /// Blocks the calling thread until there is an answer.
     ///
     /// # Errors
-    /// Nobody has answered.
+    /// Fails if no actor has answered.
     ///
     /// # Panics
-    /// Inside of a behaviour, a handler or a future: see
+    /// Panics inside a behaviour, a handler or a future: see
     /// [`Promise::wait`](coact_core::Promise::wait).
     #[track_caller]
     pub fn wait(self) -> Result<R, NoAnswer> {
-        // A future that is cancelled at shutdown has nobody left to wait for.
+        // A future that is cancelled at shutdown has no actor left to wait for.
         let answer = spawn_future(self).wait_as("`Scatter::wait`", AWAIT, None);
         answer.unwrap_or_else(|_| Err(NoAnswer { reasons: Vec::new() }))
     }

@@ -1,4 +1,4 @@
-//! Who is next.
+//! Strategies: how the next routee is chosen.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,30 +8,33 @@ use crate::id::ActorId;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Routing {
-    /// One after the other. One atomic addition a message.
+    /// Each in turn. Costs one atomic addition per message.
     #[default]
     RoundRobin,
-    /// Any, all as likely; the same seed gives the same choices. One atomic addition a message.
+    /// At random, all equally likely; the same seed gives the same choices. Costs one atomic
+    /// addition per message.
     Random {
-        /// Where the choices begin.
+        /// The seed of the choices.
         seed: u64,
     },
     /// The one with the fewest messages that wait or are being handled, of those that came through
-    /// this router; of several the next one in turn. What others send to the routee is not seen, nor
-    /// what a bounded mailbox holds back.
+    /// this router; of several, the next one in turn. Messages that others send to the routee do
+    /// not count, nor do those that wait for room in a bounded mailbox.
     ///
-    /// Costs a look at each routee, two atomic operations more a message, and 8 bytes in it.
+    /// Costs a look at each routee, two more atomic operations per message, and 8 bytes in each
+    /// message.
     SmallestMailbox,
 }
 
-/// A strategy and how far it has come.
+/// A strategy and its position.
 pub(super) struct Turn {
     pub(super) strategy: Routing,
     next: AtomicU64,
 }
 
 /// The step of `splitmix64` (G. L. Steele, D. Lea and C. H. Flood, *Fast splittable pseudorandom
-/// number generators*, OOPSLA 2014), which makes good random numbers of numbers with this distance.
+/// number generators*, OOPSLA 2014), which turns numbers with this distance into good random
+/// numbers.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The mixing function of `splitmix64`.
@@ -47,16 +50,16 @@ impl Turn {
         Self { strategy, next: AtomicU64::new(first) }
     }
 
-    /// Where to begin, of so many; `load` tells how busy one is.
+    /// Returns the index at which to begin, of this many; `load` returns how busy one is.
     pub(super) fn start(&self, of: usize, load: impl Fn(usize) -> usize) -> usize {
         let size = of.max(1) as u64;
-        // ORDERING: Relaxed, both. A turn is each caller's own; which one it is matters to nobody else.
+        // ORDERING: Relaxed, both. The number need only be distinct, and publishes nothing.
         let in_turn = || self.next.fetch_add(1, Ordering::Relaxed) % size;
         let at = match self.strategy {
             Routing::RoundRobin => in_turn(),
             Routing::Random { .. } => {
                 let drawn = mix(self.next.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP));
-                // Into the range, with a bias of no account.
+                // Maps into the range, with a negligible bias.
                 ((u128::from(drawn) * u128::from(size)) >> 64) as u64
             }
             Routing::SmallestMailbox => {
@@ -69,7 +72,7 @@ impl Turn {
     }
 }
 
-/// How well an actor fits a key: the highest number wins.
+/// Returns how well an actor matches a key: the highest number wins.
 pub(super) fn weight(key: u64, actor: ActorId) -> (u64, ActorId) {
     (mix(key ^ mix(actor.get().wrapping_mul(STEP))), actor)
 }
@@ -105,7 +108,7 @@ mod tests {
         assert_eq!(turn.start(3, |at| [2, 1, 3][at]), 1);
         assert_eq!(turn.start(3, |_| 0), 1);
         assert_eq!(turn.start(3, |_| 0), 2);
-        assert_eq!(turn.start(0, |_| 0), 0, "nobody is there");
+        assert_eq!(turn.start(0, |_| 0), 0, "there are no routees");
     }
 
     #[test]
