@@ -66,7 +66,7 @@ fn of_two_that_want_a_name_one_gets_it_and_the_other_comes_back() {
         assert_eq!((&*refused.name, refused.holder), ("one", first.id()));
         assert_eq!(lookup::<Diary>("free"), Err(LookupError::Unknown));
         let message = panic_of(|| named("one"));
-        assert!(message.contains("has the name \"one\" already"), "{message}");
+        assert!(message.contains("already has the name \"one\""), "{message}");
         // What was refused can have another name, or try again.
         first.unregister("one");
         assert_eq!(lookup::<Diary>("one"), Err(LookupError::Unknown));

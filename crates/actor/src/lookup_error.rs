@@ -1,22 +1,22 @@
-//! What can go wrong with finding something by its name.
+//! Errors of lookups by name.
 
 use std::any::type_name;
 use std::fmt;
 
-/// There is no such actor.
+/// Why a lookup found no actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// Nobody has the name, or whoever had it has ended.
+    /// The name is unknown, or its actor has ended.
     Unknown,
-    /// What has the name is of another type.
+    /// The name belongs to something of another type.
     #[non_exhaustive]
     OtherType {
         /// The name, or the identity.
         name: Box<str>,
-        /// The type that was asked for.
+        /// The requested type.
         expected: &'static str,
-        /// The type that is there.
+        /// The actual type.
         found: &'static str,
     },
 }
@@ -30,7 +30,7 @@ impl LookupError {
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LookupError::Unknown => f.write_str("nobody has this name"),
+            LookupError::Unknown => f.write_str("no actor has this name"),
             LookupError::OtherType { name, expected, found } => {
                 write!(f, "{name:?} is a `{found}`, not a `{expected}`")
             }

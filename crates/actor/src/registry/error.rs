@@ -1,19 +1,19 @@
-//! What can go wrong with names.
+//! Errors of names.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::id::ActorId;
 
-/// Another actor has the name. What was to have it is given back.
+/// Another actor has the name. The error returns what claimed it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NameTaken<T = ()> {
     /// The name.
     pub name: Arc<str>,
-    /// Who has it.
+    /// The actor that has it.
     pub holder: ActorId,
-    /// What was to have it: for [`Spawn::try_spawn`](crate::actor::Spawn::try_spawn) the actor with its
+    /// What claimed it: for [`Spawn::try_spawn`](crate::actor::Spawn::try_spawn) the actor with its
     /// settings, for [`Tree::try_child`](crate::supervise::Tree::try_child) the child.
     pub unused: T,
 }
@@ -26,7 +26,7 @@ impl<T> NameTaken<T> {
 
 impl<T> fmt::Display for NameTaken<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "actor {} has the name {:?} already", self.holder, self.name)
+        write!(f, "actor {} already has the name {:?}", self.holder, self.name)
     }
 }
 
@@ -39,13 +39,13 @@ impl<T> fmt::Debug for NameTaken<T> {
 
 impl<T> std::error::Error for NameTaken<T> {}
 
-/// An actor did not get a name.
+/// Why an actor could not be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Another one has it.
+    /// Another actor has the name.
     Taken(NameTaken),
-    /// It has ended.
+    /// The actor has ended.
     Stopped,
 }
 

@@ -1,4 +1,4 @@
-//! Finding actors: by a name, and by an identity that can leave the process.
+//! Finding actors: by name, and by an identity that can leave the process.
 
 mod error;
 mod table;
@@ -22,7 +22,8 @@ pub(crate) use table::{Table, Tenancy};
 pub use uid::{BadUid, Uid};
 pub use wait_for::WaitFor;
 
-/// Finds an actor of the current runtime, or of its group, by its name. Never waits: [`wait_for`] does.
+/// Finds an actor of the current runtime, or of its group, by its name. Never waits: [`wait_for`]
+/// does.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -41,13 +42,13 @@ pub use wait_for::WaitFor;
 /// **Cost.** A lock and a search in a hash table: keep the address.
 ///
 /// # Errors
-/// Nobody has the name, or an actor of another type has it.
+/// Fails if no actor has the name, or an actor of another type has it.
 #[doc(alias = "whereis")]
 pub fn lookup<A: Actor>(name: &str) -> Result<Addr<A>, LookupError> {
     registry().lookup(name)
 }
 
-/// Waits until an actor has the name: see [`WaitFor`]. There at once if one has it already.
+/// Waits until an actor has the name: see [`WaitFor`]. Ready immediately if one already has it.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -66,7 +67,7 @@ pub fn wait_for<A: Actor>(name: &str) -> WaitFor<A> {
     registry().wait_for(name)
 }
 
-/// The registry of the current runtime and the others of its group.
+/// Returns the registry of the current runtime and the others of its group.
 pub fn registry() -> Registry {
     Registry(RuntimeHandle::current())
 }
@@ -75,62 +76,63 @@ pub fn registry() -> Registry {
 ///
 /// An actor may have several names; a name belongs to one actor, of any type. A name does not keep
 /// its actor alive, and is free again as soon as the actor [has ended](Addr::has_ended). A restart
-/// leaves it alone.
+/// does not affect it.
 #[doc(alias = "Receptionist")]
 #[derive(Clone, Copy)]
 pub struct Registry(RuntimeHandle);
 
 impl Registry {
-    /// That of another runtime.
+    /// Returns the registry of another runtime.
     pub fn of(home: RuntimeHandle) -> Self {
         Self(home)
     }
 
-    /// As the function [`lookup`].
+    /// Finds an actor by name: see the function [`lookup`].
     ///
     /// # Errors
-    /// As there.
+    /// See the function [`lookup`].
     pub fn lookup<A: Actor>(self, name: &str) -> Result<Addr<A>, LookupError> {
         self.table().find(name)
     }
 
-    /// As the function [`wait_for`].
+    /// Waits for an actor of that name: see the function [`wait_for`].
     pub fn wait_for<A: Actor>(self, name: &str) -> WaitFor<A> {
         WaitFor::new(self.table(), name)
     }
 
-    /// Finds an actor by its [`Uid`], once somebody has [asked](Addr::uid) for that.
+    /// Finds an actor by its [`Uid`], once [`Addr::uid`] has been called for it.
     ///
     /// # Errors
-    /// There is no such actor in this process, or it has ended, or it is of another type.
+    /// Fails if there is no such actor in this process, or it has ended, or it is of another type.
     pub fn lookup_uid<A: Actor>(self, uid: Uid) -> Result<Addr<A>, LookupError> {
         let id = uid.in_this_process().ok_or(LookupError::Unknown)?;
         self.table().find_id(id)
     }
 
-    /// Who has the name, whatever the type.
+    /// Returns the actor that has the name, whatever its type.
     pub fn holder(self, name: &str) -> Option<AnyAddr> {
         self.table().holder(name)
     }
 
-    /// All names, in alphabetical order, with their actors.
+    /// Returns all names, in alphabetical order, with their actors.
     pub fn names(self) -> Vec<(Arc<str>, AnyAddr)> {
         self.table().names()
     }
 
-    /// Takes a name away from whoever has it; returns whether somebody had.
+    /// Takes a name away from its actor; returns whether there was one.
     pub fn release(self, name: &str) -> bool {
         self.table().release(name, None)
     }
 
-    /// The names of the [topics](crate::pubsub::topic) that were made so far, in alphabetical order.
+    /// Returns the names of the [topics](crate::pubsub::topic) created so far, in alphabetical
+    /// order.
     pub fn topics(self) -> Vec<Arc<str>> {
         Named::of(self.0).names()
     }
 
     /// Forgets a named [topic](crate::pubsub::topic), and with it the subscriptions that were
-    /// [kept](crate::pubsub::Subscription::keep). Those who have the topic go on with it; whoever asks for
-    /// the name gets another one. Returns whether there was one.
+    /// [kept](crate::pubsub::Subscription::keep). Existing handles to the topic continue to work;
+    /// asking for the name again creates a new one. Returns whether there was one.
     pub fn forget_topic(self, name: &str) -> bool {
         Named::of(self.0).forget(name)
     }
@@ -142,26 +144,26 @@ impl Registry {
     /// Gives a new actor all of the names.
     ///
     /// # Errors
-    /// Another actor has one of them; it gets none.
+    /// Fails if another actor has one of them; this one then has none.
     pub(crate) fn claim(self, actor: ActorId, names: &[Arc<str>]) -> Result<Tenancy, NameTaken> {
         self.table().claim(actor, names)?;
         Ok(Tenancy::new(self.table(), actor))
     }
 
-    /// Has the actor's end clear its place.
+    /// Has the actor's end clear its entry.
     fn watch<A: Actor>(self, address: &Addr<A>) {
         let tenancy = Tenancy::new(self.table(), address.id());
-        // Told or dropped, it clears the place.
+        // Called or dropped, the closure clears the entry.
         address.on_down(move |_| drop(tenancy));
     }
 }
 
 impl<A: Actor> Addr<A> {
-    /// Gives the actor a name (one more, if it has some), in the registry of its runtime. It is
-    /// given back when the actor ends, or by [`unregister`](Self::unregister).
+    /// Gives the actor a name (one more, if it has some), in the registry of its runtime. The name
+    /// is released when the actor ends, or by [`unregister`](Self::unregister).
     ///
     /// # Errors
-    /// Another actor has the name, or this one has ended.
+    /// Fails if another actor has the name, or this one has ended.
     pub fn register(&self, name: &str) -> Result<(), RegisterError> {
         let registry = Registry::of(self.runtime());
         let is_new = registry.table().claim(self.id(), &[name.into()])?;
@@ -176,23 +178,24 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Gives a name back; returns whether it was this actor's.
+    /// Releases a name; returns whether it was this actor's.
     pub fn unregister(&self, name: &str) -> bool {
         Registry::of(self.runtime()).table().release(name, Some(self.id()))
     }
 
-    /// The actor's names, in the order in which it got them.
+    /// Returns the actor's names, in the order of registration.
     pub fn names(&self) -> Vec<Arc<str>> {
         Registry::of(self.runtime()).table().names_of(self.id())
     }
 
-    /// The actor's identity beyond this process. From now on [`Registry::lookup_uid`] finds the actor
-    /// by it.
+    /// Returns the actor's identity beyond this process. From now on [`Registry::lookup_uid`] finds
+    /// the actor by it.
     ///
-    /// **Cost.** The first time, an entry in the registry. Actors that are never asked pay nothing.
+    /// **Cost.** The first time, an entry in the registry. Actors for which this is never called
+    /// pay nothing.
     pub fn uid(&self) -> Uid {
         let registry = Registry::of(self.runtime());
-        // Without names nothing can be taken.
+        // Without names there is no conflict.
         if registry.table().claim(self.id(), &[]) == Ok(true) {
             registry.watch(self);
         }
@@ -202,7 +205,7 @@ impl<A: Actor> Addr<A> {
 }
 
 impl<A: Actor> WeakAddr<A> {
-    /// Whether the actor has ended.
+    /// Returns whether the actor has ended.
     pub fn has_ended(&self) -> bool {
         self.shared().end().is_some()
     }

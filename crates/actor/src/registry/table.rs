@@ -1,4 +1,4 @@
-//! Who has which name, and who waits for one.
+//! The table of names, and of those that wait for one.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -14,18 +14,18 @@ use crate::id::ActorId;
 use crate::parts::{Actor, Addr, WeakAddr};
 use crate::service::Service;
 
-/// The table, with its lock. Nothing foreign happens under it: addresses are made there, never
+/// The table, with its lock. No user code runs under it: addresses are created there, never
 /// dropped.
 #[derive(Default)]
 pub(crate) struct Table(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
-    /// With a number for each time that one was given.
+    /// With a number for each registration.
     names: HashMap<Arc<str>, (ActorId, u64)>,
     given: u64,
     actors: HashMap<ActorId, Registered>,
-    /// Those who wait for a name, by their tickets.
+    /// The waiters for a name, by their tickets.
     waiting: HashMap<Arc<str>, BTreeMap<u64, OnRegistered>>,
     tickets: u64,
 }
@@ -33,9 +33,9 @@ struct Entries {
 /// An actor that can be found.
 #[derive(Default)]
 struct Registered {
-    /// `None` while the actor is being made.
+    /// `None` while the actor is being created.
     found: Option<Found>,
-    /// In the order in which it got them.
+    /// In the order of registration.
     names: BTreeMap<u64, Arc<str>>,
 }
 
@@ -44,7 +44,7 @@ struct Found {
     any: AnyAddr,
 }
 
-/// A weak address of a type that only the one who looks for it knows.
+/// A weak address, whose type is known only to the lookup.
 trait Address: Any + Send + Sync {
     fn has_ended(&self) -> bool;
     fn as_any(&self) -> &dyn Any;
@@ -69,11 +69,11 @@ impl Found {
     }
 }
 
-/// Called when a name that is waited for is taken, with the strong address of its holder.
+/// Called when an awaited name is taken, with the strong address of its holder.
 pub(super) type OnRegistered = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
 
 impl Entries {
-    /// The actor that has a name, if it lives.
+    /// Returns the actor that has a name, if it is alive.
     fn living(&self, name: &str) -> Option<&Found> {
         self.living_id(self.names.get(name)?.0)
     }
@@ -82,7 +82,7 @@ impl Entries {
         self.actors.get(&id)?.found.as_ref().filter(|found| !found.address.has_ended())
     }
 
-    /// Whether somebody else may not have the name: its holder lives, or is about to.
+    /// Returns whether the name is unavailable to others: its holder is alive, or about to be.
     fn is_held(&self, holder: ActorId) -> bool {
         let entry = self.actors.get(&holder);
         entry.is_some_and(|entry| match &entry.found {
@@ -104,8 +104,8 @@ impl Entries {
 impl Service for Table {}
 
 impl Table {
-    /// Gives an actor all of the names, or none. Returns whether the actor was unknown so far: then
-    /// the caller sees to it that its end clears its place.
+    /// Gives an actor all of the names, or none. Returns whether the actor was unknown so far: the
+    /// caller must then have its end clear its entry.
     pub(crate) fn claim(&self, actor: ActorId, names: &[Arc<str>]) -> Result<bool, NameTaken> {
         let mut entries = self.0.lock();
         for name in names {
@@ -132,14 +132,14 @@ impl Table {
         Ok(is_new)
     }
 
-    /// Makes an actor that has its place known, and tells those who wait for its names; of one that is known, those who
-    /// wait for the name that is new.
+    /// Makes an actor that has an entry known, and notifies the waiters for its names; for a known
+    /// actor, the waiters for the name that is new.
     pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>, new: Option<&str>) {
         let found = Found { address: Box::new(address.downgrade()), any: address.any() };
         self.announce_found(found, address, new);
     }
 
-    /// The same of an actor of any type, whose address is given.
+    /// Does the same for an actor of any type, whose address is given.
     fn announce_found(&self, found: Found, address: &dyn Any, new: Option<&str>) {
         let any = found.any.clone();
         let mut spare = Some(found);
@@ -147,7 +147,7 @@ impl Table {
         {
             let mut entries = self.0.lock();
             let entries = &mut *entries;
-            // It may have ended meanwhile, and be forgotten.
+            // It may have ended meanwhile, and its entry may be gone.
             let Some(entry) = entries.actors.get_mut(&any.id()) else { return };
             let was_known = entry.found.is_some();
             if !was_known {
@@ -181,7 +181,8 @@ impl Table {
         found.typed(|| super::Uid::of(id).to_string())
     }
 
-    /// Finds an actor, or has the caller told when there is one: then, a ticket to give that up.
+    /// Finds an actor, or has the caller notified when there is one: then it returns a ticket for
+    /// giving that up.
     pub(super) fn find_or_wait<A: Actor>(
         &self,
         name: &str,
@@ -190,7 +191,7 @@ impl Table {
         let mut entries = self.0.lock();
         if let Some(found) = entries.living(name) {
             match found.typed(|| name.to_owned()) {
-                // It is about to be cleared away.
+                // Its entry is about to be cleared.
                 Err(LookupError::Unknown) => {}
                 result => return Ok(result),
             }
@@ -235,7 +236,7 @@ impl Table {
         entry.map(|entry| entry.names.values().cloned().collect()).unwrap_or_default()
     }
 
-    /// Takes a name away, from this actor or from whoever has it.
+    /// Takes a name away, from this actor or from any.
     pub(crate) fn release(&self, name: &str, from: Option<ActorId>) -> bool {
         let mut entries = self.0.lock();
         let Some(&(holder, _)) = entries.names.get(name) else { return false };
@@ -261,7 +262,7 @@ impl Table {
     }
 }
 
-/// An actor's place in the table, until this is dropped.
+/// An actor's entry in the table, until this is dropped.
 pub(crate) struct Tenancy {
     table: &'static Table,
     actor: ActorId,
@@ -275,7 +276,8 @@ impl Tenancy {
     /// Registers a new actor, before it starts, under the names that this claims.
     pub(crate) fn register<A: Actor>(self, address: &Addr<A>) {
         self.table.announce(address, None);
-        // Told or dropped, it clears the place. This interrupts the actor, so it comes last.
+        // Called or dropped, the closure clears the entry. This interrupts the actor, so it comes
+        // last.
         address.on_down(move |_| drop(self));
     }
 }

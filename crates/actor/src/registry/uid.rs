@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 
 use crate::id::ActorId;
 
-/// The identity of an actor as 128 bits that no other actor has, in this process or another one. It
-/// is shown, and read, as a UUID of version 8 (RFC 9562, section 5.8): 60 bits drawn once a process,
-/// and the actor's [`ActorId`].
+/// The identity of an actor as 128 bits, unique across processes. It is formatted and parsed as a
+/// UUID of version 8 (RFC 9562, section 5.8): 60 random bits drawn once per process, and the
+/// actor's [`ActorId`].
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -28,14 +28,14 @@ use crate::id::ActorId;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uid(u128);
 
-/// Where a UUID has its version, and what ours is.
+/// The position of a UUID's version, and ours.
 const VERSION: (u128, u128) = (0xf << 76, 0x8 << 76);
-/// Where a UUID has its variant, and what ours is.
+/// The position of a UUID's variant, and ours.
 const VARIANT: (u128, u128) = (0b11 << 62, 0b10 << 62);
-/// Where the actor's own identity is.
+/// The position of the actor's own identity.
 const ACTOR: u128 = (1 << 62) - 1;
 
-/// What is the same for all actors of this process.
+/// Returns the bits that all actors of this process share.
 fn process() -> u128 {
     static PROCESS: OnceLock<u128> = OnceLock::new();
     *PROCESS.get_or_init(|| {
@@ -50,13 +50,13 @@ impl Uid {
         Self(process() | u128::from(actor.get()) & ACTOR)
     }
 
-    /// The actor, if it is one of this process.
+    /// Returns the actor, if it is one of this process.
     pub(crate) fn in_this_process(self) -> Option<ActorId> {
         let id = u64::try_from(self.0 & ACTOR).ok()?;
         (self.0 & !ACTOR == process()).then(|| ActorId::from_number(id)).flatten()
     }
 
-    /// The identity as a number.
+    /// Returns the identity as a number.
     pub fn get(self) -> u128 {
         self.0
     }
@@ -83,7 +83,7 @@ pub struct BadUid;
 
 impl fmt::Display for BadUid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not the identity of an actor: a UUID of version 8 is needed")
+        f.write_str("not the identity of an actor: a UUID of version 8 is required")
     }
 }
 

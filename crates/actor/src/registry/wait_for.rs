@@ -18,22 +18,22 @@ use crate::parts::{Actor, Addr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 
-/// An actor that is yet to get a name: what [`wait_for`](crate::registry::wait_for) returns.
+/// A wait for an actor of some name: what [`wait_for`](crate::registry::wait_for) returns.
 ///
-/// Awaited, or [waited](Self::wait) for on a plain thread, it gives the address, or
-/// [`LookupError::OtherType`] if the name goes to an actor of another type. Dropping it ends the
-/// waiting. The actor may have ended by the time that one looks.
+/// Awaited, or [waited](Self::wait) for on a plain thread, it returns the address, or
+/// [`LookupError::OtherType`] if an actor of another type takes the name. Dropping it ends the
+/// wait. The actor may have ended by the time the address is used.
 ///
-/// It waits for as long as it takes, even if the runtime is shut down meanwhile: for an end, use
+/// The wait has no limit, and continues even if the runtime is shut down: for a limit, use
 /// [`wait_timeout`](Self::wait_timeout).
 #[must_use = "it does nothing unless it is awaited or waited for"]
 pub struct WaitFor<A: Actor> {
     found: Promise<LookupResult<A>>,
-    /// Dropped with it.
+    /// Dropped with the wait.
     ticket: Option<WaitTicket>,
 }
 
-/// A place among those who wait for a name.
+/// A position among those that wait for a name.
 struct WaitTicket {
     table: &'static Table,
     name: Box<str>,
@@ -49,7 +49,7 @@ impl Drop for WaitTicket {
 impl<A: Actor> WaitFor<A> {
     pub(super) fn new(table: &'static Table, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("an actor of a name"));
+        promise.owed_by(|f| f.write_str("an actor with a name"));
         let wanted: Box<str> = name.into();
         let tell = move |address: &dyn Any, any: &AnyAddr| {
             let address = address.downcast_ref::<Addr<A>>().cloned();
@@ -69,10 +69,10 @@ impl<A: Actor> WaitFor<A> {
     /// Blocks the calling thread until an actor has the name.
     ///
     /// # Errors
-    /// It is one of another type.
+    /// Fails if it is one of another type.
     ///
     /// # Panics
-    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
+    /// Panics inside a behaviour, a handler or a future: see [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<Addr<A>, LookupError> {
         let Self { found, ticket: _ticket } = self;
@@ -80,13 +80,13 @@ impl<A: Actor> WaitFor<A> {
         found.unwrap_or(Err(LookupError::Unknown))
     }
 
-    /// As [`wait`](Self::wait), for so long at the most.
+    /// Waits like [`wait`](Self::wait), for at most `timeout`.
     ///
     /// # Errors
-    /// [`LookupError::Unknown`] if the time is over; otherwise as there.
+    /// Returns [`LookupError::Unknown`] if the time is over; otherwise see [`wait`](Self::wait).
     ///
     /// # Panics
-    /// As there.
+    /// See [`wait`](Self::wait).
     #[track_caller]
     pub fn wait_timeout(self, timeout: Duration) -> Result<Addr<A>, LookupError> {
         let Self { found, ticket: _ticket } = self;
@@ -99,7 +99,7 @@ impl<A: Actor> Future for WaitFor<A> {
     type Output = Result<Addr<A>, LookupError>;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let found = Pin::new(&mut self.found).poll(context);
         found.map(|found| found.unwrap_or(Err(LookupError::Unknown)))
