@@ -1,4 +1,4 @@
-//! Streams that an actor reads, as its state knows them.
+//! The streams that an actor reads, as its state sees them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,33 +8,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use coact_core::promise::Resolver;
 use coact_sync::shim::process::Mutex;
 
-/// A stream that an actor reads. Dropping this lets it go on.
+/// A stream that an actor reads. Dropping this handle does not stop the stream.
 #[derive(Clone)]
 pub struct Attached(pub(crate) Arc<Mutex<Option<Resolver<Stop>>>>);
 
-/// Why a stream is left before its end.
+/// Why reading a stream stops before its end.
 pub(crate) enum Stop {
     Detached,
-    /// The state that has attached it is gone.
+    /// The state that attached the stream is gone.
     StateGone,
 }
 
 impl Attached {
-    /// Stops reading, and drops the stream. Items that were polled before are still handled, and then
-    /// the end is told: [`StreamEnd::Detached`](crate::stream::StreamEnd::Detached). Returns whether that came in time: whether the
-    /// stream had not ended.
+    /// Stops reading, and drops the stream. Items that were polled before are still handled,
+    /// followed by the end: [`StreamEnd::Detached`](crate::stream::StreamEnd::Detached). Returns
+    /// whether this came in time, before the stream had ended.
     pub fn detach(&self) -> bool {
         self.stop(Stop::Detached)
     }
 
-    /// Whether the stream is read no more.
+    /// Returns whether the stream is no longer read.
     pub fn has_ended(&self) -> bool {
         self.0.lock().as_ref().is_none_or(Resolver::is_abandoned)
     }
 
     fn stop(&self, why: Stop) -> bool {
         let resolver = self.0.lock().take();
-        // The reader lets go of the other end when there is no more to read.
+        // The reader drops the other end when there is nothing more to read.
         let Some(resolver) = resolver.filter(|resolver| !resolver.is_abandoned()) else {
             return false;
         };
@@ -49,8 +49,8 @@ impl fmt::Debug for Attached {
     }
 }
 
-/// The streams that a state of an actor has attached, and that have not told their end. They are
-/// left when it is dropped.
+/// The streams that a state of an actor has attached and whose end it has not seen. They are
+/// detached when it is dropped.
 #[derive(Default)]
 pub(crate) struct Feeds(pub(crate) BTreeMap<FeedNumber, Attached>);
 
@@ -60,7 +60,7 @@ pub(crate) struct FeedNumber(u64);
 impl FeedNumber {
     pub(crate) fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        // ORDERING: Relaxed. Only distinct.
+        // ORDERING: Relaxed. The numbers need only be distinct.
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -70,7 +70,7 @@ impl Feeds {
         self.0.contains_key(&number)
     }
 
-    /// Returns whether it was there.
+    /// Returns whether the stream was there.
     pub(crate) fn forget(&mut self, number: FeedNumber) -> bool {
         self.0.remove(&number).is_some()
     }

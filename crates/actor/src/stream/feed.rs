@@ -1,4 +1,4 @@
-//! Streams whose items come to an actor as messages.
+//! Streams whose items an actor receives as messages.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use crate::message::Message;
 use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::traits::Receive;
 
-/// Why no more items of a stream come.
+/// Why a stream has no more items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamEnd {
@@ -27,20 +27,21 @@ pub enum StreamEnd {
     Finished,
     /// It was [detached](Attached::detach).
     Detached,
-    /// The stream panicked, or the closure that makes messages of its items; the panic's message.
+    /// The stream panicked, or the closure that converts its items into messages. Contains the
+    /// panic's message.
     Panicked(Arc<str>),
 }
 
 impl<A: Actor> Context<A> {
-    /// Begins to attach a stream to this actor: its items will come as messages, once [`items`](Feed::items) or
-    /// [`each`](Feed::each) ends the settings.
+    /// Begins to attach a stream to this actor: its items arrive as messages, once
+    /// [`items`](Feed::items) or [`each`](Feed::each) completes the settings.
     ///
     /// The stream is **pulled**: it is polled for its next item only when the actor has handled the
     /// one before, so a fast stream needs no memory. It is polled on the workers, beside the actor,
-    /// which goes on with other messages.
+    /// which continues with other messages.
     ///
-    /// It ends with the state that attached it, at a restart as at the actor's end: then it is
-    /// dropped, and nothing more is told.
+    /// It ends with the state that attached it, at a restart or at the actor's end: it is then
+    /// dropped, and no further hook is called.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -87,7 +88,7 @@ impl<A: Actor> Context<A> {
     }
 }
 
-/// What happens to an actor that has not said what is to happen.
+/// The default for the end of a stream: a panic fails the actor.
 fn fail_with_stream<A: Actor>(_: &mut A, end: StreamEnd, context: &mut Context<A>) {
     if let StreamEnd::Panicked(message) = end {
         let why = format!("a stream that it read panicked: {message}");
@@ -95,8 +96,8 @@ fn fail_with_stream<A: Actor>(_: &mut A, end: StreamEnd, context: &mut Context<A
     }
 }
 
-/// A stream that is about to be attached: see [`Context::attach`].
-#[must_use = "nothing is read before `each` or `items` is called"]
+/// A stream to attach: see [`Context::attach`].
+#[must_use = "nothing is read until `each` or `items` is called"]
 pub struct Feed<'c, A: Actor, S> {
     context: &'c mut Context<A>,
     stream: S,
@@ -119,10 +120,10 @@ where
     S: Stream + Send + 'static,
     S::Item: Send + 'static,
 {
-    /// How many items may be on their way, polled for and not handled yet: by default one.
+    /// Sets how many items may be on their way, polled for and not handled yet (1 by default).
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if it is 0.
     #[track_caller]
     pub fn window(mut self, items: usize) -> Self {
         assert!(items > 0, "with a window of 0 no item could ever come");
@@ -130,21 +131,21 @@ where
         self
     }
 
-    /// Lets the actor end while the stream still has items, when nobody has its address any more. By
-    /// default it stays for the stream's end.
+    /// Lets the actor end while the stream still has items, when the actor has no address any more.
+    /// By default it stays alive until the stream ends.
     pub fn without_keeping_alive(mut self) -> Self {
         self.keeps_alive = false;
         self
     }
 
-    /// Called, as a message is, before the first item.
+    /// Sets a hook that is called, like a handler, before the first item.
     pub fn on_start(mut self, hook: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) -> Self {
         self.hooks.on_start = Some(Caught::new(Box::new(hook)));
         self
     }
 
-    /// Called, as a message is, after the last item. Without it nothing happens at an end, except
-    /// that a stream that panics fails the actor.
+    /// Sets a hook that is called, like a handler, after the last item. Without it nothing happens
+    /// at the end, except that a stream that panics fails the actor.
     pub fn on_end(
         mut self,
         hook: impl FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send + 'static,
@@ -153,8 +154,8 @@ where
         self
     }
 
-    /// Attaches the stream; a closure makes messages of its items. A message's answer is dropped.
-    /// The closure is called where the stream is polled, beside the actor.
+    /// Attaches the stream; a closure converts its items into messages. A message's answer is
+    /// dropped. The closure is called where the stream is polled, beside the actor.
     pub fn each<M>(self, message: impl FnMut(S::Item) -> M + Send + 'static) -> Attached
     where
         A: Receive<M>,
@@ -183,7 +184,7 @@ where
     }
 }
 
-/// A stream, and what makes messages of its items.
+/// A stream, and the closure that converts its items into messages.
 struct Source<S, F> {
     stream: Caught<Pin<Box<S>>>,
     message: Caught<F>,
@@ -207,7 +208,7 @@ where
     }
 }
 
-/// What brings a stream's items to an actor.
+/// Delivers a stream's items to an actor.
 struct Reader<A: Actor> {
     actor: WeakAddr<A>,
     _keep: Option<Addr<A>>,
@@ -232,7 +233,7 @@ impl<A: Actor> Reader<A> {
             self.tell(on_start.into_inner());
         }
         let end = self.read(&mut source, &credits, &mut stopped).await;
-        // Its destructor is foreign, and comes before the end is told.
+        // Its destructor is user code, and comes before the end is reported.
         drop(source);
         drop(stopped);
         if let Some(end) = end {
@@ -240,7 +241,7 @@ impl<A: Actor> Reader<A> {
         }
     }
 
-    /// Calls a hook with the actor, if it has the state still that has attached the stream.
+    /// Calls a hook with the actor, if it still has the state that attached the stream.
     fn tell(&self, hook: OnStart<A>) {
         let number = self.number;
         if let Some(actor) = self.actor.upgrade() {
@@ -263,7 +264,7 @@ impl<A: Actor> Reader<A> {
         }
     }
 
-    /// Reads to the end, if there is somebody to be told of it.
+    /// Reads to the end, and returns it; `None` if the state that attached the stream is gone.
     async fn read<S, F, M>(
         &self,
         source: &mut Source<S, F>,
@@ -284,7 +285,7 @@ impl<A: Actor> Reader<A> {
                 Err(end) => return end,
             };
             match unless(stopped, |context| source.poll(context)).await {
-                // The permit comes back when the message has been handled.
+                // The permit is returned when the message has been handled.
                 Ok(Ok(message)) => {
                     let (actor, number) = (self.actor.upgrade()?, self.number);
                     actor.deliver_if(move |context| context.feeds().has(number), message, permit);
@@ -296,7 +297,7 @@ impl<A: Actor> Reader<A> {
     }
 }
 
-/// Polls, unless the stream is to be left; then it says what is to be told.
+/// Polls, unless the stream must stop; then returns why.
 async fn unless<T>(
     stopped: &mut Promise<Stop>,
     mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>,

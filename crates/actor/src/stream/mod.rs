@@ -1,5 +1,6 @@
-//! Streams into actors ([`Attached`], [`Feed`]) and out of them ([`ActorStream`], [`Demand`]). In both directions the
-//! consumer pulls: nothing is made before it is asked for, so what lies between is bounded.
+//! Streams into actors ([`Attached`], [`Feed`]) and out of them ([`ActorStream`], [`Demand`]). In
+//! both directions the consumer pulls: nothing is produced until it is requested, so what is in
+//! between is bounded.
 
 // `feed` is the way in, `offer` the way out.
 

@@ -1,9 +1,9 @@
-//! Streams whose items an actor makes, when they are asked for.
+//! Streams whose items an actor produces on demand.
 //!
-//! A consumer that finds room in its buffer sends the actor a [`Demand`]: a message that is the right
-//! to push so many items. There is one demand at a time for a stream, and it never exceeds the room,
-//! so the buffer is bounded whoever is slower. All ends follow from the demand's: nobody watches the
-//! actor.
+//! A consumer with room in its buffer sends the actor a [`Demand`]: a message that grants the right
+//! to push this many items. There is one demand at a time per stream, and it never exceeds the
+//! room, so the buffer is bounded whichever side is slower. All ends follow from the demand's: no
+//! monitor watches the actor.
 
 use std::any::type_name;
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ use crate::park;
 use crate::parts::{Actor, Addr, Context};
 use crate::traits::Receive;
 
-/// How many items a stream holds, if nothing else is said.
+/// The default buffer size of a stream, in items.
 const BUFFER: usize = 16;
 
 impl<A: Actor> Addr<A> {
-    /// The items that the actor makes of this type, as a stream with a buffer of 16: see
+    /// Returns the items of this type that the actor produces, as a stream with a buffer of 16: see
     /// [`stream_buffered`](Self::stream_buffered).
     pub fn stream<T>(&self) -> ActorStream<T>
     where
@@ -37,18 +37,20 @@ impl<A: Actor> Addr<A> {
         self.stream_buffered(BUFFER)
     }
 
-    /// The items that the actor makes of this type, as a stream that holds so many at the most.
+    /// Returns the items of this type that the actor produces, as a stream that buffers at most
+    /// this many.
     ///
-    /// The stream is **pulled**: the actor is sent a [`Demand`], which is the right to push so many
-    /// items, when the consumer asks for one and half of the buffer is free; not before it first
-    /// asks. Each call makes a stream of its own. It keeps the actor alive, as an address does.
+    /// The stream is **pulled**: the actor receives a [`Demand`], the right to push a number of
+    /// items, when the consumer asks for one and half of the buffer is free; not before the
+    /// consumer first asks. Each call creates a separate stream. A stream keeps the actor alive,
+    /// like an address.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
     /// use coact::{Actor, Context, Handler, spawn};
     /// use coact::stream::Demand;
     ///
-    /// /// Makes the squares.
+    /// /// Produces the squares.
     /// struct Squares(u64);
     /// impl Actor for Squares {}
     /// impl Handler<Demand<u64>> for Squares {
@@ -66,7 +68,7 @@ impl<A: Actor> Addr<A> {
     /// ```
     ///
     /// # Panics
-    /// If the buffer has no room.
+    /// Panics if the buffer size is 0.
     #[track_caller]
     pub fn stream_buffered<T>(&self, buffer: usize) -> ActorStream<T>
     where
@@ -86,13 +88,13 @@ impl<A: Actor> Addr<A> {
     }
 }
 
-/// A stream of what an actor makes: see [`Addr::stream_buffered`].
+/// A stream of what an actor produces: see [`Addr::stream_buffered`].
 ///
 /// It is a [`futures_core::Stream`]. On a plain thread there is [`wait_next`](Self::wait_next); an
-/// actor that consumes it [attaches](crate::Context::attach) it. Dropping it drops what its buffer
-/// holds, and is told to a producer that [watches](crate::Context::watch_consumer) its consumer; any other
-/// sees it at its next push.
-#[must_use = "an actor makes nothing before its stream is polled"]
+/// actor that consumes it [attaches](crate::Context::attach) it. Dropping it drops its buffered
+/// items, and notifies a producer that [watches](crate::Context::watch_consumer) its consumer; any
+/// other finds out at its next push.
+#[must_use = "an actor produces nothing until its stream is polled"]
 pub struct ActorStream<T: Send + 'static> {
     shared: Arc<Shared<T>>,
     ask: Box<dyn Fn(Demand<T>) + Send>,
@@ -102,18 +104,18 @@ pub struct ActorStream<T: Send + 'static> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OfferEnd {
-    /// The producer said so: [`Demand::finish`].
+    /// The producer finished it: [`Demand::finish`].
     Finished,
     /// The producer dropped a demand without a single item for it: it has ended, panicked, was
     /// restarted, or has no more.
     Dropped,
 }
 
-/// The right to push so many items to a stream; a message to the actor that makes them.
+/// The right to push a number of items to a stream; a message to the actor that produces them.
 ///
-/// It may be kept, for items that come later. A demand that is **dropped untouched**, without one
-/// item pushed, ends the stream: so does, without more ado, an actor that ends or panics while it has
-/// one. If something was pushed, the rest is asked for again.
+/// It can be kept, for later items. A demand that is **dropped untouched**, without a single item
+/// pushed, ends the stream; so an actor that ends or panics while it has one ends the stream
+/// without further code. If something was pushed, the rest is requested again.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -148,34 +150,34 @@ impl<T: Send + 'static> Message for Demand<T> {
     type Reply = ();
 }
 
-/// An item that was not taken; it is given back.
+/// An item that was not accepted; the error returns it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PushError<T> {
-    /// All items of this demand were pushed: wait for the next.
+    /// All items of this demand were pushed: wait for the next demand.
     NoDemand(T),
     /// The stream has ended, or the consumer has dropped it.
     Gone(T),
 }
 
-/// The identity of an [`ActorStream`], which its [demands](Demand::stream) have, too.
+/// The identity of an [`ActorStream`]; its [demands](Demand::stream) have the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamId(u64);
 
 impl StreamId {
     fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        // ORDERING: Relaxed. Only distinct.
+        // ORDERING: Relaxed. The numbers need only be distinct.
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// Tells an actor that makes the items of a stream that the stream was dropped before its end: see
-/// [`Context::watch_consumer`].
+/// Notifies an actor that produces the items of a stream that the stream was dropped before its
+/// end: see [`Context::watch_consumer`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConsumerGone {
-    /// Which stream it was.
+    /// The stream.
     pub stream: StreamId,
 }
 
@@ -184,19 +186,19 @@ impl Message for ConsumerGone {
 }
 
 impl<A: Actor> Context<A> {
-    /// Has this actor told by a [`ConsumerGone`] when the consumer drops the stream that a demand is of, at
-    /// once and not with the next push; at once also if that was before. Nothing is told of a stream that
-    /// has ended first. No setting of the mailbox refuses, drops or delays that.
+    /// Sends this actor a [`ConsumerGone`] when the consumer drops the stream of this demand:
+    /// immediately, not at the next push, and also if that has already happened. A stream that ends
+    /// first sends none. No setting of the mailbox refuses, drops or delays the notification.
     ///
-    /// Each call for one stream takes the place of the one before, so it may stand at the top of the
-    /// handler. It does not keep the actor alive.
+    /// A later call for the same stream replaces the earlier one, so the call can be the first line
+    /// of the handler. It does not keep the actor alive.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
     /// use coact::{Actor, Context, Handler, spawn};
     /// use coact::stream::{ConsumerGone, Demand};
     ///
-    /// /// Makes numbers for one consumer.
+    /// /// Produces numbers for one consumer.
     /// struct Numbers(Option<Demand<u32>>);
     /// impl Actor for Numbers {}
     /// impl Handler<Demand<u32>> for Numbers {
@@ -226,7 +228,7 @@ impl<A: Actor> Context<A> {
     }
 }
 
-/// Tells the producer that nobody consumes its stream any more.
+/// Notifies the producer that the consumer is gone.
 type Gone = Box<dyn FnOnce() + Send>;
 
 struct Shared<T> {
@@ -246,7 +248,7 @@ struct State<T> {
 }
 
 impl<T> Shared<T> {
-    /// Has the consumer's end told, unless the stream ends first.
+    /// Sets the notification of the consumer's end, unless the stream ends first.
     fn on_gone(&self, tell: Gone) {
         let mut state = self.state.lock();
         if state.consumer_gone && state.end.is_none() {
@@ -273,26 +275,26 @@ impl<T> Default for State<T> {
 }
 
 impl<T: Send + 'static> ActorStream<T> {
-    /// Its identity.
+    /// Returns its identity.
     pub fn id(&self) -> StreamId {
         self.shared.id
     }
 
-    /// How many items are in the buffer at this moment.
+    /// Returns how many items are in the buffer at this moment.
     pub fn backlog(&self) -> usize {
         self.shared.state.lock().items.len()
     }
 
-    /// Why there are no more items, once the stream has ended.
+    /// Returns why there are no more items, once the stream has ended.
     pub fn end(&self) -> Option<OfferEnd> {
         let state = self.shared.state.lock();
         state.end.filter(|_| state.items.is_empty())
     }
 
-    /// The next item, or `None` at the end; blocks the calling thread until it comes.
+    /// Returns the next item, or `None` at the end; blocks the calling thread until it arrives.
     ///
     /// # Panics
-    /// Inside of a behaviour, a handler or a future: see [`coact_core::Promise::wait`].
+    /// Panics inside a behaviour, a handler or a future: see [`coact_core::Promise::wait`].
     #[track_caller]
     pub fn wait_next(&mut self) -> Option<T> {
         park::block_on(
@@ -305,7 +307,7 @@ impl<T: Send + 'static> ActorStream<T> {
         )
     }
 
-    /// Asks for more, if there is room enough, and the next item if it is there.
+    /// Requests more items, if there is enough room, and takes the next item if it has arrived.
     fn take(&self, waker: Option<Waker>) -> Poll<Option<T>> {
         let mut state = self.shared.state.lock();
         let item = state.items.pop_front();
@@ -334,7 +336,7 @@ impl<T: Send + 'static> Stream for ActorStream<T> {
     type Item = T;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<T>> {
-        // Cloned without the lock: it is foreign code.
+        // Cloned without the lock: a waker may run user code.
         let is_empty = self.shared.state.lock().items.is_empty();
         self.take(is_empty.then(|| context.waker().clone()))
     }
@@ -356,32 +358,33 @@ impl<T: Send + 'static> Drop for ActorStream<T> {
 }
 
 impl<T: Send + 'static> Demand<T> {
-    /// How many items may be pushed still. None, once a push has found nobody to consume them.
+    /// Returns how many items may still be pushed: 0 once a push has found that the consumer is
+    /// gone.
     pub fn left(&self) -> usize {
         self.left
     }
 
-    /// Which stream it is of.
+    /// Returns the stream to which it belongs.
     pub fn stream(&self) -> StreamId {
         self.shared.id
     }
 
-    /// Whether somebody consumes the stream (still). An actor that is to be told when that ends
-    /// [watches](Context::watch_consumer) its consumer.
+    /// Returns whether the stream still has a consumer. An actor that must be notified of its end
+    /// [watches](Context::watch_consumer) the consumer.
     pub fn is_wanted(&self) -> bool {
         let state = self.shared.state.lock();
         !state.consumer_gone && state.end.is_none()
     }
 
-    /// Gives the stream its next item.
+    /// Pushes the next item to the stream.
     ///
     /// # Errors
-    /// Gives the item back if no more are demanded, or if the consumer is gone.
+    /// Returns the item if no more are demanded, or if the consumer is gone.
     pub fn push(&mut self, item: T) -> Result<(), PushError<T>> {
         let mut state = self.shared.state.lock();
         if state.consumer_gone || state.end.is_some() {
             drop(state);
-            // So that a loop that pushes while something is left comes to an end.
+            // So that a loop that pushes while something is left terminates.
             self.left = 0;
             return Err(PushError::Gone(item));
         }
@@ -397,9 +400,9 @@ impl<T: Send + 'static> Demand<T> {
         Ok(())
     }
 
-    /// Pushes what an iterator gives, as far as the demand goes, and finishes the stream if the
-    /// iterator ends before. Returns whether the stream goes on. (An item that finds nobody to
-    /// consume it is dropped.)
+    /// Pushes the items of an iterator, up to the demand, and finishes the stream if the iterator
+    /// ends first. Returns whether the stream continues. (An item pushed after the consumer is gone
+    /// is dropped.)
     pub fn fill(mut self, items: &mut impl Iterator<Item = T>) -> bool {
         while self.left > 0 {
             let Some(item) = items.next() else {
@@ -413,13 +416,13 @@ impl<T: Send + 'static> Demand<T> {
         true
     }
 
-    /// Ends the stream, after what was pushed.
+    /// Ends the stream, after the items pushed.
     pub fn finish(mut self) {
         self.end(OfferEnd::Finished);
     }
 
     fn end(&mut self, end: OfferEnd) {
-        // It has no say any more.
+        // A finished demand must not affect the stream when dropped.
         self.left = 0;
         self.touched = true;
         let mut state = self.shared.state.lock();
@@ -447,13 +450,13 @@ fn wake<T>(mut state: MutexGuard<'_, State<T>>) {
     let waker = state.waker.take();
     drop(state);
     if let Some(waker) = waker {
-        // Foreign code: the producer is not to suffer for its consumer.
+        // User code: a panic of the consumer must not affect the producer.
         let _ = catch(|| waker.wake());
     }
 }
 
 impl<T> PushError<T> {
-    /// The item.
+    /// Returns the item.
     pub fn into_item(self) -> T {
         match self {
             PushError::NoDemand(item) | PushError::Gone(item) => item,
@@ -464,8 +467,8 @@ impl<T> PushError<T> {
 impl<T> fmt::Display for PushError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            PushError::NoDemand(_) => "no more items are demanded: the item is given back",
-            PushError::Gone(_) => "the stream has ended: the item is given back",
+            PushError::NoDemand(_) => "no more items are demanded: the item is returned",
+            PushError::Gone(_) => "the stream has ended: the item is returned",
         })
     }
 }
