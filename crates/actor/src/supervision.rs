@@ -1,4 +1,4 @@
-//! A supervised actor's side: what it knows of its supervisor, and what it reports.
+//! A supervised actor's side of supervision: what it knows of its supervisor, and what it reports.
 
 use coact_core::internals::Ending;
 
@@ -14,7 +14,7 @@ pub(crate) struct Supervision {
     run: u64,
     /// Whether [`ChildEvent::Up`] is yet to be reported.
     silent: bool,
-    /// Why it went down last.
+    /// Why it last went down.
     last: Option<ExitReason>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) trait Overseer: Send + Sync {
     /// Takes a child's report. Returns false if the supervisor is gone.
     fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool;
 
-    /// Whether it lives and ends with the same runtime.
+    /// Returns whether the supervisor ends with the same runtime.
     fn ends_with(&self, ending: &Ending) -> bool;
 }
 
@@ -43,7 +43,7 @@ impl Supervision {
         self.last.take()
     }
 
-    /// Whether the supervisor ends with the same runtime, and so ends the actor.
+    /// Returns whether the supervisor ends with the same runtime, and so ends the actor.
     pub(crate) fn has_supervisor_in(&self, ending: &Ending) -> bool {
         self.supervisor.as_ref().is_some_and(|supervisor| supervisor.ends_with(ending))
     }
@@ -63,7 +63,7 @@ impl Supervision {
         self.report(actor, ChildEvent::Down(reason))
     }
 
-    /// Reports that the actor has ended for good. A supervisor that is gone need not know.
+    /// Reports that the actor has ended for good. If the supervisor is gone, nothing is lost.
     pub(crate) fn end(&self, actor: ActorId) {
         let _ = self.report(actor, ChildEvent::Ended);
     }

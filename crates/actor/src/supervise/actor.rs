@@ -1,7 +1,7 @@
-//! The actor behind a supervisor: carries out what the [`Plan`](super::plan) says.
+//! The actor behind a supervisor: carries out the decisions of the [`Plan`](super::plan).
 //!
-//! No user code runs on it and no user behaviour names it, so nothing delays its decisions, not even
-//! behaviours that wait for its children.
+//! No user code runs on it and no user behaviour names it, so nothing delays its decisions, not
+//! even behaviours that wait for its children.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl ChildTable {
 
 impl Drop for ChildTable {
     fn drop(&mut self) {
-        // Last added, first ended.
+        // The last added ends first.
         let order: Vec<ActorId> = self.plan.view().map(|view| view.child).collect();
         for child in order.into_iter().rev() {
             self.end(child, ExitReason::Shutdown);
@@ -90,7 +90,7 @@ pub(crate) type SavedChildren = Arc<Mutex<Option<ChildTable>>>;
 
 /// A supervisor's state.
 pub(crate) struct SupervisorActor {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     table: Option<ChildTable>,
     /// Takes the children when this state is dropped. `None` for a root, which is never restarted.
     saved: Option<SavedChildren>,
@@ -118,12 +118,12 @@ enum Until {
 }
 
 impl SupervisorActor {
-    /// A supervisor without a supervisor, which is never restarted.
+    /// Creates a supervisor without a supervisor, which is never restarted.
     pub(crate) fn root(table: ChildTable) -> Self {
         Self::new(table, None, 0)
     }
 
-    /// Makes a supervisor that is a child, once per start.
+    /// Returns a factory for a supervisor that is a child, called once per start.
     pub(crate) fn factory(mut table: ChildTable) -> impl FnMut() -> Self + Send {
         table.plan.set_child();
         let saved: SavedChildren = Arc::new(Mutex::new(Some(table)));
@@ -141,7 +141,7 @@ impl SupervisorActor {
     }
 
     fn table(&mut self) -> &mut ChildTable {
-        self.table.as_mut().expect("there until the end")
+        self.table.as_mut().expect("present until drop")
     }
 
     /// Lets the plan decide, and performs its actions.
@@ -214,7 +214,7 @@ impl SupervisorActor {
         }
     }
 
-    /// Passes a command to the plan; the answer comes when it is done.
+    /// Passes a command to the plan; the answer is sent when it is done.
     fn command(
         &mut self,
         context: &mut Context<Self>,
@@ -222,7 +222,7 @@ impl SupervisorActor {
         waiter: Waiter,
         command: impl FnOnce(&mut Plan, Duration) -> Result<(), Refused>,
     ) {
-        // The waiter comes first, since the command may be done at once.
+        // The waiter is added first, because the command may be done immediately.
         self.waiters.entry(child).or_default().push(waiter);
         if let Err(why) = self.decide(context, command) {
             let mine = self.waiters.get_mut(&child).and_then(Vec::pop);
@@ -237,7 +237,7 @@ impl SupervisorActor {
 }
 
 impl Until {
-    /// The answer to a waiter after an outcome, if there is one yet.
+    /// Returns the answer to a waiter after an outcome, if there is one yet.
     fn answer(self, what: &Outcome) -> Option<Result<(), ChildError>> {
         match (self, what) {
             (Until::Up, Outcome::Up)
@@ -285,7 +285,7 @@ impl Overseer for WeakAddr<SupervisorActor> {
     }
 }
 
-/// A child reports an event.
+/// The report of an event by a child.
 struct Report {
     child: ActorId,
     run: u64,
@@ -326,29 +326,29 @@ impl Handler<Wake> for SupervisorActor {
 /// Asks the supervisor to end, after its children.
 pub(crate) struct StopRequest {
     reason: ExitReason,
-    /// Void unless the supervisor is in this run.
+    /// If set, the request is void unless the supervisor is in this run.
     run: Option<u64>,
     last: bool,
     keep: Option<Addr<SupervisorActor>>,
 }
 
 impl StopRequest {
-    /// By its own supervisor.
+    /// The request of its own supervisor.
     pub(crate) fn by_supervisor(run: u64, last: bool) -> Self {
         Self { reason: ExitReason::Shutdown, run: Some(run), last, keep: None }
     }
 
-    /// By a user who has its address.
+    /// The request of a user.
     pub(crate) fn by_user() -> Self {
         Self { reason: ExitReason::Shutdown, run: None, last: false, keep: None }
     }
 
-    /// By its runtime, which is about to end.
+    /// The request of its runtime, which is about to end.
     pub(crate) fn with_runtime() -> Self {
         Self { reason: ExitReason::Shutdown, run: None, last: true, keep: None }
     }
 
-    /// By its last handle, which is dropped.
+    /// The request of its last handle, when dropped.
     pub(crate) fn unreachable(keep: Addr<SupervisorActor>) -> Self {
         Self { reason: ExitReason::Normal, run: None, last: true, keep: Some(keep) }
     }

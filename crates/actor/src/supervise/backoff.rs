@@ -1,10 +1,11 @@
-//! How long a child waits for its restart.
+//! Delays before restarts.
 
 use std::time::Duration;
 
-/// How long a child waits for its restart: longer each time, up to a cap. Its messages wait with it.
+/// How long a child waits before its restart: longer each time, up to a cap. Its messages wait with
+/// it.
 ///
-/// A child that has been up for longer than the cap begins with the first delay again.
+/// A child that has been up for longer than the cap starts with the first delay again.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -25,25 +26,25 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// No delay. The default.
+    /// Returns no delay. The default.
     pub const fn none() -> Self {
         Self::exponential(Duration::ZERO, Duration::ZERO)
     }
 
-    /// The same delay each time.
+    /// Returns the same delay each time.
     pub const fn constant(delay: Duration) -> Self {
         Self::exponential(delay, delay)
     }
 
-    /// Twice as long each time.
+    /// Returns delays that double each time, up to a cap.
     pub const fn exponential(first: Duration, cap: Duration) -> Self {
         Self { first, cap, factor: 2.0, jitter: 0.0, seed: 0 }
     }
 
-    /// How much longer each delay is than the one before, instead of twice.
+    /// Sets the factor by which each delay exceeds the one before, instead of 2.
     ///
     /// # Panics
-    /// If the factor is not a number, infinite, or below 1.
+    /// Panics if the factor is not a number, infinite, or below 1.
     #[track_caller]
     pub fn factor(self, factor: f64) -> Self {
         assert!(factor >= 1.0 && factor.is_finite(), "delays grow by a factor of at least 1");
@@ -51,29 +52,29 @@ impl Backoff {
     }
 
     /// Shortens each delay by a random part of up to this fraction of it, so that children that
-    /// failed together do not come back together.
+    /// failed together do not restart together.
     ///
     /// # Panics
-    /// If the fraction is not between 0 and 1.
+    /// Panics if the fraction is not between 0 and 1.
     #[track_caller]
     pub fn jitter(self, fraction: f64) -> Self {
         assert!((0.0..=1.0).contains(&fraction), "jitter is a fraction of the delay: 0 to 1");
         Self { jitter: fraction, ..self }
     }
 
-    /// What the jitter is drawn from, together with the child's place in its supervisor: the same
-    /// seed gives the same delays. Give each process one of its own if several must not come back
+    /// Sets the seed of the jitter, used together with the child's place in its supervisor: the
+    /// same seed yields the same delays. Give each process its own seed if several must not restart
     /// together.
     pub const fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// The delay before a restart, after `attempt` earlier ones in a row.
+    /// Returns the delay before a restart, after `attempt` earlier ones in a row.
     pub fn delay(&self, attempt: u32) -> Duration {
         self.delay_of(attempt, 0)
     }
 
-    /// As [`delay`](Self::delay), for one of several children.
+    /// Returns the [`delay`](Self::delay) for one of several children.
     pub(crate) fn delay_of(&self, attempt: u32, child: u64) -> Duration {
         if self.first.is_zero() {
             return Duration::ZERO;
@@ -87,7 +88,7 @@ impl Backoff {
         whole.mul_f64(1.0 - self.jitter * fraction(self.seed, child, attempt)).min(whole)
     }
 
-    /// How long a child must have been up to count as healthy again.
+    /// Returns how long a child must have been up to count as healthy again.
     pub(crate) fn calm(&self) -> Duration {
         self.cap.max(self.first)
     }
@@ -99,7 +100,7 @@ impl Default for Backoff {
     }
 }
 
-/// A number from 0 up to 1, which looks random (SplitMix64).
+/// Returns a pseudorandom number in `0.0..1.0` (SplitMix64).
 fn fraction(seed: u64, child: u64, attempt: u32) -> f64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     let mix = |z: u64| {

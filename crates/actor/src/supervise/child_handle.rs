@@ -1,4 +1,4 @@
-//! A supervisor's handle on a child of any type.
+//! A supervisor's handle to a child of any type.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl ChildHandle {
         Self { child: Box::new(address), name, is_supervisor: false }
     }
 
-    /// A child that is a supervisor.
+    /// Creates the handle to a child that is a supervisor.
     pub(crate) fn supervisor(child: impl AnyChild + 'static, name: Option<Arc<str>>) -> Self {
         Self { child: Box::new(child), name, is_supervisor: true }
     }
@@ -42,7 +42,7 @@ impl ChildHandle {
         }
     }
 
-    /// Stops it at once; a supervisor halts its own children as well.
+    /// Stops it without waiting; a supervisor halts its own children as well.
     pub(crate) fn halt(&self) {
         self.child.push_signal(Signal::Stop(ExitReason::Shutdown));
     }

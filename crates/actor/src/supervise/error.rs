@@ -1,4 +1,4 @@
-//! Why a supervisor cannot do as it was asked.
+//! Errors of requests to a supervisor.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use super::plan::Refused;
 use crate::exit::ExitReason;
 use crate::registry::NameTaken;
 
-/// A child that [was to be added](crate::supervise::Supervisor::start_child) did not come up. It has ended.
+/// A child that was [added](crate::supervise::Supervisor::start_child) did not start. It has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Its start failed: making its state panicked, or its [`started`](crate::Actor::started)
+    /// Its start failed: creating its state panicked, or its [`started`](crate::Actor::started)
     /// did, or it stopped there; or it was stopped before it was up.
     Failed(ExitReason),
     /// The supervisor has ended, or is about to.
     Ended,
-    /// Another actor has a name that the child was to [have](crate::supervise::Child::named).
+    /// Another actor has a [name](crate::supervise::Child::named) of the child.
     NameTaken(NameTaken),
 }
 
@@ -33,15 +33,15 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// A child could not be brought up, down or away.
+/// A child could not be restarted, terminated or deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChildError {
-    /// The supervisor has no such child (any more).
+    /// The supervisor has no such child, or no longer has it.
     Unknown,
     /// It was not terminated, so it cannot be restarted.
     Running,
-    /// It did not come up. It stays down.
+    /// It did not start. It stays down.
     Failed(ExitReason),
     /// The supervisor has ended, or is about to.
     Ended,

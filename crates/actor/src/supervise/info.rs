@@ -1,4 +1,4 @@
-//! What a supervisor tells of its children.
+//! The information that a supervisor gives about its children.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::id::ActorId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildInfo {
-    /// Its identity, which is that of its address.
+    /// Its identity, the same as that of its address.
     pub id: ActorId,
-    /// The name that it was given.
+    /// Its name.
     pub name: Option<Arc<str>>,
     /// Whether it is a supervisor itself.
     pub is_supervisor: bool,
-    /// Whether it comes back when it goes down.
+    /// Whether it is restarted when it goes down.
     pub restart: Restart,
-    /// Where it is in its life.
+    /// Its state.
     pub state: ChildState,
-    /// How often it was restarted, whatever the reason.
+    /// How often it was restarted, for whatever reason.
     pub restarts: u64,
 }
 
@@ -30,11 +30,11 @@ pub struct ChildInfo {
 pub struct Counts {
     /// All of them.
     pub children: usize,
-    /// Those that run.
+    /// Those that are running.
     pub running: usize,
     /// Those that are supervisors.
     pub supervisors: usize,
-    /// How often any of them was restarted.
+    /// The total number of their restarts.
     pub restarts: u64,
 }
 

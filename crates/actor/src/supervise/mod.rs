@@ -1,14 +1,16 @@
 //! Supervision: actors that restart others.
 //!
-//! A [`Supervisor`], or a whole [`Tree`], starts its children from [specifications](Child) ([`permanent`], [`transient`],
-//! [`temporary`]), and restarts them by its [`Strategy`]. The address of a child and the messages to it stay through restarts.
+//! A [`Supervisor`], or a whole [`Tree`], starts its children from [specifications](Child)
+//! ([`permanent`], [`transient`], [`temporary`]), and restarts them by its [`Strategy`]. The
+//! address of a child and the messages to it survive restarts.
 
-// A supervised actor that goes down does not end: it drops its state, shuts its gate, tells its
-// supervisor, and waits to be started again or ended. `cell.rs` carries that out, on the signals `Start` and `End`.
+// A supervised actor that goes down does not end: it drops its state, shuts its gate, reports to
+// its supervisor, and waits to be started again or ended. `cell.rs` implements this, on the signals
+// `Start` and `End`.
 //
 // Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `child_handle`
-// (how it reaches a child; the child's side is `supervision`, below the cell), `supervisor` and `spec`
-// (what users write).
+// (how it reaches a child; the child's side is `supervision`, below the cell), `supervisor` and
+// `spec` (what users write).
 
 mod actor;
 mod backoff;

@@ -1,4 +1,4 @@
-//! What supervisors log.
+//! The log messages of supervisors.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 
-/// A child went down, and is restarted after a while.
+/// A child went down, and is restarted after a delay.
 pub(super) fn restarts(
     child: ActorId,
     name: &Option<Arc<str>>,
@@ -17,7 +17,7 @@ pub(super) fn restarts(
     tracing::warn!(%child, name, %reason, ?delay, "a child went down and is restarted");
 }
 
-/// A child has not stopped in time; its supervisor goes on.
+/// A child has not stopped in time; its supervisor continues.
 pub(super) fn is_late(child: ActorId, name: &Option<Arc<str>>) {
     let name = name.as_deref().unwrap_or_default();
     tracing::warn!(%child, name, "a child has not stopped in time");

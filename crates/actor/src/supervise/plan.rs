@@ -1,11 +1,12 @@
 //! The decisions of a supervisor, as a state machine: events and times go in, actions come out.
 //!
-//! It knows neither actors nor clocks nor threads, so it is tested as it is. `actor.rs` drives it.
+//! It knows neither actors nor clocks nor threads, so it can be tested directly. `actor.rs` drives
+//! it.
 //!
-//! Every child has a *number*, its place in the order of adding. A child that is started or stopped
-//! *in order* waits for others: stops come last first, one at a time, and after them starts, first
-//! first, one at a time. These children stand in `stops` and `starts`. All others do not wait, and
-//! cost no look at their siblings, so that a supervisor may have many.
+//! Every child has a *number*, its position in the order of adding. A child that is started or
+//! stopped *in order* waits for others: stops go from last to first, one at a time, and after them
+//! starts go from first to last, one at a time. These children are in `stops` and `starts`. All
+//! others do not wait, and need no look at their siblings, so that a supervisor can have many.
 
 mod entry;
 
@@ -22,42 +23,42 @@ pub use entry::ChildState;
 use entry::{Aim, ChildEntry, State, Trial};
 pub(crate) use entry::{ChildSpec, View};
 
-/// What the supervisor must do.
+/// An action that the supervisor must perform.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Action {
-    /// Make the child's state, and let its messages come.
+    /// Create the child's state, and let it receive messages.
     Start { child: ActorId, run: u64 },
     /// Take it down. `last`: for good, which a supervisor passes on to its children.
     Stop { child: ActorId, run: u64, mode: StopMode, last: bool },
     /// It has not stopped in time.
     Kill { child: ActorId },
-    /// It is down, and does not come back.
+    /// It is down, and is not restarted.
     End { child: ActorId, reason: ExitReason },
     /// Answer the commands that wait for this outcome.
     Tell { child: ActorId, what: Outcome },
     /// Log that a child is restarted.
     Restarting { child: ActorId, reason: ExitReason, delay: Duration },
-    /// Take it down without waiting for it, since its supervisor is down.
+    /// Take it down without waiting for it, because its supervisor is down.
     Halt { child: ActorId },
     /// All children are down: end.
     Exit(ExitReason),
 }
 
-/// What has become of a child.
+/// What has happened to a child.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Outcome {
     Up,
-    /// It did not come up on command.
+    /// It failed to start on command.
     Failed(ExitReason),
     Down,
     Gone,
 }
 
-/// Why a child cannot be brought up, down or away.
+/// Why a child cannot be restarted, terminated or deleted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refused {
     Unknown,
-    /// It is up, or on its way.
+    /// It is up, or starting.
     Running,
     /// The supervisor is about to end.
     Stopping,
@@ -65,7 +66,7 @@ pub(crate) enum Refused {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Course {
-    /// Not started (again).
+    /// Not started, or not started again yet.
     Waiting,
     Running,
     Stopping {
@@ -90,11 +91,11 @@ pub(crate) struct Plan {
     stops: BTreeSet<u64>,
     /// The children to start, first first, once `stops` is empty.
     starts: BTreeSet<u64>,
-    /// The children to look at again, by time.
+    /// The children to check again, by time.
     alarms: BTreeSet<(Duration, u64)>,
     /// How many children are not down.
     up: usize,
-    /// The children that are to end and have not reported it, with the outcome to tell then.
+    /// The children that must end and have not reported it, with the outcome to report then.
     ending: HashMap<ActorId, Outcome>,
     actions: Vec<Action>,
 }
@@ -127,22 +128,22 @@ impl Plan {
         self.backoff = backoff;
     }
 
-    /// The supervisor is itself a child, and may be started again.
+    /// Notes that the supervisor is itself a child, and may be started again.
     pub(crate) fn set_child(&mut self) {
         self.root = false;
     }
 
-    /// The actions to perform now, in this order.
+    /// Returns the actions to perform now, in this order.
     pub(crate) fn take_actions(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.actions)
     }
 
-    /// When [`on_time`](Self::on_time) must be called, if nothing else happens before.
+    /// Returns when [`on_time`](Self::on_time) must be called, if nothing else happens before.
     pub(crate) fn next_alarm(&self) -> Option<Duration> {
         self.alarms.first().map(|(time, _)| *time)
     }
 
-    /// Whether children may be added and commanded.
+    /// Returns whether children may be added and commanded.
     pub(crate) fn is_running(&self) -> bool {
         self.course == Course::Running
     }
@@ -151,14 +152,14 @@ impl Plan {
         self.numbers.contains_key(&child)
     }
 
-    /// All children, in their order.
+    /// Returns all children, in their order.
     pub(crate) fn view(&self) -> impl Iterator<Item = View> {
         self.entries.values().map(ChildEntry::view)
     }
 
     // Events.
 
-    /// A child is declared before the supervisor is started.
+    /// Adds a child before the supervisor is started.
     pub(crate) fn declare(&mut self, child: ActorId, spec: ChildSpec) {
         self.insert(child, spec, false);
     }
@@ -180,8 +181,8 @@ impl Plan {
         self.advance(now);
     }
 
-    /// A child is added while the supervisor runs. [`Outcome`] tells whether it came up; if not, it
-    /// is gone.
+    /// A child is added while the supervisor runs. [`Outcome`] reports whether it started; if not,
+    /// it is gone.
     pub(crate) fn on_add(
         &mut self,
         child: ActorId,
@@ -214,7 +215,7 @@ impl Plan {
         self.advance(now);
     }
 
-    /// A child is down: it has failed, has stopped by itself, or was told to stop.
+    /// A child is down: it has failed, has stopped itself, or was stopped.
     pub(crate) fn on_down(&mut self, child: ActorId, run: u64, reason: ExitReason, now: Duration) {
         let Some((number, entry)) = self.find(child) else { return };
         if entry.run != run || entry.state == State::Down {
@@ -257,7 +258,7 @@ impl Plan {
         self.advance(now);
     }
 
-    /// A child is to go down and stay there. [`Outcome::Down`] or [`Outcome::Gone`] follow.
+    /// Requests that a child go down and stay down. [`Outcome::Down`] or [`Outcome::Gone`] follows.
     pub(crate) fn on_terminate(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
         let temporary = self.entry(number).spec.restart == Restart::Temporary;
@@ -265,15 +266,15 @@ impl Plan {
         Ok(())
     }
 
-    /// A child is to go down and not to come back. [`Outcome::Gone`] follows.
+    /// Requests that a child go down and not be restarted. [`Outcome::Gone`] follows.
     pub(crate) fn on_delete(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
         self.put_away(number, Aim::Gone, now);
         Ok(())
     }
 
-    /// A child that was terminated is to come up again. [`Outcome::Up`] or [`Outcome::Failed`]
-    /// follow.
+    /// Requests that a terminated child start again. [`Outcome::Up`] or [`Outcome::Failed`]
+    /// follows.
     pub(crate) fn on_restart(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
         let entry = self.entry(number);
@@ -288,8 +289,8 @@ impl Plan {
         Ok(())
     }
 
-    /// The supervisor is to end: its children go down, last first, and [`Action::Exit`] follows. If
-    /// it is not the `last` time, those that were declared can be started again.
+    /// Requests that the supervisor end: its children go down, last first, and [`Action::Exit`]
+    /// follows. If it is not the `last` time, the declared children can be started again.
     pub(crate) fn on_stop(&mut self, reason: ExitReason, last: bool, now: Duration) {
         match &mut self.course {
             Course::Stopped => return,
@@ -301,8 +302,8 @@ impl Plan {
         self.advance(now);
     }
 
-    /// The supervisor's state is gone. Whatever is not down is halted, and what was added at run
-    /// time ends; what was declared can be [started](Self::on_start) again.
+    /// The supervisor's state is gone. All children that are not down are halted, and those added
+    /// at run time end; the declared ones can be [started](Self::on_start) again.
     pub(crate) fn reset(&mut self) -> Vec<Action> {
         self.actions.clear();
         self.course = Course::Waiting;
@@ -328,7 +329,7 @@ impl Plan {
 
     // Reactions.
 
-    /// A child has gone down by itself.
+    /// A child has gone down on its own.
     fn after_fall(&mut self, number: u64, reason: ExitReason, now: Duration) {
         let entry = self.entry(number);
         match entry.trial.take() {
@@ -382,7 +383,7 @@ impl Plan {
         self.actions.push(Action::Restarting { child, reason, delay });
         match self.strategy {
             Strategy::OneForOne | Strategy::Dynamic => {
-                // Those that wait for their first start keep their turn.
+                // Children that wait for their first start keep their turn.
                 if !self.starts.contains(&number) {
                     self.launch_at_its_time(number, now);
                 }
@@ -392,8 +393,8 @@ impl Plan {
         }
     }
 
-    /// Restarts the children from `first` on, since `fallen` has fallen: stops those that are up,
-    /// and then starts all.
+    /// Restarts the children from `first` on, because `fallen` has gone down: stops those that are
+    /// up, and then starts all.
     fn restart_from(&mut self, first: u64, fallen: u64) {
         let not_before = self.entry(fallen).not_before;
         let numbers: Vec<u64> = self.entries.range(first..).map(|(number, _)| *number).collect();
@@ -420,7 +421,7 @@ impl Plan {
         }
     }
 
-    /// A child has fallen once too often.
+    /// A child has failed once too often.
     fn escalate(&mut self, number: u64, reason: ExitReason, now: Duration) {
         let ChildEntry { child, added, .. } = *self.entry(number);
         tracing::error!(%child, %reason, "a supervisor gives up: its children fail too often");
@@ -459,7 +460,7 @@ impl Plan {
         }
     }
 
-    /// Takes one child down by command, out of the order of the others.
+    /// Takes one child down by command, independent of the order of the others.
     fn put_away(&mut self, number: u64, aim: Aim, now: Duration) {
         self.starts.remove(&number);
         let entry = self.entry(number);
@@ -478,7 +479,7 @@ impl Plan {
         self.advance(now);
     }
 
-    /// Does what can be done now of what stands in order.
+    /// Performs the ordered stops and starts that are possible now.
     fn advance(&mut self, now: Duration) {
         if let Some(&number) = self.stops.last()
             && self.entry(number).is_up()
@@ -497,8 +498,8 @@ impl Plan {
         }
     }
 
-    /// Starts the next one, once those before it are up. One that has not gone down in time may be held by a
-    /// behaviour that waits for those behind it, so they do not wait for it.
+    /// Starts the next one, once those before it are up. A child that has not gone down in time may
+    /// be held by a behaviour that waits for those behind it, so they do not wait for it.
     fn start_in_order(&mut self, now: Duration) {
         let mut next = self.starts.first().copied();
         while let Some(number) = next {
@@ -549,7 +550,7 @@ impl Plan {
         self.actions.push(Action::Stop { child, run, mode, last });
     }
 
-    /// A child has not gone down in time: it is taken for down, and follows.
+    /// A child has not gone down in time: it is treated as down, and will follow.
     fn give_up(&mut self, number: u64, now: Duration) {
         let entry = self.entry(number);
         entry.late = true;
@@ -566,20 +567,21 @@ impl Plan {
         self.up -= 1;
     }
 
-    /// Ends a child that is down, and forgets it.
+    /// Ends a child that is down, and removes it.
     fn end(&mut self, number: u64, reason: ExitReason) {
         self.end_as(number, reason, Outcome::Gone);
     }
 
-    /// As `end`; `what` is told when the child has ended: only then are its names free.
+    /// Ends it like `end`; `what` is reported when the child has ended: only then are its names
+    /// free.
     fn end_as(&mut self, number: u64, reason: ExitReason, what: Outcome) {
         self.silence(number);
         self.starts.remove(&number);
-        let entry = self.entries.remove(&number).expect("it is there");
+        let entry = self.entries.remove(&number).expect("the child exists");
         let child = entry.child;
         self.numbers.remove(&child);
         self.actions.push(Action::End { child, reason });
-        // One that was never started does not know whom to tell.
+        // A child that was never started has no supervisor to report to.
         if entry.late || entry.run == 0 {
             self.actions.push(Action::Tell { child, what });
         } else {
@@ -604,7 +606,7 @@ impl Plan {
         }
     }
 
-    // Looking up.
+    // Lookups.
 
     fn insert(&mut self, child: ActorId, spec: ChildSpec, added: bool) -> u64 {
         let number = self.next_number;
@@ -615,7 +617,7 @@ impl Plan {
     }
 
     fn entry(&mut self, number: u64) -> &mut ChildEntry {
-        self.entries.get_mut(&number).expect("only children that are there are looked at")
+        self.entries.get_mut(&number).expect("only existing children are looked up")
     }
 
     fn find(&mut self, child: ActorId) -> Option<(u64, &mut ChildEntry)> {

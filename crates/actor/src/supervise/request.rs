@@ -9,8 +9,8 @@ use coact_core::{Broken, Promise};
 
 use crate::park::AWAIT;
 
-/// What a supervisor was asked to do: await it, or [wait](Self::wait) for it on a plain thread.
-/// Dropping it leaves the request alone.
+/// The pending result of a request to a supervisor: await it, or [wait](Self::wait) for it on a
+/// plain thread. Dropping it does not cancel the request.
 #[must_use = "whether it succeeded is known only when it is awaited; drop it if that does not matter"]
 pub struct Request<T: Send + 'static, E: Send + 'static>(Promise<Result<T, E>>);
 
@@ -19,7 +19,7 @@ impl<T: Send + 'static, E: Send + From<Broken> + 'static> Request<T, E> {
         Self(promise)
     }
 
-    /// One that was refused.
+    /// Creates a request that was refused.
     pub(crate) fn failed(why: E) -> Self {
         Self(Promise::ready(Err(why)))
     }
@@ -27,10 +27,10 @@ impl<T: Send + 'static, E: Send + From<Broken> + 'static> Request<T, E> {
     /// Blocks the calling thread until it is done.
     ///
     /// # Errors
-    /// Those of what was asked.
+    /// Fails with the error of the request.
     ///
     /// # Panics
-    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`].
+    /// Panics inside a behaviour, a handler or a future: see [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<T, E> {
         let result = self.0.wait_as("`Request::wait`", AWAIT, None);
@@ -42,7 +42,7 @@ impl<T: Send + 'static, E: Send + From<Broken> + 'static> Future for Request<T, 
     type Output = Result<T, E>;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let result = Pin::new(&mut self.0).poll(context);
         result.map(|result| result.unwrap_or_else(|broken| Err(broken.into())))

@@ -15,7 +15,7 @@ use crate::registry::NameTaken;
 use crate::settings::{Settings, settings_methods};
 use crate::traits::SendActor;
 
-/// A child that is always restarted, with a closure that makes its state each time.
+/// Declares a child that is always restarted, with a closure that makes its state each time.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -38,7 +38,8 @@ pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
     Child::free(Restart::Permanent, make)
 }
 
-/// A child that is restarted unless its end was [meant](crate::actor::ExitReason::is_normal).
+/// Declares a child that is restarted unless its end was
+/// [intended](crate::actor::ExitReason::is_normal).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -61,7 +62,7 @@ pub fn transient<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
     Child::free(Restart::Transient, make)
 }
 
-/// A child that is not restarted.
+/// Declares a child that is not restarted.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -83,10 +84,10 @@ pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
     Child::free(Restart::Temporary, make)
 }
 
-/// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`]; for actors that
-/// are not [`Send`], [`Child::local`].
+/// An actor as the child of a supervisor: [`permanent`], [`transient`] or [`temporary`]; for actors
+/// that are not [`Send`], [`Child::local`].
 ///
-/// Whatever can be set of an [`actor`](crate::actor::actor) can be set of a child, and stays through restarts:
+/// A child has all settings of an [`actor`](crate::actor::actor), and keeps them through restarts:
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -126,7 +127,7 @@ pub fn temporary<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 ///
 /// The closure runs where the child does. A panic in it counts as a failure of the child.
 #[doc(alias = "child spec")]
-#[must_use = "a child is nothing before it is given to a supervisor"]
+#[must_use = "a child does nothing until it is added to a supervisor"]
 pub struct Child<A: Actor> {
     make: Box<dyn FnMut() -> A + Send>,
     /// How states are wrapped: free, or thread-bound to the child's thread.
@@ -154,10 +155,10 @@ impl<A: Actor> Child<A> {
         Self { make, wrap, spec, label: None, settings }
     }
 
-    /// A child that stays on the thread of a [`Pump`](coact_core::runtime::Pump), given by its home, and need not be
-    /// [`Send`]: see [`actor_local`](crate::actor::actor_local). The closure is called on that thread, at the start
-    /// and at each restart. Child and supervisor may be declared on any thread, and the supervisor may run
-    /// anywhere.
+    /// Declares a child that stays on the thread of a [`Pump`](coact_core::runtime::Pump), given by
+    /// its home, and need not be [`Send`]: see [`actor_local`](crate::actor::actor_local). The
+    /// closure is called on that thread, at the start and at each restart. Child and supervisor may
+    /// be declared on any thread, and the supervisor may run anywhere.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -181,7 +182,7 @@ impl<A: Actor> Child<A> {
     /// ```
     ///
     /// # Panics
-    /// If the home is not that of a pump.
+    /// Panics if the home is not that of a pump.
     #[track_caller]
     pub fn local(
         pump: RuntimeHandle,
@@ -191,27 +192,27 @@ impl<A: Actor> Child<A> {
         Self::new(restart, Box::new(make), ThreadBound::here, Settings::bound_to(pump))
     }
 
-    /// A name for [`ChildInfo`](crate::supervise::ChildInfo) and reports; without one it is the first of those that it
-    /// is [found](Self::named) by.
+    /// Sets a name for [`ChildInfo`](crate::supervise::ChildInfo) and reports; by default the first
+    /// of the names by which it is [found](Self::named).
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.label = Some(name.into());
         self
     }
 
-    /// How it is stopped (by default [`Shutdown::stop`]).
+    /// Sets how it is stopped (by default [`Shutdown::stop`]).
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
         self.spec.shutdown = shutdown;
         self
     }
 
-    /// How long it waits for a restart (by default as its supervisor says).
+    /// Sets how long it waits for a restart (by default as its supervisor says).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.spec.backoff = Some(backoff);
         self
     }
 
-    /// Where it runs (by default on the current runtime): see [`Host`]. A thread of its own is kept through
-    /// restarts.
+    /// Sets where it runs (by default on the current runtime): see [`Host`]. A thread of its own is
+    /// kept through restarts.
     pub fn on(mut self, host: impl Into<Host>) -> Self
     where
         A: Send,
@@ -240,11 +241,11 @@ pub(crate) mod private {
         note = "a whole `Tree`, which is not spawned yet, can be a child, too"
     )]
     pub trait Parts {
-        /// How the child is reached.
+        /// The type of the child's address.
         type Address: Send + 'static;
 
         /// # Errors
-        /// Another actor has a name that the child is to have.
+        /// Fails if another actor has a name of the child.
         #[doc(hidden)]
         fn into_parts(self) -> Result<(Self::Address, ChildParts), NameTaken<Self>>
         where
@@ -278,7 +279,7 @@ impl<A: Actor> Parts for Child<A> {
     }
 }
 
-/// Without what was to have the name: of one type for all children.
+/// Drops the claimant, so that the error has the same type for all children.
 impl<A: Actor> From<NameTaken<Child<A>>> for NameTaken {
     fn from(taken: NameTaken<Child<A>>) -> Self {
         taken.map(drop)

@@ -5,19 +5,19 @@ use std::time::Duration;
 /// Which children a supervisor restarts when one of them goes down.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Strategy {
-    /// That one.
+    /// Only that child.
     OneForOne,
-    /// All: the others are stopped, last first, then all are started in their order.
+    /// All: the others are stopped, last first, then all are started in order.
     OneForAll,
-    /// That one and those that were added after it, in the same way.
+    /// That child and those added after it, in the same way.
     RestForOne,
-    /// That one; and no order among children is kept at the start and at the end either. For many
-    /// children that are added at run time.
+    /// Only that child, and children start and stop in no order. For many children that are added
+    /// at run time.
     Dynamic,
 }
 
 impl Strategy {
-    /// Whether children start, and stop, one after the other.
+    /// Returns whether children start, and stop, one after the other.
     pub(crate) fn is_ordered(self) -> bool {
         self != Strategy::Dynamic
     }
@@ -28,7 +28,7 @@ impl Strategy {
 pub enum Restart {
     /// Always, however it went down.
     Permanent,
-    /// Unless its end was [meant](crate::actor::ExitReason::is_normal).
+    /// Unless its end was [intended](crate::actor::ExitReason::is_normal).
     Transient,
     /// Never.
     Temporary,
@@ -64,41 +64,43 @@ impl Shutdown {
         Self { mode, deadline: Some(Self::PATIENCE) }
     }
 
-    /// After its current message, with a [farewell](crate::Actor::stopped). The default, with 5
-    /// seconds.
+    /// Stops it after its current message, calling [`stopped`](crate::Actor::stopped). The default,
+    /// with 5 seconds.
     pub const fn stop() -> Self {
         Self::new(StopMode::Stop)
     }
 
-    /// After all messages that it has, if it is stopped for good or with its supervisor. If it is
-    /// restarted since a sibling failed, its messages are kept, and it is just stopped.
+    /// Stops it after all its waiting messages, if it is stopped for good or with its supervisor.
+    /// If it is restarted because a sibling failed, its messages are kept, and it stops after the
+    /// current one.
     pub const fn drain() -> Self {
         Self::new(StopMode::Drain)
     }
 
-    /// After its current message, without calling [`stopped`](crate::Actor::stopped).
+    /// Stops it after its current message, without calling [`stopped`](crate::Actor::stopped).
     pub const fn kill() -> Self {
         Self::new(StopMode::Kill)
     }
 
-    /// How long the supervisor waits. Then the child is killed, and the supervisor goes on: a child
-    /// that is deep in an endless message cannot be cut off, and follows when it comes to its end.
+    /// Sets how long the supervisor waits. Then the child is killed, and the supervisor continues:
+    /// a child that is deep in an endless message cannot be cut off, and follows when that message
+    /// ends.
     pub const fn within(self, deadline: Duration) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// The supervisor waits as long as it takes. The default for children that are supervisors,
-    /// whose own children have their deadlines.
+    /// Has the supervisor wait as long as it takes. The default for children that are supervisors,
+    /// whose own children have deadlines.
     pub const fn without_deadline(self) -> Self {
         Self { deadline: None, ..self }
     }
 
-    /// How long the supervisor waits, if not for ever.
+    /// Returns how long the supervisor waits; `None` if there is no limit.
     pub const fn deadline(&self) -> Option<Duration> {
         self.deadline
     }
 
-    /// The mode for a restart: messages are kept, so a drain is not needed.
+    /// Returns the mode for a restart: messages are kept, so a drain is not needed.
     pub(crate) fn for_restart(self) -> StopMode {
         if self.mode == StopMode::Drain { StopMode::Stop } else { self.mode }
     }

@@ -1,4 +1,4 @@
-//! Supervisors as users have them: declared as a tree, and then commanded.
+//! Supervisors from the user's side: declared as a tree, and then commanded.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ use crate::registry::NameTaken;
 use crate::settings::Settings;
 use crate::spawn::actor;
 
-/// A supervisor: an actor that starts others, restarts them when they fail, and ends them with
-/// itself.
+/// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
+/// ends.
 ///
-/// It is declared as a [`Tree`]. Children's addresses are there from the beginning, and stay the
-/// same through all restarts, those of their supervisors included; so do the messages that wait.
+/// It is declared as a [`Tree`]. Children's addresses exist from the beginning, and stay the same
+/// through all restarts, those of their supervisors included; so do the waiting messages.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -66,14 +66,14 @@ use crate::spawn::actor;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// When the last handle of a supervisor that is not a child itself is dropped, it ends.
+/// A supervisor that is not itself a child ends when its last handle is dropped.
 #[doc(alias = "supervision tree")]
 #[doc(alias = "SupervisorStrategy")]
 #[derive(Clone)]
 pub struct Supervisor(Arc<Handle>);
 
 struct Handle {
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     address: Option<Addr<SupervisorActor>>,
     is_child: bool,
 }
@@ -90,7 +90,7 @@ impl Drop for Handle {
     }
 }
 
-/// A supervisor that is about to be spawned, with its children.
+/// A supervisor to be spawned, with its children.
 ///
 /// Children are started in the order in which they were added, each when the one before is up: when
 /// its [`started`](crate::Actor::started), and what that [holds](crate::Context::hold), have ended.
@@ -107,7 +107,7 @@ impl Drop for Handle {
 /// struct Reader(Addr<Store>);
 /// impl Actor for Reader {}
 ///
-/// // A reader is of no use without its store: both are restarted if the store fails.
+/// // A reader is useless without its store: both are restarted if the store fails.
 /// let mut tree = Supervisor::rest_for_one();
 /// let store = tree.child(permanent(|| Store(Vec::new())).name("store"));
 /// let reader = tree.child(permanent(move || Reader(store.clone())).name("reader"));
@@ -118,7 +118,7 @@ impl Drop for Handle {
 /// assert_eq!(reader.ended().wait(), Ok(ExitReason::Shutdown));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "nothing is started before the tree is spawned"]
+#[must_use = "nothing is started until the tree is spawned"]
 pub struct Tree {
     table: ChildTable,
     spec: ChildSpec,
@@ -127,22 +127,23 @@ pub struct Tree {
 }
 
 impl Supervisor {
-    /// A supervisor that restarts the child that failed.
+    /// Declares a supervisor that restarts the child that failed.
     pub fn one_for_one() -> Tree {
         Self::with(Strategy::OneForOne)
     }
 
-    /// A supervisor that restarts all children when one fails.
+    /// Declares a supervisor that restarts all children when one fails.
     pub fn one_for_all() -> Tree {
         Self::with(Strategy::OneForAll)
     }
 
-    /// A supervisor that restarts the child that failed, and those that were added after it.
+    /// Declares a supervisor that restarts the child that failed, and those that were added after
+    /// it.
     pub fn rest_for_one() -> Tree {
         Self::with(Strategy::RestForOne)
     }
 
-    /// A supervisor for many children that are [added](Self::start_child) at run time.
+    /// Declares a supervisor for many children that are [added](Self::start_child) at run time.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -165,7 +166,7 @@ impl Supervisor {
         Self::with(Strategy::Dynamic)
     }
 
-    /// A supervisor with that strategy.
+    /// Declares a supervisor with this strategy.
     pub fn with(strategy: Strategy) -> Tree {
         let plan = Plan::new(strategy, Intensity::default(), Backoff::none());
         let shutdown = Shutdown::stop().without_deadline();
@@ -175,40 +176,43 @@ impl Supervisor {
 }
 
 impl Tree {
-    /// How many failures of children are answered with restarts within how long (by default 3 within 5 seconds),
-    /// whether one restarts one child or all. When one fails once more, the supervisor gives up: it ends its children
-    /// and itself, with [`ExitReason::TooManyRestarts`], and leaves the rest to its own supervisor.
+    /// Sets how many failures of children within a time lead to restarts (by default 3 within 5
+    /// seconds), whether one restarts one child or all. On the next failure, the supervisor gives
+    /// up: it ends its children and itself, with [`ExitReason::TooManyRestarts`], and leaves the
+    /// rest to its own supervisor.
     pub fn intensity(mut self, restarts: u32, within: Duration) -> Self {
         self.table.plan.set_intensity(Intensity::new(restarts, within));
         self
     }
 
-    /// How long children wait for a restart, unless they say so themselves (by default not at all).
+    /// Sets how long children wait for a restart, unless they have their own setting (by default
+    /// not at all).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.table.plan.set_backoff(backoff);
         self
     }
 
-    /// Where the supervisor runs, not its children (by default on the current runtime): see [`Host`].
+    /// Sets where the supervisor runs, not its children (by default on the current runtime): see
+    /// [`Host`].
     pub fn on(mut self, host: impl Into<Host>) -> Self {
         self.host = host.into();
         self
     }
 
-    /// As a child of another supervisor: whether this one is restarted (by default always).
+    /// Sets whether this supervisor, as a child of another one, is restarted (by default always).
     pub fn restart(mut self, restart: Restart) -> Self {
         self.spec.restart = restart;
         self
     }
 
-    /// As a child of another supervisor: how long that waits for this one's end (by default as long
-    /// as it takes; this one's children have deadlines of their own).
+    /// Sets how long another supervisor, whose child this one is, waits for its end (by default as
+    /// long as it takes; this one's children have deadlines of their own).
     pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
         self.spec.shutdown = shutdown;
         self
     }
 
-    /// As a child of another supervisor: a name, for [`ChildInfo`] and reports.
+    /// Sets a name, for [`ChildInfo`] and reports, as a child of another supervisor.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -220,20 +224,20 @@ impl Tree {
     /// A tree that is dropped unspawned ends its children.
     ///
     /// # Panics
-    /// As [`Spawn::spawn`](crate::actor::Spawn::spawn). If another actor has a name that the child is to have,
-    /// [`try_child`](Self::try_child) returns that.
+    /// See [`Spawn::spawn`](crate::actor::Spawn::spawn). If another actor has a name of the child,
+    /// [`try_child`](Self::try_child) returns an error instead.
     #[track_caller]
     pub fn child<C: IntoChild>(&mut self, child: C) -> C::Address {
         match self.try_child(child) {
             Ok(address) => address,
-            Err(taken) => panic!("{taken}; `try_child` returns that"),
+            Err(taken) => panic!("{taken}; `try_child` returns this error"),
         }
     }
 
-    /// As [`child`](Self::child).
+    /// Adds a child, like [`child`](Self::child).
     ///
     /// # Errors
-    /// Another actor has a name that the child is to have: the child is given back.
+    /// Fails if another actor has a name of the child. The error returns the child.
     #[track_caller]
     pub fn try_child<C: IntoChild>(&mut self, child: C) -> Result<C::Address, NameTaken<C>> {
         let (address, ChildParts { handle, spec }) = child.into_parts()?;
@@ -241,11 +245,11 @@ impl Tree {
         Ok(address)
     }
 
-    /// Spawns the supervisor, which starts its children. Keep what this returns: when the last handle is dropped, the
-    /// supervisor ends, and its children with it.
+    /// Spawns the supervisor, which starts its children. Keep the returned handle: when the last
+    /// one is dropped, the supervisor ends, and its children with it.
     ///
     /// # Panics
-    /// If its [`Host`] needs a thread that the operating system refuses.
+    /// Panics if its [`Host`] needs a thread that the operating system refuses.
     #[must_use = "the supervisor and its children end when its last handle is dropped: keep it, as in \
                   `let supervisor = tree.spawn();`"]
     #[track_caller]
@@ -279,19 +283,20 @@ impl Supervisor {
     }
 
     fn address(&self) -> &Addr<SupervisorActor> {
-        self.0.address.as_ref().expect("taken at the end only")
+        self.0.address.as_ref().expect("taken only in drop")
     }
 
-    /// Adds a child while the supervisor runs; the request brings its address once it is up.
-    /// If it does not come up, it has ended, and does not count as a failure.
+    /// Adds a child while the supervisor runs; the request completes with its address once it is
+    /// up. If it does not start, it has ended, and does not count as a failure.
     ///
-    /// Children that are added so do not outlive a restart of their supervisor.
+    /// Children added this way do not survive a restart of their supervisor.
     ///
     /// # Errors
-    /// The request fails with [`StartError`].
+    /// The request fails with a [`StartError`].
     ///
     /// # Panics
-    /// As [`Spawn::spawn`](crate::actor::Spawn::spawn), but for names that are taken: those fail the request.
+    /// See [`Spawn::spawn`](crate::actor::Spawn::spawn), except for names that are taken: those
+    /// fail the request.
     #[track_caller]
     pub fn start_child<C: IntoChild>(&self, child: C) -> Request<C::Address, StartError> {
         let (address, ChildParts { handle, spec }) = match child.into_parts() {
@@ -318,10 +323,10 @@ impl Supervisor {
         Request::new(self.command(Command::Terminate(child)))
     }
 
-    /// Starts a child again that was [terminated](Self::terminate_child).
+    /// Starts a child that was [terminated](Self::terminate_child).
     ///
     /// # Errors
-    /// The request fails if the child was not terminated, or does not come up: then it stays down.
+    /// The request fails if the child was not terminated, or does not start: then it stays down.
     pub fn restart_child(&self, child: ActorId) -> Request<(), ChildError> {
         Request::new(self.command(Command::Restart(child)))
     }
@@ -334,7 +339,7 @@ impl Supervisor {
         Request::new(self.command(Command::Delete(child)))
     }
 
-    /// All children, in the order in which they were added.
+    /// Returns all children, in the order in which they were added.
     ///
     /// # Errors
     /// The ask fails if the supervisor has ended.
@@ -342,7 +347,7 @@ impl Supervisor {
         self.address().ask(Children)
     }
 
-    /// How many children there are.
+    /// Returns how many children there are.
     ///
     /// # Errors
     /// The request fails if the supervisor has ended.
@@ -360,7 +365,7 @@ impl Supervisor {
     fn command(&self, command: Command) -> Promise<Result<(), ChildError>> {
         let (answer, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a supervisor's answer"));
-        // A request that comes back is dropped, and its answer fails.
+        // If the send fails, the request is dropped, and its answer fails.
         let _ = self.address().send(Execute(command, answer));
         promise
     }
@@ -369,41 +374,41 @@ impl Supervisor {
     /// decides what follows.
     ///
     /// # Errors
-    /// It has ended.
+    /// Fails if the supervisor has ended.
     pub fn stop(&self) -> Result<(), Stopped> {
         self.address().send(StopRequest::by_user()).map_err(|_| Stopped)
     }
 
-    /// Ends the supervisor at once. Its children are all told to stop, and those below them, and
-    /// it does not wait for them. If it is a child, its supervisor decides what follows.
+    /// Ends the supervisor immediately. It stops all its children, and those below them, and does
+    /// not wait for them. If it is a child, its supervisor decides what follows.
     ///
     /// # Errors
-    /// It has ended.
+    /// Fails if the supervisor has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
         self.address().kill()
     }
 
-    /// Its identity.
+    /// Returns its identity.
     pub fn id(&self) -> ActorId {
         self.address().id()
     }
 
-    /// Whether it has ended. One that is a child, and waits to be restarted, has not.
+    /// Returns whether it has ended. A child that waits to be restarted has not.
     pub fn has_ended(&self) -> bool {
         self.address().has_ended()
     }
 
-    /// Why it has ended, if it has.
+    /// Returns why it has ended, if it has.
     pub fn exit_reason(&self) -> Option<ExitReason> {
         self.address().exit_reason()
     }
 
-    /// Waits for its end; the promise brings the reason.
+    /// Returns a promise of its exit reason, completed when it ends.
     pub fn ended(&self) -> Promise<ExitReason> {
         self.address().ended()
     }
 
-    /// Calls a closure when it ends: as [`Addr::on_down`].
+    /// Calls a closure when it ends: see [`Addr::on_down`].
     pub fn on_down(&self, tell: impl FnOnce(crate::actor::Down) + Send + 'static) -> MonitorId {
         self.address().on_down(tell)
     }
@@ -413,9 +418,9 @@ impl Supervisor {
         self.address().cancel_on_down(monitor);
     }
 
-    /// Its address without its type, for links. What ends it by this address, an
-    /// [`AnyAddr::stop`] or a [link](crate::Context::link), does it as [`kill`](Self::kill)
-    /// does, without waiting for its children; [`stop`](Self::stop) is the orderly way.
+    /// Returns its address without its type, for links. Ending it by this address, with
+    /// [`AnyAddr::stop`] or a [link](crate::Context::link), works like [`kill`](Self::kill),
+    /// without waiting for its children; [`stop`](Self::stop) is the orderly way.
     pub fn any(&self) -> AnyAddr {
         self.address().any()
     }

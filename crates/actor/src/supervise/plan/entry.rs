@@ -1,4 +1,4 @@
-//! What the plan knows of one child.
+//! The plan's record of one child.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use crate::supervise::strategy::{Restart, Shutdown};
 pub(crate) struct ChildSpec {
     pub(crate) restart: Restart,
     pub(crate) shutdown: Shutdown,
-    /// `None`: the supervisor's.
+    /// `None` means that of the supervisor.
     pub(crate) backoff: Option<Backoff>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     Down,
-    /// It was told to start.
+    /// The start was requested.
     Starting,
     Up,
-    /// It was told to stop.
+    /// The stop was requested.
     Stopping,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Aim {
     Gone,
 }
 
-/// A child is started by a command, which is answered with the result.
+/// A start by command, which is answered with the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trial {
     /// If the start fails, the child is gone.
@@ -52,9 +52,9 @@ pub(super) struct ChildEntry {
     pub(super) state: State,
     pub(super) aim: Aim,
     pub(super) trial: Option<Trial>,
-    /// It is not started before this time.
+    /// It must not be started before this time.
     pub(super) not_before: Duration,
-    /// Since when it is up, if it has come up in this run.
+    /// When it came up, if it has in this run.
     pub(super) since: Option<Duration>,
     /// Failures in a row.
     pub(super) streak: u32,
@@ -85,7 +85,7 @@ impl ChildEntry {
         matches!(self.state, State::Starting | State::Up)
     }
 
-    /// Whether the run that has just ended was long enough to be called healthy.
+    /// Returns whether the run that has just ended was long enough to count as healthy.
     pub(super) fn run_was_calm(&self, now: Duration, calm: Duration) -> bool {
         self.since.is_some_and(|since| now.saturating_sub(since) > calm)
     }
@@ -107,7 +107,7 @@ impl ChildEntry {
     }
 }
 
-/// What others may see of a child.
+/// The public view of a child.
 pub(crate) struct View {
     pub(crate) child: ActorId,
     pub(crate) restart: Restart,
@@ -115,18 +115,18 @@ pub(crate) struct View {
     pub(crate) state: ChildState,
 }
 
-/// Where a child is in its life.
+/// The state of a child.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ChildState {
-    /// Its state is being made, or its [`started`](crate::Actor::started) has not ended yet.
+    /// Its state is being created, or its [`started`](crate::Actor::started) has not ended yet.
     Starting,
-    /// It takes messages.
+    /// It receives messages.
     Running,
-    /// It is down, and waits for its (re)start: for the end of its backoff, or for its turn. Its
-    /// messages wait too.
+    /// It is down, and waits to be started or restarted: for the end of its backoff, or for its
+    /// turn. Its messages wait too.
     Waiting,
-    /// It was told to stop, and has not yet.
+    /// Its stop was requested, and it has not stopped yet.
     Stopping,
     /// It was terminated. Its messages wait.
     Stopped,

@@ -1,4 +1,4 @@
-//! The plan, fed with events by hand.
+//! Tests of the plan, with events by hand.
 
 use super::*;
 use crate::supervise::Shutdown;
@@ -9,7 +9,7 @@ fn spec(restart: Restart) -> ChildSpec {
     ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None }
 }
 
-/// A plan with permanent children, all of which are up.
+/// Creates a plan with permanent children, all of which are up.
 fn plan_of(strategy: Strategy, children: &[ActorId]) -> Plan {
     let mut plan = Plan::new(strategy, Intensity::default(), Backoff::none());
     for &child in children {
@@ -62,7 +62,7 @@ fn a_failure_while_siblings_are_stopped_is_not_counted() {
     let mut plan = plan_of(Strategy::OneForAll, &[a, b, c]);
     plan.set_intensity(Intensity::new(1, Duration::MAX));
     plan.on_down(a, 1, failure(), NOW);
-    // `c` is told to stop; `b`, whose turn is next, fails meanwhile by itself.
+    // `c` must stop; `b`, whose turn is next, fails meanwhile on its own.
     plan.on_down(b, 1, failure(), NOW);
     plan.on_down(c, 1, ExitReason::Shutdown, NOW);
     let starts = |action: &Action| matches!(action, Action::Start { child, .. } if *child == a);
@@ -90,7 +90,7 @@ fn whoever_does_not_stop_in_time_is_killed_and_not_waited_for() {
 
 /// It may be held by a behaviour that waits for a sibling which is down.
 #[test]
-fn whoever_has_not_stopped_in_time_holds_up_no_other_start() {
+fn a_child_that_has_not_stopped_in_time_holds_up_no_other_start() {
     let [a, b, c] = children();
     let mut plan = plan_of(Strategy::OneForAll, &[a, b, c]);
     plan.on_down(c, 1, failure(), NOW);
@@ -102,7 +102,7 @@ fn whoever_has_not_stopped_in_time_holds_up_no_other_start() {
     assert_eq!(plan.take_actions(), [Action::Kill { child: a }, start(a, 2), start(b, 2)]);
     plan.on_up(b, 2, late);
     assert_eq!(plan.take_actions(), [start(c, 2)]);
-    // Once it is up it is as the others.
+    // Once it is up it is like the others.
     plan.on_up(a, 2, late);
     plan.on_up(c, 2, late);
     for child in [c, b, a] {
