@@ -1,4 +1,4 @@
-//! Plain threads that wait for something that can be polled.
+//! Blocking waits of plain threads for something that is polled.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use coact_sync::shim::process::Mutex;
 /// What to do instead of waiting where that is refused.
 pub(crate) const AWAIT: &str = "await it in an async handler, or in `spawn_future`";
 
-/// Polls until it is ready, and blocks the calling thread in between. The deterministic mode says what is
-/// waited for.
+/// Polls until ready, and blocks the calling thread in between. `what` names the wait in the
+/// deterministic mode.
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future, unless it is ready at once: see [`Promise::wait`]. The panic
-/// names the call, and what to do instead.
+/// Panics inside a behaviour, a handler or a future, unless it is ready at once: see
+/// [`Promise::wait`]. The panic names the call, and what to use instead.
 #[track_caller]
 pub(crate) fn block_on<T>(
     (call, instead): (&str, &str),
@@ -33,15 +33,16 @@ pub(crate) fn block_on<T>(
         if let Poll::Ready(value) = polled.polls(poll) {
             return value;
         }
-        // Woken, or nobody has the waker any more: the next poll tells.
+        // Either it was woken or the waker is gone: the next poll decides.
         let _ = woken.wait_as(call, instead, None);
     }
 }
 
-/// Blocks the calling thread until a send is done. What it is told are the call, and what to do instead.
+/// Blocks the calling thread until a send is done. `call` and `instead` are the call, and what to
+/// use instead.
 ///
 /// # Panics
-/// If it would have to wait in a behaviour, a handler or a future.
+/// Panics if it would have to wait in a behaviour, a handler or a future.
 #[track_caller]
 pub(crate) fn block_on_room<T>(
     (call, instead): (&str, &str),
@@ -53,7 +54,7 @@ pub(crate) fn block_on_room<T>(
     }
     assert!(
         may_block(),
-        "{call} would wait for room inside of a behaviour, a handler or a future, which may hold what takes up \
+        "{call} would wait for room inside a behaviour, a handler or a future, which may hold what takes up \
          the room: {instead}"
     );
     block_on((call, instead), |f| f.write_str("its send"), |context| future.as_mut().poll(context))

@@ -25,8 +25,8 @@ use crate::traits::MessageTo;
 use crate::waiting::{self, Patient, Reserve};
 use crate::watch::Watch;
 
-/// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for what
-/// does not care who answers.
+/// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for code
+/// that does not depend on the type of the receiver.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -46,7 +46,7 @@ use crate::watch::Watch;
 /// # }
 /// use coact::actor::Recipient;
 ///
-/// // Actors of two types, in one list.
+/// // Actors of two types in one list.
 /// let all: [Recipient<Length>; 2] = [spawn(Metre).recipient(), spawn(Inch).recipient()];
 /// let shown = all.map(|one| one.ask(Length(2.54)).wait());
 /// assert_eq!(shown, [Ok("2.54 m".to_owned()), Ok("100 in".to_owned())]);
@@ -79,37 +79,38 @@ impl<M: Message> Recipient<M> {
         Self(Arc::new(address))
     }
 
-    /// Something that takes messages without being an actor.
+    /// Creates a recipient for something that takes messages without being an actor.
     pub(crate) fn of(taker: Arc<dyn Takes<M>>) -> Self {
         Self(taker)
     }
 
-    /// As [`Addr::send`].
+    /// Sends a message: see [`Addr::send`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Addr::send`].
     pub fn send(&self, message: M) -> Result<(), SendError<M>> {
         self.0.send(message)
     }
 
-    /// As [`Addr::forward`].
+    /// Sends a message whose answer goes to `reply`: see [`Addr::forward`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Addr::forward`].
     pub fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
         self.0.forward(message, reply)
     }
 
-    /// As [`Addr::ask`].
+    /// Sends a message and returns its answer: see [`Addr::ask`].
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         self.0.ask(message)
     }
 
-    /// As [`Addr::send_async`]: the future waits for room if a mailbox is full and its policy is to
-    /// [wait](crate::mailbox::Mailbox::wait). A router waits for the first of its routees that has room.
+    /// Sends a message: see [`Addr::send_async`]. The future waits for room if a mailbox is full
+    /// and its policy is to [wait](crate::mailbox::Mailbox::wait). A router waits for the first of
+    /// its routees that has room.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Addr::send_async`].
     pub fn send_async(
         &self,
         message: M,
@@ -117,10 +118,11 @@ impl<M: Message> Recipient<M> {
         waiting::send(self.clone(), message)
     }
 
-    /// As [`Addr::ask_async`]: as [`send_async`](Self::send_async), and then the future waits for the answer.
+    /// Sends a message like [`send_async`](Self::send_async), and then waits for the answer: see
+    /// [`Addr::ask_async`].
     ///
     /// # Errors
-    /// [`AskError`] says why there is no answer.
+    /// Returns an [`AskError`] that says why there is no answer.
     pub fn ask_async(
         &self,
         message: M,
@@ -128,13 +130,13 @@ impl<M: Message> Recipient<M> {
         waiting::ask(self.clone(), message)
     }
 
-    /// As [`Addr::send_blocking`].
+    /// Sends a message: see [`Addr::send_blocking`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Addr::send_blocking`].
     ///
     /// # Panics
-    /// If it would have to wait in a behaviour, a handler or a future.
+    /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), SendError<M>> {
         park::block_on_room(waiting::SEND, self.send_async(message))
@@ -160,17 +162,17 @@ impl<M: Message> Recipient<M> {
         self.0.ask_counted(message, token)
     }
 
-    /// Has a closure called at its end, if that is told: see [`Addr::watch`].
+    /// Calls a closure at its end, if the recipient can be watched: see [`Addr::watch`].
     pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Option<Watch> {
         self.0.watch(Box::new(tell))
     }
 
-    /// The actor's identity.
+    /// Returns the actor's identity.
     pub fn id(&self) -> ActorId {
         self.0.id()
     }
 
-    /// As [`Addr::has_ended`].
+    /// Returns whether the actor has ended: see [`Addr::has_ended`].
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
     }
@@ -225,7 +227,7 @@ impl<M: Message> fmt::Debug for Recipient<M> {
 }
 
 impl<A: Actor> Addr<A> {
-    /// The address for one kind of message, whatever the actor.
+    /// Returns the address for one kind of message, independent of the type of the actor.
     pub fn recipient<M>(&self) -> Recipient<M>
     where
         M: MessageTo<A>,

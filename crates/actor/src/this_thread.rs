@@ -1,8 +1,8 @@
-//! Plain threads as actors: any thread can be sent messages, be asked, and receive.
+//! Plain threads as actors: any thread can receive messages and answer asks.
 //!
-//! A thread gets its identity when it first asks for it, and nothing needs to be spawned. It has a
-//! [`Recipient`] for each kind of message; messages of one kind are kept in the order in which they
-//! came, until the thread receives them. Its mailbox has no bound.
+//! A thread gets its identity on first use; nothing needs to be spawned. It has a [`Recipient`] for
+//! each kind of message; messages of one kind are kept in order of arrival until the thread
+//! receives them. Its mailbox is unbounded.
 //!
 //! ```
 //! # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -18,15 +18,15 @@
 //! assert_eq!(other.join().unwrap(), Ok(5));
 //! ```
 //!
-//! When the thread ends, its recipients have [ended](crate::actor::SendError::Stopped), and the messages
-//! that it has not received are dropped; asks among them fail.
+//! When the thread ends, its recipients have [ended](crate::actor::SendError::Stopped), and the
+//! messages that it has not received are dropped; asks among them fail.
 //!
-//! # Not inside of actors
+//! # Not inside actors
 //!
-//! Behaviours, handlers and futures run on whatever worker is free, so "this thread" means nothing
-//! there, and to wait would stop other work: all functions here but [`id`] panic then. Use
-//! [`Context::address`](crate::Context::address) instead. (Those on blocking threads may wait, so nothing panics there;
-//! the thread is any of the pool.)
+//! Behaviours, handlers and futures run on whatever worker is free, so "this thread" has no meaning
+//! there, and waiting would stop other work: all functions here except [`id`] panic there. Use
+//! [`Context::address`](crate::Context::address) instead. (Behaviours on blocking threads may wait,
+//! so nothing panics there; the thread is any of the pool.)
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
@@ -51,66 +51,66 @@ use crate::message::Message;
 use crate::recipient::{Recipient, Takes};
 use crate::reply::Reply;
 
-/// The identity of the calling thread, among those of actors.
+/// Returns the identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {
     thread_extension::<Identity>().id
 }
 
-/// The calling thread, as the recipient of one kind of message.
+/// Returns the calling thread as the recipient of one kind of message.
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future.
+/// Panics inside a behaviour, a handler or a future.
 #[track_caller]
 pub fn recipient<M: Message>() -> Recipient<M> {
     assert_plain("`this_thread::recipient`");
     Recipient::of(inbox::<M>())
 }
 
-/// The next message of a kind; blocks the calling thread until it comes. If it was asked rather than
-/// sent, the ask fails: see [`answer`] and [`receive_with_reply`].
+/// Receives the next message of a kind, and blocks the calling thread until it arrives. If it was
+/// asked rather than sent, the ask fails: see [`answer`] and [`receive_with_reply`].
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future; and if this thread's recipient for such messages does not exist any
-/// more, or never did, so that no message can come.
+/// Panics inside a behaviour, a handler or a future; and if this thread's recipient for such
+/// messages no longer exists, or never did, so that no message can arrive.
 #[track_caller]
 pub fn receive<M: Message>() -> M {
     receive_with_reply().0
 }
 
-/// The next message of a kind, if it comes in time.
+/// Receives the next message of a kind, if it arrives in time.
 ///
 /// # Panics
-/// As [`receive`].
+/// See [`receive`].
 #[track_caller]
 pub fn receive_timeout<M: Message>(timeout: Duration) -> Option<M> {
     assert_plain("`this_thread::receive_timeout`");
     next(Some(timeout)).map(|(message, _)| message)
 }
 
-/// The next message of a kind, if it has come already.
+/// Receives the next message of a kind, if it has already arrived.
 ///
 /// # Panics
-/// As [`receive`].
+/// See [`receive`].
 #[track_caller]
 pub fn try_receive<M: Message>() -> Option<M> {
     assert_plain("`this_thread::try_receive`");
     inbox::<M>().take().map(|(message, _)| message)
 }
 
-/// The next message of a kind, and the right to answer it; blocks as [`receive`].
+/// Receives the next message of a kind with its reply; blocks like [`receive`].
 ///
 /// # Panics
-/// As [`receive`].
+/// See [`receive`].
 #[track_caller]
 pub fn receive_with_reply<M: Message>() -> (M, Reply<M::Reply>) {
     assert_plain("`this_thread::receive`");
-    next(None).expect("it is waited for without an end")
+    next(None).expect("there is no timeout")
 }
 
-/// Handles the next message of a kind, and answers it; blocks as [`receive`].
+/// Handles the next message of a kind, and answers it; blocks like [`receive`].
 ///
 /// # Panics
-/// As [`receive`], and with the closure; then the ask fails.
+/// See [`receive`]. A panic of the closure is passed on, and the ask fails.
 #[track_caller]
 pub fn answer<M: Message>(handle: impl FnOnce(M) -> M::Reply) {
     assert_plain("`this_thread::answer`");
@@ -142,12 +142,12 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
             None => {
                 assert!(
                     inbox.can_get_more(),
-                    "this thread would wait forever for {what}: nobody has its recipient \
+                    "this thread would wait forever for {what}: it has no recipient \
                      (`this_thread::recipient`)"
                 );
                 drop(woken.wait_for(Some(&what)));
             }
-            // Only this thread takes messages out: if it was woken, there is one.
+            // Only this thread takes messages: if it was woken, there is one.
             Some(timeout) => {
                 drop(woken.wait_timeout(timeout));
                 return inbox.take();
@@ -156,7 +156,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
     }
 }
 
-/// The calling thread's inbox for a kind of message.
+/// Returns the calling thread's inbox for one kind of message.
 fn inbox<M: Message>() -> Arc<Inbox<M>> {
     let identity = thread_extension::<Identity>();
     let mut inboxes = identity.inboxes.borrow_mut();
@@ -167,7 +167,7 @@ fn inbox<M: Message>() -> Arc<Inbox<M>> {
     Arc::clone(inbox)
 }
 
-/// What makes a thread an actor.
+/// The state that makes a thread an actor.
 struct Identity {
     id: ActorId,
     inboxes: RefCell<BTreeMap<TypeId, Box<dyn Kept>>>,
@@ -187,14 +187,14 @@ impl Drop for Identity {
     }
 }
 
-/// An inbox for some kind of message.
+/// An inbox for any kind of message.
 trait Kept {
     fn as_any(&self) -> &dyn Any;
-    /// The thread has ended.
+    /// Called when the thread has ended.
     fn end(&self);
 }
 
-/// The messages of one kind that have come to one thread.
+/// The messages of one kind that have arrived for one thread.
 struct Inbox<M: Message> {
     owner: ActorId,
     state: Mutex<State<M>>,
@@ -202,7 +202,7 @@ struct Inbox<M: Message> {
 
 struct State<M: Message> {
     queue: VecDeque<Incoming<M>>,
-    /// Wakes the thread, if it waits.
+    /// Wakes the thread if it waits.
     waiting: Option<Resolver<()>>,
     ended: bool,
 }
@@ -214,13 +214,14 @@ impl<M: Message> Default for State<M> {
 }
 
 impl<M: Message> Inbox<M> {
-    /// Whether there is a message, or a recipient that one could be sent to. This thread has two references itself: the
-    /// caller's, and that of its identity.
+    /// Returns whether there is a message, or a recipient to which one could be sent. This thread
+    /// has two references itself: the caller's, and that of its identity.
     fn can_get_more(self: &Arc<Self>) -> bool {
         if Arc::strong_count(self) > 2 {
             return true;
         }
-        // ORDERING: Acquire pairs with the release of the last recipient's drop, perhaps after a last message.
+        // ORDERING: Acquire pairs with the release of the last recipient's drop, perhaps after a
+        // last message.
         fence(Ordering::Acquire);
         !self.state.lock().queue.is_empty()
     }
@@ -255,7 +256,8 @@ impl<M: Message> Kept for Arc<Inbox<M>> {
         };
         for (message, reply) in queue {
             let _ = catch(|| drop(message));
-            // A waker is foreign: its panic must not keep the other replies from being refused.
+            // The waker may run user code: its panic must not keep the other replies from being
+            // refused.
             let _ = catch(|| reply.refuse(&ExitReason::Normal));
         }
     }
@@ -283,11 +285,11 @@ impl<M: Message> Takes<M> for Inbox<M> {
     }
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
-        // If the thread has ended, the reply has said so.
+        // If the thread has ended, the reply says so.
         self.ask_counted(message, None).0
     }
 
-    /// What a thread has not received yet is not counted.
+    /// Messages that a thread has not received are not counted.
     fn send_counted(&self, message: M, _: Option<InFlightToken>) -> Result<(), SendError<M>> {
         self.send(message)
     }

@@ -1,4 +1,4 @@
-//! Sending and asking with patience, whoever takes the message: recipients, routers and pools.
+//! Sends and asks that wait for room, for any receiver: recipients, routers and pools.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -21,7 +21,7 @@ use crate::message::Message;
 /// The right to send one message to a recipient that has room for it.
 pub(crate) trait SendPermit<M: Message>: Send {
     fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>>;
-    /// Gives the message back if it cannot be delivered.
+    /// Asks; returns the message if it cannot be delivered.
     fn ask(self: Box<Self>, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
 }
 
@@ -29,23 +29,24 @@ pub(crate) trait SendPermit<M: Message>: Send {
 pub(crate) type Reserve<M> =
     Pin<Box<dyn Future<Output = Result<Box<dyn SendPermit<M>>, Arc<AskCycle>>> + Send>>;
 
-/// What sends and asks can wait for room at.
+/// A receiver at which sends and asks can wait for room.
 pub(crate) trait Patient<M: Message>: Send {
-    /// Sends, or gives the message back at once.
+    /// Sends, or returns the message, without waiting.
     fn send_now(&self, message: M) -> Result<(), SendError<M>>;
 
-    /// Asks, or gives the message back at once.
+    /// Asks, or returns the message, without waiting.
     fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
 
     /// Waits for room for the message; `None` if there is none to wait for.
     fn reserve(&self, message: &M) -> Option<Reserve<M>>;
 
-    /// Whether nothing is sent before there was room, so that who waits longer comes first.
+    /// Returns whether sends must wait for a permit first, so that those that have waited longer
+    /// come first.
     fn reserves_first(&self) -> bool;
 }
 
-/// Sends at once if there is room, otherwise waits for a permit, up to `limit`. The error has the message that
-/// could not be sent.
+/// Sends at once if there is room, otherwise waits for a permit, up to `limit`. The error contains
+/// the message that could not be sent.
 async fn permit_for<M, P, T>(
     at: &P,
     mut message: M,
@@ -87,7 +88,7 @@ where
     }
 }
 
-/// Waits, unless the time is over first.
+/// Waits until the work is done or the time is over.
 async fn unless<T>(
     mut room: Pin<Box<dyn Future<Output = T> + Send>>,
     alarm: &mut Option<Sleep>,
@@ -109,7 +110,7 @@ pub(crate) async fn send<M: Message>(at: impl Patient<M>, message: M) -> Result<
     send_within(at, message, None).await
 }
 
-/// Sends when there is room, if there is within that time; it is full otherwise.
+/// Sends when there is room, within a time limit; the error is `Full` otherwise.
 pub(crate) async fn send_within<M: Message>(
     at: impl Patient<M>,
     message: M,
@@ -124,7 +125,7 @@ pub(crate) async fn ask<M: Message>(at: impl Patient<M>, message: M) -> Result<M
     begin_ask(at, message, None).await?.await
 }
 
-/// Asks when there is room, if there is within that time, and gives what will be the answer.
+/// Asks when there is room, within a time limit, and returns the ask.
 pub(crate) async fn begin_ask<M: Message>(
     at: impl Patient<M>,
     message: M,
@@ -134,13 +135,13 @@ pub(crate) async fn begin_ask<M: Message>(
     match permit_for(&at, message, limit, now, |permit, message| permit.ask(message)).await {
         (_, Err(SendError::Full(_))) => Err(AskError::Full),
         (_, Err(SendError::Cycle(_, circle))) => Err(AskError::Cycle(circle)),
-        // Why it was not delivered is told to the ask.
+        // The ask itself says why the message was not delivered.
         (Some(ask), _) => Ok(ask),
         (None, _) => Err(AskError::Cancelled),
     }
 }
 
-/// Asks when there is room, and waits for the answer: for so long in all.
+/// Asks when there is room, and waits for the answer, within one time limit for both.
 pub(crate) async fn ask_within<M: Message>(
     at: impl Patient<M>,
     message: M,
@@ -160,24 +161,24 @@ pub(crate) async fn ask_within<M: Message>(
     }
 }
 
-/// A call that waits for room, and what to do instead where it must not.
+/// The name of a call that waits for room, and what to use instead where it must not.
 pub(crate) const SEND: (&str, &str) =
     ("`send_blocking`", "use `send`, or `send_async` in a future");
 
-/// Those who are told when something changes that they wait for.
+/// A list of wakers that a change wakes.
 #[derive(Default)]
 pub(crate) struct Changes(Mutex<Watched>);
 
 #[derive(Default)]
 struct Watched {
-    /// How often there was a change.
+    /// The number of changes.
     changes: u64,
-    /// Those who are to be told of the next one, each in the place that it has until it is gone.
+    /// The wakers for the next change. Each keeps its index until it leaves.
     waiting: Slab<Option<Waker>>,
 }
 
 impl Changes {
-    /// Tells those who wait now.
+    /// Records a change and wakes the waiting tasks.
     pub(crate) fn tell(&self) {
         let wakers: Vec<Waker> = {
             let mut watched = self.0.lock();
@@ -187,14 +188,15 @@ impl Changes {
         wakers.into_iter().for_each(|waker| drop(coact_core::internals::catch(|| waker.wake())));
     }
 
-    /// How often there was a change.
+    /// Returns the number of changes.
     fn count(&self) -> u64 {
         self.0.lock().changes
     }
 
-    /// The same; the next change is told. The caller keeps its `place`, and [leaves](Self::leave) it in the end.
+    /// Returns the number of changes, and registers for the next one. The caller keeps its `place`,
+    /// and [leaves](Self::leave) it in the end.
     fn watch(&self, place: &mut Option<usize>, context: &TaskContext<'_>) -> u64 {
-        // Made and dropped without the lock: a waker is foreign.
+        // Cloned and dropped without the lock: a waker may run user code.
         let waker = context.waker().clone();
         let mut watched = self.0.lock();
         let number = *place.get_or_insert_with(|| watched.waiting.insert(None));
@@ -211,20 +213,21 @@ impl Changes {
     }
 }
 
-/// The candidates of a race for room, which may change while it goes on.
+/// The candidates of a race for room, which may change during the race.
 pub(crate) trait Candidates<M: Message>: Send + 'static {
-    /// Those at whom to wait.
+    /// Returns the receivers at which to wait.
     fn candidates(&self) -> Vec<(ActorId, Candidate<M>)>;
 
     fn changes(&self) -> &Changes;
 }
 
-/// Begins to wait at one of several; `alone` says that there is no other.
+/// Begins to wait at one of several; `alone` says that it is the only one.
 pub(crate) type Candidate<M> = Box<dyn FnOnce(bool) -> Option<Reserve<M>> + Send>;
 
-/// Waits for the first of several that has room. Nobody to wait at is told by `None`.
+/// Waits for the first of several receivers that has room. Returns `None` if there is none at which
+/// to wait.
 pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Reserve<M>> {
-    // Read before the candidates are: a change that comes between is seen at the first poll.
+    // Read before the candidates: a change in between is noticed at the first poll.
     let seen = of.changes().count();
     let mut race = Race { of, alone, seen, place: None, pending: Vec::new(), circle: None };
     race.refresh();
@@ -237,16 +240,16 @@ pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Re
 struct Race<M: Message, C: Candidates<M>> {
     of: C,
     alone: bool,
-    /// How many changes were seen.
+    /// The number of changes seen.
     seen: u64,
-    /// Where it stands among those who are told of the next.
+    /// The index in the list of wakers.
     place: Option<usize>,
     pending: Vec<(ActorId, Reserve<M>)>,
     circle: Option<Arc<AskCycle>>,
 }
 
 impl<M: Message, C: Candidates<M>> Race<M, C> {
-    /// Waits at those who have come, and no longer at those who have gone.
+    /// Waits at new candidates, and stops waiting at those that have left.
     fn refresh(&mut self) {
         let candidates = self.of.candidates();
         let alone = self.alone && candidates.len() == 1;
@@ -293,7 +296,7 @@ impl<M: Message, C: Candidates<M>> Drop for Race<M, C> {
     }
 }
 
-/// All at whom to wait have gone.
+/// All candidates have left.
 struct Nobody;
 
 impl<M: Message> SendPermit<M> for Nobody {

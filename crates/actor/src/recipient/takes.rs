@@ -1,4 +1,4 @@
-//! What takes a kind of message.
+//! The receivers of one kind of message.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::traits::MessageTo;
 use crate::waiting::Reserve;
 use crate::watch::Watch;
 
-/// Whoever takes a kind of message: an actor, a router, or a plain thread.
+/// A receiver of one kind of message: an actor, a router, or a plain thread.
 pub(crate) trait Takes<M: Message>: Send + Sync {
     fn send(&self, message: M) -> Result<(), SendError<M>>;
-    /// Sends a message whose answer goes to whoever waits for that of another one.
+    /// Sends a message whose answer goes to the asker of another one.
     fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
         if !reply.is_wanted() {
             return self.send(message);
@@ -32,9 +32,9 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
         Ok(())
     }
     fn ask(&self, message: M) -> Ask<M::Reply>;
-    /// As `send`, with an in-flight token that travels with the message.
+    /// Sends a message with an in-flight token that travels with it.
     fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
-    /// As `ask`; gives the message back if it cannot be delivered.
+    /// Asks with an in-flight token; returns the message if it cannot be delivered.
     fn ask_counted(
         &self,
         message: M,
@@ -42,8 +42,8 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
     fn id(&self) -> ActorId;
     fn has_ended(&self) -> bool;
-    /// Waits for room; `None` if there is none to wait for. Without the message, who looks at it to choose
-    /// among several has none.
+    /// Waits for room; `None` if there is none to wait for. Without the message, a receiver that
+    /// chooses by message among several has none.
     fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
         let _ = (message, alone);
         None
@@ -52,18 +52,18 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     fn reserves_first(&self) -> bool {
         true
     }
-    /// Has a closure called at its end, if that is told.
+    /// Calls a closure at its end, if it can be watched.
     fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
         drop(tell);
         None
     }
 
-    /// Where what happens to it is told.
+    /// Returns the runtime in which its events are published.
     fn home(&self) -> RuntimeHandle {
         RuntimeHandle::of_any()
     }
 
-    /// The same without keeping it alive, if it is an actor.
+    /// Returns it without keeping it alive, if it is an actor.
     fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
         None
     }
@@ -119,9 +119,9 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
     }
 }
 
-/// A weak address of an actor that takes a kind of message.
+/// A weak address of an actor that takes one kind of message.
 pub(crate) trait Upgrades<M: Message>: Send + Sync {
-    /// The full address, unless there is none any more.
+    /// Returns a strong address, unless there is none any more.
     fn upgrade(&self) -> Option<Arc<dyn Takes<M>>>;
 }
 

@@ -42,15 +42,15 @@ pub struct WeakRecipient<M: Message> {
     of: Of<M>,
 }
 
-/// What it is an address of.
+/// The receiver of a weak address.
 enum Of<M: Message> {
     Actor(Arc<dyn Upgrades<M>>),
-    /// A router, a pool or a plain thread: it is there as long as some `Recipient` is.
+    /// A router, a pool or a plain thread: it exists as long as it has a `Recipient`.
     Other(Weak<dyn Takes<M>>),
 }
 
 impl<M: Message> Recipient<M> {
-    /// A recipient that does not keep the actor alive.
+    /// Returns a recipient that does not keep the actor alive.
     pub fn downgrade(&self) -> WeakRecipient<M> {
         let of = match self.0.downgrade() {
             Some(actor) => Of::Actor(actor),
@@ -61,8 +61,8 @@ impl<M: Message> Recipient<M> {
 }
 
 impl<M: Message> WeakRecipient<M> {
-    /// The full address. `None` if the actor has no address any more, or if a router, pool or plain thread has no
-    /// `Recipient`.
+    /// Returns a strong address. `None` if the actor has no address any more, or if a router, pool
+    /// or plain thread has no `Recipient`.
     pub fn upgrade(&self) -> Option<Recipient<M>> {
         match &self.of {
             Of::Actor(actor) => actor.upgrade().map(Recipient),
@@ -81,7 +81,7 @@ impl<M: Message> WeakRecipient<M> {
         }
     }
 
-    /// The actor's identity.
+    /// Returns the actor's identity.
     pub fn id(&self) -> ActorId {
         self.id
     }
@@ -97,7 +97,7 @@ impl<M: Message> Clone for WeakRecipient<M> {
     }
 }
 
-/// Recipients are equal if they are the same actor's.
+/// Recipients are equal if they belong to the same actor.
 impl<M: Message> PartialEq for WeakRecipient<M> {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
