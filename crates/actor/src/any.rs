@@ -11,12 +11,12 @@ use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
 use crate::signal::{Peer, Signal};
 
-/// The address of an actor of any type, for what concerns its life and not its messages: links,
-/// monitors, signals. It does not keep the actor alive.
+/// The address of an actor of any type: for its lifecycle (links, monitors, signals), not for its
+/// messages. It does not keep the actor alive.
 #[derive(Clone)]
 pub struct AnyAddr(Arc<dyn Erased>);
 
-/// What can be done with an actor without knowing its type.
+/// The operations on an actor that do not depend on its type.
 pub(crate) trait Erased: Peer {
     fn type_name(&self) -> &'static str;
     fn exit_reason(&self) -> Option<ExitReason>;
@@ -32,38 +32,39 @@ impl AnyAddr {
         Self(Arc::new(address))
     }
 
-    /// The actor's identity.
+    /// Returns the actor's identity.
     pub fn id(&self) -> ActorId {
         self.0.id()
     }
 
-    /// The name of the actor's type.
+    /// Returns the name of the actor's type.
     pub fn type_name(&self) -> &'static str {
         self.0.type_name()
     }
 
-    /// As [`Addr::exit_reason`](crate::Addr::exit_reason).
+    /// Returns why the actor ended: see [`Addr::exit_reason`](crate::Addr::exit_reason).
     pub fn exit_reason(&self) -> Option<ExitReason> {
         self.0.exit_reason()
     }
 
-    /// Whether the actor has ended, or nobody has its address any more: see [`Addr::has_ended`](crate::Addr::has_ended).
+    /// Returns whether the actor has ended, or has no address any more: see
+    /// [`Addr::has_ended`](crate::Addr::has_ended).
     pub fn has_ended(&self) -> bool {
         self.0.has_ended()
     }
 
-    /// As [`Addr::stop`](crate::Addr::stop).
+    /// Stops the actor: see [`Addr::stop`](crate::Addr::stop).
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn stop(&self) -> Result<(), Stopped> {
         self.signal(Signal::Stop(ExitReason::Shutdown)).map_err(|_| Stopped)
     }
 
-    /// As [`Addr::kill`](crate::Addr::kill).
+    /// Kills the actor: see [`Addr::kill`](crate::Addr::kill).
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
         self.signal(Signal::Kill(ExitReason::Killed)).map_err(|_| Stopped)
     }
@@ -72,27 +73,27 @@ impl AnyAddr {
         self.0.interrupt();
     }
 
-    /// The queue that its messages stand in: its own, or that of its group.
+    /// Returns the queue in which its messages wait: its own, or that of its group.
     pub(crate) fn queue_id(&self) -> Option<CownId> {
         self.0.queue_id()
     }
 
-    /// Whether other cowns may hold up what waits for the actor.
+    /// Returns whether other cowns may hold up what waits for the actor.
     pub(crate) fn has_multi_cown_waiters(&self) -> bool {
         self.0.has_multi_cown_waiters()
     }
 
-    /// Looks at what waits for an actor that is held, if it is.
+    /// Returns what waits for an actor that is held, if it is.
     pub(crate) fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
         self.0.blocked_set(limit)
     }
 
-    /// The actor as the other end of a link.
+    /// Returns the actor as the other end of a link.
     pub(crate) fn peer(&self) -> Arc<dyn Peer> {
         self.0.clone()
     }
 
-    /// Gives the signal back if the actor is gone.
+    /// Sends a signal; returns it if the actor is gone.
     pub(crate) fn signal(&self, signal: Signal) -> Result<(), Signal> {
         self.0.signal(signal)
     }

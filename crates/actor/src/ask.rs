@@ -1,4 +1,4 @@
-//! A question on its way.
+//! Asks: answers that are still to come.
 
 use std::fmt;
 use std::future::Future;
@@ -17,11 +17,11 @@ use crate::error::AskError;
 use crate::park;
 use crate::reply::Answer;
 
-/// An answer that is yet to come: what [`Addr::ask`](crate::Addr::ask) returns.
+/// An answer that is still to come: what [`Addr::ask`](crate::Addr::ask) returns.
 ///
-/// It can be awaited on any executor, [waited](Self::wait) for on a plain thread, or
-/// [chained](Self::then) to actors and cowns. Inside of an actor, [`Context::ask`](crate::Context::ask)
-/// passes the answer to the actor itself.
+/// Await it on any executor, [wait](Self::wait) for it on a plain thread, or [chain](Self::then) it
+/// to actors and cowns. Inside an actor, [`Context::ask`](crate::Context::ask) passes the answer to
+/// the actor itself.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -41,7 +41,7 @@ use crate::reply::Answer;
 /// let answer: Ask<u32> = oracle.ask(Double(21));
 /// assert_eq!(answer.timeout(Duration::from_secs(60)).wait(), Ok(42));
 ///
-/// // Chained to a cown, in place of waiting:
+/// // Chained to a cown, instead of waiting:
 /// let log = Cown::new(vec![0]);
 /// let length = oracle.ask(Double(2)).then(&log, |log, answer| {
 ///     log.extend(answer);
@@ -53,21 +53,21 @@ use crate::reply::Answer;
 pub struct Ask<R: Send + 'static> {
     promise: Promise<Answer<R>>,
     timeout: Option<Timeout>,
-    /// Of an ask by an actor that is held until the answer comes.
+    /// Present if the asking actor is held until the answer arrives.
     waiting: Option<Waiting>,
 }
 
-/// A wait, and what to do instead where it is refused.
+/// The name of a call that waits, and what to use instead where it is refused.
 const WAIT: (&str, &str) = (
     "`Ask::wait`",
     "in a handler ask with `Context::ask`, or await the answer in an async handler; elsewhere chain the rest \
      with `Ask::then`, or await it in `spawn_future`",
 );
 
-/// A limit. It is told by the thread that serves timers: workers may be busy.
+/// A time limit. The timer thread enforces it, because workers may be busy.
 struct Timeout {
     after: Duration,
-    /// The runtime whose timer it is, and when it has begun by that one's clock.
+    /// The runtime whose timer it is, and when the limit began by that runtime's clock.
     begun: (RuntimeHandle, Duration),
     alarm: Sleep,
 }
@@ -78,11 +78,11 @@ impl Timeout {
         Self { after: duration, begun: (home, home.elapsed()), alarm: home.sleep(duration) }
     }
 
-    /// Ready when the time has passed.
+    /// Returns ready when the time has passed.
     fn poll(&mut self, context: &mut TaskContext<'_>) -> Poll<()> {
         match Pin::new(&mut self.alarm).poll(context) {
             Poll::Ready(Err(_)) => {
-                // That runtime has been shut down: another one goes on.
+                // That runtime has been shut down: another one takes over.
                 let (home, start) = self.begun;
                 let left = self.after.saturating_sub(home.elapsed().saturating_sub(start));
                 self.alarm = RuntimeHandle::of_any().sleep(left);
@@ -106,8 +106,7 @@ impl<R: Send + 'static> Ask<R> {
         Self::new(Promise::ready(Err(why)))
     }
 
-    /// Fails with [`AskError::Timeout`] if there is no answer when so much time has passed, counted
-    /// from now.
+    /// Fails with [`AskError::Timeout`] if there is no answer after this long, counted from now.
     pub fn timeout(self, duration: Duration) -> Self {
         Self { timeout: Some(Timeout::new(duration)), ..self }
     }
@@ -115,10 +114,10 @@ impl<R: Send + 'static> Ask<R> {
     /// Blocks the calling thread until the answer is there.
     ///
     /// # Errors
-    /// [`AskError`] says why there is no answer.
+    /// Returns an [`AskError`] that says why there is no answer.
     ///
     /// # Panics
-    /// Inside of a behaviour, a handler or a future: see [`Promise::wait`]. In a handler, use
+    /// Panics inside a behaviour, a handler or a future: see [`Promise::wait`]. In a handler, use
     /// [`Context::ask`](crate::Context::ask), or await the answer in an async handler.
     #[track_caller]
     pub fn wait(self) -> Result<R, AskError> {
@@ -133,10 +132,10 @@ impl<R: Send + 'static> Ask<R> {
         )
     }
 
-    /// Spawns a behaviour on `set` with the answer, once it is there: see [`Promise::then`].
+    /// Spawns a behaviour on `set` with the answer, once it has arrived: see [`Promise::then`].
     ///
     /// # Panics
-    /// If the set names a cown twice.
+    /// Panics if the set names a cown twice.
     #[track_caller]
     pub fn then<S, F, Q>(self, set: S, closure: F) -> Promise<Q>
     where
@@ -153,7 +152,7 @@ impl<R: Send + 'static> Ask<R> {
     }
 }
 
-/// Waits no longer, unless the answer has just come.
+/// Stops waiting, unless the answer has just arrived.
 fn give_up<R: Send + 'static>(promise: &mut Promise<Answer<R>>, after: Duration) -> Answer<R> {
     promise.give_up().map_or(Err(AskError::Timeout(after)), flatten)
 }
@@ -162,7 +161,7 @@ pub(crate) fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
     result.unwrap_or_else(|broken| Err(of_broken(&broken)))
 }
 
-/// How it shows that a message was dropped before any handler saw it.
+/// The error for a message that was dropped before a handler saw it.
 fn of_broken(_: &Broken) -> AskError {
     AskError::Cancelled
 }
@@ -171,11 +170,12 @@ impl<R: Send + 'static> Future for Ask<R> {
     type Output = Result<R, AskError>;
 
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         if let Poll::Ready(result) = Pin::new(&mut this.promise).poll(context) {
-            // What has failed as a circle is dropped where it waits: that is not why.
+            // An ask that failed because of a circle is dropped where it waits; the drop is not the
+            // reason.
             let cycle = this.waiting.as_ref().and_then(Waiting::failure);
             let why = |error| cycle.map_or(error, AskError::Cycle);
             return Poll::Ready(flatten(result).map_err(why));

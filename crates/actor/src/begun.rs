@@ -1,5 +1,5 @@
-//! What an actor, or one state of it, has begun elsewhere, and what is to end with it: timers, monitors,
-//! attached futures.
+//! What an actor, or one state of it, has started elsewhere and what ends with it: timers,
+//! monitors, attached futures.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -15,28 +15,28 @@ use coact_sync::shim::process::Mutex;
 use crate::monitor::MonitorId;
 use crate::watch::Watch;
 
-/// Things that end when [`end`](Self::end) is called, at the latest.
+/// Operations that end no later than when [`end`](Self::end) is called.
 #[derive(Default)]
 pub(crate) struct Begun(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     ended: bool,
-    /// Those of a kind in the order of their beginning.
+    /// Those of one kind in the order in which they were started.
     things: BTreeMap<Key, Thing>,
     begun: u64,
 }
 
-/// What something is found by.
+/// The key of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Number(u64),
     Monitor(MonitorId),
 }
 
-/// Something that was begun, and how to end it.
+/// An operation that was started, and how to end it.
 enum Thing {
-    /// Registered, and still being made.
+    /// Registered, and still being created.
     Coming,
     Timer(Timer),
     /// A monitor of another actor; dropping the watch ends it.
@@ -51,7 +51,7 @@ impl Thing {
     fn end(self) {
         match self {
             Thing::Timer(timer) => _ = timer.cancel(),
-            // A waker may be foreign, as may be what dropping it drops.
+            // The waker may run user code, and so may dropping it.
             Thing::Future(Some(waker)) => drop(catch(|| waker.wake())),
             Thing::Coming | Thing::Monitor { .. } | Thing::Future(None) => {}
         }
@@ -59,7 +59,7 @@ impl Thing {
 }
 
 impl Begun {
-    /// Registers something. `None` if everything has ended already.
+    /// Registers an operation. Returns `None` if everything has ended already.
     fn begin(self: &Arc<Self>, monitor: Option<MonitorId>, thing: Thing) -> Option<Registration> {
         let mut state = self.0.lock();
         if state.ended {
@@ -72,7 +72,7 @@ impl Begun {
         Some(Registration { of: Arc::clone(self), key })
     }
 
-    /// Stores what was made; ends it at once if its registration is gone.
+    /// Stores what was created, or ends it at once if its registration is gone.
     fn fill(&self, key: Key, thing: Thing) {
         let mut state = self.0.lock();
         let before = match state.things.get_mut(&key) {
@@ -83,8 +83,9 @@ impl Begun {
         before.end();
     }
 
-    /// Sets a timer, which is cancelled at the end, or at once if that is past. `set` is given what the timer
-    /// is to own, so that it is forgotten when it has fired or was cancelled.
+    /// Sets a timer, which is cancelled at the end, or at once if that is past. `set` receives the
+    /// registration that the timer must own, so that the timer is removed when it has fired or was
+    /// cancelled.
     pub(crate) fn timer(
         self: &Arc<Self>,
         set: impl FnOnce(Option<Registration>) -> Timer,
@@ -99,7 +100,7 @@ impl Begun {
         timer
     }
 
-    /// Has another actor tell of its end. `monitor` is given what it is to own.
+    /// Monitors another actor. `monitor` receives the registration that the monitor must own.
     pub(crate) fn monitor(
         self: &Arc<Self>,
         id: MonitorId,
@@ -114,19 +115,19 @@ impl Begun {
         }
     }
 
-    /// Ends a monitor, if it is one of these.
+    /// Ends a monitor, if it is registered here.
     pub(crate) fn demonitor(&self, id: MonitorId) {
         let monitor = self.0.lock().things.remove(&Key::Monitor(id));
         drop(monitor);
     }
 
-    /// A future that ends, without an output, when everything does.
+    /// Wraps a future, which ends without an output when everything does.
     pub(crate) fn future<F: Future>(self: &Arc<Self>, future: F) -> AttachedFuture<F> {
         let registration = self.begin(None, Thing::Future(None));
         AttachedFuture { future: registration.is_some().then(|| Box::pin(future)), registration }
     }
 
-    /// Ends all that was begun, and whatever is begun from now on.
+    /// Ends everything that was started, and whatever is started from now on.
     pub(crate) fn end(&self) {
         let things = {
             let mut state = self.0.lock();
@@ -137,7 +138,7 @@ impl Begun {
     }
 }
 
-/// The [`Begun`] of one state of an actor, which ends with this.
+/// The [`Begun`] of one state of an actor, which ends when this is dropped.
 #[derive(Default)]
 pub(crate) struct BegunByState(Option<Arc<Begun>>);
 
@@ -155,7 +156,7 @@ impl Drop for BegunByState {
     }
 }
 
-/// The registration of something that was begun; dropping it removes the thing.
+/// The registration of an operation; dropping it removes the operation.
 pub(crate) struct Registration {
     of: Arc<Begun>,
     key: Key,
@@ -166,12 +167,13 @@ impl Drop for Registration {
         let mut state = self.of.0.lock();
         let thing = state.things.remove(&self.key);
         drop(state);
-        // It has come to its end by itself: a timer has fired, a monitor has told.
+        // The operation has ended on its own: a timer has fired, or a monitor has notified.
         drop(thing);
     }
 }
 
-/// A future of an actor is dropped before its end. If that is since the runtime ends, its report counts it.
+/// Reports that a future of an actor was dropped before its end: the report of a runtime that is
+/// ending counts it.
 pub(crate) fn note_cut_off() {
     let home = RuntimeHandle::current();
     if home.is_ending() || home.is_cancelled() {
@@ -187,7 +189,7 @@ pub(crate) struct AttachedFuture<F> {
 }
 
 impl<F> AttachedFuture<F> {
-    /// Has the waker woken at the end. Returns whether that is past.
+    /// Registers the waker to be woken at the end. Returns whether that is past.
     fn register(&self, waker: &Waker) -> bool {
         let Some(registration) = &self.registration else { return true };
         let mut state = registration.of.0.lock();

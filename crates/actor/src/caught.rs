@@ -1,11 +1,11 @@
-//! Values of the user's whose destructors may panic, each for itself.
+//! User values whose destructors may panic.
 
 use std::ops::{Deref, DerefMut};
 
 use coact_core::internals::catch;
 
-/// A value of the user's. A panic of its destructor is reported and goes no further: so several may be dropped one after
-/// the other, and while something else unwinds, where a second panic would end the process.
+/// A user value. A panic of its destructor is reported and goes no further, so several can be
+/// dropped one after the other, and during unwinding, where a second panic would abort the process.
 pub(crate) struct Caught<T>(Option<T>);
 
 impl<T> Caught<T> {
@@ -18,7 +18,7 @@ impl<T> Caught<T> {
     }
 }
 
-const TAKEN: &str = "it is taken out once, at its end";
+const TAKEN: &str = "it is taken out once, when dropped";
 
 impl<T> Deref for Caught<T> {
     type Target = T;

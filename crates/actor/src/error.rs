@@ -1,4 +1,4 @@
-//! What can go wrong with a message.
+//! Errors of sends and asks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::cycle::AskCycle;
 use crate::exit::ExitReason;
 
-/// A message that was not delivered; it is given back.
+/// A message that was not delivered; the error returns it.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -36,15 +36,15 @@ use crate::exit::ExitReason;
 pub enum SendError<M> {
     /// The actor has ended.
     Stopped(M),
-    /// The actor's mailbox is full, and its policy is to refuse.
+    /// The actor's mailbox is full, and its policy is to refuse messages.
     Full(M),
-    /// There could never have been room: the actor that waited for it is held until there is, and what takes
-    /// it up waits, by way of others perhaps, for the one that waited.
+    /// There could never have been room: the sender is held until there is, and the actor that
+    /// would make room waits for the sender, perhaps by way of others.
     Cycle(M, Arc<AskCycle>),
 }
 
 impl<M> SendError<M> {
-    /// The message.
+    /// Returns the message.
     pub fn into_message(self) -> M {
         match self {
             SendError::Stopped(message)
@@ -57,13 +57,10 @@ impl<M> SendError<M> {
 impl<M> fmt::Display for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            SendError::Stopped(_) => "the actor has ended: the message is given back",
-            SendError::Full(_) => "the actor's mailbox is full: the message is given back",
+            SendError::Stopped(_) => "the actor has ended: the message is returned",
+            SendError::Full(_) => "the actor's mailbox is full: the message is returned",
             SendError::Cycle(_, circle) => {
-                return write!(
-                    f,
-                    "room for the message would have been waited for for ever: {circle}"
-                );
+                return write!(f, "there would never have been room for the message: {circle}");
             }
         })
     }
@@ -108,24 +105,24 @@ impl<M> std::error::Error for SendError<M> {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The actor had ended when it was asked, or ended before it took the message, or while it still had
-    /// the [`Reply`](crate::actor::Reply) in its state or in a future that held it.
+    /// The actor had ended before the ask, or ended before it took up the message, or while its
+    /// state or a future that held it still had the [`Reply`](crate::actor::Reply).
     Stopped(ExitReason),
     /// The actor's mailbox was full.
     Full,
-    /// The reply was dropped by a panic: the actor panicked while it handled the message. The panic's message, or
-    /// `(no message)` if it had none, or the handler has caught the panic itself: then the ask fails within a
-    /// second.
+    /// A panic dropped the reply: the actor panicked while handling the message. Contains the
+    /// panic's message, or `(no message)` if it had none or the handler caught the panic itself, in
+    /// which case the ask fails within a second.
     Panicked(Arc<str>),
-    /// The time was over. The answer, should it still come, is dropped and counted.
+    /// The time limit has passed. An answer that still arrives is dropped and counted.
     Timeout(Duration),
-    /// The [`Reply`](crate::actor::Reply) was dropped without an answer: by the actor, or with something that it had begun, as a
-    /// future beside it, when it ended or was restarted.
+    /// The [`Reply`](crate::actor::Reply) was dropped without an answer: by the actor, or with
+    /// something that it had begun, such as a future beside it, when it ended or was restarted.
     NoReply,
-    /// The answer could never have come: the actor that asked is held until it does, and the one
-    /// that is to answer waits, by way of others perhaps, for the one that asked.
+    /// The answer could never have arrived: the actor that asked is held until it does, and the
+    /// actor that should answer waits for the asker, perhaps by way of others.
     Cycle(Arc<AskCycle>),
-    /// The actor's runtime was shut down, and its deadline passed before there was an answer.
+    /// The actor's runtime was shut down, and the deadline passed before there was an answer.
     Cancelled,
 }
 
@@ -137,9 +134,9 @@ impl fmt::Display for AskError {
             AskError::Panicked(message) => {
                 write!(f, "the actor panicked while it handled the message: {message}")
             }
-            AskError::Timeout(after) => write!(f, "no answer came within {after:?}"),
+            AskError::Timeout(after) => write!(f, "no answer within {after:?}"),
             AskError::NoReply => f.write_str("the actor dropped the message without an answer"),
-            AskError::Cycle(cycle) => write!(f, "the ask would have waited for ever: {cycle}"),
+            AskError::Cycle(cycle) => write!(f, "the ask would have waited forever: {cycle}"),
             AskError::Cancelled => {
                 f.write_str("the runtime was shut down before there was an answer")
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::id::ActorId;
 
-/// Why an actor ended, or is to end.
+/// Why an actor ended, or will end.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -30,35 +30,38 @@ use crate::id::ActorId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExitReason {
-    /// It was done: it stopped itself, or nobody had its address any more.
+    /// It was done: it stopped itself, or its last address was dropped.
     Normal,
-    /// It was told to stop, by its supervisor, by [`Addr::stop`](crate::Addr::stop), or since its runtime was
-    /// shut down.
+    /// It was stopped by its supervisor, by [`Addr::stop`](crate::Addr::stop), or by the shutdown
+    /// of its runtime.
     Shutdown,
     /// It was [killed](crate::Addr::kill), or its runtime was shut down and did not wait for it.
     Killed,
-    /// A handler, a hook, or a behaviour that held the actor panicked; the panic's message.
+    /// A handler, a hook, or a behaviour that held the actor panicked. Contains the panic's
+    /// message.
     Panicked(Arc<str>),
-    /// It gave up for a reason of its own: [`Context::stop_with`](crate::Context::stop_with).
+    /// It gave up for a reason of its own: see [`Context::stop_with`](crate::Context::stop_with).
     Failed(Arc<str>),
-    /// An actor that it was linked to ended, and why. (Of a long chain of links some are left out between the last ones
-    /// and the first cause.)
+    /// An actor linked to it ended, for this reason. (In a long chain of links, some actors between
+    /// the last ones and the first cause are left out.)
     Linked(ActorId, Arc<ExitReason>),
-    /// There was no such actor any more when it was to be linked to or monitored, and nobody knows why.
+    /// The actor no longer existed when it was linked or monitored, and its exit reason is unknown.
     NoActor,
-    /// A supervisor gave up: its children failed more often than it allows. The last reason.
+    /// A supervisor gave up: its children failed more often than it allows. Contains the last
+    /// reason.
     TooManyRestarts(Arc<ExitReason>),
 }
 
 impl ExitReason {
-    /// Whether the end was meant: such an end does not spread along links, and a transient child is
-    /// not restarted after it.
+    /// Returns whether the end was intended: such an end does not propagate along links, and does
+    /// not restart a transient child.
     pub fn is_normal(&self) -> bool {
         matches!(self, ExitReason::Normal | ExitReason::Shutdown)
     }
 
-    /// The same as the cause of another reason. What has spread along many links, or up many supervisors, names the last
-    /// actor and the first cause of a part of the way: reasons of reasons are nested no deeper than [`MOST_NESTED`].
+    /// Converts the reason into the cause of another one. A reason that has propagated along many
+    /// links, or up many supervisors, names the last actor and the first cause of part of the path:
+    /// reasons are nested no deeper than [`MOST_NESTED`].
     pub(crate) fn into_cause(self) -> Arc<Self> {
         let (mut depth, mut first) = (0, &self);
         while let ExitReason::Linked(_, cause) | ExitReason::TooManyRestarts(cause) = first {
@@ -75,10 +78,10 @@ impl ExitReason {
     }
 }
 
-/// How many reasons may be each the cause of the next.
+/// The maximum depth of nested reasons.
 const MOST_NESTED: usize = 16;
 
-/// Its source is the reason of another actor, where one is the cause.
+/// The source is the reason of another actor, if that is the cause.
 impl std::error::Error for ExitReason {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -101,7 +104,7 @@ impl fmt::Display for ExitReason {
             }
             ExitReason::NoActor => f.write_str("there was no such actor"),
             ExitReason::TooManyRestarts(last) => {
-                write!(f, "its children failed too often, the last one since {last}")
+                write!(f, "its children failed too often, the last one because {last}")
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::cycle::Holding;
 use crate::parts::{Actor, Body, Context, HeldFuture, HoldRequest, Returned};
 use crate::reply::Reply;
 
-/// A future that takes the actor's state along, and brings it back with its end.
+/// Makes a future that takes the actor's state, and returns it when it ends.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>
 where
     A: Actor + Send,
@@ -30,7 +30,7 @@ where
     })
 }
 
-/// The state of an actor, as the future has it that holds the actor. It comes back when the future
+/// The state of an actor, borrowed by the future that holds it. It is returned when the future
 /// ends, is dropped, or panics.
 struct Loan<A: Actor> {
     body: Option<Body<A>>,
@@ -39,7 +39,7 @@ struct Loan<A: Actor> {
 
 impl<A: Actor> Loan<A> {
     fn body(&mut self) -> &mut Body<A> {
-        self.body.as_mut().expect("given back at the end only")
+        self.body.as_mut().expect("returned only at the end")
     }
 }
 
@@ -49,20 +49,20 @@ impl<A: Actor> Drop for Loan<A> {
     }
 }
 
-/// A future that holds its actor, and is polled by it.
+/// A future that holds its actor, which polls it.
 pub(crate) struct Hold<A: Actor> {
     future: HeldFuture<'static, ()>,
     returned: Returned<A>,
     polling: Polling,
 }
 
-/// How such a future is polled, whatever its actor's type.
+/// The part of such a future that does not depend on the actor's type.
 struct Polling {
     waker: Waker,
     holding: Holding,
-    /// What a report of the deterministic mode tells of it.
+    /// The future in reports of the deterministic mode.
     polled: Polled,
-    /// While it lives the runtime is not idle.
+    /// Keeps the runtime from being idle.
     _busy: Busy,
 }
 
@@ -93,26 +93,26 @@ impl<A: Actor> Hold<A> {
         Self { future: request(body, Arc::clone(&returned)), returned, polling }
     }
 
-    /// Polls the future. Once it has ended, [`take_back`](Self::take_back) has the state.
+    /// Polls the future. Once it has ended, [`take_back`](Self::take_back) returns the state.
     pub(crate) fn poll(&mut self) -> Poll<()> {
         self.polling.poll(&mut self.future)
     }
 
-    /// Drops the future, ended or not, and takes the state out of it.
+    /// Drops the future, ended or not, and returns the state that it held.
     pub(crate) fn take_back(self) -> Option<Body<A>> {
         let Self { future, returned, .. } = self;
-        // A destructor that panics leaves the state behind all the same.
+        // A destructor that panics still leaves the state behind.
         let _ = catch(move || drop(future));
         returned.lock().take()
     }
 }
 
-/// A waker that interrupts an actor.
+/// Returns a waker that interrupts an actor.
 pub(crate) fn interrupt(actor: AnyAddr) -> Waker {
     Waker::from(Arc::new(Interrupt(actor)))
 }
 
-/// Wakes a held actor: an interrupt makes it poll.
+/// Wakes a held actor: the interrupt makes it poll.
 struct Interrupt(AnyAddr);
 
 impl Wake for Interrupt {

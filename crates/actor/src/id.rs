@@ -5,15 +5,15 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The identity of an actor. It is not given to another one in the life of the process.
+/// The identity of an actor. It is never reused within the process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(NonZeroU64);
 
-/// How many identities a thread takes at a time, so that threads do not meet at the counter.
+/// How many identities a thread takes at a time, to avoid contention on the counter.
 const BLOCK: u64 = 1024;
 
 impl ActorId {
-    /// A new identity.
+    /// Returns a new identity.
     #[inline]
     pub(crate) fn next() -> Self {
         thread_local! {
@@ -34,16 +34,16 @@ impl ActorId {
     #[cold]
     fn take_block() -> u64 {
         static BLOCKS: AtomicU64 = AtomicU64::new(0);
-        // ORDERING: Relaxed. Only distinct.
+        // ORDERING: Relaxed. The numbers need only be distinct.
         BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK
     }
 
-    /// The identity with this number, should it have been given.
+    /// Returns the identity with this number, if it may exist.
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
     }
 
-    /// The identity as a number.
+    /// Returns the identity as a number.
     pub fn get(self) -> u64 {
         self.0.get()
     }

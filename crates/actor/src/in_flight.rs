@@ -1,4 +1,4 @@
-//! Counting the messages that are on their way to a routee.
+//! The count of messages that are on their way to a routee.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(crate) struct InFlightToken {
 }
 
 impl InFlightToken {
-    /// Counts one more message, which another router may count as well.
+    /// Counts one more message, which an outer router may count as well.
     pub(crate) fn new(load: &Arc<()>, outer: Option<&InFlightToken>) -> Self {
         Self { _load: Arc::clone(load), _outer: outer.cloned().map(Box::new) }
     }

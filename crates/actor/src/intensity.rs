@@ -1,4 +1,4 @@
-//! How many restarts are too many.
+//! The limit on the frequency of restarts.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl Intensity {
         Self { most, within, past: VecDeque::new() }
     }
 
-    /// Whether there may be another restart; it is counted.
+    /// Returns whether another restart is allowed, and counts it.
     pub(crate) fn allows(&mut self, now: Duration) -> bool {
         while self.past.front().is_some_and(|&past| now.saturating_sub(past) > self.within) {
             self.past.pop_front();
@@ -50,7 +50,7 @@ mod tests {
         let mut intensity = Intensity::new(2, at(5));
         assert!(intensity.allows(at(0)));
         assert!(intensity.allows(at(3)));
-        assert!(!intensity.allows(at(5)), "both are within the last 5 s");
+        assert!(!intensity.allows(at(5)), "both were within the last 5 s");
         assert!(intensity.allows(at(6)), "the first is older");
         assert!(!intensity.allows(at(7)));
     }

@@ -1,8 +1,8 @@
-//! Actors on cowns: state with an address, messages and a life of its own.
+//! Actors on cowns: state with an address, messages and a lifecycle.
 //!
 //! An actor is a cown with a lifecycle; a message is a behaviour on one cown. So messages and
-//! `when((&a, &b), …)` over several actors stand in one order, and none of it can deadlock. Users
-//! take the crate `coact`, which has the same modules.
+//! `when((&a, &b), …)` over several actors share one total order, and none of it can deadlock.
+//! Users depend on the crate `coact`, which has the same modules.
 //!
 //! Reading order: `traits` (what users write), `address` (how they reach it), `cell` (an actor as
 //! the state of a cown: everything that happens to it), `signal` (what overtakes messages),
@@ -63,7 +63,7 @@ mod traits;
 mod waiting;
 mod watch;
 
-/// Actors: what one is, how it is spawned and reached, and what it is told.
+/// Actors: what an actor is, how it is spawned and reached, and the notifications that it receives.
 pub mod actor {
     pub use crate::any::AnyAddr;
     pub use crate::ask::Ask;
@@ -91,7 +91,7 @@ pub mod routing {
     pub use crate::router::{NoAnswer, RouteError, Router, Routing, Scatter};
 }
 
-/// Messages to all that subscribe: topics, and the events of a runtime.
+/// Messages to all subscribers: topics, and the events of a runtime.
 pub mod pubsub {
     pub use crate::events::{
         ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause,
@@ -102,7 +102,8 @@ pub mod pubsub {
 
 pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 
-/// What the facade needs and programs do not: no part of the interface, and it may change at any time.
+/// Internals for the facade, not for programs: not part of the interface, and subject to change at
+/// any time.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::parts::Cell;

@@ -11,15 +11,15 @@ use crate::id::ActorId;
 use crate::monitor::{Exited, Monitor, MonitorId};
 use crate::signal::{LinkChange, Peer, Signal};
 
-/// How many older monitors each new one checks: more than one, so that unwanted monitors go faster than
-/// new ones come.
+/// How many older monitors each new one checks: more than one, so that unwanted monitors are
+/// removed faster than new ones are added.
 const LOOKS: usize = 4;
 
-/// An actor's links and monitors; there may be very many of them.
+/// An actor's links and monitors, possibly very many.
 #[derive(Default)]
 pub(crate) struct Links {
     links: BTreeMap<ActorId, Link>,
-    /// In the order of their making.
+    /// In the order of creation.
     monitors: BTreeMap<MonitorId, Monitor>,
     /// The monitor that was checked last, see [`forget_some`](Self::forget_some).
     looked_at: Option<MonitorId>,
@@ -32,12 +32,12 @@ struct Link {
     other: Arc<dyn Peer>,
     by_us: bool,
     by_other: bool,
-    /// Why the other one has ended while this actor was down.
+    /// Why the other actor ended while this one was down.
     ended: Option<ExitReason>,
 }
 
 impl Links {
-    /// Applies a change. A request of an earlier state than the `life`th is void.
+    /// Applies a change. A request by an earlier state than the `life`th is void.
     pub(crate) fn change(&mut self, us: ActorId, life: u32, change: LinkChange) {
         match change {
             LinkChange::Link { other, by: Some(asked) } if asked != life => release(us, &*other),
@@ -70,7 +70,8 @@ impl Links {
         }
     }
 
-    /// The actor gets another state: links of the old state end, links that others have requested stay.
+    /// Ends the links of a state that is about to be replaced; links that others have requested
+    /// stay.
     pub(crate) fn end_life(&mut self, us: ActorId) {
         self.trap = None;
         self.links.retain(|_, link| {
@@ -81,8 +82,8 @@ impl Links {
         });
     }
 
-    /// The other actor has ended while this one has no state: the next state hears of it, unless only the last
-    /// state had requested the link.
+    /// Records that the other actor has ended while this one has no state: the next state is
+    /// notified, unless only the last state had requested the link.
     pub(crate) fn exit_later(&mut self, other: ActorId, reason: ExitReason) {
         match self.links.get_mut(&other) {
             Some(link) if link.by_other => link.ended = Some(reason),
@@ -90,13 +91,13 @@ impl Links {
         }
     }
 
-    /// The linked actors that ended while this one was down, and why.
+    /// Returns the linked actors that ended while this one was down, and why.
     pub(crate) fn take_exits(&mut self) -> Vec<(ActorId, ExitReason)> {
         let ended = |(other, link): (&ActorId, &mut Link)| Some((*other, link.ended.take()?));
         self.links.iter_mut().filter_map(ended).collect()
     }
 
-    /// Whether there are neither links nor monitors.
+    /// Returns whether there are neither links nor monitors.
     pub(crate) fn is_empty(&self) -> bool {
         self.links.is_empty() && self.monitors.is_empty()
     }
@@ -111,7 +112,7 @@ impl Links {
         for _ in 0..LOOKS {
             let after = self.looked_at.map_or(Bound::Unbounded, Bound::Excluded);
             let next = self.monitors.range((after, Bound::Unbounded)).next();
-            // After the last one comes the first again.
+            // The first one follows the last one.
             self.looked_at = next.map(|(id, _)| *id);
             if let Some((id, monitor)) = next
                 && !monitor.owner.is_wanted()
@@ -134,7 +135,7 @@ impl Links {
         }
     }
 
-    /// The monitor is given back: dropping it is the user's code.
+    /// Returns the monitor, because dropping it runs user code.
     fn demonitor(&mut self, id: MonitorId) -> Option<Monitor> {
         self.monitors.remove(&id)
     }

@@ -1,4 +1,4 @@
-//! Monitors: how an actor's end reaches those who asked to be told.
+//! Monitors: how interested parties learn that an actor has ended.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
 
-/// Tells that an actor that was [monitored](crate::Context::monitor) has ended.
+/// Sent to an actor when an actor that it [monitors](crate::Context::monitor) has ended.
 #[doc(alias = "Terminated")]
 #[doc(alias = "DOWN")]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ use crate::message::Message;
 pub struct Down {
     /// The monitor.
     pub monitor: MonitorId,
-    /// The actor that has ended.
+    /// The actor that ended.
     pub actor: ActorId,
-    /// Why it has ended.
+    /// Why it ended.
     pub reason: ExitReason,
 }
 
@@ -27,15 +27,15 @@ impl Message for Down {
     type Reply = ();
 }
 
-/// Tells an actor that [traps exits](crate::Context::trap_exits) that one that it is linked to has
-/// ended.
+/// Sent to an actor that [traps exits](crate::Context::trap_exits) when an actor that it is linked
+/// to has ended.
 #[doc(alias = "EXIT")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exited {
-    /// The actor that has ended.
+    /// The actor that ended.
     pub actor: ActorId,
-    /// Why it has ended.
+    /// Why it ended.
     pub reason: ExitReason,
 }
 
@@ -50,7 +50,7 @@ pub struct MonitorId(u64);
 impl MonitorId {
     pub(crate) fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        // ORDERING: Relaxed. Distinct, and rising for each thread.
+        // ORDERING: Relaxed. The numbers are distinct, and increase for each thread.
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -71,12 +71,13 @@ pub(crate) struct Monitor {
 pub(crate) trait Notify: Send {
     fn notify(self: Box<Self>, down: Down);
 
-    /// Whether the owner still listens.
+    /// Returns whether the owner still listens.
     fn is_wanted(&self) -> bool {
         true
     }
 
-    /// Whether it runs user code, which must not run at once on the thread that sets the monitor.
+    /// Returns whether this runs user code, which must not run synchronously on the thread that
+    /// sets the monitor.
     fn is_the_users(&self) -> bool {
         true
     }
@@ -88,7 +89,7 @@ impl<F: FnOnce(Down) + Send> Notify for F {
     }
 }
 
-/// Keeps the promise of [`Addr::ended`](crate::Addr::ended).
+/// Completes the promise of [`Addr::ended`](crate::Addr::ended).
 impl Notify for Resolver<ExitReason> {
     fn notify(self: Box<Self>, down: Down) {
         self.resolve(down.reason);

@@ -1,4 +1,4 @@
-//! Values that are set once. The thread sanitizer does not see how the standard library publishes
+//! Values that are set once. ThreadSanitizer does not see how the standard library publishes
 //! them, since that is not instrumented; a crate's are.
 
 #[cfg(coact_tsan)]

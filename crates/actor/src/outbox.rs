@@ -1,7 +1,7 @@
-//! Messages of an actor that wait for room, beside the actor.
+//! Messages of an actor that wait for room, in the background.
 //!
-//! Those to one recipient stand in a line: each waits for room when the one before is sent, so they arrive in
-//! the order in which they were handed over. What was handed over is sent whatever becomes of the actor.
+//! Messages to one recipient form a line: each waits for room once the one before is sent, so they
+//! arrive in the order in which they were added. They are sent whatever happens to the actor.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -20,7 +20,7 @@ type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Default)]
 pub(crate) struct Outbox {
     lines: HashMap<ActorId, Arc<Line>>,
-    /// So many lines may there be before those that have come to their end are looked for.
+    /// How many lines there may be before finished ones are removed.
     sweep_at: usize,
 }
 
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl Outbox {
-    /// Has something done when all that was handed over before for the same recipient is done.
+    /// Runs a job after all jobs added before for the same recipient.
     pub(crate) fn add(&mut self, to: ActorId, job: impl Future<Output = ()> + Send + 'static) {
         self.sweep();
         let line = self.lines.entry(to).or_default();
@@ -58,7 +58,7 @@ impl Outbox {
 
 async fn drive(line: Arc<Line>) {
     while let Some(job) = line.next() {
-        // A destructor of a message that panics is not the concern of the next.
+        // A message whose destructor panics does not affect the next one.
         let _ = spawn_future(job).await;
     }
 }

@@ -1,11 +1,11 @@
-//! Services: what exists once for a runtime and the runtimes grouped with it.
+//! Services: values that exist once for a runtime and the runtimes grouped with it.
 
 use std::any::Any;
 use std::cell::Cell;
 
 use coact_core::runtime::RuntimeHandle;
 
-/// A service, such as the event bus. It is created when it is first asked for and never dropped, so nothing in it may
+/// A service, such as the event bus. It is created on first use and never dropped, so it must not
 /// keep actors alive.
 pub(crate) trait Service: Default + Send + Sync + 'static {
     /// Returns the service of a runtime.
@@ -22,7 +22,7 @@ pub(crate) trait Service: Default + Send + Sync + 'static {
         Self::of(RuntimeHandle::current())
     }
 
-    /// The same for internal use: starts no runtime if the caller has none.
+    /// Like [`current`](Self::current), for internal use: starts no runtime if the caller has none.
     fn here() -> &'static Self {
         Self::of(RuntimeHandle::of_any())
     }
@@ -58,7 +58,7 @@ impl Recent {
 #[cold]
 fn find<S: Service>(home: RuntimeHandle) -> &'static S {
     let service: &S = home.extension();
-    // A thread that is about to end has no thread-locals any more.
+    // A thread that is about to end no longer has thread-locals.
     let _ = RECENT.try_with(|recent| recent.set(recent.get().with(home, service)));
     service
 }

@@ -1,7 +1,7 @@
-//! What can be set of an actor, however it is made: spawned, supervised, or as a member of a pool.
+//! The settings of an actor, however it is created: spawned, supervised, or as a member of a pool.
 //!
-//! There is one type of settings and one place where an actor is made from them, so whatever is added
-//! here can be set everywhere. Builders get the methods by [`settings_methods`].
+//! There is one type of settings and one place that creates an actor from them, so whatever is
+//! added here can be set everywhere. Builders obtain the methods by [`settings_methods`].
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::parts::{Actor, Addr, Cell};
 use crate::registry::{NameTaken, Registry, Tenancy};
 use crate::shared_state::SharedState;
 
-/// The settings of an actor that is about to be made.
+/// The settings of an actor to be created.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) host: Host,
     pub(crate) group: Option<Group>,
-    /// Unbounded, with one lane, if there is none.
+    /// If `None`: unbounded, with one lane.
     pub(crate) mailbox: Option<Mailbox>,
     pub(crate) names: Vec<Arc<str>>,
-    /// The runtime that counts as the current one, if it is not that of the caller.
+    /// The runtime to use as the current one, if not the caller's.
     pub(crate) within: Option<RuntimeHandle>,
-    /// The pump on whose thread the state is to stay.
+    /// The pump on whose thread the state must stay.
     pub(crate) bound_to: Option<RuntimeHandle>,
 }
 
-/// An identity whose names are claimed. They are free again if no actor comes of it.
+/// An identity whose names are claimed. The names are released if no actor is created.
 pub(crate) struct Claim {
     id: ActorId,
     tenancy: Option<Tenancy>,
@@ -50,31 +50,34 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those of an actor that stays on the thread of a pump.
+    /// Returns the settings of an actor that stays on the thread of a pump.
     ///
     /// # Panics
-    /// If the home is not that of a pump.
+    /// Panics if the home is not that of a pump.
     #[track_caller]
     pub(crate) fn bound_to(home: RuntimeHandle) -> Self {
-        assert!(home.is_pumped(), "an actor is bound to the thread of a pump: {home:?} is none");
+        assert!(
+            home.is_pumped(),
+            "an actor can only be bound to the thread of a pump, not of {home:?}"
+        );
         Self { host: home.into(), bound_to: Some(home), ..Self::default() }
     }
 
-    /// The actor goes where the host says, bound to no thread.
+    /// Has the host decide where the actor runs, bound to no thread.
     pub(crate) fn set_host(&mut self, host: Host) {
         self.host = host;
         self.bound_to = None;
     }
 
-    /// The runtime from which hosts are found.
+    /// Returns the runtime from which hosts are found.
     fn current(&self) -> RuntimeHandle {
         self.within.unwrap_or_else(RuntimeHandle::current)
     }
 
-    /// A new identity, with the names.
+    /// Claims the names for a new identity.
     ///
     /// # Errors
-    /// Another actor has one of them.
+    /// Fails if another actor has one of the names.
     pub(crate) fn claim(&self) -> Result<Claim, NameTaken> {
         let id = ActorId::next();
         if self.names.is_empty() {
@@ -86,11 +89,11 @@ impl Settings {
         Ok(Claim { id, tenancy: Some(tenancy) })
     }
 
-    /// Makes the actor, known by its names, and interrupts it: so it begins, or shuts its gate.
+    /// Creates the actor under its names, and interrupts it, so that it starts or shuts its gate.
     ///
     /// # Panics
-    /// If its host needs a thread that the operating system refuses; or if it is bound to another thread
-    /// than the one that its group is on.
+    /// Panics if its host needs a thread that the operating system refuses, or if it is bound to
+    /// another thread than the one of its group.
     #[track_caller]
     pub(crate) fn make<A: Actor>(
         self,
@@ -141,7 +144,7 @@ fn assert_in_reach<A>(group: &Group, bound_to: Option<RuntimeHandle>) {
     let home = group.runtime();
     assert!(
         bound_to.is_none_or(|bound_to| bound_to == home),
-        "a `{}` is bound to the thread of {bound_to:?}, and its group runs on {home:?}: make the group there",
+        "a `{}` is bound to the thread of {bound_to:?}, and its group runs on {home:?}: create the group there",
         type_name::<A>(),
     );
 }
@@ -149,9 +152,9 @@ fn assert_in_reach<A>(group: &Group, bound_to: Option<RuntimeHandle>) {
 /// The methods of a builder that has a field `settings`.
 macro_rules! settings_methods {
     (place) => {
-        /// The [group](coact_core::Group) that the actor is a member of: messages among its members cost a
-        /// fraction of others, and a behaviour over several of them is one acquisition; the members never
-        /// work at the same time. The group decides where the actor runs.
+        /// Makes the actor a member of a [group](coact_core::Group): messages among its members
+        /// cost a fraction of others, and a behaviour over several of them is one acquisition; the
+        /// members never run at the same time. The group decides where the actor runs.
         ///
         /// ```
         /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -167,23 +170,24 @@ macro_rules! settings_methods {
         /// assert_eq!(ask((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
         /// ```
         ///
-        /// A [supervised](crate::supervise::Supervisor) member that is down (it waits for its backoff, or was
-        /// [terminated](crate::supervise::Supervisor::terminate_child)) lets the whole group wait.
+        /// While a [supervised](crate::supervise::Supervisor) member is down (waiting for its
+        /// backoff, or [terminated](crate::supervise::Supervisor::terminate_child)), the whole
+        /// group waits.
         pub fn in_group(mut self, group: &coact_core::Group) -> Self {
             self.settings.group = Some(group.clone());
             self
         }
 
-        /// How its mailbox is to be (by default unbounded, with one lane). It stays through restarts, with
-        /// the messages in it.
+        /// Sets the mailbox (by default unbounded, with one lane). The mailbox and its messages
+        /// survive restarts.
         pub fn mailbox(mut self, mailbox: crate::mailbox::Mailbox) -> Self {
             self.settings.mailbox = Some(mailbox);
             self
         }
     };
     (names) => {
-        /// Gives the actor a name, by which [`lookup`](crate::registry::lookup) finds it. It may be given several. It
-        /// keeps them through restarts.
+        /// Gives the actor a name, by which [`lookup`](crate::registry::lookup) finds it. An actor
+        /// can have several names, and keeps them through restarts.
         pub fn named(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
             self.settings.names.push(name.into());
             self

@@ -1,4 +1,4 @@
-//! Messages that many receivers share, and that are copied only to be changed.
+//! Messages shared by many receivers and copied only to be changed.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use crate::message::Message;
 
-/// A message that is shared by all who get it: copy-on-write.
+/// A message shared by all its receivers: copy-on-write.
 ///
-/// To send it to many is to clone a pointer. Whoever wants to change what he got uses
+/// Sending it to many receivers clones a pointer. To change it, a receiver uses
 /// [`make_mut`](Self::make_mut) or [`into_inner`](Self::into_inner), which copy the message unless
-/// nobody else has it any more. So nobody sees what others do with theirs, and what needs no copy
-/// has none.
+/// it is not shared any more. So no receiver sees the changes of another, and there is no
+/// unnecessary copy.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -40,12 +40,12 @@ use crate::message::Message;
 pub struct Shared<M>(Arc<M>);
 
 impl<M> Shared<M> {
-    /// Makes a message that can be shared. Costs an allocation.
+    /// Creates a shared message. Costs an allocation.
     pub fn new(message: M) -> Self {
         Self(Arc::new(message))
     }
 
-    /// The message, to change it: a copy, if others have it too.
+    /// Returns the message for changing: a copy, if it is shared.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -63,12 +63,12 @@ impl<M> Shared<M> {
         Arc::make_mut(&mut self.0)
     }
 
-    /// The message, if nobody else has it.
+    /// Returns the message, if it is not shared.
     pub fn get_mut(&mut self) -> Option<&mut M> {
         Arc::get_mut(&mut self.0)
     }
 
-    /// The message by value: a copy, if others have it too.
+    /// Returns the message by value: a copy, if it is shared.
     pub fn into_inner(self) -> M
     where
         M: Clone,
@@ -76,21 +76,21 @@ impl<M> Shared<M> {
         Arc::unwrap_or_clone(self.0)
     }
 
-    /// The message by value, without a copy.
+    /// Returns the message by value, without a copy.
     ///
     /// # Errors
-    /// Gives the shared message back if others have it too.
+    /// Returns the shared message unchanged if it is shared.
     pub fn try_unwrap(self) -> Result<M, Self> {
         Arc::try_unwrap(self.0).map_err(Self)
     }
 
-    /// Whether others have it too. They may let go of it any time; that nobody else has it stays
-    /// true.
+    /// Returns whether the message is shared. Others may drop theirs at any time; once it is not
+    /// shared, that stays so.
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Whether both are one message, and not only equal.
+    /// Returns whether both are the same message, not merely equal.
     pub fn same(one: &Self, other: &Self) -> bool {
         Arc::ptr_eq(&one.0, &other.0)
     }

@@ -1,8 +1,8 @@
 //! Signals: the system messages that overtake an actor's other messages.
 //!
-//! A sender pushes a signal onto the list in the actor's shared state and interrupts the actor. The actor applies
-//! its signals in order, before its next message, or at once if it is idle. While a future holds it,
-//! it applies all signals; those that end or replace its state drop the future.
+//! A sender pushes a signal onto the list in the actor's shared state and interrupts the actor. The
+//! actor applies its signals in order, before its next message, or at once if it is idle. While a
+//! future holds it, it applies all signals; those that end or replace its state drop the future.
 
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ pub(crate) enum Signal {
 
 /// A change of an actor's links and monitors.
 pub(crate) enum LinkChange {
-    /// Link with the other actor. `by`: which state of this actor requested it, if not the other actor.
+    /// Link with the other actor. `by`: which state of this actor requested it, if not the other
+    /// actor.
     Link { other: Arc<dyn Peer>, by: Option<u32> },
     /// Undo a link.
     Unlink(ActorId),
@@ -48,21 +49,22 @@ pub(crate) enum LinkChange {
     Monitor(Monitor),
     /// Undo a monitor.
     Demonitor(MonitorId),
-    /// Deliver the ends of linked actors to `tell` instead of ending with them; `None`: end with them again.
+    /// Deliver the ends of linked actors to `tell` instead of ending with them; `None` restores the
+    /// default.
     TrapExits { tell: Option<Box<dyn Fn(Exited) + Send>>, life: u32 },
 }
 
 impl Signal {
-    /// Whether it ends or replaces the actor's state.
+    /// Returns whether the signal ends or replaces the actor's state.
     pub(crate) fn ends_a_run(&self) -> bool {
         matches!(self, Signal::Stop(_) | Signal::Kill(_) | Signal::Restart(_))
     }
 }
 
-/// Another actor, as one that is linked to it knows it.
+/// Another actor, as seen by one that is linked to it.
 pub(crate) trait Peer: Send + Sync {
     fn id(&self) -> ActorId;
 
-    /// Gives the signal back if the actor is gone.
+    /// Sends a signal; returns it if the actor is gone.
     fn signal(&self, signal: Signal) -> Result<(), Signal>;
 }

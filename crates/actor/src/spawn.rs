@@ -1,4 +1,4 @@
-//! Bringing actors to life.
+//! Spawning actors.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
     Assignment::at(RuntimeHandle::current()).spawn(ActorId::next(), make, |_| ())
 }
 
-/// An actor that is about to be spawned.
+/// Returns the settings of an actor to spawn.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -65,18 +65,20 @@ pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
 /// [`actor_local`].
 ///
 /// # Panics
-/// As [`actor_local`].
+/// See [`actor_local`].
 #[track_caller]
 pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
     actor_local(state).spawn()
 }
 
-/// An actor that is about to be spawned on this thread, that of a [`Pump`](coact_core::runtime::Pump), and stays on
-/// it: it need not be [`Send`]. For handlers of such actors; who has the pump uses
+/// Returns the settings of an actor to spawn on this thread, that of a
+/// [`Pump`](coact_core::runtime::Pump). The actor stays on this thread and need not be [`Send`].
+/// This function is for handlers of such actors; the owner of the pump uses
 /// [`PumpActors`](crate::system::PumpActors).
 ///
-/// Its state is touched by this thread only, whoever sends and whatever behaviour names it; it is checked
-/// at each access. Its address goes everywhere, and so must messages and answers.
+/// Only this thread touches the state, whatever thread sends to it and whatever behaviour names it;
+/// each access checks this. The address can be sent anywhere, so messages and answers must be
+/// [`Send`].
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -98,7 +100,7 @@ pub fn spawn_local<A: Actor>(state: A) -> Addr<A> {
 /// ```
 ///
 /// # Panics
-/// If the current runtime is not that of a pump, or this is not its thread.
+/// Panics if the current runtime is not that of a pump, or this is not its thread.
 #[track_caller]
 pub fn actor_local<A: Actor>(state: A) -> Spawn<A> {
     let home = RuntimeHandle::current();
@@ -110,7 +112,7 @@ pub fn actor_local<A: Actor>(state: A) -> Spawn<A> {
 }
 
 /// Settings for an actor; see [`actor`].
-#[must_use = "nothing is spawned before `spawn` is called"]
+#[must_use = "nothing is spawned until `spawn` is called"]
 pub struct Spawn<A: Actor> {
     state: ThreadBound<A>,
     /// How states are wrapped: free, or thread-bound to the actor's thread.
@@ -125,25 +127,26 @@ impl<A: Actor> Spawn<A> {
         Self { state: wrap(state), wrap, make: None, limit: None, settings }
     }
 
-    /// How to make a new state for a restart. It is called where the actor runs.
+    /// Makes the actor restartable: `make` creates the new state of each restart, where the actor
+    /// runs.
     pub fn restartable(mut self, make: impl FnMut() -> A + Send + 'static) -> Self {
         self.make = Some(Box::new(make));
         self
     }
 
-    /// Has a restartable actor restart by itself after panics.
+    /// Has a restartable actor restart itself after panics.
     pub(crate) fn restarts_itself(mut self, limit: Intensity) -> Self {
         self.limit = Some(Box::new(limit));
         self
     }
 
-    /// The runtime that counts as the current one, whoever spawns the actor.
+    /// Sets the runtime to use as the current one, instead of the caller's.
     pub(crate) fn within(mut self, home: RuntimeHandle) -> Self {
         self.settings.within = Some(home);
         self
     }
 
-    /// Where the actor runs (by default on the current runtime): see [`Host`].
+    /// Sets where the actor runs (by default on the current runtime): see [`Host`].
     pub fn on(mut self, host: impl Into<Host>) -> Self
     where
         A: Send,
@@ -160,18 +163,18 @@ impl<A: Actor> Spawn<A> {
     /// Spawns the actor. Returns at once; [`Actor::started`] is called before the first message.
     ///
     /// # Panics
-    /// If another actor has one of its names, see [`try_spawn`](Self::try_spawn); if its [`Host`] needs a
-    /// thread that the operating system refuses; or if it is [bound to a thread](actor_local) and its
-    /// [group](Self::in_group) runs elsewhere.
+    /// Panics if another actor has one of its names, see [`try_spawn`](Self::try_spawn); if its
+    /// [`Host`] needs a thread that the operating system refuses; or if it is [bound to a
+    /// thread](actor_local) and its [group](Self::in_group) runs elsewhere.
     #[track_caller]
     pub fn spawn(self) -> Addr<A> {
         match self.try_spawn() {
             Ok(address) => address,
-            Err(taken) => panic!("{taken}; `try_spawn` returns that"),
+            Err(taken) => panic!("{taken}; `try_spawn` returns this error"),
         }
     }
 
-    /// As [`spawn`](Self::spawn).
+    /// Spawns the actor, like [`spawn`](Self::spawn).
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -189,9 +192,9 @@ impl<A: Actor> Spawn<A> {
     /// ```
     ///
     /// # Errors
-    /// Another actor has one of its names: the actor is given back, with its settings, and has none
-    /// of them.
-    #[expect(clippy::result_large_err, reason = "the actor is given back with its settings")]
+    /// Fails if another actor has one of its names. The error returns the actor with its settings;
+    /// it has none of the names.
+    #[expect(clippy::result_large_err, reason = "the error returns the actor with its settings")]
     #[track_caller]
     pub fn try_spawn(self) -> Result<Addr<A>, NameTaken<Self>> {
         match self.settings.claim() {
@@ -208,7 +211,7 @@ impl<A: Actor> Spawn<A> {
     }
 }
 
-/// Without what was to have the name: of one type for all actors.
+/// Drops the claimant, so that the error has the same type for all actors.
 impl<A: Actor> From<NameTaken<Spawn<A>>> for NameTaken {
     fn from(taken: NameTaken<Spawn<A>>) -> Self {
         taken.map(drop)

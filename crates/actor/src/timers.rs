@@ -1,4 +1,4 @@
-//! Messages that come later, and again and again.
+//! Messages after a delay, and periodic messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,8 @@ use crate::reply::Reply;
 use crate::traits::MessageTo;
 
 impl<A: Actor> Addr<A> {
-    /// Sends the actor a message when so much time has passed. The timer does not keep the actor
-    /// alive, and ends with it; it belongs to the runtime that the actor is in now. A restart leaves it
-    /// alone.
+    /// Sends the actor a message after a delay. The timer does not keep the actor alive, and ends
+    /// with it; it belongs to the runtime in which the actor is now. A restart does not affect it.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -50,15 +49,16 @@ impl<A: Actor> Addr<A> {
         set(&to, |begun| later(begun, home, to.clone(), delay, message))
     }
 
-    /// Sends the actor a message each time so much time has passed, until the timer is cancelled or
-    /// the actor has ended. The timer does not keep the actor alive; it belongs to the runtime that the
-    /// actor is in now, which is not idle as long as the timer runs. A restart leaves it alone.
+    /// Sends the actor a message once per period, until the timer is cancelled or the actor has
+    /// ended. The timer does not keep the actor alive; it belongs to the runtime in which the actor
+    /// is now, which is not idle while the timer runs. A restart does not affect it.
     ///
-    /// The messages keep their rate, whatever the actor does: they wait in the mailbox of one that is slow (and are
-    /// left out while a bounded one is full). See [`send_every_with_fixed_delay`](Self::send_every_with_fixed_delay).
+    /// The rate does not depend on the actor: messages wait in the mailbox of a slow actor (and are
+    /// omitted while a bounded one is full). See
+    /// [`send_every_with_fixed_delay`](Self::send_every_with_fixed_delay).
     ///
     /// # Panics
-    /// If the period is zero.
+    /// Panics if the period is zero.
     #[track_caller]
     pub fn send_every<M, F>(&self, period: Duration, message: F) -> Timer
     where
@@ -70,13 +70,13 @@ impl<A: Actor> Addr<A> {
         set(&to, |begun| again(begun, home, to.clone(), period, message))
     }
 
-    /// Sends the actor a message when so much time has passed, and again each time so much has passed since
-    /// the one before was answered (which a handler does at its end, one that
-    /// [holds](crate::Context::hold) its actor at the end of its future), refused or dropped. So an actor
-    /// that is slow is never sent more than one. Otherwise as [`send_every`](Self::send_every).
+    /// Sends the actor a message after a delay, and again each time this delay has passed since the
+    /// previous message was answered (at the end of the handler, or at the end of its future if the
+    /// handler [holds](crate::Context::hold) the actor), refused or dropped. So a slow actor never
+    /// has more than one such message. Otherwise like [`send_every`](Self::send_every).
     ///
     /// # Panics
-    /// If the delay is zero.
+    /// Panics if the delay is zero.
     #[track_caller]
     pub fn send_every_with_fixed_delay<M, F>(&self, delay: Duration, message: F) -> Timer
     where
@@ -90,8 +90,8 @@ impl<A: Actor> Addr<A> {
 }
 
 impl<A: Actor> Context<A> {
-    /// Sends this actor a message when so much time has passed. The timer does not keep the actor
-    /// alive, and ends with the state that has set it: at a restart, too.
+    /// Sends this actor a message after a delay. The timer does not keep the actor alive, and ends
+    /// with the state that has set it, also at a restart.
     pub fn send_later<M>(&mut self, delay: Duration, message: M) -> Timer
     where
         M: MessageTo<A>,
@@ -100,11 +100,11 @@ impl<A: Actor> Context<A> {
         later(self.begun(), RuntimeHandle::current(), to, delay, message)
     }
 
-    /// Sends this actor a message each time so much time has passed, until the timer is cancelled. The timer
-    /// does not keep the actor alive, and ends with the state that has set it: at a restart, too.
+    /// Sends this actor a message once per period, until the timer is cancelled. The timer does not
+    /// keep the actor alive, and ends with the state that has set it, also at a restart.
     ///
     /// # Panics
-    /// If the period is zero.
+    /// Panics if the period is zero.
     #[track_caller]
     pub fn send_every<M, F>(&mut self, period: Duration, message: F) -> Timer
     where
@@ -116,11 +116,11 @@ impl<A: Actor> Context<A> {
         again(self.begun(), RuntimeHandle::current(), to, period, message)
     }
 
-    /// Sends this actor a message when so much time has passed, and again each time so much has passed
-    /// since the one before was answered: see [`Addr::send_every_with_fixed_delay`].
+    /// Sends this actor a message after a delay, and again each time this delay has passed since
+    /// the previous message was answered: see [`Addr::send_every_with_fixed_delay`].
     ///
     /// # Panics
-    /// If the delay is zero.
+    /// Panics if the delay is zero.
     #[track_caller]
     pub fn send_every_with_fixed_delay<M, F>(&mut self, delay: Duration, message: F) -> Timer
     where
@@ -133,7 +133,7 @@ impl<A: Actor> Context<A> {
     }
 }
 
-/// Panics at the caller, and not in the closure that sets the timer.
+/// Panics in the caller rather than in the closure that sets the timer.
 #[track_caller]
 fn check(what: &str, time: Duration) {
     assert!(!time.is_zero(), "a timer with a {what} of zero would never stop firing");
@@ -168,7 +168,8 @@ where
 {
     begun.timer(|place| {
         home.every(period, (), move |()| {
-            // It goes with the timer. A mailbox that is full now may have room for the next one.
+            // The registration is dropped with the timer. A mailbox that is full now may have room
+            // for the next message.
             let _place = &place;
             drop(to.send(message()));
         })
@@ -198,13 +199,13 @@ where
     let message = Arc::new(message);
     begun.timer(|place| {
         home.repeat(delay, move |run| {
-            // It goes with the timer.
+            // The registration is dropped with the timer.
             let _place = &place;
             let (to, message) = (to.clone(), Arc::clone(&message));
             when((), move |()| {
                 let Some(address) = to.upgrade() else { return };
                 let (reply, answered) = Reply::channel();
-                // What is refused has its answer, too.
+                // A refused message counts as answered.
                 drop(address.send_with_reply(message(), reply));
                 drop(answered.then((), move |(), _| drop(run)));
             });

@@ -1,4 +1,4 @@
-//! Monitors that end when they are dropped, for lists that forget actors that have ended.
+//! Monitors that end when they are dropped, for lists that remove actors that have ended.
 
 use crate::any::AnyAddr;
 use crate::exit::ExitReason;
@@ -18,7 +18,8 @@ impl Watch {
 }
 
 impl AnyAddr {
-    /// Calls a closure with the actor's end, as the monitor of this identity. The closure is not the user's.
+    /// Calls a closure with the actor's end, as the monitor with this identity. The closure is not
+    /// user code.
     pub(crate) fn watch_down(
         self,
         monitor: MonitorId,
@@ -27,7 +28,7 @@ impl AnyAddr {
         let change = LinkChange::Monitor(Monitor { id: monitor, owner: Box::new(tell) });
         if let Err(Signal::Links(LinkChange::Monitor(monitor))) = self.signal(Signal::Links(change))
         {
-            // Nobody has its address any more.
+            // The actor has no address any more.
             let reason = self.exit_reason().unwrap_or(ExitReason::NoActor);
             monitor.down(self.id(), &reason);
         }
@@ -38,7 +39,7 @@ impl AnyAddr {
 impl Drop for Watch {
     fn drop(&mut self) {
         if self.actor.exit_reason().is_none() {
-            // One that is gone has no monitors.
+            // An actor that is gone has no monitors.
             let _ = self.actor.signal(Signal::Links(LinkChange::Demonitor(self.monitor)));
         }
     }
