@@ -37,7 +37,7 @@ enum Key {
 /// An operation that was started, and how to end it.
 enum Thing {
     /// Registered, and still being created.
-    Coming,
+    Pending,
     Timer(Timer),
     /// A monitor of another actor; dropping the watch ends it.
     Monitor {
@@ -53,7 +53,7 @@ impl Thing {
             Thing::Timer(timer) => _ = timer.cancel(),
             // The waker may run user code, and so may dropping it.
             Thing::Future(Some(waker)) => drop(catch(|| waker.wake())),
-            Thing::Coming | Thing::Monitor { .. } | Thing::Future(None) => {}
+            Thing::Pending | Thing::Monitor { .. } | Thing::Future(None) => {}
         }
     }
 }
@@ -90,7 +90,7 @@ impl Begun {
         self: &Arc<Self>,
         set: impl FnOnce(Option<Registration>) -> Timer,
     ) -> Timer {
-        let registration = self.begin(None, Thing::Coming);
+        let registration = self.begin(None, Thing::Pending);
         let key = registration.as_ref().map(|registration| registration.key);
         let timer = set(registration);
         match key {
@@ -106,7 +106,7 @@ impl Begun {
         id: MonitorId,
         monitor: impl FnOnce(Option<Registration>) -> Watch,
     ) {
-        let registration = self.begin(Some(id), Thing::Coming);
+        let registration = self.begin(Some(id), Thing::Pending);
         let key = registration.as_ref().map(|registration| registration.key);
         let watch = monitor(registration);
         match key {

@@ -282,7 +282,7 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
         }
         match &self.circle {
             Some(circle) if self.pending.is_empty() => Poll::Ready(Err(Arc::clone(circle))),
-            None if self.pending.is_empty() => Poll::Ready(Ok(Box::new(Nobody))),
+            None if self.pending.is_empty() => Poll::Ready(Ok(Box::new(NoCandidate))),
             _ => Poll::Pending,
         }
     }
@@ -297,9 +297,9 @@ impl<M: Message, C: Candidates<M>> Drop for Race<M, C> {
 }
 
 /// All candidates have left.
-struct Nobody;
+struct NoCandidate;
 
-impl<M: Message> SendPermit<M> for Nobody {
+impl<M: Message> SendPermit<M> for NoCandidate {
     fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>> {
         Err(SendError::Stopped(message))
     }

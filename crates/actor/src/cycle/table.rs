@@ -138,7 +138,7 @@ impl Table {
         let mut seen = 0;
         while let Some(next) = ahead.pop() {
             match next.ahead() {
-                Ahead::Nobody => {}
+                Ahead::Nothing => {}
                 Ahead::Unclear => return true,
                 Ahead::Actor(actor) => {
                     seen += 1;

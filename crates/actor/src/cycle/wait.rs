@@ -93,7 +93,7 @@ pub(super) struct Keys {
 
 /// The actors that must continue before a wait can end, as an estimate.
 pub(super) enum Ahead {
-    Nobody,
+    Nothing,
     Actor(ActorId),
     /// This actor and others.
     Unclear,
@@ -232,7 +232,7 @@ impl Wait {
     /// Returns the actors that must continue before the wait can end.
     pub(super) fn ahead(&self) -> Ahead {
         if self.failure.get().is_some() {
-            return Ahead::Nobody;
+            return Ahead::Nothing;
         }
         let message = self.message.lock();
         let (actor, has_multi_cown_waiters) = match message.stage {
@@ -240,7 +240,7 @@ impl Wait {
                 (message.of.id(), message.of.has_multi_cown_waiters())
             }
             Stage::HeldBy(keeper) => (keeper.actor, keeper.has_multi_cown_waiters),
-            Stage::Loose => return Ahead::Nobody,
+            Stage::Loose => return Ahead::Nothing,
         };
         if has_multi_cown_waiters { Ahead::Unclear } else { Ahead::Actor(actor) }
     }
