@@ -1,4 +1,5 @@
-//! What is done with an actor beside messages: the behaviours of the runtime itself on its cell, and moving it.
+//! What can be done with an actor besides messages: the runtime's own behaviours on its cell, and
+//! moving it.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use crate::reply::Reply;
 use crate::traits::MessageTo;
 
 impl<A: Actor> Addr<A> {
-    /// Spawns a behaviour that takes the address along, and drops it in the end. The work is dropped
-    /// if the actor has ended, or has another state by then.
+    /// Spawns a behaviour that takes the address with it, and drops it in the end. The work is
+    /// dropped if the actor has ended, or has another state by then.
     #[inline]
     pub(crate) fn call_by_value(
         self,
@@ -30,8 +31,8 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// As [`begin_alone`](Self::begin_alone), for an address that is given away before the behaviour is queued: returns the
-    /// mailbox, on which the caller must call `end_behaviour`.
+    /// Does what [`begin_alone`](Self::begin_alone) does, for an address that is given away before
+    /// the behaviour is queued: returns the mailbox, on which the caller must call `end_behaviour`.
     #[cold]
     #[inline(never)]
     pub(crate) fn announce_for_long(&self) -> Option<Arc<Queue>> {
@@ -40,8 +41,8 @@ impl<A: Actor> Addr<A> {
         queue
     }
 
-    /// Brings the actor a message that no bound of its mailbox refuses: one that is bounded already.
-    /// `then` is dropped when the message has been handled, or is dropped itself.
+    /// Delivers a message that no bound of the actor's mailbox refuses, because it is bounded
+    /// already. `then` is dropped when the message has been handled, or is itself dropped.
     pub(crate) fn deliver<M>(&self, message: M, then: impl Send + 'static)
     where
         M: MessageTo<A>,
@@ -52,8 +53,8 @@ impl<A: Actor> Addr<A> {
         });
     }
 
-    /// Sends the actor a notification that its mailbox neither refuses nor drops nor reorders. It is dropped if
-    /// the actor has another state by then.
+    /// Sends the actor a notification that its mailbox neither refuses nor drops nor reorders. It
+    /// is dropped if the actor has another state by then.
     pub(crate) fn notify<M>(&self, life: u32, news: M)
     where
         M: MessageTo<A>,
@@ -65,7 +66,8 @@ impl<A: Actor> Addr<A> {
         self.end_alone();
     }
 
-    /// As [`deliver`](Self::deliver), unless the actor does not want it any more by then.
+    /// Delivers like [`deliver`](Self::deliver), unless the actor no longer wants the message by
+    /// then.
     pub(crate) fn deliver_if<M>(
         &self,
         is_wanted: impl FnOnce(&mut Context<A>) -> bool + Send + 'static,
@@ -80,12 +82,12 @@ impl<A: Actor> Addr<A> {
         });
     }
 
-    /// Has something called with the actor; it is dropped if the actor has ended by then.
+    /// Calls a closure with the actor; it is dropped if the actor has ended by then.
     pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
         when(self.cown().unchecked(), |cell| cell.call(work));
     }
 
-    /// As [`call`](Self::call), without counting a turn: see [`Cell::inspect`].
+    /// Calls a closure like [`call`](Self::call), without counting a turn: see [`Cell::inspect`].
     pub(crate) fn inspect(
         &self,
         inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,
@@ -93,22 +95,24 @@ impl<A: Actor> Addr<A> {
         when(self.cown().unchecked(), |cell| cell.inspect(inspect));
     }
 
-    /// Messages must not overtake what is about to be queued: for this actor alone, so nothing else can hold it up.
+    /// Notes that messages must not overtake what is about to be queued: for this actor alone, so
+    /// nothing else can hold it up.
     pub(crate) fn begin_alone(&self) {
         if !self.cown().is_plain() {
             self.announce_elsewhere();
         }
     }
 
-    /// It stands in the queue, or will not.
+    /// Notes that it is in the queue, or will not be.
     pub(crate) fn end_alone(&self) {
-        // One with a mailbox of its own is not plain from the beginning.
+        // An actor with its own mailbox is not plain from the beginning.
         if !self.cown().is_plain() {
             self.announced_elsewhere();
         }
     }
 
-    /// Messages must not overtake the behaviour that is about to be queued. Returns whether it may be refused.
+    /// Notes that messages must not overtake the behaviour that is about to be queued. Returns
+    /// whether it may be refused.
     #[cold]
     pub(crate) fn announce_elsewhere(&self) -> bool {
         self.shared().queue().is_some_and(|queue| {
@@ -117,7 +121,7 @@ impl<A: Actor> Addr<A> {
         })
     }
 
-    /// It stands in the queue, or will not.
+    /// Notes that it is in the queue, or will not be.
     #[cold]
     pub(crate) fn announced_elsewhere(&self) {
         if let Some(queue) = self.shared().queue() {
@@ -125,13 +129,15 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// Moves the actor to another runtime, a [dispatcher](crate::system::dispatcher) for instance, while it runs.
-    /// What was sent before this is handled where it would have been, what is sent after it there; the
-    /// order stays, and nothing is lost. A restart does not change the place.
+    /// Moves the actor to another runtime, for instance a [dispatcher](crate::system::dispatcher),
+    /// while it runs. What was sent before this is handled where it would have been, and what is
+    /// sent after it in the new runtime; the order is kept, and nothing is lost. A restart does not
+    /// change the runtime.
     ///
-    /// An actor on its [callers](crate::system::Host::caller) is not that any more; one that is
-    /// [detached](crate::system::Host::detached) keeps its thread, unused, until its end. One that is held or
-    /// suspended is moved when its messages go on. Moving an actor that has ended does nothing.
+    /// An actor on its [callers](crate::system::Host::caller) is no longer on these; one that is
+    /// [detached](crate::system::Host::detached) keeps its thread, unused, until its end. One that
+    /// is held or suspended moves when its messages continue. Moving an actor that has ended has no
+    /// effect.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -158,14 +164,15 @@ impl<A: Actor> Addr<A> {
     /// ```
     ///
     /// # Errors
-    /// The actors of a [`Pump`](coact_core::runtime::Pump) stay with it, and no other comes to it.
+    /// Fails for an actor of a [`Pump`](coact_core::runtime::Pump), which stays with it, and if
+    /// `home` is that of a pump.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         home.take_in(&Inside(self.clone()))?;
         self.shared().set_caller_batch(None);
         Ok(())
     }
 
-    /// From now on senders handle their messages themselves, and up to `batch` others.
+    /// Has senders handle their messages themselves from now on, and up to `batch` others.
     pub(crate) fn run_on_callers(&self, batch: u32) {
         self.shared().set_caller_batch(Some(batch));
         self.cown().mark(true);
@@ -173,7 +180,7 @@ impl<A: Actor> Addr<A> {
 }
 
 impl<A: Actor> WeakAddr<A> {
-    /// Sends the actor a notification, if it lives: see [`Addr::notify`].
+    /// Sends the actor a notification, if it is alive: see [`Addr::notify`].
     pub(crate) fn notify<M>(&self, life: u32, news: M)
     where
         M: MessageTo<A>,

@@ -1,4 +1,4 @@
-//! What a behaviour of the runtime itself brings to an actor.
+//! Deliveries: what the runtime's own behaviours bring to an actor.
 
 use coact_core::credits::Permit;
 use coact_core::internals::QueuePosition;
@@ -10,9 +10,10 @@ use crate::parts::{Actor, Addr, Cell};
 
 /// One message. All kinds of it share the code of their behaviour.
 pub(super) enum Delivery {
-    /// The permit is given back before the message is handled, the token is dropped after that.
+    /// The permit is returned before the message is handled, the token is dropped after that.
     Message { envelope: Box<dyn Envelope>, permit: Option<Permit>, token: Option<InFlightToken> },
-    /// The message of the mailbox whose turn it is; with the lane of the message that the ticket was made for.
+    /// The message of the mailbox whose turn it is; with the lane of the message for which the
+    /// ticket was made.
     Next(Ticket, usize),
 }
 
@@ -35,7 +36,8 @@ impl<A: Actor> Addr<A> {
         self.cown().spawn_placed(move |cell| delivery.deliver(cell))
     }
 
-    /// The same for an actor that runs on its callers: the message is handled at once if the actor is idle.
+    /// Like [`queue_delivery`](Self::queue_delivery), for an actor that runs on its callers: the
+    /// message is handled at once if the actor is idle.
     pub(super) fn serve_delivery(&self, batch: u32, delivery: Delivery) -> Option<QueuePosition> {
         self.cown().serve_placed(batch, move |cell| delivery.deliver(cell))
     }

@@ -29,7 +29,7 @@ impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
     fn deliver(self: Box<Self>, cell: &mut dyn Any) {
         let cell = cell
             .downcast_mut::<Cell<A>>()
-            .expect("an envelope is delivered to the actor that it is addressed to");
+            .expect("an envelope is delivered to the actor to which it is addressed");
         cell.receive(self.message, self.reply);
     }
 

@@ -1,4 +1,4 @@
-//! What concerns an actor's life: stopping it, and being told of its end.
+//! The lifecycle of an actor seen from its addresses: stopping it, and being notified of its end.
 
 use std::any::type_name;
 
@@ -15,7 +15,7 @@ impl<A: Actor> Addr<A> {
     /// [holds](crate::Context::hold) the actor is dropped at its await.
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn stop(&self) -> Result<(), Stopped> {
         self.signal(Signal::Stop(ExitReason::Shutdown))
     }
@@ -23,7 +23,7 @@ impl<A: Actor> Addr<A> {
     /// Stops the actor after all messages that were sent before.
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn drain(&self) -> Result<(), Stopped> {
         if self.has_ended() {
             return Err(Stopped);
@@ -36,35 +36,34 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// As [`drain`](Self::drain), for one run of a supervised actor: not for those that follow.
+    /// Drains like [`drain`](Self::drain), for one run of a supervised actor: not for later ones.
     pub(crate) fn drain_run(&self, run: u64) {
         when(self.cown().unchecked(), move |cell| cell.drain_run(run));
     }
 
-    /// Ends the actor, after its current message, without a farewell: its
-    /// [`stopped`](Actor::stopped) is not called.
+    /// Ends the actor after its current message, without calling its [`stopped`](Actor::stopped).
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn kill(&self) -> Result<(), Stopped> {
         self.signal(Signal::Kill(ExitReason::Killed))
     }
 
-    /// Replaces the actor's state by a new one, after its current message. The address stays, and so
-    /// do the messages that wait. An actor that was not spawned with a
-    /// [way to make its state](crate::actor::Spawn::restartable) ends.
+    /// Replaces the actor's state by a new one, after its current message. The address stays, and
+    /// so do the messages that wait. An actor that was not spawned as
+    /// [restartable](crate::actor::Spawn::restartable) ends.
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn restart(&self) -> Result<(), Stopped> {
         self.signal(Signal::Restart(ExitReason::Shutdown))
     }
 
-    /// Lets messages and behaviours wait, from the end of the current one on, until the actor is
+    /// Has messages and behaviours wait, from the end of the current one on, until the actor is
     /// [resumed](Self::resume). Signals are still processed.
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn suspend(&self) -> Result<(), Stopped> {
         self.signal(Signal::Suspend)
     }
@@ -72,14 +71,15 @@ impl<A: Actor> Addr<A> {
     /// Undoes [`suspend`](Self::suspend): messages and behaviours run again.
     ///
     /// # Errors
-    /// The actor has ended.
+    /// Fails if the actor has ended.
     pub fn resume(&self) -> Result<(), Stopped> {
         self.signal(Signal::Resume)
     }
 
-    /// Calls a closure when the actor ends, whatever the reason; at once if it has ended, but not within this call.
-    /// The closure runs on the actor's host, or, if that has ended, wherever it is given up, and must not block.
-    /// Closures that come after the end may run in any order.
+    /// Calls a closure when the actor ends, whatever the reason; at once if it has ended, but not
+    /// within this call. The closure runs on the actor's host, or, if that has ended, on the thread
+    /// that drops it, and must not block. Closures that are added after the end may run in any
+    /// order.
     pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> MonitorId {
         self.monitor(Box::new(tell))
     }
@@ -90,27 +90,31 @@ impl<A: Actor> Addr<A> {
         id
     }
 
-    /// Undoes [`on_down`](Self::on_down): the closure is dropped, unless it is called at this very moment.
+    /// Undoes [`on_down`](Self::on_down): the closure is dropped, unless it is being called at this
+    /// moment.
     pub fn cancel_on_down(&self, monitor: MonitorId) {
         self.push_signal(Signal::Links(LinkChange::Demonitor(monitor)));
     }
 
-    /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped first.
+    /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped
+    /// first.
     pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
         Watch::new(self.any(), self.on_down(move |_| tell()))
     }
 
-    /// Waits for the actor's end; the promise brings the reason. One that is dropped costs the actor nothing
-    /// in the long run: some of those are forgotten with each that comes.
+    /// Returns a promise of the exit reason, completed when the actor ends. A dropped promise costs
+    /// the actor nothing in the long run: each new monitor removes some of these.
     ///
-    /// The address keeps the actor alive: `spawn(state).ended().wait()` keeps its one until the end of the statement, and so
-    /// waits for an actor that ends by itself, not for one that would end with its last address.
+    /// The address keeps the actor alive: `spawn(state).ended().wait()` keeps its own until the end
+    /// of the statement, so it waits for an actor that ends itself, but not for one that would end
+    /// with its last address.
     ///
-    /// When it is kept, all messages that were sent before the actor had ended, and that it has not handled, are
-    /// [counted](Self::dead_letters). (A call of `send` that the end overtakes may add one later.) Not so if
-    /// behaviours over the actor were ever spawned, or if it is in a group: other cowns may hold up the messages then,
-    /// which are counted when they come, and the end does not wait for them. So it is with all that tells of ends:
-    /// [`on_down`](Self::on_down), monitors and links.
+    /// When the promise completes, all messages that were sent before the actor had ended, and that
+    /// it has not handled, have been [counted](Self::dead_letters). (A call of `send` that the end
+    /// overtakes may add one later.) This does not hold if behaviours over the actor were ever
+    /// spawned, or if it is in a group: other cowns may hold up the messages then, which are
+    /// counted when they arrive, and the end does not wait for them. The same applies to all
+    /// notifications of ends: [`on_down`](Self::on_down), monitors and links.
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn ended(&self) -> coact_core::Promise<ExitReason> {
         let (resolver, promise) = coact_core::Promise::channel();

@@ -27,14 +27,15 @@ use crate::parts::{Actor, Cell};
 use crate::reply::Reply;
 use crate::traits::MessageTo;
 
-/// What a sender waits for at a full mailbox.
+/// Names the wait of a sender at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "room in the mailbox of actor `{}`", type_name::<A>())
 }
 
 impl<A: Actor> Addr<A> {
     /// Sends a message into a lane of the actor's mailbox, whatever lane its type is
-    /// [assigned](crate::mailbox::Mailbox::assign) to. A lane that the mailbox does not have is its last one.
+    /// [assigned](crate::mailbox::Mailbox::assign) to. A lane that the mailbox does not have means
+    /// its last one.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -62,7 +63,7 @@ impl<A: Actor> Addr<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`send`](Self::send).
+    /// Fails like [`send`](Self::send).
     pub fn send_in<M>(&self, lane: usize, message: M) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -77,16 +78,17 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let (reply, ask) = self.question::<M>();
-        // What is wrong is told to the reply as well.
+        // The reply contains the error as well.
         drop(self.post(Some(lane), message, reply));
         ask
     }
 
     /// Sends a message; the future waits for room if the mailbox is full and its policy is to
-    /// [wait](crate::mailbox::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
+    /// [wait](crate::mailbox::Mailbox::wait). With any other policy, it behaves like
+    /// [`send`](Self::send).
     ///
-    /// Who waits is served in the order in which the futures were first polled; the message takes
-    /// its place once there is room. Dropping the future before that sends nothing.
+    /// Waiting senders are served in the order in which the futures were first polled; the message
+    /// takes its place once there is room. Dropping the future before that sends nothing.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -115,12 +117,14 @@ impl<A: Actor> Addr<A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// In a future that [holds](crate::Context::hold) its actor everything else waits that the actor is needed
-    /// for. If the room can only come after that future has ended, it fails, with the circle
-    /// ([`SendError::Cycle`]): two such actors with full mailboxes that send to each other.
+    /// In a future that [holds](crate::Context::hold) its actor, everything else that needs the
+    /// actor waits. If there can only be room after that future has ended, the send fails, and the
+    /// error contains the circle ([`SendError::Cycle`]): for example, two such actors with full
+    /// mailboxes that send to each other.
     ///
     /// # Errors
-    /// As [`send`](Self::send); [`SendError::Stopped`] also if the actor ends meanwhile.
+    /// Fails like [`send`](Self::send); with [`SendError::Stopped`] also if the actor ends
+    /// meanwhile.
     pub fn send_async<M>(
         &self,
         message: M,
@@ -137,11 +141,11 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// Asks; the future waits for room as that of [`send_async`](Self::send_async), and then for the
-    /// answer.
+    /// Asks; the future waits for room like that of [`send_async`](Self::send_async), and then for
+    /// the answer.
     ///
     /// # Errors
-    /// [`AskError`] says why there is no answer.
+    /// Returns an [`AskError`] that says why there is no answer.
     pub fn ask_async<M>(
         &self,
         message: M,
@@ -153,23 +157,25 @@ impl<A: Actor> Addr<A> {
         async move {
             let permit = this.wait_for_room::<M>().await.map_err(AskError::Cycle)?;
             let (reply, ask) = this.question::<M>();
-            // What is wrong is told to the reply as well.
+            // The reply contains the error as well.
             drop(this.post_with(permit, message, reply));
             ask.await
         }
     }
 
     /// Sends a message; blocks the calling thread if the mailbox is full and its policy is to
-    /// [wait](crate::mailbox::Mailbox::wait). With any other policy, it does what [`send`](Self::send) does.
+    /// [wait](crate::mailbox::Mailbox::wait). With any other policy, it behaves like
+    /// [`send`](Self::send).
     ///
     /// # Errors
-    /// As [`send_async`](Self::send_async).
+    /// Fails like [`send_async`](Self::send_async).
     ///
     /// # Panics
-    /// If it would have to wait in a behaviour, a handler or a future: code that holds cowns must not
-    /// wait for room, since the messages that take up the room may need them. Use [`send`](Self::send), or
-    /// [`send_async`](Self::send_async) in a future. An actor on [`Host::blocking`](crate::system::Host::blocking) may wait,
-    /// but two that wait for room at each other wait for ever.
+    /// Panics if it would have to wait in a behaviour, a handler or a future: code that holds cowns
+    /// must not wait for room, because the messages that take up the room may need them. Use
+    /// [`send`](Self::send), or [`send_async`](Self::send_async) in a future. An actor on
+    /// [`Host::blocking`](crate::system::Host::blocking) may wait, but two that wait for room at
+    /// each other wait forever.
     #[track_caller]
     pub fn send_blocking<M>(&self, message: M) -> Result<(), SendError<M>>
     where
@@ -179,24 +185,24 @@ impl<A: Actor> Addr<A> {
         let Some(credits) = credits else {
             return self.post_with(None, message, Reply::unwanted());
         };
-        let instead = "use `send`, which gives the message back, or `send_async` in a future";
+        let instead = "use `send`, which returns the message, or `send_async` in a future";
         let room = fmt::from_fn(room_of::<A>);
         let permit = credits.acquire_one_for("`send_blocking`", instead, &room);
         self.post_with(Some(permit), message, Reply::unwanted())
     }
 
-    /// The state of the actor's mailbox.
+    /// Returns the state of the actor's mailbox.
     pub fn mailbox(&self) -> MailboxView<'_> {
         MailboxView(self.shared().queue().map(|queue| &**queue))
     }
 
-    /// How many messages came when the actor had ended, and were dropped. When that is complete:
-    /// [`ended`](Self::ended).
+    /// Returns how many messages arrived after the actor had ended, and were dropped. For when the
+    /// count is complete, see [`ended`](Self::ended).
     pub fn dead_letters(&self) -> u64 {
         self.shared().dead_letters()
     }
 
-    /// A credit, if senders are to wait for one.
+    /// Waits for a credit, if senders must wait for one.
     async fn wait_for_room<M: Message>(&self) -> Result<Option<Permit>, Arc<AskCycle>> {
         match self.room::<M>(true) {
             Some(room) => room.await.map(Some),
@@ -204,12 +210,12 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// Whether senders of such messages wait for room.
+    /// Returns whether senders of such messages wait for room.
     pub(crate) fn makes_senders_wait<M: Message>(&self) -> bool {
         self.admission_of::<M>().and_then(AdmissionControl::to_wait_for).is_some()
     }
 
-    /// Room for a message of this type, if senders are to wait for it.
+    /// Returns room for a message of this type, if senders must wait for it.
     pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
         let credits = self.admission_of::<M>()?.to_wait_for()?;
         let acquire = credits.acquire(1);
@@ -222,7 +228,7 @@ impl<A: Actor> Addr<A> {
         Some(&queue.lanes[queue.lane_of(TypeId::of::<M>())])
     }
 
-    /// Sends a message, in the lane that is given or in that of its type.
+    /// Sends a message, in the given lane or in that of its type.
     #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn post<M>(
         &self,
@@ -271,7 +277,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        // The actor's end serves those who wait: they see it here.
+        // The actor's end serves all waiting senders: they notice it here.
         if self.has_ended() || permit.is_none() {
             return self.send_with_reply(message, reply);
         }
@@ -291,7 +297,7 @@ impl<A: Actor> Addr<A> {
         Err(SendError::Stopped(message))
     }
 
-    /// Puts a message into a lane of its own order.
+    /// Puts a message into a lane, which has its own order.
     #[cold]
     #[inline(never)]
     #[cfg_attr(feature = "sim", track_caller)]
@@ -329,7 +335,7 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// The same for a message whose answer a held actor waits for.
+    /// Puts a message, for whose answer a held actor waits, into the queue.
     #[cold]
     #[inline(never)]
     fn put_tracked(
@@ -345,7 +351,7 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// As [`send_tracked`](Self::send_tracked), to an actor that runs on its callers.
+    /// Sends like [`send_tracked`](Self::send_tracked), to an actor that runs on its callers.
     fn serve_tracked(
         &self,
         batch: u32,

@@ -1,4 +1,4 @@
-//! Waiting for room in mailboxes: in one, in that of one of several actors, and by actors.
+//! Waiting for room in mailboxes: in one, in one of several, and by held actors.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,11 +16,11 @@ use crate::reply::Reply;
 use crate::traits::MessageTo;
 use crate::waiting::{Reserve, SendPermit};
 
-/// Room for one message in a mailbox that senders wait for. Its place among those who wait is taken when it
-/// is made.
+/// Room for one message in a mailbox for which senders wait. Its position among the waiting senders
+/// is taken when it is created.
 ///
-/// If the one who waits is held meanwhile, and the mailbox can only become free after it has gone on, it
-/// fails with the circle.
+/// If the waiting actor is held meanwhile, and there can only be room after it has continued, the
+/// wait fails; the error contains the circle.
 pub(crate) struct Room {
     acquire: Acquire,
     waiting: Option<Waiting>,
@@ -71,8 +71,8 @@ impl<A: Actor, M: MessageTo<A>> SendPermit<M> for At<A> {
 }
 
 impl<A: Actor> Addr<A> {
-    /// Waits for room for a message of this type; `None` if there is nothing to wait for, as the mailbox has
-    /// no bound or its policy is another one. `alone`: whether no other mailbox would do.
+    /// Waits for room for a message of this type; `None` if there is nothing to wait for, because
+    /// the mailbox is unbounded or has another policy. `alone`: whether no other mailbox would do.
     pub(crate) fn reserve<M: MessageTo<A>>(&self, alone: bool) -> Option<Reserve<M>> {
         let (to, room) = (self.clone(), self.room::<M>(alone)?);
         Some(Box::pin(async move {

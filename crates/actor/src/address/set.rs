@@ -57,7 +57,7 @@ impl<A: Actor> CownRef for &Addr<A> {
     }
 }
 
-/// An address as the one member of a set whose behaviour gets the whole cell.
+/// An address as the only member of a set whose behaviour receives the whole cell.
 pub(crate) struct Inside<A: Actor>(pub(crate) Addr<A>);
 
 impl<A: Actor> Clone for Inside<A> {
@@ -87,7 +87,7 @@ impl<A: Actor> AsCown for Inside<A> {
 
     fn announce(&self) -> bool {
         self.0.begin_alone();
-        // What it is for is no behaviour of the user's.
+        // It is never a member of a user behaviour.
         false
     }
 

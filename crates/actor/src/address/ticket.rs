@@ -1,4 +1,4 @@
-//! What stands in the cown's queue in the place of messages that lie in lanes.
+//! Tickets: they are in the cown's queue in the place of messages kept in lanes.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use coact_core::runtime::RuntimeHandle;
 use crate::mailbox::{Number, Queue, QueuedMessage, Sorted};
 use crate::parts::{Actor, Cell};
 
-/// The right to take one message. Dropped unused, as at the end of the runtime, it takes a message
-/// along.
+/// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
+/// message with it.
 pub(super) struct Ticket {
     queue: Arc<Queue>,
     number: Number,
@@ -24,15 +24,15 @@ impl Ticket {
         self.queue.sorted.as_ref().expect("there are tickets only where messages are sorted")
     }
 
-    /// The ticket, made for a message in this lane, has come to the actor: the message whose turn it
-    /// is goes to it.
+    /// Handles the ticket, made for a message in this lane, at the actor: passes it the message
+    /// whose turn it is.
     pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut Cell<A>) {
         self.used = true;
         let (queued, dropped) = self.sorted().take(self.number);
         self.queue.drop_oldest(RuntimeHandle::current(), cell.shared().id(), lane, dropped);
         drop(self);
         if let Some(QueuedMessage { envelope, permit }) = queued {
-            // Its place is free from here on.
+            // Its room is free from now on.
             drop(permit);
             envelope.deliver(cell);
         }
