@@ -238,7 +238,7 @@ fn a_timeout_of_zero_is_refused() {
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
         tell(&diary, |_, context| context.set_idle_timeout(Duration::ZERO));
-        let why = "a timeout of zero would never stop coming";
+        let why = "a timeout of zero would never stop firing";
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Panicked(why.into())));
         assert!(diary.send(Bomb).is_err());
     });

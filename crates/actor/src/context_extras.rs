@@ -1,4 +1,4 @@
-//! What few actors need of their context: pending operations, the stash, streams, timeouts.
+//! The parts of a context that few actors need: pending operations, the stash, streams, timeouts.
 
 use std::any::Any;
 
@@ -13,29 +13,29 @@ use crate::outbox::Outbox;
 /// The extras of a context.
 #[derive(Default)]
 pub(crate) struct ContextExtras {
-    /// A stop that is pending.
+    /// A pending stop.
     pub(crate) stop: Option<ExitReason>,
     /// The part that depends on the actor's type, boxed so that the rest is compiled once.
     pub(crate) typed: Option<Box<dyn Any + Send>>,
     pub(crate) stash: Stash,
     pub(crate) feeds: Feeds,
-    /// Which of the actor's states this belongs to.
+    /// The number of the state to which this belongs.
     pub(crate) life: u32,
     /// What ends with that state.
     pub(crate) begun: BegunByState,
-    /// Called when the runtime is about to end; returns whether the actor then ends by itself.
+    /// Called when the runtime is about to end; returns whether the actor then ends itself.
     pub(crate) on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
     pub(crate) outbox: Outbox,
 }
 
 impl ContextExtras {
-    /// The extras of the actor's `life`th state.
+    /// Creates the extras of the actor's `life`th state.
     pub(crate) fn boxed(life: u32) -> Box<Mutex<Self>> {
         Box::new(Mutex::new(Self { life, ..Self::default() }))
     }
 }
 
-/// The extras of a context that is gone; what belongs to the state ends when this is dropped.
+/// The extras of a dropped context; what belongs to the state ends when this is dropped.
 pub(crate) struct TakenExtras(pub(crate) Box<Mutex<ContextExtras>>);
 
 impl TakenExtras {

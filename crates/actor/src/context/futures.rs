@@ -1,4 +1,4 @@
-//! Futures of an actor: beside it, and such as hold it.
+//! Futures of an actor: beside it, or holding it.
 
 use std::future::Future;
 
@@ -11,9 +11,9 @@ use crate::parts::{Actor, Context, HeldFuture};
 use crate::reply::Reply;
 
 impl<A: Actor> Context<A> {
-    /// Runs a future beside the actor, which goes on with other messages; its output is the answer.
-    /// The future borrows nothing of the actor's, and belongs to the asker: it goes on when the actor
-    /// restarts or ends.
+    /// Runs a future beside the actor, which continues with other messages; its output is the
+    /// answer. The future borrows nothing from the actor, and belongs to the asker: it continues
+    /// when the actor restarts or ends.
     pub fn detach<R, F>(&mut self, reply: Reply<R>, future: F)
     where
         R: Send + 'static,
@@ -22,9 +22,9 @@ impl<A: Actor> Context<A> {
         drop(spawn_future(async move { reply.send(future.await) }));
     }
 
-    /// Runs a future beside the actor, and brings its output back, as a message is: the closure gets
-    /// the actor when it has its turn. If the future panics, the closure is dropped. If this actor ends or
-    /// is restarted first, so are both.
+    /// Runs a future beside the actor, and delivers its output like a message: the closure receives
+    /// the actor when its turn comes. If the future panics, the closure is dropped. If this actor
+    /// ends or is restarted first, so are both.
     #[doc(alias = "pipeToSelf")]
     #[doc(alias = "pipe_to_self")]
     pub fn spawn<R, F, T>(&mut self, future: F, then: T)
@@ -43,13 +43,14 @@ impl<A: Actor> Context<A> {
     }
 
     /// Holds the actor, after the current handler, until a future has ended; its output is the
-    /// answer. The future may use the actor's state all the while. **Messages and behaviours wait.**
-    /// An ask of an actor in it whose answer needs this actor in turn fails, with the circle:
-    /// [`AskError::Cycle`](crate::actor::AskError::Cycle); see [`ask`](Self::ask) for the form that needs not wait.
+    /// answer. The future may use the actor's state for its whole duration. **Messages and
+    /// behaviours wait.** An ask in it whose answer needs this actor in turn fails, and the error
+    /// contains the circle: [`AskError::Cycle`](crate::actor::AskError::Cycle); see
+    /// [`ask`](Self::ask) for the form that does not wait.
     ///
-    /// The promise of a behaviour on cowns is no such ask, and not looked at: do not await one on a cown that
-    /// behaviours name together with this actor, since one of them may have the cown and wait for the
-    /// actor. Spawn a behaviour over both instead.
+    /// The promise of a behaviour on cowns is not such an ask, and is not checked: do not await one
+    /// on a cown that behaviours use together with this actor, because one of them may have the
+    /// cown and wait for the actor. Spawn a behaviour over both instead.
     ///
     /// Signals do not wait: a stop, a kill or a restart drops the future at its await.
     ///

@@ -2,9 +2,9 @@
 //!
 //! They cost a message nothing: each turn with an actor increments a plain counter in its cell (in
 //! what was padding), used or not, and no clock is read. A timeout *checks* the counter [`CHECKS`]
-//! times per period. A check that finds it changed starts over; after enough checks in a row that find
-//! it unchanged the timeout fires. So it fires after the full time at the earliest, one check later at
-//! the latest.
+//! times per period. A check that finds it changed starts over; after enough checks in a row that
+//! find it unchanged the timeout fires. So it fires after the full time at the earliest, one check
+//! later at the latest.
 
 use std::time::Duration;
 
@@ -33,19 +33,19 @@ impl Message for ReceiveTimeout {
 }
 
 impl<A: Actor> Context<A> {
-    /// Sends this actor a [`ReceiveTimeout`] after `timeout` without a message, and again after each
-    /// further `timeout`. It replaces an earlier one, and lasts until it is
+    /// Sends this actor a [`ReceiveTimeout`] after `timeout` without a message, and again after
+    /// each further `timeout`. It replaces an earlier one, and lasts until it is
     /// [cleared](Self::clear_receive_timeout) or the actor restarts or ends.
     ///
-    /// What comes is a message, an answer, or a behaviour that holds the actor exclusively; a
-    /// behaviour that only reads does not count, nor do timeouts themselves. Time in which a future
-    /// [holds](Self::hold) the actor, or in which it is suspended, is not counted.
+    /// Messages, answers, and behaviours that hold the actor exclusively count; behaviours that
+    /// only read do not, nor do timeouts themselves. Time in which a future [holds](Self::hold) the
+    /// actor, or in which it is suspended, is not counted.
     ///
-    /// The message comes after the full time, and up to a quarter of it later (and as exact as
-    /// timers are). The timeout does not keep the actor alive. As long as it is set the runtime is
-    /// not idle.
+    /// The message arrives after the full time, and up to a quarter of it later (subject to the
+    /// precision of timers). The timeout does not keep the actor alive. While it is set the runtime
+    /// is not idle.
     ///
-    /// **Cost.** Nothing for each message; four timers in each period.
+    /// **Cost.** Nothing per message; four timers per period.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -71,7 +71,7 @@ impl<A: Actor> Context<A> {
     /// ```
     ///
     /// # Panics
-    /// If the time is zero.
+    /// Panics if the time is zero.
     #[track_caller]
     pub fn set_receive_timeout(&mut self, timeout: Duration)
     where
@@ -92,7 +92,7 @@ impl<A: Actor> Context<A> {
     /// [`set_receive_timeout`](Self::set_receive_timeout). Both can be set at once.
     ///
     /// # Panics
-    /// If the time is zero.
+    /// Panics if the time is zero.
     #[track_caller]
     pub fn set_idle_timeout(&mut self, timeout: Duration) {
         self.set_timeout(Which::Idle, timeout, Box::new(|_, context| context.stop()));
@@ -105,7 +105,7 @@ impl<A: Actor> Context<A> {
 
     #[track_caller]
     fn set_timeout(&mut self, which: Which, timeout: Duration, then: TimeoutAction<A>) {
-        assert!(!timeout.is_zero(), "a timeout of zero would never stop coming");
+        assert!(!timeout.is_zero(), "a timeout of zero would never stop firing");
         let interval = (timeout / CHECKS).max(SHORTEST);
         let needed = timeout.as_nanos().div_ceil(interval.as_nanos());
         // At most `CHECKS`, and one more for the remainder.

@@ -12,14 +12,15 @@ impl<A: Actor> Context<A> {
     /// [normal](ExitReason::is_normal), so does the other, unless it [traps](Self::trap_exits)
     /// exits. Linking with an actor that has ended counts as its end.
     ///
-    /// The other one is given by any address of it: `&Addr`, `&WeakAddr`, `&AnyAddr`, `&Supervisor`. The link ends with the
-    /// state that has made it: at a restart, too. One that the other actor has made stays.
+    /// The other actor is given by any address: `&Addr`, `&WeakAddr`, `&AnyAddr`, `&Supervisor`.
+    /// The link ends with the state that has made it, also at a restart. A link that the other
+    /// actor has made stays.
     pub fn link(&mut self, other: impl Into<AnyAddr>) {
         let (this, other) = (self.this.any(), other.into());
         if this == other {
             return;
         }
-        // Ours first: should the other one have ended, its answer finds the link.
+        // This side first: if the other actor has ended, its answer finds the link.
         let life = self.life();
         self.signal(Signal::Links(LinkChange::Link { other: other.peer(), by: Some(life) }));
         if other.signal(Signal::Links(LinkChange::Link { other: this.peer(), by: None })).is_err() {
@@ -54,8 +55,9 @@ impl<A: Actor> Context<A> {
         self.signal(Signal::Links(LinkChange::TrapExits { tell: None, life }));
     }
 
-    /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The other one is given as to
-    /// [`link`](Self::link). The monitor ends with this actor, at its restart, or by [`demonitor`](Self::demonitor).
+    /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The other
+    /// actor is given as in [`link`](Self::link). The monitor ends with this actor, at its restart,
+    /// or by [`demonitor`](Self::demonitor).
     #[doc(alias = "watch")]
     pub fn monitor(&mut self, other: impl Into<AnyAddr>) -> MonitorId
     where
@@ -72,7 +74,8 @@ impl<A: Actor> Context<A> {
         id
     }
 
-    /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] that is on its way still comes.
+    /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] that is on its way still
+    /// arrives.
     pub fn demonitor(&mut self, monitor: MonitorId) {
         self.begun().demonitor(monitor);
     }

@@ -1,4 +1,4 @@
-//! What a handler gets beside its actor and the message.
+//! The context: what a handler receives besides its actor and the message.
 
 mod asking;
 mod futures;
@@ -16,17 +16,17 @@ use crate::parts::{Actor, Addr, Context, WeakAddr};
 pub use idle_timeout::ReceiveTimeout;
 
 impl<A: Actor> Context<A> {
-    /// The actor's address.
+    /// Returns the actor's address.
     pub fn address(&self) -> Addr<A> {
-        self.this.upgrade().expect("a running actor has an address, or was given one for its end")
+        self.this.upgrade().expect("a running actor has an address, or received one for its end")
     }
 
-    /// The actor's address, without keeping it alive.
+    /// Returns the actor's address, without keeping it alive.
     pub fn weak(&self) -> WeakAddr<A> {
         self.this.clone()
     }
 
-    /// The actor's identity.
+    /// Returns the actor's identity.
     pub fn id(&self) -> ActorId {
         self.this.id()
     }
@@ -36,7 +36,7 @@ impl<A: Actor> Context<A> {
         self.stop_with(ExitReason::Normal);
     }
 
-    /// Stops the actor after the current message.
+    /// Stops the actor after the current message, for this reason.
     pub fn stop_with(&mut self, reason: ExitReason) {
         self.extras().stop.get_or_insert(reason);
         self.interrupt_self();

@@ -1,4 +1,4 @@
-//! Messages of an actor to mailboxes that are full.
+//! Messages of an actor to full mailboxes.
 
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use crate::waiting;
 
 impl<A: Actor> Context<A> {
     /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to
-    /// [wait](crate::mailbox::Mailbox::wait), the message waits, beside this actor, which goes on with others. So this
-    /// can never deadlock. `then` gets the outcome as a message; a message that was not sent comes back with it.
+    /// [wait](crate::mailbox::Mailbox::wait), the message waits, beside this actor, which continues
+    /// with others. So this can never deadlock. `then` receives the outcome as a message; the error
+    /// returns a message that was not sent.
     ///
-    /// Messages that are sent so to one recipient arrive in the order of these calls, and so do their outcomes; one that is
-    /// [sent](crate::Addr::send) otherwise may come before those that wait. What is handed over is sent whatever
-    /// becomes of this actor. **There is no limit to what waits here**: an actor that is to slow down with its
-    /// recipient uses [`send_await`](Self::send_await).
+    /// Messages sent this way to one recipient arrive in the order of these calls, and so do their
+    /// outcomes; one that is [sent](crate::Addr::send) otherwise may arrive before those that wait.
+    /// They are sent whatever happens to this actor. **There is no limit to what waits here**: an
+    /// actor that must slow down with its recipient uses [`send_await`](Self::send_await).
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -62,7 +63,8 @@ impl<A: Actor> Context<A> {
         let (resolver, sent) = Promise::channel();
         let job = |to: Recipient<M>| async move { resolver.resolve(to.send_async(message).await) };
         self.extras().outbox.add(to.id(), job(to));
-        // Spawned where the promise is kept: so the outcomes come in the order of the messages.
+        // Spawned where the promise is completed, so that the outcomes arrive in the order of the
+        // messages.
         let (inside, life) = (Inside(self.address()), self.life());
         drop(sent.then(&inside, move |cell, sent| {
             if let Ok(sent) = sent {
@@ -71,8 +73,8 @@ impl<A: Actor> Context<A> {
         }));
     }
 
-    /// Asks when there is room for the message: as [`send_when_room`](Self::send_when_room). `then` gets the
-    /// answer, as with [`ask`](Self::ask).
+    /// Asks when there is room for the message, like [`send_when_room`](Self::send_when_room).
+    /// `then` receives the answer, as with [`ask`](Self::ask).
     pub fn ask_when_room<M, F>(&mut self, of: impl Into<Recipient<M>>, message: M, then: F)
     where
         M: Message,
@@ -94,12 +96,13 @@ impl<A: Actor> Context<A> {
         self.spawn(answer, then);
     }
 
-    /// Sends a message when there is room for it, and lets **messages and behaviours wait**, after the current
-    /// handler, until it is sent, as [`ask_await`](Self::ask_await) does for an answer: so an actor slows down
-    /// with those that it sends to. After the timeout the message comes back as [`SendError::Full`].
+    /// Sends a message when there is room for it, and has **messages and behaviours wait**, after
+    /// the current handler, until it is sent, as [`ask_await`](Self::ask_await) does for an answer:
+    /// so an actor slows down with its recipients. After the timeout the message is returned as
+    /// [`SendError::Full`].
     ///
-    /// If there can only be room after this actor has gone on (two actors with full mailboxes that send to
-    /// each other), it comes back with the circle: [`SendError::Cycle`].
+    /// If there can only be room after this actor has continued (two actors with full mailboxes
+    /// that send to each other), it is returned with the circle: [`SendError::Cycle`].
     pub fn send_await<M, F>(
         &mut self,
         to: impl Into<Recipient<M>>,

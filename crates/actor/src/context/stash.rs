@@ -1,4 +1,4 @@
-//! Messages that an actor sets aside, to handle them later.
+//! The stash of an actor: setting messages aside, to handle them later.
 
 use crate::address::envelope;
 use crate::mailbox::StashFull;
@@ -8,10 +8,10 @@ use crate::traits::MessageTo;
 
 impl<A: Actor> Context<A> {
     /// Sets a message aside, until [`unstash_all`](Self::unstash_all) or a restart. When the actor
-    /// ends, what it has set aside is dropped, and its asks fail as those of messages that wait.
+    /// ends, its stash is dropped, and asks in it fail like those of messages that wait.
     ///
-    /// It no longer counts as waiting in the [`Mailbox`](crate::mailbox::Mailbox), which can limit how many
-    /// are [set aside](crate::mailbox::Mailbox::stash).
+    /// It no longer counts as waiting in the [`Mailbox`](crate::mailbox::Mailbox), which can limit
+    /// the size of the [stash](crate::mailbox::Mailbox::stash).
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -53,7 +53,7 @@ impl<A: Actor> Context<A> {
     /// ```
     ///
     /// # Errors
-    /// Gives the message and its reply back if there is no room.
+    /// Returns the message and its reply if there is no room.
     #[doc(alias = "StashBuffer")]
     pub fn stash<M>(&mut self, message: M, reply: Reply<M::Reply>) -> Result<(), StashFull<M>>
     where
@@ -66,17 +66,17 @@ impl<A: Actor> Context<A> {
         Ok(())
     }
 
-    /// Handles the [stashed](Self::stash) messages after the current one, in their order, before all
-    /// messages and behaviours that wait. Signals, as a stop, come before each of them. Messages that
-    /// are stashed once more wait for the next call.
+    /// Handles the [stashed](Self::stash) messages after the current one, in their order, before
+    /// all messages and behaviours that wait. Signals, such as a stop, come before each of them.
+    /// Messages that are stashed once more wait for the next call.
     ///
     /// If only a few of them can be handled, [`unstash`](Self::unstash) is cheaper.
     pub fn unstash_all(&mut self) {
         self.unstash(usize::MAX);
     }
 
-    /// As [`unstash_all`](Self::unstash_all), for the first `count` stashed messages. Several calls in
-    /// one handler add up.
+    /// Unstashes like [`unstash_all`](Self::unstash_all), but only the first `count` stashed
+    /// messages. Several calls in one handler add up.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -124,7 +124,7 @@ impl<A: Actor> Context<A> {
         }
     }
 
-    /// How many messages are set aside.
+    /// Returns how many messages are stashed.
     pub fn stashed(&mut self) -> usize {
         self.stash_mut().aside.len()
     }
