@@ -174,7 +174,7 @@ impl Drop for Registration {
 
 /// Reports that a future of an actor was dropped before its end: the report of a runtime that is
 /// ending counts it.
-pub(crate) fn note_cut_off() {
+pub(crate) fn report_dropped_future() {
     let home = RuntimeHandle::current();
     if home.is_ending() || home.is_cancelled() {
         home.count_abandoned();
@@ -218,7 +218,7 @@ impl<F: Future> Future for AttachedFuture<F> {
         let has_ended = this.register(context.waker());
         let Some(future) = this.future.as_mut().filter(|_| !has_ended) else {
             if let Some(future) = this.future.take() {
-                note_cut_off();
+                report_dropped_future();
                 drop(future);
             }
             return Poll::Ready(None);

@@ -1,4 +1,4 @@
-//! How an actor's end is announced, and what becomes of signals that come after it.
+//! Announcing an actor's end, and answering signals that arrive after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
 
-/// Runs a closure once, at the latest when it is dropped.
+/// Runs a closure once, no later than when it is dropped.
 struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
 impl InAnyCase {
@@ -30,10 +30,11 @@ impl Drop for InAnyCase {
     }
 }
 
-/// Announces the end of an actor behind the messages that wait for it, so that they are counted by then.
+/// Announces the end of an actor behind the messages that wait for it, so that they are counted by
+/// then.
 ///
-/// If other cowns may hold these up, it announces at once, since it must not wait for them: on the caller's thread, or,
-/// with `by_host`, on the actor's host.
+/// If other cowns may hold these up, it announces at once, because it must not wait for them: on
+/// the caller's thread, or, with `by_host`, on the actor's host.
 pub(super) fn announce_behind(
     address: &dyn AnyStrong,
     by_host: bool,
@@ -52,15 +53,18 @@ pub(super) fn announce_behind(
     }
     let behind = Arc::clone(&tell);
     address.defer(Box::new(move || behind.now()));
-    // A behaviour sets the bit before it is queued: if one is ahead of ours, that is seen now.
+    // A behaviour sets the bit before it is queued: if one is ahead of the announcement, that is
+    // seen now.
     if shared.has_multi_cown_waiters() {
         now(tell);
     }
 }
 
-/// Answers the signals of an actor that has ended; a monitor is answered behind the messages that the actor has left.
+/// Answers the signals of an actor that has ended; a monitor is answered behind the messages that
+/// the actor has left.
 ///
-/// The thread that pushed the signal calls this, since a behaviour that waits for others may hold the actor.
+/// The thread that pushed the signal calls this, because a behaviour that waits for others may hold
+/// the actor.
 #[cold]
 pub(crate) fn refuse_late(address: &dyn AnyStrong) {
     let shared = address.shared();
@@ -69,8 +73,8 @@ pub(crate) fn refuse_late(address: &dyn AnyStrong) {
     }
 }
 
-/// Answers a signal that came after the end; a monitor is answered behind the messages that wait. (An actor
-/// without addresses has no messages left.)
+/// Answers a signal that arrived after the end; a monitor is answered behind the messages that
+/// wait. (An actor without addresses has no messages left.)
 pub(super) fn refuse_behind(address: Option<&dyn AnyStrong>, shared: &SharedState, signal: Signal) {
     match (signal, address) {
         (Signal::Links(LinkChange::Monitor(monitor)), Some(address)) => {
@@ -89,7 +93,7 @@ pub(crate) fn refuse_all(shared: &SharedState) {
     }
 }
 
-/// Answers a signal that came after the end.
+/// Answers a signal that arrived after the end.
 fn refuse(shared: &SharedState, signal: Signal) {
     match signal {
         Signal::Links(LinkChange::Monitor(monitor)) => {
@@ -102,7 +106,7 @@ fn refuse(shared: &SharedState, signal: Signal) {
     }
 }
 
-/// Why an actor has ended.
+/// Returns why an actor has ended.
 fn reason_of_end(shared: &SharedState) -> ExitReason {
     shared.end().cloned().unwrap_or(ExitReason::NoActor)
 }

@@ -1,4 +1,4 @@
-//! What the cells of all actors have in common.
+//! The part that the cells of all actors share.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ pub(crate) struct Core {
     pub(crate) phase: Phase,
     /// Counts the turns with the actor; wraps. See [`idle_timeout`](crate::idle_timeout).
     pub(crate) turns: u32,
-    /// What few actors need.
+    /// State that few actors need.
     pub(super) extras: Option<Box<Mutex<Extras>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// [`Actor::started`](crate::Actor::started) is yet to be called.
+    /// [`Actor::started`](crate::Actor::started) has not been called yet.
     Starting,
     Running,
-    /// It has no state, and its supervisor is to say what follows.
+    /// It has no state, and waits for its supervisor's decision.
     Down,
     Ended,
 }
@@ -36,15 +36,15 @@ pub(crate) struct Extras {
     pub(crate) links: Links,
     /// `None` without a supervisor.
     pub(crate) supervision: Option<Supervision>,
-    /// How often it may restart after panics, if it does so by itself.
+    /// How often it may restart after panics, if it restarts itself.
     pub(crate) limit: Option<Box<Intensity>>,
     /// Messages wait until the actor is resumed.
     pub(crate) suspended: bool,
     /// A future holds the actor.
     pub(crate) is_held: bool,
-    /// The actor has panicked, and nothing was done about it yet.
+    /// The actor has panicked, and the panic has not been handled yet.
     pub(crate) failure: Option<ExitReason>,
-    /// Unstashed messages, which come before all that waits.
+    /// Unstashed messages, which come before everything that waits.
     pub(crate) unstashed: Envelopes,
     /// Counts the states before this one.
     pub(crate) life: u32,
@@ -71,7 +71,7 @@ impl Core {
         self.extras.as_mut().map(|extras| extras.get_mut())
     }
 
-    /// Whether there are no extras.
+    /// Returns whether there are no extras.
     #[inline]
     pub(crate) fn is_bare(&self) -> bool {
         self.extras.is_none()
@@ -85,7 +85,7 @@ impl Core {
         self.extras().is_some_and(|extras| extras.supervision.is_some())
     }
 
-    /// From now on the actor is not started again.
+    /// Detaches the actor from its supervisor: it is not started again.
     pub(crate) fn leave_supervisor(&mut self) -> Option<Supervision> {
         self.extras().and_then(|extras| extras.supervision.take())
     }
@@ -100,7 +100,7 @@ impl Core {
     }
 }
 
-/// How a caught panic ends an actor.
+/// Converts a caught panic into an exit reason.
 pub(crate) fn reason_of(why: &Broken) -> ExitReason {
     match why {
         Broken::Panicked(message) => ExitReason::Panicked(Arc::clone(message)),

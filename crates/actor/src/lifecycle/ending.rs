@@ -33,7 +33,7 @@ impl dyn Managed + '_ {
         self.finish(shared, reason);
     }
 
-    /// Ends the actor, after its [`stopped`](crate::Actor::stopped).
+    /// Ends the actor, after calling its [`stopped`](crate::Actor::stopped).
     pub(crate) fn end(&mut self, shared: &SharedState, reason: ExitReason) {
         self.core().phase = Phase::Ended;
         let reason = self.call_stopped(reason);
@@ -46,21 +46,21 @@ impl dyn Managed + '_ {
         self.finish(shared, reason);
     }
 
-    /// Calls [`Actor::stopped`](crate::Actor::stopped). Returns the reason of the end.
+    /// Calls [`Actor::stopped`](crate::Actor::stopped). Returns the exit reason.
     fn call_stopped(&mut self, reason: ExitReason) -> ExitReason {
         self.hook(Hook::Stopped(&reason));
         self.reason_after_stopped(reason)
     }
 
-    /// If [`Actor::stopped`](crate::Actor::stopped) has failed, publishes the failure. Returns the reason of the end: the
-    /// failure, if `reason` is a normal one.
+    /// If [`Actor::stopped`](crate::Actor::stopped) has failed, publishes the failure. Returns the
+    /// exit reason: the failure, if `reason` is a normal one.
     fn reason_after_stopped(&mut self, reason: ExitReason) -> ExitReason {
         let Some(failure) = self.core().take_failure() else { return reason };
         self.subject().failed(&failure);
         if reason.is_normal() { failure } else { reason }
     }
 
-    /// Ends the actor and announces that; a supervised actor only goes down.
+    /// Ends the actor and announces its end; a supervised actor only goes down.
     pub(super) fn finish(&mut self, shared: &SharedState, reason: ExitReason) {
         if self.core().is_supervised() {
             return self.go_down(shared, reason);
@@ -122,7 +122,8 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Makes a new state. What the one before has begun ends with that; if there is none, with the actor.
+    /// Creates a new state. What the previous one has begun ends with it; if there is none, with
+    /// the actor.
     pub(super) fn begin_life(&mut self) -> Result<(), ExitReason> {
         let life = self.core().extras_or_init().life.wrapping_add(1).max(1);
         self.renew(life).map_err(|why| reason_of(&why))?;
@@ -155,7 +156,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Answers the signals that came while the end was announced.
+    /// Answers the signals that arrived while the end was announced.
     fn refuse_late(&self, shared: &SharedState) {
         if shared.has_signals() {
             self.address().upgrade().iter().for_each(|address| announce::refuse_late(&**address));
@@ -168,8 +169,8 @@ impl dyn Managed + '_ {
         announce::refuse_behind(address.as_deref(), shared, signal);
     }
 
-    /// The runtime is about to end: so does the actor. One that has something to do first (a supervisor takes its children
-    /// down) ends by itself, and a child waits for its supervisor.
+    /// Ends the actor because its runtime is about to end. An actor that has something to do first
+    /// (a supervisor takes its children down) ends itself, and a child waits for its supervisor.
     #[cold]
     pub(super) fn end_with_runtime(&mut self, shared: &SharedState, ending: &Ending) {
         if !ending.is_forced() {
@@ -184,7 +185,8 @@ impl dyn Managed + '_ {
         self.end_for_good(shared, ExitReason::Shutdown);
     }
 
-    /// The runtime has ended before the actor: ends it without calling `stopped`, and announces that.
+    /// Ends the actor without calling `stopped`, because the runtime has ended first, and announces
+    /// that.
     #[cold]
     pub(crate) fn cut_off(&mut self, shared: &SharedState) {
         if self.core().phase != Phase::Ended {
@@ -200,7 +202,8 @@ impl dyn Managed + '_ {
         refuse_all(shared);
     }
 
-    /// Applies link changes, which decide who hears of the actor's end; drops the other signals.
+    /// Applies link changes, which decide which actors are notified of the actor's end; drops the
+    /// other signals.
     fn apply_link_changes(&mut self, shared: &SharedState) {
         while let Some(signal) = shared.take_signal() {
             match signal {

@@ -1,4 +1,4 @@
-//! The steps of an actor's life that depend on its type.
+//! The steps of an actor's lifecycle that depend on its type.
 
 use std::task::Poll;
 
@@ -18,12 +18,13 @@ pub(crate) enum Hook<'a> {
     Stopped(&'a ExitReason),
 }
 
-/// An operation that the actor has requested by its context; it runs after the handler or hook.
+/// An operation that the actor has requested through its context; it runs after the handler or
+/// hook.
 pub(crate) enum PendingOp {
     Stop(ExitReason),
     /// Handle stashed messages next.
     Unstash(Envelopes),
-    /// A future holds the actor from here on.
+    /// A future holds the actor from now on.
     Held,
 }
 
@@ -34,19 +35,19 @@ pub(crate) trait Managed {
     fn address(&self) -> &dyn AnyWeak;
     /// Calls a hook, if there is a state.
     fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken>;
-    /// Gives an unstashed message to the actor.
+    /// Passes an unstashed message to the actor.
     fn give(&mut self, envelope: Box<dyn Envelope>);
     fn take_pending(&mut self) -> Option<PendingOp>;
-    /// Whether a stop or a hold is pending, so that messages must wait.
+    /// Returns whether a stop or a hold is pending, so that messages must wait.
     fn must_pause_messages(&mut self) -> bool;
-    /// Drops the state, for another one to come; returns its stash.
+    /// Drops the state, before a new one is created; returns its stash.
     fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>);
-    /// The same at the actor's end.
+    /// Drops the state at the actor's end.
     fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes>;
     fn is_restartable(&mut self) -> bool;
-    /// Whether the actor, told that its runtime is about to end, ends by itself.
+    /// Notifies the actor that its runtime is about to end. Returns whether it ends itself.
     fn ends_by_itself(&mut self) -> bool;
-    /// Makes a new state, the `life`th after the first.
+    /// Creates a new state, the `life`th after the first.
     fn renew(&mut self, life: u32) -> Result<(), Broken>;
     /// Polls the future that holds the actor.
     fn poll_hold(&mut self) -> Result<Poll<()>, Broken>;

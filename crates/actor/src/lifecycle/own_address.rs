@@ -1,4 +1,4 @@
-//! The address that an actor has of itself, whatever its type.
+//! An actor's address of itself, independent of its type.
 
 use coact_core::runtime::RuntimeHandle;
 
@@ -6,12 +6,12 @@ use crate::any::AnyAddr;
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
 
-/// The address that an actor has of itself.
+/// An actor's address of itself.
 pub(crate) trait AnyWeak {
     fn id(&self) -> ActorId;
     fn shared(&self) -> &SharedState;
     fn any(&self) -> AnyAddr;
-    /// Returns whether there still is an address.
+    /// Interrupts the actor. Returns whether there is still an address.
     fn interrupt(&self) -> bool;
     fn close(&self);
     fn upgrade(&self) -> Option<Box<dyn AnyStrong>>;

@@ -7,7 +7,7 @@ use coact_core::when;
 
 use super::core::Phase;
 use super::managed::{Hook, Managed, PendingOp};
-use crate::begun::note_cut_off;
+use crate::begun::report_dropped_future;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::Envelopes;
@@ -23,8 +23,8 @@ const STEPS: u32 = 256;
 const SIGNALS: u32 = 64;
 
 impl dyn Managed + '_ {
-    /// Applies the signals that wait and runs pending operations. Returns false if signals are left: after
-    /// [`SIGNALS`] of them other work has its turn, and the actor is interrupted again.
+    /// Applies the signals that wait and runs pending operations. Returns false if signals are
+    /// left: after [`SIGNALS`] of them other work has its turn, and the actor is interrupted again.
     pub(crate) fn process_signals(&mut self, shared: &SharedState) -> bool {
         let mut applied = 0;
         let is_all = loop {
@@ -46,7 +46,7 @@ impl dyn Managed + '_ {
     fn apply(&mut self, shared: &SharedState, signal: Signal) {
         match self.core().phase {
             Phase::Ended => return self.refuse_behind(shared, signal),
-            // There is nothing to be ended or replaced.
+            // There is no state to end or replace.
             Phase::Down if signal.ends_a_run() => return,
             _ => {}
         }
@@ -97,7 +97,8 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Runs the pending operations of handlers and hooks, and those that these add, until none is left.
+    /// Runs the pending operations of handlers and hooks, and those that these add, until none is
+    /// left.
     fn run_pending(&mut self, shared: &SharedState) {
         let mut steps = 0;
         while self.core().phase == Phase::Running && self.run_one_pending(shared) {
@@ -111,7 +112,7 @@ impl dyn Managed + '_ {
         self.announce(shared);
     }
 
-    /// Lets others have the worker, and has the actor interrupted again.
+    /// Yields the worker to others, and has the actor interrupted again.
     fn come_again(&self) {
         let this = self.address().any();
         when((), move |()| this.interrupt());
@@ -164,7 +165,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Whether messages must wait.
+    /// Returns whether messages must wait.
     pub(crate) fn waits(&mut self) -> bool {
         let core = self.core();
         let is_down = core.phase == Phase::Down;
@@ -173,12 +174,12 @@ impl dyn Managed + '_ {
             || self.must_pause_messages()
     }
 
-    /// Whether unstashed messages come before the next behaviour.
+    /// Returns whether unstashed messages come before the next behaviour.
     pub(crate) fn has_reserved(&mut self) -> bool {
         self.core().extras().is_some_and(|extras| !extras.unstashed.is_empty())
     }
 
-    /// Calls a hook of the actor's. A panic fails it.
+    /// Calls a hook of the actor. A panic fails it.
     pub(crate) fn hook(&mut self, hook: Hook<'_>) {
         if let Err(why) = self.call(hook) {
             self.core().fail(&why);
@@ -207,10 +208,10 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// The same for an actor that ends: what the future was to answer fails for that reason.
+    /// Drops that future for an actor that ends: replies that the future has fail for that reason.
     pub(super) fn end_hold_for(&mut self, reason: &ExitReason) {
         if self.core().is_held() {
-            note_cut_off();
+            report_dropped_future();
             in_end_for(reason, || self.end_hold());
         }
     }

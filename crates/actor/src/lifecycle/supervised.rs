@@ -38,15 +38,16 @@ impl dyn Managed + '_ {
         self.hear_of_exits(shared);
     }
 
-    /// Signals the ends of linked actors while this one was down; behind the pending operations of its hook.
+    /// Signals the ends of linked actors while this one was down, behind the pending operations of
+    /// its hook.
     fn hear_of_exits(&mut self, shared: &SharedState) {
         for (from, reason) in self.core().extras_or_init().links.take_exits() {
-            // The actor lives.
+            // The actor is alive.
             let _ = shared.push_signal(Signal::Exit { from, reason });
         }
     }
 
-    /// Drops the state, and tells the supervisor. Messages go on waiting.
+    /// Drops the state, and reports that to the supervisor. Messages continue to wait.
     #[cold]
     pub(super) fn go_down(&mut self, shared: &SharedState, mut reason: ExitReason) {
         self.core().phase = Phase::Down;
@@ -55,7 +56,7 @@ impl dyn Managed + '_ {
         let extras = self.core().extras_or_init();
         // Its links stay until another state begins: if none does, this was the actor's end.
         extras.links.trap = None;
-        // A farewell that fails is a failure.
+        // A panic in `stopped` is a failure.
         let failure = extras.failure.take();
         let failure = failure.or_else(|| dropped.err().map(|why| reason_of(&why)));
         if let Some(failure) = failure
@@ -69,7 +70,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Tells the supervisor that the actor is up, once its start has ended.
+    /// Reports to the supervisor that the actor is up, once its start has ended.
     pub(super) fn announce(&mut self, shared: &SharedState) {
         let core = self.core();
         if core.phase != Phase::Running {
@@ -85,7 +86,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// The actor ends, and is not started again.
+    /// Ends the actor, which is not started again.
     pub(super) fn end_for_good(&mut self, shared: &SharedState, reason: ExitReason) {
         self.end_hold_for(&reason);
         let supervision = self.core().leave_supervisor();
@@ -95,7 +96,7 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// The supervisor is gone.
+    /// Ends the actor because its supervisor is gone.
     #[cold]
     fn end_orphaned(&mut self, shared: &SharedState, reason: ExitReason) {
         self.core().leave_supervisor();
