@@ -1,4 +1,4 @@
-//! The shared state of an actor: what all its addresses see, whatever the actor is doing.
+//! The shared state of an actor: visible to all its addresses, whatever the actor is doing.
 
 mod state_word;
 
@@ -23,22 +23,22 @@ pub struct SharedState {
     control: OnceBox<Control>,
 }
 
-/// What most actors never need.
+/// State that most actors never need.
 #[derive(Default)]
 pub(crate) struct Control {
     /// Signals that wait to be applied.
     signals: Mutex<VecDeque<Signal>>,
     /// Whether the actor is suspended, or about to be.
     suspended: AtomicBool,
-    /// Why the actor has ended, if the [word](StateWord) cannot tell.
+    /// Why the actor has ended, if the [word](StateWord) does not contain the reason.
     end: OnceLock<ExitReason>,
     /// The mailbox, if it has settings.
     queue: OnceLock<Arc<Queue>>,
     dead_letters: Count,
     /// What others have begun that ends with the actor.
     begun: OnceLock<Arc<Begun>>,
-    /// 0 unless senders handle their messages themselves; otherwise one more than the number of other messages
-    /// that they handle beside.
+    /// 0 unless senders handle their messages themselves; otherwise one more than the number of
+    /// other senders' messages that they handle as well.
     caller_batch: AtomicU32,
 }
 
@@ -54,7 +54,7 @@ impl SharedState {
         Self { word: StateWord::new(id), control: OnceBox::new() }
     }
 
-    /// Makes the state of an actor that does not start before [`allow_start`](Self::allow_start).
+    /// Creates the state of an actor that does not start before [`allow_start`](Self::allow_start).
     pub(crate) fn deferred(id: ActorId) -> Self {
         Self { word: StateWord::deferred(id), control: OnceBox::new() }
     }
@@ -64,7 +64,7 @@ impl SharedState {
         self.word.allow_start();
     }
 
-    /// Whether the actor may not start yet.
+    /// Returns whether the actor must not start yet.
     pub(crate) fn is_deferred(&self) -> bool {
         self.word.is_deferred()
     }
@@ -81,7 +81,7 @@ impl SharedState {
         self.word.set_multi_cown_waiters();
     }
 
-    /// Whether other cowns may hold up what waits for the actor.
+    /// Returns whether other cowns may hold up what waits for the actor.
     pub(crate) fn has_multi_cown_waiters(&self) -> bool {
         self.word.has_multi_cown_waiters()
     }
@@ -90,11 +90,11 @@ impl SharedState {
         self.control.get_or_init(Box::default)
     }
 
-    /// Pushes a signal. Returns whether the actor sees it once it is interrupted; if not, the actor's end has been announced,
-    /// and the caller must answer the signal.
+    /// Pushes a signal. Returns whether the actor sees it once it is interrupted; if not, the
+    /// actor's end has been announced, and the caller must answer the signal.
     #[must_use]
     pub(crate) fn push_signal(&self, signal: Signal) -> bool {
-        // Most actors get no other signal, and this one needs no block.
+        // Most actors receive no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
             return self.word.push_stop();
         }
@@ -112,10 +112,10 @@ impl SharedState {
         self.word.set_signalled()
     }
 
-    /// Whether the last `Suspend` or `Resume` was a `Suspend`.
+    /// Returns whether the last `Suspend` or `Resume` was a `Suspend`.
     pub(crate) fn is_suspended(&self) -> bool {
-        // ORDERING: Relaxed. It is asked when the last address goes, which comes after all that was done
-        // with other addresses: see `Cown::drop_unless_last`.
+        // ORDERING: Relaxed. Read when the last address is dropped, which comes after everything
+        // done with other addresses: see `Cown::drop_unless_last`.
         self.control.get().is_some_and(|control| control.suspended.load(Ordering::Relaxed))
     }
 
@@ -128,7 +128,7 @@ impl SharedState {
         signals.push_front(signal);
     }
 
-    /// The signal that has waited longest.
+    /// Takes the signal that has waited longest.
     pub(crate) fn take_signal(&self) -> Option<Signal> {
         // It was pushed before there was a block, so before all others.
         if self.word.take_stop() {
@@ -137,12 +137,12 @@ impl SharedState {
         self.control.get()?.signals.lock().pop_front()
     }
 
-    /// Whether a signal may ever have been pushed; takes no lock.
+    /// Returns whether a signal may ever have been pushed; takes no lock.
     pub(crate) fn may_have_signals(&self) -> bool {
         self.has_stop() || self.has_control()
     }
 
-    /// Whether a stop waits that was pushed before all other signals.
+    /// Returns whether a stop waits that was pushed before all other signals.
     pub(crate) fn has_stop(&self) -> bool {
         self.word.has_stop()
     }
@@ -152,48 +152,51 @@ impl SharedState {
         self.word.take_stop();
     }
 
-    /// Whether there is what most actors never need.
+    /// Returns whether the actor has the block that most actors never need.
     pub(crate) fn has_control(&self) -> bool {
         self.control.get().is_some()
     }
 
-    /// Whether signals wait.
+    /// Returns whether signals wait.
     pub(crate) fn has_signals(&self) -> bool {
         let has_others = |control: &Control| !control.signals.lock().is_empty();
         self.word.has_stop() || self.control.get().is_some_and(has_others)
     }
 
-    /// How many messages of others senders handle beside their own, if the actor runs on its callers.
+    /// Returns how many messages of others senders handle besides their own, if the actor runs on
+    /// its callers.
     pub(crate) fn caller_batch(&self) -> Option<u32> {
         self.control.get()?.caller_batch()
     }
 
-    /// The same of an actor that lives and whose mailbox has no settings: there is nothing else to look at
-    /// before a message is sent.
+    /// Returns the same for an actor that is alive and whose mailbox has no settings: nothing else
+    /// need be checked before a message is sent.
     #[inline]
     pub(crate) fn calls_alone(&self) -> Option<u32> {
         let control = self.control.get()?;
-        // (A hint: a message that comes after the end is dropped, as one that was on its way.)
+        // (A hint: a message that arrives after the end is dropped, like one that was on its way.)
         if self.word.may_have_ended() || control.queue.get().is_some() {
             return None;
         }
         control.caller_batch()
     }
 
-    /// Sets how many messages of others senders handle beside their own; `None`: the actor runs on workers.
+    /// Sets how many messages of others senders handle besides their own; `None`: the actor runs on
+    /// workers.
     pub(crate) fn set_caller_batch(&self, batch: Option<u32>) {
         let stored = batch.map_or(0, |batch| batch.saturating_add(1));
-        // ORDERING: Relaxed. A stale read is harmless: the send goes into the same queue, as it did before.
+        // ORDERING: Relaxed. A stale read is harmless: the send goes into the same queue, as it did
+        // before.
         if stored > 0 || self.control.get().is_some() {
             self.control().caller_batch.store(stored, Ordering::Relaxed);
         }
     }
 
-    /// Why the actor has ended, if it has.
+    /// Returns why the actor has ended, if it has.
     pub(crate) fn end(&self) -> Option<&ExitReason> {
         Some(match self.word.ended()? {
             End::For(reason) => reason,
-            End::Other => self.control().end.get().expect("put there before the end was said"),
+            End::Other => self.control().end.get().expect("stored before the end was marked"),
         })
     }
 
@@ -208,17 +211,19 @@ impl SharedState {
         }
     }
 
-    /// The end has been announced. Returns whether signals were ever pushed: some may have come since.
+    /// Notes that the end has been announced. Returns whether signals were ever pushed: some may
+    /// have arrived since.
     pub(crate) fn set_announced(&self) -> bool {
         self.word.set_announced()
     }
 
-    /// The mailbox, if it has settings.
+    /// Returns the mailbox, if it has settings.
     pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
         self.control.get()?.queue.get()
     }
 
-    /// Gives a new actor a mailbox with settings. Returns whether senders must look at them: the cown is marked then.
+    /// Gives a new actor a mailbox with settings. Returns whether senders must look at them: the
+    /// cown is marked then.
     pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) -> bool {
         if let Some(queue) = Queue::new(mailbox) {
             // A mailbox is set up once, before the actor has an address.
@@ -234,19 +239,20 @@ impl SharedState {
         }
     }
 
-    /// What ends with the actor. Call [`has_begun`](Self::has_begun) after adding something.
+    /// Returns what ends with the actor. Call [`has_begun`](Self::has_begun) after adding
+    /// something.
     pub(crate) fn begun(&self) -> &Arc<Begun> {
         self.control().begun.get_or_init(Arc::default)
     }
 
-    /// Notes that something was begun; if the actor has ended, so does that.
+    /// Notes that something was begun; if the actor has ended, it ends at once.
     pub(crate) fn has_begun(&self) {
         if self.word.begin() {
             self.begun().end();
         }
     }
 
-    /// How many messages came when the actor had ended.
+    /// Returns how many messages arrived after the actor had ended.
     pub(crate) fn dead_letters(&self) -> u64 {
         self.control.get().map_or(0, |control| control.dead_letters.get())
     }

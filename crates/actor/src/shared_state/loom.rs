@@ -18,9 +18,10 @@ fn word() -> Arc<StateWord> {
     Arc::new(StateWord::new(ActorId::from_number(7).expect("it is not 0")))
 }
 
-/// A thread that sees the end sees what the actor did before, also if another thread sets a bit meanwhile.
+/// A thread that sees the end sees what the actor did before, even if another thread sets a bit
+/// meanwhile.
 ///
-/// Fails if the end is stored, or looked at, with a `Relaxed` access.
+/// Fails if the end is stored or loaded with a `Relaxed` access.
 #[test]
 fn an_end_against_a_look() {
     loom::model(|| {
@@ -46,7 +47,7 @@ fn an_end_against_a_look() {
     });
 }
 
-/// Something is begun that ends with an actor, while the actor ends: one of the two sees the other.
+/// Something that ends with an actor is begun while the actor ends: one of the two sees the other.
 ///
 /// Fails if either changes its bit with less than `AcqRel`.
 #[test]
@@ -66,14 +67,20 @@ fn what_is_begun_against_an_end() {
         begun.store(1, Ordering::Relaxed);
         let sees = word.begin();
         assert!(!sees || ended.load(Ordering::Relaxed) == 1);
-        assert_eq!(usize::from(sees) + usize::from(actor.join().unwrap()), 1, "one comes second");
+        assert_eq!(
+            usize::from(sees) + usize::from(actor.join().unwrap()),
+            1,
+            "exactly one sees the other"
+        );
         assert!(matches!(word.ended(), Some(End::For(ExitReason::Shutdown))));
     });
 }
 
-/// A stop is pushed while the actor announces its end: one of the two sees the other, and the stop is taken once.
+/// A stop is pushed while the actor announces its end: one of the two sees the other, and the stop
+/// is taken once.
 ///
-/// Fails if either changes its bit with less than `AcqRel`, and if `take_stop` does not ask what it has changed.
+/// Fails if either changes its bit with less than `AcqRel`, and if `take_stop` does not check what
+/// it has changed.
 #[test]
 fn what_is_left_against_the_news_of_an_end() {
     loom::model(|| {
@@ -96,14 +103,15 @@ fn what_is_left_against_the_news_of_an_end() {
     });
 }
 
-/// The queue of an actor: who comes, in their order.
+/// The queue of an actor: its entries, in their order.
 const SPAWNER: usize = 1;
 const ASKER: usize = 2;
 
-/// An ask that is queued behind a behaviour finds the bit for multi-cown waiters set, by that behaviour or by
-/// a later one.
+/// An ask that is queued behind a behaviour finds the bit for multi-cown waiters set, by that
+/// behaviour or by a later one.
 ///
-/// Fails if the bit is set after the behaviour is queued, or if the places are not taken with `AcqRel`.
+/// Fails if the bit is set after the behaviour is queued, or if the places are not taken with
+/// `AcqRel`.
 #[test]
 fn an_ask_behind_a_behaviour() {
     loom::model(|| {

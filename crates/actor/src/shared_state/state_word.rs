@@ -1,12 +1,13 @@
-//! The state of an actor in one word: its number, and above it bits.
+//! The state of an actor in one word: its number, and bits above it.
 //!
-//! Two threads that each do something, set their bit here and check the other's bit agree on who was first: both
-//! modify this one word, so the second sees the first's bit and all that was done before it was set.
+//! Two threads that each do something, set their own bit here and check the other's bit agree on
+//! which was first: both modify this one word, so the second sees the first's bit and everything
+//! done before it was set.
 //!
 //! | one thread | sets | and sees | the other | sets | and sees |
 //! | --- | --- | --- | --- | --- | --- |
-//! | the actor's end | ENDED | BEGUN: it ends what was begun | one that has begun something that ends with the actor | BEGUN | ENDED: it ends that itself |
-//! | its end is told | ANNOUNCED | SIGNALLED: it looks for signals | the sender of a signal | SIGNALLED | ANNOUNCED: it answers the signal itself |
+//! | the actor's end | ENDED | BEGUN: it ends what was begun | a thread that has begun something that ends with the actor | BEGUN | ENDED: it ends that itself |
+//! | its end is announced | ANNOUNCED | SIGNALLED: it looks for signals | the sender of a signal | SIGNALLED | ANNOUNCED: it answers the signal itself |
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
@@ -17,15 +18,15 @@ use crate::id::ActorId;
 const MULTI_COWN_WAITERS: u64 = 1 << 63;
 /// It has ended.
 const ENDED: u64 = 1 << 62;
-/// Its end is announced: a monitor that comes later does not wait for the actor.
+/// Its end is announced: a later monitor does not wait for the actor.
 const ANNOUNCED: u64 = 1 << 61;
-/// Others have begun something that ends with it.
+/// Others have begun something that ends with the actor.
 const BEGUN: u64 = 1 << 60;
 /// A signal was pushed.
 const SIGNALLED: u64 = 1 << 59;
 /// The first signal, a stop, waits here.
 const STOP: u64 = 1 << 58;
-/// It may not start yet.
+/// It must not start yet.
 const DEFERRED: u64 = 1 << 57;
 /// Why it has ended: one of three reasons that need no block, or another reason.
 const REASON: u64 = 3 << 55;
@@ -38,7 +39,7 @@ const NUMBER: u64 = SHUTDOWN - 1;
 
 pub(super) struct StateWord(AtomicU64);
 
-/// Why an actor has ended, as far as the word tells.
+/// Why an actor has ended, as far as the word contains it.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     For(&'static ExitReason),
@@ -50,7 +51,7 @@ impl StateWord {
         Self(AtomicU64::new(id.get()))
     }
 
-    /// The word of an actor that does not start before [`allow_start`](Self::allow_start).
+    /// Creates the word of an actor that does not start before [`allow_start`](Self::allow_start).
     pub(super) fn deferred(id: ActorId) -> Self {
         Self(AtomicU64::new(id.get() | DEFERRED))
     }
@@ -69,15 +70,15 @@ impl StateWord {
     }
 
     pub(super) fn is_deferred(&self) -> bool {
-        // ORDERING: Relaxed. Looked at after an interrupt.
+        // ORDERING: Relaxed. Read after an interrupt.
         self.0.load(Ordering::Relaxed) & DEFERRED != 0
     }
 
     #[inline]
     pub(super) fn set_multi_cown_waiters(&self) {
         if !self.has_multi_cown_waiters() {
-            // ORDERING: Relaxed, here and in the load. A thread that finds something queued behind such a behaviour is
-            // ordered after this by the queue.
+            // ORDERING: Relaxed, here and in the load. A thread that finds something queued behind
+            // such a behaviour is ordered after this by the queue.
             self.0.fetch_or(MULTI_COWN_WAITERS, Ordering::Relaxed);
         }
     }
@@ -87,8 +88,8 @@ impl StateWord {
         self.0.load(Ordering::Relaxed) & MULTI_COWN_WAITERS != 0
     }
 
-    /// Marks the end; a reason that needs a block was stored before. Returns whether others have begun something
-    /// that ends with the actor.
+    /// Marks the end; a reason that needs a block was stored before. Returns whether others have
+    /// begun something that ends with the actor.
     pub(super) fn end(&self, reason: &ExitReason) -> bool {
         let reason = match reason {
             ExitReason::Normal => NORMAL,
@@ -96,12 +97,12 @@ impl StateWord {
             ExitReason::Killed => KILLED,
             _ => OTHER,
         };
-        // ORDERING: AcqRel. Release pairs with the acquire in `ended` and in `begin`; acquire pairs with the release
-        // there: we see what was begun.
+        // ORDERING: AcqRel. Release pairs with the acquire in `ended` and in `begin`; acquire pairs
+        // with the release there, so what was begun is visible.
         self.0.fetch_or(ENDED | reason, Ordering::AcqRel) & BEGUN != 0
     }
 
-    /// Whether it has ended, and why.
+    /// Returns whether it has ended, and why.
     pub(super) fn ended(&self) -> Option<End> {
         // ORDERING: Acquire pairs with the release in `end`.
         let word = self.0.load(Ordering::Acquire);
@@ -116,27 +117,30 @@ impl StateWord {
         })
     }
 
-    /// As [`ended`](Self::ended), as a hint.
+    /// Returns [whether it has ended](Self::ended), as a hint.
     #[inline]
     pub(super) fn may_have_ended(&self) -> bool {
         // ORDERING: Relaxed. A hint.
         self.0.load(Ordering::Relaxed) & ENDED != 0
     }
 
-    /// Something was begun that ends with the actor. Returns whether the actor has ended and has not seen it.
+    /// Notes that something was begun that ends with the actor. Returns whether the actor has ended
+    /// without seeing it.
     pub(super) fn begin(&self) -> bool {
         // ORDERING: AcqRel, see `end`.
         self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0
     }
 
-    /// The end has been announced. Returns whether signals were ever pushed: some may have come since.
+    /// Notes that the end has been announced. Returns whether signals were ever pushed: some may
+    /// have arrived since.
     pub(super) fn set_announced(&self) -> bool {
-        // ORDERING: AcqRel. Release pairs with the acquire in `set_signalled`: later answers come behind the announcement.
-        // Acquire pairs with the release there: a pushed signal is seen.
+        // ORDERING: AcqRel. Release pairs with the acquire in `set_signalled`: later answers come
+        // behind the announcement. Acquire pairs with the release there: a pushed signal is seen.
         self.0.fetch_or(ANNOUNCED, Ordering::AcqRel) & SIGNALLED != 0
     }
 
-    /// A signal was pushed. Returns whether the actor sees it; if not, its end has been announced.
+    /// Notes that a signal was pushed. Returns whether the actor sees it; if not, its end has been
+    /// announced.
     pub(super) fn set_signalled(&self) -> bool {
         // ORDERING: AcqRel, see `set_announced`.
         self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & ANNOUNCED == 0
@@ -150,13 +154,13 @@ impl StateWord {
 
     /// Takes the stop that was pushed as the first signal, if it waits.
     pub(super) fn take_stop(&self) -> bool {
-        // ORDERING: Acquire, the exchange, pairs with the release in `push_stop`. Relaxed, the look: what is to be seen
-        // was followed by an interrupt.
+        // ORDERING: Acquire, the exchange, pairs with the release in `push_stop`. Relaxed, the
+        // load: a stop that must be seen was followed by an interrupt.
         self.has_stop() && self.0.fetch_and(!STOP, Ordering::Acquire) & STOP != 0
     }
 
     pub(super) fn has_stop(&self) -> bool {
-        // ORDERING: Relaxed, as above.
+        // ORDERING: Relaxed. See `take_stop`.
         self.0.load(Ordering::Relaxed) & STOP != 0
     }
 }
