@@ -1,4 +1,4 @@
-//! The address that an actor has of itself.
+//! An actor's address of itself.
 
 use coact_core::runtime::RuntimeHandle;
 
