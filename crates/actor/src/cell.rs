@@ -23,7 +23,7 @@ use crate::signal::Signal;
 use crate::supervision::Supervision;
 use crate::traits::MessageTo;
 
-/// Makes a new state for a restart; it is called where the actor runs.
+/// Creates a new state for a restart; called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
 
 /// The part of [`Extras`] that depends on the actor's type.
@@ -54,7 +54,7 @@ impl<A: Actor> Cell<A> {
         Self { body, this: None, core: Core::new(Phase::Starting, extras) }
     }
 
-    /// An actor whose supervisor is yet to start it.
+    /// Creates an actor that its supervisor has not started yet.
     pub(crate) fn supervised(this: WeakCown<Self>, make: Factory<A>) -> Self {
         let (own, supervision) = (Some(Own::boxed(Some(make))), Some(Supervision::default()));
         let extras = Extras { own, supervision, ..Extras::default() };
@@ -62,7 +62,7 @@ impl<A: Actor> Cell<A> {
         Self { body: None, this, core: Core::new(Phase::Down, Some(extras)) }
     }
 
-    /// Gives a message to the actor.
+    /// Passes a message to the actor.
     pub(crate) fn receive<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
         M: MessageTo<A>,
@@ -70,7 +70,7 @@ impl<A: Actor> Cell<A> {
         self.receive_inline(message, reply);
     }
 
-    /// The same, inlined.
+    /// Like [`receive`](Self::receive), inlined.
     #[inline(always)]
     pub(crate) fn receive_inline<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
@@ -85,7 +85,7 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Gives the actor a message that was sent, not asked.
+    /// Passes the actor a message that was sent, not asked.
     #[inline]
     pub(crate) fn receive_sent<M>(&mut self, message: M)
     where
@@ -98,7 +98,7 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Calls something with the actor, if it lives.
+    /// Calls a closure with the actor, if it is alive.
     #[inline]
     pub(crate) fn call(&mut self, work: impl FnOnce(&mut A, &mut Context<A>)) {
         self.core.count_turn();
@@ -107,8 +107,8 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Like [`call_in`](Self::call_in), with an address of the actor, which its next question may take.
-    /// Otherwise it is dropped in the end, even after a panic: the last one is checked.
+    /// Like [`call_in`](Self::call_in), with an address of the actor, which its next ask may
+    /// take. Otherwise it is dropped in the end, even after a panic: the last one is checked.
     #[inline(always)]
     pub(crate) fn call_with(
         &mut self,
@@ -137,7 +137,7 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Calls something with the actor, if it lives and is still in its `life`th state.
+    /// Calls a closure with the actor, if it is alive and still in its `life`th state.
     #[inline]
     pub(crate) fn call_in(&mut self, life: u32, work: impl FnOnce(&mut A, &mut Context<A>)) {
         self.call(|actor, context| {
@@ -147,7 +147,7 @@ impl<A: Actor> Cell<A> {
         });
     }
 
-    /// Gives the actor a notification, unless it is void by now.
+    /// Passes a notification to the actor, unless it is void by now.
     pub(crate) fn receive_in<M: MessageTo<A>>(
         &mut self,
         is_wanted: impl FnOnce(&mut Context<A>) -> bool,
@@ -158,26 +158,27 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Calls `inspect` with the actor, if it lives, and the number of turns; does not count as a turn.
+    /// Calls `inspect` with the actor, if it is alive, and the number of turns; does not count as a
+    /// turn.
     pub(crate) fn inspect(&mut self, inspect: impl FnOnce(&mut A, &mut Context<A>, u32)) {
         if let Some(body) = &mut self.body {
             inspect(body.actor.get_mut(), &mut body.context, self.core.turns);
         }
     }
 
-    /// The actor, for a behaviour. The cown of one that has ended is closed, and while it is held
-    /// its gate is shut, so no behaviour comes then.
+    /// Returns the actor, for a behaviour. The cown of an actor that has ended is closed, and while
+    /// a future holds it its gate is shut, so no behaviour runs then.
     pub(crate) fn actor(&self) -> &A {
-        self.body.as_ref().expect("behaviours come only while the actor is there").actor.get()
+        self.body.as_ref().expect("behaviours run only while the actor has a state").actor.get()
     }
 
     pub(crate) fn actor_mut(&mut self) -> &mut A {
         self.core.count_turn();
-        let body = self.body.as_mut().expect("behaviours come only while the actor is there");
+        let body = self.body.as_mut().expect("behaviours run only while the actor has a state");
         body.actor.get_mut()
     }
 
-    /// Drops a message that came after the actor's end, as a dead letter.
+    /// Drops a message that arrived after the actor's end, as a dead letter.
     #[cold]
     #[inline(never)]
     fn dead_letter<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
@@ -186,7 +187,7 @@ impl<A: Actor> Cell<A> {
         reply.refuse(&reason);
     }
 
-    /// The cell without its type.
+    /// Returns the cell without its type.
     #[inline]
     fn managed(&mut self) -> &mut dyn Managed {
         self
@@ -210,12 +211,12 @@ impl<A: Actor> Cell<A> {
         Some(body)
     }
 
-    /// The extras that depend on the type, if there are any.
+    /// Returns the extras that depend on the type, if there are any.
     fn own(&mut self) -> Option<&mut Own<A>> {
         self.core.extras()?.own.as_mut()?.downcast_mut()
     }
 
-    /// Starts the actor, if it has not started. Returns false if it may not start yet.
+    /// Starts the actor, if it has not started. Returns false if it must not start yet.
     #[inline(always)]
     fn begin(&mut self, shared: &SharedState) -> bool {
         if self.core.phase == Phase::Starting {
@@ -231,26 +232,26 @@ impl<A: Actor> Cell<A> {
         true
     }
 
-    /// Whether it runs, without signals, extras or pending operations.
+    /// Returns whether it runs without signals, extras or pending operations.
     #[inline]
     fn is_plain(&self, shared: &SharedState) -> bool {
         self.core.phase == Phase::Running && !shared.may_have_signals() && self.is_bare()
     }
 
-    /// The same, except that the only signal may be a stop.
+    /// Like [`is_plain`](Self::is_plain), except that the only signal may be a stop.
     #[inline]
     fn is_plain_but_for_stop(&self, shared: &SharedState) -> bool {
         self.core.phase == Phase::Running && !shared.has_control() && self.is_bare()
     }
 
-    /// Whether it has its state, without extras or pending operations.
+    /// Returns whether it has its state, without extras or pending operations.
     #[inline]
     fn is_bare(&self) -> bool {
         let has_extras = |body: &Body<A>| !body.context.is_bare();
         self.core.is_bare() && !self.body.as_ref().is_none_or(has_extras)
     }
 
-    /// Calls a hook, as [`Managed::call`] does, but directly. A panic fails the actor.
+    /// Calls a hook directly, with the effect of [`Managed::call`]. A panic fails the actor.
     #[inline(always)]
     fn call_hook(&mut self, hook: impl FnOnce(&mut A, &mut Context<A>)) {
         let Some(Body { actor, context }) = &mut self.body else { return };
@@ -277,8 +278,8 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Takes the state out, if it has no extras, and ends the cown with it, if no address of any kind is left: then there
-    /// is nothing to announce.
+    /// Takes the state out, if it has no extras, and ends the cown with it, if no address of any
+    /// kind is left: then there is nothing to announce.
     fn take_unseen(
         &mut self,
         shared: &SharedState,
@@ -293,7 +294,7 @@ impl<A: Actor> Cell<A> {
         match this.try_end(cown) {
             Ok(()) => {
                 if shared.has_control() {
-                    // It came after the caller's look, through an address that is gone again.
+                    // It arrived after the caller's look, through an address that is gone again.
                     end_unseen(shared, reason);
                 } else {
                     cown.skip_drop();
@@ -307,8 +308,9 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Processes the signals first: no message overtakes one. Unstashed messages come before the next behaviour, one per
-    /// turn; like that behaviour, they wait for the other members of the actor's group.
+    /// Processes the signals first: no message overtakes one. Unstashed messages come before the
+    /// next behaviour, one per turn; like that behaviour, they wait for the other members of the
+    /// actor's group.
     #[inline(never)]
     fn process_signals_at_gate(&mut self, shared: &SharedState) -> Gate {
         let this = self.managed();
@@ -321,7 +323,7 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Stops the actor, if it is (still) in that run.
+    /// Stops the actor, if it is still in this run.
     pub(crate) fn drain_run(&mut self, run: u64) {
         let supervision = self.core.extras().and_then(|extras| extras.supervision.as_ref());
         if supervision.is_some_and(|supervision| supervision.run() == run) {
@@ -439,7 +441,8 @@ impl<A: Actor> Interruptible for Cell<A> {
         if self.is_plain(shared) { Gate::Open } else { self.process_signals_at_gate(shared) }
     }
 
-    /// A stop is left to [`last_handle_gone`](Self::last_handle_gone), where a plain actor ends at less cost.
+    /// A stop is left to [`last_handle_gone`](Self::last_handle_gone), where a plain actor ends at
+    /// less cost.
     fn on_last_interrupt(&mut self, shared: &SharedState) -> Gate {
         if !self.begin(shared) {
             return Gate::Shut;
@@ -474,7 +477,8 @@ impl<A: Actor> Interruptible for Cell<A> {
         shared.id().get()
     }
 
-    /// The last address is gone. (The pending operations of its last messages have run before.)
+    /// Handles the loss of the last address. (The pending operations of its last messages have run
+    /// before.)
     fn last_handle_gone(&mut self, shared: &SharedState, cown: &UnreachableCown<'_, Self>) {
         if self.is_plain_but_for_stop(shared) {
             return self.end_plainly(shared, cown);
@@ -488,7 +492,7 @@ impl<A: Actor> Interruptible for Cell<A> {
     }
 }
 
-/// The last address is gone: the actor ends after the messages that wait.
+/// Ends an actor whose last address is gone, after the waiting messages.
 #[cold]
 #[inline(never)]
 fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
@@ -500,11 +504,12 @@ fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
         let _ = last.shared_state().push_signal(Signal::Resume);
         last.interrupt();
     }
-    // Unless there is an address again by then: the actor can make one, and a weak address can be upgraded.
+    // Unless there is an address again by then: the actor can create one, and a weak address can be
+    // upgraded.
     last.spawn_last_handle_check();
 }
 
-/// Ends what others have begun with an actor that no address is left of, and answers its signals.
+/// Ends what others have begun with an actor that has no address left, and answers its signals.
 #[cold]
 fn end_unseen(shared: &SharedState, reason: &ExitReason) {
     shared.set_end(reason);
@@ -520,7 +525,7 @@ fn drop_in_end<A: Actor>(actor: ThreadBound<A>, reason: &ExitReason) {
     }
 }
 
-/// Ends an actor whose cell is dropped before its end, as with its runtime.
+/// Ends an actor whose cell is dropped before its end, for example with its runtime.
 impl<A: Actor> Drop for Cell<A> {
     fn drop(&mut self) {
         if self.core.phase != Phase::Ended {

@@ -1,4 +1,4 @@
-//! The right, and the duty, to answer a message.
+//! Replies: the right, and the duty, to answer a message.
 
 use std::any::type_name;
 use std::fmt;
@@ -17,18 +17,20 @@ use crate::error::AskError;
 use crate::events;
 use crate::exit::ExitReason;
 
-/// What an ask's promise brings.
+/// The value of an ask's promise.
 pub(crate) type Answer<R> = Result<R, AskError>;
 
-/// The right to answer one message, once: by whoever has it, at any time, from any thread.
+/// The right to answer one message, once: by any owner, at any time, from any thread.
 ///
-/// If the message was sent rather than asked, nobody waits, and the answer is dropped
-/// ([`is_wanted`](Self::is_wanted) tells). A reply that is dropped without an answer fails the ask,
-/// at once.
+/// If the message was sent rather than asked, the answer is dropped, because nothing waits for it;
+/// see [`is_wanted`](Self::is_wanted). A reply that is dropped without an answer fails the ask, at
+/// once.
 ///
-/// As an argument it stands behind the message, and before what answers it, or the context:
-/// [`receive(message, reply, context)`](crate::actor::Receive::receive), [`forward(message, reply)`](crate::Addr::forward),
-/// [`stash(message, reply)`](crate::Context::stash), [`detach(reply, future)`](crate::Context::detach),
+/// As an argument it comes after the message, and before the answer or the context:
+/// [`receive(message, reply, context)`](crate::actor::Receive::receive),
+/// [`forward(message, reply)`](crate::Addr::forward),
+/// [`stash(message, reply)`](crate::Context::stash),
+/// [`detach(reply, future)`](crate::Context::detach),
 /// [`hold(reply, closure)`](crate::Context::hold).
 ///
 /// ```
@@ -60,7 +62,7 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 #[must_use = "dropping a reply fails the ask that waits for it"]
 pub struct Reply<R: Send + 'static> {
     resolver: Option<Resolver<Answer<R>>>,
-    /// Of an ask that holds its actor.
+    /// Present if the ask holds its actor.
     wait: Option<Tracked>,
 }
 
@@ -74,8 +76,8 @@ impl Drop for Tracked {
 }
 
 impl<R: Send + 'static> Reply<R> {
-    /// The reply to a message that was sent, not asked: nobody waits for it. A hook that
-    /// [holds](crate::Context::hold) its actor gives this one.
+    /// Creates the reply to a message that was sent, not asked: nothing waits for it. A hook that
+    /// [holds](crate::Context::hold) its actor passes this one.
     #[inline]
     pub fn unwanted() -> Self {
         Self { resolver: None, wait: None }
@@ -103,17 +105,17 @@ impl<R: Send + 'static> Reply<R> {
         if self.wait.is_some() { Err(self) } else { Ok(self.into_parts().0) }
     }
 
-    /// What the answer goes to, and what is to know that it has come.
+    /// Returns the resolver of the answer, and the wait that ends with it.
     #[inline]
     fn into_parts(self) -> (Option<Resolver<Answer<R>>>, Option<Tracked>) {
         let mut this = ManuallyDrop::new(self);
         (this.resolver.take(), this.wait.take())
     }
 
-    /// Answers.
+    /// Sends the answer.
     ///
-    /// An answer that comes after the [timeout](crate::actor::Ask::timeout) of its ask is dropped, and told
-    /// as a [`LateReply`](crate::pubsub::LateReply).
+    /// An answer that arrives after the [timeout](crate::actor::Ask::timeout) of its ask is
+    /// dropped, and reported as a [`LateReply`](crate::pubsub::LateReply).
     #[inline]
     pub fn send(self, answer: R) {
         match self.into_resolver() {
@@ -132,7 +134,7 @@ impl<R: Send + 'static> Reply<R> {
         }
     }
 
-    /// Says that there will be no answer, and why.
+    /// Fails the ask: there will be no answer, for this reason.
     pub fn fail(self, why: AskError) {
         let (resolver, _answered) = self.into_parts();
         if let Some(resolver) = resolver {
@@ -140,12 +142,13 @@ impl<R: Send + 'static> Reply<R> {
         }
     }
 
-    /// Whether somebody waits for the answer (still).
+    /// Returns whether the answer is still awaited.
     pub fn is_wanted(&self) -> bool {
         self.resolver.as_ref().is_some_and(|resolver| !resolver.is_abandoned())
     }
 
-    /// The answer is left to another actor, given with the queue that its messages stand in.
+    /// Notes that the answer is left to another actor, given with the queue in which its messages
+    /// wait.
     #[inline]
     pub(crate) fn forwarded_to(&self, to: impl FnOnce() -> (AnyAddr, CownId)) {
         if let Some(tracked) = &self.wait {
@@ -161,27 +164,27 @@ impl<R: Send + 'static> Reply<R> {
         this
     }
 
-    /// The wait of a tracked reply.
+    /// Returns the wait of a tracked reply.
     #[inline]
     pub(crate) fn wait(&self) -> Option<Arc<Wait>> {
         self.wait.as_ref().map(|tracked| Arc::clone(&tracked.0))
     }
 
-    /// A handler gets the message now. Returns whether it is still to be handled.
+    /// Notes that a handler receives the message now. Returns whether it must still be handled.
     #[inline]
     pub(crate) fn take_up(&self) -> bool {
         self.resolver.iter().for_each(Resolver::is_kept_back);
         self.wait.as_ref().is_none_or(|tracked| tracked.0.begin())
     }
 
-    /// The answer is given to a future that holds an actor.
+    /// Notes that a future that holds an actor has the reply.
     pub(crate) fn held_by(&self, actor: impl FnOnce() -> AnyAddr) {
         if let Some(tracked) = &self.wait {
             tracked.0.held_by(&actor());
         }
     }
 
-    /// Fails a reply whose message came to an actor that has ended.
+    /// Fails a reply whose message arrived at an actor that has ended.
     pub(crate) fn refuse(self, reason: &ExitReason) {
         if self.resolver.is_some() {
             let cancelled = is_cancelling();
@@ -211,7 +214,7 @@ fn send<R: Send + 'static>(resolver: Resolver<Answer<R>>, answer: R) {
     }
 }
 
-/// Says that there is no answer, since the reply is dropped: now, or once a panic that drops it was caught.
+/// Fails the ask because the reply is dropped: now, or once a panic that drops it was caught.
 #[cold]
 fn fail_dropped<R: Send + 'static>(resolver: Resolver<Answer<R>>) {
     if thread::panicking() {
@@ -221,9 +224,9 @@ fn fail_dropped<R: Send + 'static>(resolver: Resolver<Answer<R>>) {
     }
 }
 
-/// Why there is no answer, by where a reply is dropped.
+/// Returns why there is no answer, by where a reply is dropped.
 fn why_dropped() -> AskError {
-    // Work that is dropped since its runtime has ended drops actors as well.
+    // Work that is dropped because its runtime has ended drops actors as well.
     if is_cancelling() {
         return AskError::Cancelled;
     }
@@ -231,8 +234,7 @@ fn why_dropped() -> AskError {
     reason.map_or(AskError::NoReply, AskError::Stopped)
 }
 
-/// Does something in which parts of an actor are dropped that ends. The replies that are in them fail for
-/// that reason.
+/// Runs work that drops parts of an actor that ends. The replies in them fail for that reason.
 pub(crate) fn in_end_for<R>(reason: &ExitReason, work: impl FnOnce() -> R) -> R {
     with_scoped(reason, work)
 }

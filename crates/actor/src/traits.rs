@@ -1,12 +1,13 @@
-//! What users write: actors, and what an actor does with a message.
+//! The traits that users implement: actors, and how an actor handles a message.
 
 use crate::message::Message;
 use crate::parts::{Actor, Context};
 use crate::reply::Reply;
 
-/// An actor that may go from one thread to another: every [`Actor`] that is [`Send`].
+/// An actor that may move between threads: every [`Actor`] that is [`Send`].
 ///
-/// This is what [`spawn`](crate::spawn) asks for, with a message that says what to do instead.
+/// [`spawn`](crate::spawn) requires this trait, for its error message, which says what to do
+/// instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an actor that workers can run",
     label = "an actor that is `Send` is needed here",
@@ -20,7 +21,8 @@ impl<A: Actor + Send> SendActor for A {}
 
 /// An actor that several behaviours may read at the same time: every [`Actor`] that is [`Sync`].
 ///
-/// This is what [`Addr::read`](crate::Addr::read) asks for, with a message that says what to do instead.
+/// [`Addr::read`](crate::Addr::read) requires this trait, for its error message, which says what to
+/// do instead.
 #[diagnostic::on_unimplemented(
     message = "the actor `{Self}` cannot be read by several behaviours at the same time",
     label = "this actor is not `Sync`",
@@ -31,7 +33,7 @@ pub trait SyncActor: Actor + Sync {}
 #[diagnostic::do_not_recommend]
 impl<A: Actor + Sync> SyncActor for A {}
 
-/// An actor that answers a message at once.
+/// An actor that answers a message immediately.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -67,17 +69,17 @@ impl<A: Actor + Sync> SyncActor for A {}
     note = "write `impl Handler<{M}> for {Self}`, or, for a message that is to be named after a method, mark that `#[message]` in an `impl` block under `#[handlers]`"
 )]
 pub trait Handler<M: Message>: Actor {
-    /// Takes the message and answers it.
+    /// Handles the message and returns the answer.
     ///
     /// A panic fails the actor: it stops, or its supervisor restarts it.
     fn handle(&mut self, message: M, context: &mut Context<Self>) -> M::Reply;
 }
 
-/// An actor that takes a message, and answers it when and how it likes: the general form of
-/// [`Handler`], which every `Handler` has.
+/// An actor that receives a message, and may answer it later or elsewhere: the general form of
+/// [`Handler`], which every `Handler` implements.
 ///
-/// The [`Reply`] may be kept, sent to another actor, or given to a future
-/// ([`Context::detach`], [`Context::hold`]).
+/// The [`Reply`] can be kept, sent to another actor, or given to a future ([`Context::detach`],
+/// [`Context::hold`]).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -95,7 +97,7 @@ pub trait Handler<M: Message>: Actor {
 /// struct Front { back: Addr<Back>, asked: u32 }
 /// impl Actor for Front {}
 /// impl Receive<Price> for Front {
-///     /// Leaves the answer to the one behind, and goes on with the next message.
+///     /// Leaves the answer to the next actor, and continues with the next message.
 ///     fn receive(&mut self, price: Price, reply: Reply<Option<u32>>, _: &mut Context<Self>) {
 ///         self.asked += 1;
 ///         if let Err(error) = self.back.forward(price, reply) {
@@ -114,12 +116,13 @@ pub trait Handler<M: Message>: Actor {
     note = "or `impl Receive<{M}> for {Self}`, to answer later"
 )]
 pub trait Receive<M: Message>: Actor {
-    /// Takes the message.
+    /// Receives the message.
     ///
     /// A panic fails the actor: it stops, or its supervisor restarts it.
     fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>);
 
-    /// Takes a message that was sent, not asked: with nothing to answer to, what a handler returns is just dropped.
+    /// Receives a message that was sent, not asked: with no asker, the return value of a handler is
+    /// dropped.
     #[doc(hidden)]
     #[inline]
     fn receive_sent(&mut self, message: M, context: &mut Context<Self>) {
@@ -139,8 +142,8 @@ impl<A: Handler<M>, M: Message> Receive<M> for A {
     }
 }
 
-/// No address has this: where a message is called as a method, which needs the option `api` of the macro
-/// `#[handlers]`, the compiler has the text of this trait.
+/// No address has this: where a message is called as a method, which needs the option `api` of the
+/// macro `#[handlers]`, the compiler has the text of this trait.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a message is not a method of `{Self}` without `api`",
@@ -150,11 +153,11 @@ impl<A: Handler<M>, M: Message> Receive<M> for A {
 )]
 pub trait HasApi {}
 
-/// The messages that an actor takes: those that can be sent to an [`Addr<A>`](crate::Addr). Every
-/// message has it for every actor that [receives](Receive) it.
+/// The messages that an actor receives: those that can be sent to an [`Addr<A>`](crate::Addr).
+/// Every message implements it for every actor that [receives](Receive) it.
 ///
-/// This is [`Receive`] the other way round, so that the compiler, which knows what is sent, says
-/// that the actor does not handle it, instead of looking for what it does handle.
+/// This is [`Receive`] with the roles exchanged, so that the compiler, which knows the message,
+/// reports that the actor does not handle it, instead of searching for what the actor does handle.
 #[diagnostic::on_unimplemented(
     message = "the actor `{A}` does not handle `{Self}`",
     label = "`{Self}` cannot be sent to this actor",
@@ -162,11 +165,11 @@ pub trait HasApi {}
     note = "or `impl Receive<{Self}> for {A}`, to answer later"
 )]
 pub trait MessageTo<A: Actor>: Message {
-    /// Gives the message to the actor.
+    /// Passes the message to the actor.
     #[doc(hidden)]
     fn give(self, actor: &mut A, reply: Reply<Self::Reply>, context: &mut Context<A>);
 
-    /// The same of a message that was sent, not asked.
+    /// Like [`give`](Self::give), for a message that was sent, not asked.
     #[doc(hidden)]
     fn give_sent(self, actor: &mut A, context: &mut Context<A>);
 }

@@ -34,14 +34,13 @@ pub(crate) use envelope::envelope;
 pub(crate) use set::Inside;
 
 impl<A: Actor> Addr<A> {
-    /// Sends a message. Returns at once; the actor handles it when its turn has come.
+    /// Sends a message. Returns at once; the actor handles it when its turn comes.
     ///
     /// **Cost.** That of a behaviour on one cown: one block from a pool and one atomic exchange.
     ///
     /// # Errors
-    /// The message is given back if the actor has ended, or if its mailbox is bounded and refuses
-    /// it. A message that is on its way when the actor ends is dropped, and reported as a dead
-    /// letter.
+    /// Returns the message if the actor has ended, or if its mailbox is bounded and refuses it. A
+    /// message that is on its way when the actor ends is dropped, and reported as a dead letter.
     #[doc(alias = "tell")]
     #[doc(alias = "cast")]
     #[doc(alias = "do_send")]
@@ -59,7 +58,7 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// As [`send`](Self::send), to an actor that is not as most are.
+    /// Sends like [`send`](Self::send), to an actor with special settings.
     #[inline(never)]
     #[cfg_attr(feature = "sim", track_caller)]
     fn send_marked<M>(&self, message: M) -> Result<(), SendError<M>>
@@ -74,8 +73,8 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Passes a message on, together with the duty to answer it: the answer goes to whoever asked in
-    /// the first place.
+    /// Passes a message on, together with the duty to answer it: the answer goes to the original
+    /// asker.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -95,7 +94,7 @@ impl<A: Actor> Addr<A> {
     /// impl Actor for Desk {}
     /// impl Receive<Double> for Desk {
     ///     fn receive(&mut self, n: Double, reply: Reply<u32>, _: &mut Context<Self>) {
-    ///         // Should the worker have ended, the ask fails.
+    ///         // If the worker has ended, the ask fails.
     ///         let _ = self.0.forward(n, reply);
     ///     }
     /// }
@@ -104,7 +103,7 @@ impl<A: Actor> Addr<A> {
     /// ```
     ///
     /// # Errors
-    /// As [`send`](Self::send); the reply fails.
+    /// Fails like [`send`](Self::send); the reply fails as well.
     #[doc(alias = "delegate")]
     #[inline]
     pub fn forward<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
@@ -115,12 +114,11 @@ impl<A: Actor> Addr<A> {
         self.send_with_reply(message, reply)
     }
 
-    /// Asks: sends a message, and returns what will be the answer.
+    /// Asks: sends a message, and returns its future answer.
     ///
-    /// An actor that has ended fails the ask at once, and so does one that ends before it takes the
-    /// message.
+    /// The ask fails at once if the actor has ended, or if it ends before it takes up the message.
     ///
-    /// **Cost.** As [`send`](Self::send), and a promise.
+    /// **Cost.** That of [`send`](Self::send), and a promise.
     #[doc(alias = "call")]
     #[inline]
     #[cfg_attr(feature = "sim", track_caller)]
@@ -156,7 +154,7 @@ impl<A: Actor> Addr<A> {
         }
     }
 
-    /// Asks; gives the message back if it cannot be delivered. The in-flight token travels with the
+    /// Asks; returns the message if it cannot be delivered. The in-flight token travels with the
     /// message and is dropped with it, handled or not.
     pub(crate) fn ask_with_token<M>(
         &self,
@@ -170,7 +168,7 @@ impl<A: Actor> Addr<A> {
         (ask, self.send_with_token(message, reply, token))
     }
 
-    /// As [`send_with_reply`](Self::send_with_reply), with an in-flight token.
+    /// Sends like [`send_with_reply`](Self::send_with_reply), with an in-flight token.
     pub(crate) fn send_with_token<M>(
         &self,
         message: M,
@@ -195,7 +193,8 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Sends a message with its own reply. (One that is passed on is [forwarded](Self::forward).)
+    /// Sends a message with its own reply. (A message that is passed on is
+    /// [forwarded](Self::forward).)
     #[inline(always)]
     #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn send_with_reply<M>(
@@ -231,7 +230,7 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// The same for an actor that is not plain, or with a reply that is tracked.
+    /// Sends to an actor that is not plain, or with a reply that is tracked.
     #[inline(never)]
     #[cfg_attr(feature = "sim", track_caller)]
     fn send_slowly<M>(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>>
@@ -250,9 +249,9 @@ impl<A: Actor> Addr<A> {
         Ok(())
     }
 
-    /// Sends a message that a held actor waits for, and notes its place in the queue. The message is boxed,
-    /// so that one behaviour serves all types of messages. The permit is given back before the message is
-    /// handled, the token after that.
+    /// Sends a message for which a held actor waits, and notes its place in the queue. The message
+    /// is boxed, so that one behaviour serves all types of messages. The permit is returned before
+    /// the message is handled, the token after that.
     #[cold]
     pub(crate) fn send_tracked(
         &self,
@@ -275,8 +274,8 @@ impl<A: Actor> Addr<A> {
         self.post(None, message, reply)
     }
 
-    /// The actor as a member of a set that is held for reading: the closure gets `&A`, and readers
-    /// that stand next to each other in the actor's order run in parallel.
+    /// Makes the actor a member of a set that is held for reading: the closure receives `&A`, and
+    /// readers that are adjacent in the actor's order run in parallel.
     pub fn read(&self) -> Read<'_, A, Self>
     where
         A: SyncActor,
@@ -295,7 +294,7 @@ impl<A: Actor> Addr<A> {
 }
 
 impl<A: Actor> WeakAddr<A> {
-    /// As [`Addr::send`].
+    /// Sends a message: see [`Addr::send`].
     ///
     /// # Errors
     /// See [`Addr::send`]; an actor whose last address is gone counts as ended.

@@ -1,4 +1,4 @@
-//! Questions of an actor to others.
+//! Asks of an actor to others.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::traits::MessageTo;
 use crate::waiting;
 
 impl<A: Actor> Context<A> {
-    /// Asks another actor, and has the answer brought back to this one, as a message is: the closure
-    /// gets the actor when it has its turn. Meanwhile the actor takes other messages, so this can
-    /// never deadlock. If this actor ends or is restarted first, the closure is not called. It is dropped when the other
-    /// one answers, or drops the [`Reply`]; and an answer that is on its way keeps this actor alive. For a limit, use
-    /// [`ask_timeout`](Self::ask_timeout).
+    /// Asks another actor, and delivers the answer to this one like a message: the closure receives
+    /// the actor when its turn comes. Meanwhile the actor takes other messages, so this can never
+    /// deadlock. If this actor ends or is restarted first, the closure is not called. It is dropped
+    /// when the other one answers, or drops the [`Reply`]; and an answer that is on its way keeps
+    /// this actor alive. For a time limit, use [`ask_timeout`](Self::ask_timeout).
     ///
     /// **Cost.** That of a message there and one back.
     pub fn ask<B, M, F>(&mut self, of: &Addr<B>, message: M, then: F)
@@ -33,11 +33,11 @@ impl<A: Actor> Context<A> {
         let on_answer = OnAnswer { life: self.life(), then, by: PhantomData };
         let own = self.take_lent().unwrap_or_else(|| self.address());
         let resolver = Resolver::spawning(own.into_cown(), on_answer);
-        // A message that is not delivered fails its reply, which tells the closure.
+        // A message that is not delivered fails its reply, which reports that to the closure.
         drop(of.send_with_resolver(message, Some(resolver)));
     }
 
-    /// Has the answer of an ask brought to this actor: as [`ask`](Self::ask).
+    /// Delivers the answer of an ask to this actor, like [`ask`](Self::ask).
     pub fn on_answer<R, F>(&mut self, ask: Ask<R>, then: F)
     where
         R: Send + 'static,
@@ -49,7 +49,7 @@ impl<A: Actor> Context<A> {
         }));
     }
 
-    /// As [`ask`](Self::ask), with a limit: after `timeout` the closure gets
+    /// Asks like [`ask`](Self::ask), with a time limit: after `timeout` the closure receives
     /// [`AskError::Timeout`], and a later answer is dropped.
     pub fn ask_timeout<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
     where
@@ -60,16 +60,17 @@ impl<A: Actor> Context<A> {
         self.on_answer(of.ask(message).timeout(timeout), then);
     }
 
-    /// Asks another actor, and lets **messages and behaviours wait**, after the current handler, until
-    /// the answer has been handled: the actor goes on as if it had never been away. No worker waits.
+    /// Asks another actor, and has **messages and behaviours wait**, after the current handler,
+    /// until the answer has been handled: none of them sees the actor in between. No worker waits.
     ///
-    /// Several of them stack up: they are asked and handled one after the other, each once, and those
-    /// that a closure asks for come before any message. If the mailbox is bounded and lets senders
-    /// [wait](crate::mailbox::Mailbox::wait), this waits for room, too. A question whose answer (or room) needs this actor
-    /// in turn fails ([`AskError::Cycle`]), unless an answer on the way is given by hand: whoever has a
-    /// [`Reply`](crate::actor::Reply) may answer at any time, so what waits for one is never told that it waits for ever. That
-    /// ends with the timeout; there is no form without one, since an actor that never answers would hold this one
-    /// for ever.
+    /// Several such asks in one handler are queued: they are asked and handled one after the other,
+    /// each once, and those that a closure adds come before any message. If the mailbox is bounded
+    /// and lets senders [wait](crate::mailbox::Mailbox::wait), this waits for room, too. An ask
+    /// whose answer (or room) needs this actor in turn fails ([`AskError::Cycle`]), unless one of
+    /// the answers on the circle is given by hand: the owner of a [`Reply`](crate::actor::Reply)
+    /// may answer at any time, so a wait for one is never reported as endless. Such a wait ends
+    /// with the timeout; there is no form without one, because an actor that never answers would
+    /// hold this one forever.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -95,7 +96,7 @@ impl<A: Actor> Context<A> {
     /// }
     ///
     /// let log = spawn(Log { clock: spawn(Clock(7)), at: None });
-    /// // Nobody sees a log without its time.
+    /// // No message or behaviour sees a log without its time.
     /// assert_eq!(coact::ask(&log, |log| log.at).wait(), Ok(Some(7)));
     /// ```
     pub fn ask_await<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
@@ -106,7 +107,7 @@ impl<A: Actor> Context<A> {
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
         let of = of.clone();
-        // Asked by the future that holds the actor: so circles are found.
+        // Asked by the future that holds the actor, so that circles are found.
         self.hold(Reply::unwanted(), move |actor, context| {
             Box::pin(async move {
                 let answer = if of.makes_senders_wait::<M>() {

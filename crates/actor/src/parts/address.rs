@@ -1,4 +1,4 @@
-//! Addresses: what can be seen of the actor, and signals to it.
+//! Addresses: the visible state of the actor, and signals to it.
 
 use std::any::type_name;
 use std::fmt;
@@ -34,43 +34,44 @@ impl<A: Actor> Addr<A> {
         self.cown.into_cown()
     }
 
-    /// The actor's identity.
+    /// Returns the actor's identity.
     pub fn id(&self) -> ActorId {
         self.shared().id()
     }
 
-    /// The part of the actor that is visible to all its addresses.
+    /// Returns the part of the actor that is visible to all its addresses.
     #[inline]
     pub(crate) fn shared(&self) -> &SharedState {
         self.cown().shared_state()
     }
 
-    /// The queue that its messages stand in: its own, or that of its group.
+    /// Returns the queue in which its messages wait: its own, or that of its group.
     pub(crate) fn queue_id(&self) -> CownId {
         self.cown().queue_id()
     }
 
-    /// The runtime that the actor belongs to.
+    /// Returns the runtime to which the actor belongs.
     pub fn runtime(&self) -> RuntimeHandle {
         self.cown().runtime()
     }
 
-    /// Whether the actor has ended. Others may end it any time; that it has ended stays true.
+    /// Returns whether the actor has ended. Others may end it at any time; once it has ended, that
+    /// stays so.
     pub fn has_ended(&self) -> bool {
         self.cown().is_closed()
     }
 
-    /// Why the actor has ended, if it has.
+    /// Returns why the actor has ended, if it has.
     pub fn exit_reason(&self) -> Option<ExitReason> {
         self.shared().end().cloned()
     }
 
-    /// An address that does not keep the actor alive.
+    /// Returns an address that does not keep the actor alive.
     pub fn downgrade(&self) -> WeakAddr<A> {
         WeakAddr::new(self.cown().downgrade())
     }
 
-    /// The address without the actor's type, for links and lists.
+    /// Returns the address without the actor's type, for links and lists.
     pub fn any(&self) -> AnyAddr {
         AnyAddr::new(self.downgrade())
     }

@@ -21,7 +21,7 @@ impl<A: Actor> Default for TypedExtras<A> {
 }
 
 impl<A: Actor> Context<A> {
-    /// The context of the actor's `life`th state, from 0.
+    /// Creates the context of the actor's `life`th state, from 0.
     pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
         let extras = (life > 0).then(|| ContextExtras::boxed(life));
         Self { this, extras, lent: None }
@@ -31,12 +31,12 @@ impl<A: Actor> Context<A> {
         &self.this
     }
 
-    /// The address and the extras.
+    /// Returns the address and the extras.
     pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<TakenExtras>) {
         (self.this, self.extras.map(TakenExtras))
     }
 
-    /// Lends an address to the next question.
+    /// Lends an address to the next ask.
     #[inline]
     pub(crate) fn lend(&mut self, own: Addr<A>) {
         let before = self.lent.replace(own.into_cown());
@@ -45,18 +45,19 @@ impl<A: Actor> Context<A> {
         forget(before);
     }
 
-    /// Takes the address that was lent, unless a question has taken it.
+    /// Takes back the lent address, unless an ask has taken it.
     #[inline]
     pub(crate) fn take_lent(&mut self) -> Option<Addr<A>> {
         self.lent.take().map(Addr::new)
     }
 
-    /// The number of the state that this belongs to; what was begun for another state is void.
+    /// Returns the number of the state to which this belongs; what was begun for another state is
+    /// void.
     pub(crate) fn life(&mut self) -> u32 {
         self.extras.as_mut().map_or(0, |extras| extras.get_mut().life)
     }
 
-    /// What ends with the state.
+    /// Returns what ends with the state.
     pub(crate) fn begun(&mut self) -> &Arc<Begun> {
         self.extras().begun.get()
     }
@@ -65,17 +66,17 @@ impl<A: Actor> Context<A> {
         self.extras.get_or_insert_default().get_mut()
     }
 
-    /// Whether there are no extras.
+    /// Returns whether there are no extras.
     pub(crate) fn is_bare(&self) -> bool {
         self.extras.is_none()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        // The actor runs, so it is there.
+        // The actor is running, so it is alive.
         let _ = self.this.signal(signal);
     }
 
-    /// The extras that depend on the type.
+    /// Returns the extras that depend on the type.
     pub(crate) fn typed(&mut self) -> &mut TypedExtras<A> {
         let typed =
             self.extras().typed.get_or_insert_with(|| Box::new(TypedExtras::<A>::default()));
@@ -87,7 +88,7 @@ impl<A: Actor> Context<A> {
         self.this.interrupt();
     }
 
-    /// The stash.
+    /// Returns the stash.
     pub(crate) fn stash_mut(&mut self) -> &mut Stash {
         &mut self.extras.get_or_insert_default().get_mut().stash
     }
@@ -106,12 +107,12 @@ impl<A: Actor> Context<A> {
         self.extras.as_mut().map_or_else(Envelopes::default, |extras| extras.get_mut().stash.take())
     }
 
-    /// The streams that the actor reads.
+    /// Returns the streams that the actor reads.
     pub(crate) fn feeds(&mut self) -> &mut Feeds {
         &mut self.extras().feeds
     }
 
-    /// The timeouts of the actor.
+    /// Returns the timeouts of the actor.
     pub(crate) fn timeouts(&mut self) -> &mut Timeouts<TimeoutAction<A>> {
         &mut self.typed().timeouts
     }
@@ -125,19 +126,20 @@ impl<A: Actor> Context<A> {
         typed_of::<A>(extras)?.holds.pop_front().map(Caught::into_inner)
     }
 
-    /// Whether a stop or a hold is pending, so that messages must wait.
+    /// Returns whether a stop or a hold is pending, so that messages must wait.
     pub(crate) fn must_pause_messages(&mut self) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         let extras = extras.get_mut();
         extras.stop.is_some() || typed_of::<A>(extras).is_some_and(|typed| !typed.holds.is_empty())
     }
 
-    /// Has the end of the runtime left to the actor, if `tell` returns true: then it ends by itself.
+    /// Leaves the end of the runtime to the actor, if `tell` returns true: then the actor ends
+    /// itself.
     pub(crate) fn on_runtime_end(&mut self, tell: impl Fn() -> bool + Send + 'static) {
         self.extras().on_runtime_end = Some(Box::new(tell));
     }
 
-    /// Tells the actor that its runtime is about to end. Returns whether it ends by itself.
+    /// Notifies the actor that its runtime is about to end. Returns whether it ends itself.
     pub(crate) fn ends_by_itself(&mut self) -> bool {
         let extras = self.extras.as_mut().map(|extras| extras.get_mut());
         extras.and_then(|extras| extras.on_runtime_end.as_ref()).is_some_and(|tell| tell())

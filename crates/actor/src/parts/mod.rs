@@ -1,6 +1,7 @@
 //! The parts of an actor: its trait, its cell, its context and its addresses.
 //!
-//! These types know of one another, so they are defined in one place; what they can do is in the modules above.
+//! These types refer to one another, so they are defined in one place; their operations are in the
+//! modules above.
 
 mod address;
 mod any;
@@ -23,14 +24,15 @@ use crate::exit::ExitReason;
 use crate::lifecycle::Core;
 use crate::timeouts::Timeouts;
 
-/// State with an address, messages and a life: the type of an actor.
+/// State with an address, messages and a lifecycle: the type of an actor.
 ///
-/// All hooks have defaults, so the least is `impl Actor for Account {}`. They run as messages do:
-/// on the actor's host, one thing at a time. A hook that is to await something uses
-/// [`Context::hold`]: messages wait until its future has ended.
+/// All hooks have defaults, so the minimum is `impl Actor for Account {}`. They run like messages:
+/// on the actor's host, one at a time. A hook that must await something uses [`Context::hold`]:
+/// messages wait until its future has ended.
 ///
-/// Most actors are [`Send`], since they run now on one worker and now on another: [`SendActor`](crate::actor::SendActor). One that
-/// is not lives on the thread of a [`Pump`](coact_core::runtime::Pump): [`actor_local`](crate::actor::actor_local).
+/// Most actors are [`Send`], because they move between workers:
+/// [`SendActor`](crate::actor::SendActor). An actor that is not stays on the thread of a
+/// [`Pump`](coact_core::runtime::Pump): [`actor_local`](crate::actor::actor_local).
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -67,18 +69,18 @@ pub trait Actor: Sized + 'static {
         let _ = context;
     }
 
-    /// Called on the new state after a restart, before the next message. By default, as
+    /// Called on the new state after a restart, before the next message. By default, calls
     /// [`started`](Self::started).
     fn restarted(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let _ = reason;
         self.started(context);
     }
 
-    /// Called before the state is dropped, at a stop as at a restart, unless the actor is
+    /// Called before the state is dropped, at a stop and at a restart, unless the actor is
     /// [killed](crate::Addr::kill). After a panic the state is as the panic left it.
     ///
-    /// A panic in it is told as [`ActorFailed`](crate::pubsub::ActorFailed), and becomes the reason of an end whose
-    /// own was [normal](ExitReason::is_normal).
+    /// A panic in it is published as [`ActorFailed`](crate::pubsub::ActorFailed), and becomes the
+    /// exit reason if that was [normal](ExitReason::is_normal).
     fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let _ = (reason, context);
     }
@@ -86,9 +88,9 @@ pub trait Actor: Sized + 'static {
 
 /// The address of an actor: one pointer, cheap to clone, to send from any thread.
 ///
-/// Messages from one sender arrive in the order in which they were sent, and more: the order is
-/// causal, and one with that of behaviours. An address is a member of a behaviour's set, where it
-/// gives `&mut A`, or, with [`read`](Self::read), `&A`:
+/// Messages from one sender arrive in the order in which they were sent. More than that, the order
+/// is causal, and one with that of behaviours. An address can be a member of a behaviour's set,
+/// where it gives access to `&mut A`, or, with [`read`](Self::read), to `&A`:
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -106,8 +108,8 @@ pub trait Actor: Sized + 'static {
 /// assert_eq!(sum.wait(), Ok((70, 30)));
 /// ```
 ///
-/// A behaviour that panics fails every actor that it held exclusively, once. One that names an actor
-/// that has ended is skipped ([`Broken::Closed`](coact_core::Broken::Closed)).
+/// A behaviour that panics fails every actor that it held exclusively, once. A behaviour whose set
+/// contains an actor that has ended is skipped ([`Broken::Closed`](coact_core::Broken::Closed)).
 ///
 /// When the last address of an actor is dropped, the actor handles the messages that it has
 /// (suspended or not), and ends.
@@ -121,19 +123,19 @@ pub struct Addr<A: Actor> {
 #[doc(alias = "WeakActorRef")]
 pub struct WeakAddr<A: Actor>(pub(crate) WeakCown<Cell<A>>);
 
-/// An actor's view of itself: its address, and what it can ask of the runtime.
+/// An actor's view of itself: its address, and its requests to the runtime.
 #[doc(alias = "ActorContext")]
 pub struct Context<A: Actor> {
     pub(crate) this: WeakAddr<A>,
     /// `None` until the actor first needs one of these.
     pub(crate) extras: Option<Box<Mutex<ContextExtras>>>,
-    /// While an answer is handled: the address that came with it, until a question takes it.
+    /// While an answer is handled: the address that came with it, until an ask takes it.
     pub(crate) lent: Option<Cown<Cell<A>>>,
 }
 
 /// The part of [`ContextExtras`] that depends on the actor's type.
 pub(crate) struct TypedExtras<A: Actor> {
-    /// Futures that are to hold the actor.
+    /// Futures that will hold the actor.
     pub(crate) holds: VecDeque<Caught<HoldRequest<A>>>,
     pub(crate) timeouts: Timeouts<TimeoutAction<A>>,
 }
@@ -145,12 +147,12 @@ pub(crate) type TimeoutAction<A> = Box<dyn FnMut(&mut A, &mut Context<A>) + Send
 pub struct Cell<A: Actor> {
     /// `None` while a future holds the actor, and once it has ended.
     pub(crate) body: Option<Body<A>>,
-    /// The actor's address while there is no context, which has it otherwise.
+    /// The actor's address while there is no context, which otherwise has it.
     pub(crate) this: Option<WeakAddr<A>>,
     pub(crate) core: Core,
 }
 
-/// The actor and what its handlers get beside it: they move together.
+/// The actor and its context: they move together.
 pub(crate) struct Body<A: Actor> {
     pub(crate) actor: ThreadBound<A>,
     pub(crate) context: Context<A>,
@@ -159,9 +161,10 @@ pub(crate) struct Body<A: Actor> {
 /// The future of a handler that holds its actor; see [`Context::hold`].
 pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
 
-/// The future that a handler wants to hold the actor, to be made of the actor's state and of the place where that comes back to.
+/// A request to hold the actor: creates the future from the actor's state and the place to which
+/// that is returned.
 pub(crate) type HoldRequest<A> =
     Box<dyn FnOnce(Body<A>, Returned<A>) -> HeldFuture<'static, ()> + Send>;
 
-/// Where the actor's state comes back to.
+/// The place to which the actor's state is returned.
 pub(crate) type Returned<A> = Arc<Mutex<Option<Body<A>>>>;

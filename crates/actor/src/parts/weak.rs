@@ -19,13 +19,13 @@ impl<A: Actor> WeakAddr<A> {
         Self(cown)
     }
 
-    /// Returns a full address, unless the last one is gone. The actor may be ending, or have ended: then
-    /// what is sent to the address is a dead letter (see [`Addr::has_ended`]).
+    /// Returns a strong address, unless the last one is gone. The actor may be ending, or have
+    /// ended: then what is sent to the address is a dead letter (see [`Addr::has_ended`]).
     pub fn upgrade(&self) -> Option<Addr<A>> {
         self.0.upgrade().map(Addr::new)
     }
 
-    /// The actor's identity.
+    /// Returns the actor's identity.
     pub fn id(&self) -> ActorId {
         self.shared().id()
     }
@@ -34,7 +34,7 @@ impl<A: Actor> WeakAddr<A> {
         self.0.shared_state()
     }
 
-    /// The address without the actor's type.
+    /// Returns the address without the actor's type.
     pub fn any(&self) -> AnyAddr {
         AnyAddr::new(self.clone())
     }
@@ -49,7 +49,7 @@ impl<A: Actor> WeakAddr<A> {
         }
     }
 
-    /// Returns whether there still is an address.
+    /// Interrupts the actor. Returns whether there is still an address.
     pub(crate) fn interrupt(&self) -> bool {
         let address = self.upgrade();
         if let Some(address) = &address {
@@ -62,18 +62,19 @@ impl<A: Actor> WeakAddr<A> {
         self.upgrade()?.cown().blocked_set(limit)
     }
 
-    /// The queue that its messages stand in; a member's of a group only while the actor is there.
+    /// Returns the queue in which its messages wait; that of a group's member only while the actor
+    /// is alive.
     pub(crate) fn queue_id(&self) -> Option<CownId> {
         self.0.queue_id()
     }
 
-    /// For the actor itself, at its end.
+    /// Closes the cown: for the actor itself, at its end.
     pub(crate) fn close(&self) {
         self.0.close();
     }
 
-    /// The same for an actor whose last address is gone, if this is the only weak one: then nothing sees the actor any
-    /// more. Otherwise returns it.
+    /// Closes the cown of an actor whose last address is gone, if this is the only weak one: then
+    /// nothing sees the actor any more. Otherwise returns this address.
     pub(crate) fn try_end(self, cown: &UnreachableCown<'_, Cell<A>>) -> Result<(), Self> {
         cown.try_end(self.0).map_err(Self)
     }
@@ -85,7 +86,7 @@ impl<A: Actor> Clone for WeakAddr<A> {
     }
 }
 
-/// Addresses are equal if they are the same actor's.
+/// Addresses are equal if they belong to the same actor.
 impl<A: Actor> PartialEq for WeakAddr<A> {
     fn eq(&self, other: &Self) -> bool {
         self.id() == other.id()
