@@ -29,7 +29,7 @@ impl RuntimeHandle {
     /// let sum = runtime.run(|| {
     ///     let sum = Cown::new(0);
     ///     let (far, busy) = (sum.clone(), runtime.handle().hold_open());
-    ///     tracked_thread::spawn(move || {
+    ///     thread::spawn(move || {
     ///         when(&far, |sum| *sum += 1);
     ///         drop((far, busy));
     ///     });
