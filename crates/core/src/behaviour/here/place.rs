@@ -33,7 +33,10 @@ impl HerePlace {
     /// Runs `work` there, with the current thread visible as being at work.
     #[inline(always)]
     pub(super) fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
-        if self.is_external { visiting(self.home, work) } else { work() }
+        // One call of `work` for both cases, so that it can be inlined.
+        // SAFETY: the guard is dropped at the end of this call.
+        let _visit = self.is_external.then(|| unsafe { visit(self.home) });
+        work()
     }
 }
 
@@ -41,12 +44,22 @@ impl HerePlace {
 /// being at work.
 #[inline(always)]
 pub(super) fn visiting<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
-    simulated::point();
     // SAFETY: the guard is dropped at the end of this call.
-    let _visiting = unsafe { external::enter(home) };
-    // A worker of another runtime does not act as a worker meanwhile.
-    let _no_worker = AsWorker::none();
+    let _visit = unsafe { visit(home) };
     work()
+}
+
+/// Makes the current thread visible to a runtime as being at work, until the guard is dropped.
+///
+/// # Safety
+/// The caller drops the guard before it returns.
+#[inline(always)]
+unsafe fn visit(home: RuntimeId) -> impl Sized {
+    simulated::point();
+    // SAFETY: the caller drops the guard, of which this is a part, before it returns.
+    let visiting = unsafe { external::enter(home) };
+    // A worker of another runtime does not act as a worker meanwhile. (The first part of a tuple is dropped first.)
+    (AsWorker::none(), visiting)
 }
 
 /// Returns whether one more body can be nested on this stack.
