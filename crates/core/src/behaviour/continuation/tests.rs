@@ -54,7 +54,8 @@ fn the_value_of_a_worker_comes_in_the_behaviour_that_was_made_for_it() {
     let cown = Cown::new(Log::new());
     assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(7))));
     assert!(give(&cown, on_a_worker(drop)));
-    assert_eq!(cown.into_inner(), Ok(vec![Ok(7), Err(Broken::Dropped)]));
+    let log = ask(&cown, |log| log.clone()).wait();
+    assert_eq!(log, Ok(vec![Ok(7), Err(Broken::Dropped)]));
 }
 
 #[test]
