@@ -2,8 +2,10 @@
 //! what stays.
 
 use std::future::pending;
+use std::mem::forget;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use coact::Context;
@@ -13,7 +15,7 @@ use coact::prelude::*;
 use coact::sim::{self, Config, Sim};
 use coact::supervise::{Supervisor, permanent};
 use coact::time::sleep;
-use coact_tests::Log;
+use coact_tests::{Log, PATIENCE, check_with_faults, fail};
 
 use crate::world::{Bomb, Diary, Do, Note};
 
@@ -188,6 +190,47 @@ fn m5_answers_and_outputs_for_an_earlier_state_do_not_reach_a_later_one() {
             address.restart().unwrap();
             address.ask(Note("last")).wait().unwrap();
             assert_eq!(count(&log.take(), "last"), 1);
+        });
+    }
+}
+
+/// Panics when it is dropped.
+struct Shaky;
+
+impl Drop for Shaky {
+    fn drop(&mut self) {
+        fail("shaky");
+    }
+}
+
+/// What was to be done with an answer is dropped with a panic, after a restart.
+#[test]
+fn m5_a_destructor_of_an_earlier_state_does_not_fail_a_later_one() {
+    type Ask = fn(&mut Context<Phoenix>, &Addr<Diary>, Shaky);
+    let ways: [Ask; 2] = [
+        |context, of, shaky| context.ask(of, Note("?"), move |_, _, _| forget(shaky)),
+        |context, of, shaky| {
+            context.ask_timeout(of, Note("?"), PATIENCE, move |_, _, _| forget(shaky));
+        },
+    ];
+    for way in ways {
+        check_with_faults(move |faults| {
+            let other = Diary::spawn().0;
+            other.suspend().unwrap();
+            let (asked, far) = (AtomicBool::new(false), other.clone());
+            let (address, log) = Phoenix::spawn(move |_, context| {
+                if !asked.swap(true, Ordering::Relaxed) {
+                    way(context, &far, Shaky);
+                }
+            });
+            address.ask(Note("first")).wait().unwrap();
+            restart(&address, 1);
+            other.resume().unwrap();
+            while faults.is_empty() {
+                thread::yield_now();
+            }
+            assert_eq!(address.ask(Note("last")).wait(), Ok(3), "{:?}", log.take());
+            assert_eq!(faults.len(), 1, "{:?}", faults.take());
         });
     }
 }

@@ -79,7 +79,7 @@ impl<A: Actor> Cell<A> {
         self.core.count_turn();
         match &mut self.body {
             // Its ask has failed.
-            _ if !reply.take_up() => {}
+            _ if !reply.take_up() => drop_unhandled(message),
             Some(body) => message.give(body.actor.get_mut(), reply, &mut body.context),
             None => self.dead_letter(message, reply),
         }
@@ -132,7 +132,7 @@ impl<A: Actor> Cell<A> {
             work(actor.get_mut(), lent.0);
         } else {
             // The closure is dropped first, as after a call.
-            drop(work);
+            drop_unhandled(work);
             drop(own);
         }
     }
@@ -143,6 +143,8 @@ impl<A: Actor> Cell<A> {
         self.call(|actor, context| {
             if context.life() == life {
                 work(actor, context);
+            } else {
+                drop_unhandled(work);
             }
         });
     }
@@ -155,6 +157,8 @@ impl<A: Actor> Cell<A> {
     ) {
         if self.body.as_mut().is_none_or(|body| is_wanted(&mut body.context)) {
             self.receive(news, Reply::unwanted());
+        } else {
+            drop_unhandled(news);
         }
     }
 
@@ -515,6 +519,13 @@ fn end_unseen(shared: &SharedState, reason: &ExitReason) {
     shared.set_end(reason);
     shared.open_mailbox();
     refuse_all(shared);
+}
+
+/// Drops what its actor does not want, or not any more. A panic of its destructor is not one of the actor.
+#[cold]
+#[inline(never)]
+fn drop_unhandled<T>(unhandled: T) {
+    let _ = catch(move || drop(unhandled));
 }
 
 /// Drops the state of an actor that ends.
