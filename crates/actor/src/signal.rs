@@ -11,7 +11,7 @@ use coact_core::internals::Ending;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::monitor::{Exited, Monitor, MonitorId};
-use crate::supervision::Overseer;
+use crate::supervision::AnySupervisor;
 
 pub(crate) enum Signal {
     /// End after the current message.
@@ -21,7 +21,7 @@ pub(crate) enum Signal {
     /// Restart after the current message.
     Restart(ExitReason),
     /// The supervisor starts the actor: make a (new) state and run.
-    Start { by: Box<dyn Overseer>, run: u64 },
+    Start { by: Box<dyn AnySupervisor>, run: u64 },
     /// The supervisor ends the actor for good.
     End(ExitReason),
     /// The runtime is about to end.

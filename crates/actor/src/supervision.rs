@@ -9,7 +9,7 @@ use crate::id::ActorId;
 #[derive(Default)]
 pub(crate) struct Supervision {
     /// `None` before the first start.
-    supervisor: Option<Box<dyn Overseer>>,
+    supervisor: Option<Box<dyn AnySupervisor>>,
     /// Counts its starts.
     run: u64,
     /// Whether [`ChildEvent::Up`] is yet to be reported.
@@ -19,7 +19,7 @@ pub(crate) struct Supervision {
 }
 
 /// A supervisor, as its children know it.
-pub(crate) trait Overseer: Send + Sync {
+pub(crate) trait AnySupervisor: Send + Sync {
     /// Takes a child's report. Returns false if the supervisor is gone.
     fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool;
 
@@ -36,7 +36,7 @@ pub(crate) enum ChildEvent {
 
 impl Supervision {
     /// Begins a run. Returns why the last one ended, if there was one.
-    pub(crate) fn begin(&mut self, by: Box<dyn Overseer>, run: u64) -> Option<ExitReason> {
+    pub(crate) fn begin(&mut self, by: Box<dyn AnySupervisor>, run: u64) -> Option<ExitReason> {
         self.supervisor = Some(by);
         self.run = run;
         self.silent = true;

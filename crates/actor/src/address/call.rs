@@ -35,7 +35,7 @@ impl<A: Actor> Addr<A> {
     /// the behaviour is queued: returns the mailbox, on which the caller must call `end_behaviour`.
     #[cold]
     #[inline(never)]
-    pub(crate) fn announce_for_long(&self) -> Option<Arc<Queue>> {
+    fn announce_for_long(&self) -> Option<Arc<Queue>> {
         let queue = self.shared().queue().cloned();
         queue.iter().for_each(|queue| queue.begin_behaviour());
         queue
@@ -123,7 +123,7 @@ impl<A: Actor> Addr<A> {
 
     /// Notes that it is in the queue, or will not be.
     #[cold]
-    pub(crate) fn announced_elsewhere(&self) {
+    fn announced_elsewhere(&self) {
         if let Some(queue) = self.shared().queue() {
             queue.end_behaviour();
         }

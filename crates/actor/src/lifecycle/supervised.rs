@@ -5,11 +5,11 @@ use super::managed::{Hook, Managed};
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
-use crate::supervision::Overseer;
+use crate::supervision::AnySupervisor;
 
 impl dyn Managed + '_ {
     #[cold]
-    pub(super) fn start(&mut self, shared: &SharedState, by: Box<dyn Overseer>, run: u64) {
+    pub(super) fn start(&mut self, shared: &SharedState, by: Box<dyn AnySupervisor>, run: u64) {
         // It did not go down in time, the supervisor went on, and it is still running.
         if self.core().phase == Phase::Running {
             self.kill(shared, ExitReason::Killed);

@@ -23,7 +23,7 @@ use crate::id::ActorId;
 use crate::message::Message;
 use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::signal::Signal;
-use crate::supervision::{ChildEvent, Overseer};
+use crate::supervision::{AnySupervisor, ChildEvent};
 use crate::traits::Handler;
 
 /// A supervisor's children and its plan; both outlive its restarts.
@@ -274,7 +274,7 @@ impl Drop for SupervisorActor {
     }
 }
 
-impl Overseer for WeakAddr<SupervisorActor> {
+impl AnySupervisor for WeakAddr<SupervisorActor> {
     fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool {
         self.send(Report { child, run, event }).is_ok()
     }

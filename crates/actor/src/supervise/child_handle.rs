@@ -7,7 +7,7 @@ use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::parts::{Actor, Addr};
 use crate::signal::Signal;
-use crate::supervision::Overseer;
+use crate::supervision::AnySupervisor;
 
 /// Keeps a child alive; the child ends when this is dropped.
 pub(crate) struct ChildHandle {
@@ -30,7 +30,7 @@ impl ChildHandle {
         self.child.id()
     }
 
-    pub(crate) fn start(&self, by: Box<dyn Overseer>, run: u64) {
+    pub(crate) fn start(&self, by: Box<dyn AnySupervisor>, run: u64) {
         self.child.push_signal(Signal::Start { by, run });
     }
 

@@ -17,12 +17,7 @@ use crate::simulated;
 /// Returns the set, the closure and the completion if the behaviour cannot run inline. Passes what
 /// becomes ready in the end to `ready`.
 #[inline]
-pub(super) fn try_here<S, F, C>(
-    set: S,
-    closure: F,
-    completion: C,
-    ready: &mut impl Ready,
-) -> Option<(S, F, C)>
+fn try_here<S, F, C>(set: S, closure: F, completion: C, ready: &mut impl Ready) -> Option<(S, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -49,7 +44,7 @@ where
 
 /// Like [`try_here`], for any set.
 #[inline(never)]
-pub(super) fn try_any_here<S, F, C>(
+fn try_any_here<S, F, C>(
     set: S,
     closure: F,
     completion: C,
@@ -87,7 +82,7 @@ where
 
 /// The same on a thread that is not a worker, or on a set that is not plain.
 #[inline(never)]
-pub(super) fn try_elsewhere<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
+fn try_elsewhere<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -102,7 +97,7 @@ where
 /// other tasks; neither does a thread inside an inline behaviour, which may itself hold the cowns,
 /// nor one that cannot run behaviours on them inline at all. (A behaviour on a blocking thread may
 /// poll in vain, if it asks for what it holds: for some microseconds, and less each time.)
-pub(super) fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
+fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     let is_outside = context::worker().is_none() && current::nested_bodies() == 0;
     // A loom model would explore each poll.
     is_outside
@@ -119,7 +114,7 @@ thread_local! {
 /// Tries again whenever the cowns look free, if that is worthwhile.
 #[cold]
 #[inline(never)]
-pub(super) fn keep_trying<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
+fn keep_trying<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,

@@ -82,7 +82,7 @@ impl Few {
 }
 
 /// The flags of a cown that a behaviour cannot simply claim, use and release.
-pub(super) const SPECIAL: u16 = Flags::GROUPED | Flags::INTERRUPT | Flags::POISONED | Flags::CLOSED;
+const SPECIAL: u16 = Flags::GROUPED | Flags::INTERRUPT | Flags::POISONED | Flags::CLOSED;
 
 /// Returns whether a behaviour on a cown runs in this runtime, and only has to claim it. Exact for
 /// the token holder.
@@ -94,7 +94,7 @@ pub(super) fn is_plain(cown: &CownHeader, home: RuntimeId) -> bool {
 /// The same for a cown that has been read.
 #[cold]
 #[inline(never)]
-pub(super) fn is_plain_unread(cown: &CownHeader, home: RuntimeId) -> bool {
+fn is_plain_unread(cown: &CownHeader, home: RuntimeId) -> bool {
     cown.flags.is_plain(home, SPECIAL) && cown.is_unread()
 }
 
@@ -108,7 +108,7 @@ pub(super) fn are_plain([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
 /// The same for two cowns of which one has been read.
 #[cold]
 #[inline(never)]
-pub(super) fn are_plain_unread([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
+fn are_plain_unread([a, b]: [&CownHeader; 2], home: RuntimeId) -> bool {
     a.flags.is_plain_beside(&b.flags, home, SPECIAL | Flags::PINNED)
         && a.is_unread()
         && b.is_unread()

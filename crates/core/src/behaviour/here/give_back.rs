@@ -9,13 +9,13 @@ use crate::queue::slot::Slot;
 use crate::sched::Deferring;
 use crate::sched::Ready;
 
-/// Gives back cowns that were taken but cannot be used here.
+/// Releases the cowns of the slots, which have successors or cannot be used here.
 ///
 /// # Safety
 /// See [`release_all`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn release_unused(slots: &[Slot], ready: &mut impl Ready) {
+pub(super) unsafe fn release_slowly(slots: &[Slot], ready: &mut impl Ready) {
     // SAFETY: the conditions are those of `release_all`.
     unsafe { release_all(slots, ready) };
 }
@@ -54,7 +54,7 @@ pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut i
 /// See [`release_exclusive`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Ready) {
     // SAFETY: the conditions are those of `release_exclusive`.
     unsafe { release_exclusive(slot, ready) };
 }
@@ -74,24 +74,9 @@ pub(super) unsafe fn release_two(
     // tokens.
     unsafe {
         if !leave_alone(headers[0], NonNull::from(a)) {
-            release_two_to_others(slots, ready);
+            release_slowly(slots, ready);
         } else {
             release_one(b, headers[1], ready);
         }
     }
-}
-
-/// The same if there are successors.
-///
-/// # Safety
-/// See [`release_all`].
-#[cold]
-#[inline(never)]
-pub(super) unsafe fn release_two_to_others(slots: &[Slot; 2], ready: &mut impl Ready) {
-    let mut deferring = Deferring::new(ready);
-    for slot in slots {
-        // SAFETY: the slot holds its cown exclusively, and is released once.
-        unsafe { release_exclusive(NonNull::from(slot), &mut deferring) };
-    }
-    deferring.finish();
 }

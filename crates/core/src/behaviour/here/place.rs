@@ -17,7 +17,7 @@ pub const MAX_NESTED_HERE: u32 = 32;
 pub(super) struct HerePlace {
     pub(super) home: RuntimeId,
     /// The current thread is not a worker of that runtime, but possibly of another.
-    pub(super) is_external: bool,
+    is_external: bool,
 }
 
 impl HerePlace {
@@ -68,7 +68,7 @@ pub(super) fn may_nest() -> bool {
     current::nested_bodies() < MAX_NESTED_HERE
 }
 
-/// The same for any set.
+/// Returns where a behaviour on any set runs, if the current thread may run it inline.
 #[inline(never)]
 pub(super) fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
     // A set that is refused is refused by `when`.
@@ -86,7 +86,7 @@ pub(super) fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
 }
 
 /// Returns whether the current thread may run behaviours of the runtime.
-pub(super) fn can_run_here(home: RuntimeId) -> bool {
+fn can_run_here(home: RuntimeId) -> bool {
     // A model has no runtime.
     if cfg!(loom) {
         return true;

@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null};
 use smallvec::SmallVec;
 
 use super::few::{Few, are_plain, is_plain};
-use super::give_back::{release_all, release_one, release_two, release_unused};
+use super::give_back::{release_all, release_one, release_slowly, release_two};
 use super::place::on_this_stack;
 use crate::behaviour::placing;
 use crate::body::{Body, Completion, Ended, Panicked};
@@ -44,11 +44,10 @@ where
     if !unsafe { take_all(&slots) } {
         return Some((set, closure, completion));
     }
-    // A cown may have moved before it was taken, and a foreign handle may name another one than
-    // before.
+    // A cown may have moved before it was taken.
     if placing::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
         // SAFETY: the cowns were taken, and not given back yet.
-        unsafe { release_unused(&slots, ready) };
+        unsafe { release_slowly(&slots, ready) };
         return Some((set, closure, completion));
     }
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
@@ -95,16 +94,15 @@ where
                 if !claim::take_one_if(slot, header, || is_plain(header, home)) {
                     return Some((set, closure, completion));
                 }
-                let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-                set.give();
                 Path::HereOne.take();
-                match call_here::<BY_WORKER, _, _, _>(body, &[member], home) {
-                    Ok((completion, value)) => {
-                        release_one(slot, header, ready);
-                        Ended::Done(completion, value).deliver();
-                    }
-                    Err(panicked) => end_panicked::<F, C>(panicked, &slots, home, ready),
-                }
+                run_claimed::<BY_WORKER, _, _, _, _>(
+                    (set, closure, completion),
+                    &[member],
+                    &slots,
+                    home,
+                    ready,
+                    |ready| release_one(slot, header, ready),
+                );
             }
             Few::Two(members) => {
                 let slots = members.map(|member| Slot::new(member.in_multi()));
@@ -116,21 +114,54 @@ where
                 {
                     return Some((set, closure, completion));
                 }
-                let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-                set.give();
                 Path::HereTwo.take();
-                match call_here::<BY_WORKER, _, _, _>(body, &members, home) {
-                    Ok((completion, value)) => {
-                        release_two(&slots, headers, ready);
-                        Ended::Done(completion, value).deliver();
-                    }
-                    Err(panicked) => end_panicked::<F, C>(panicked, &slots, home, ready),
-                }
+                run_claimed::<BY_WORKER, _, _, _, _>(
+                    (set, closure, completion),
+                    &members,
+                    &slots,
+                    home,
+                    ready,
+                    |ready| release_two(&slots, headers, ready),
+                );
             }
             Few::No => return Some((set, closure, completion)),
         }
     }
     None
+}
+
+/// Runs a behaviour whose cowns are claimed, and releases them with `release`, or, if the body
+/// panics, all slots.
+///
+/// # Safety
+/// The slots hold the cowns of the set exclusively, whose members are given in its order. `release`
+/// releases them.
+#[inline(always)]
+unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
+    (set, closure, completion): (S, F, C),
+    members: &[Member],
+    slots: &[Slot],
+    home: RuntimeId,
+    ready: &mut R,
+    release: impl FnOnce(&mut R),
+) where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+    R: Ready,
+{
+    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
+    set.give();
+    // SAFETY: the members are those of the body's set, which are held; the slots hold them until
+    // they are released.
+    match unsafe { call_here::<BY_WORKER, _, _, _>(body, members, home) } {
+        Ok((completion, value)) => {
+            release(ready);
+            Ended::Done(completion, value).deliver();
+        }
+        // SAFETY: the slots are where they were queued, and hold the cowns.
+        Err(panicked) => unsafe { end_panicked::<F, C>(panicked, slots, home, ready) },
+    }
 }
 
 /// Calls a body on the caller's stack. A worker enters nothing: on its thread its own runtime is the
@@ -139,7 +170,7 @@ where
 /// # Safety
 /// The members are those of the body's set, which are held.
 #[inline(always)]
-pub(super) unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
+unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
     body: Body<S, F, C>,
     members: &[Member],
     home: RuntimeId,
@@ -188,7 +219,7 @@ pub(super) unsafe fn end_panicked<F, C: Completion>(
 /// # Safety
 /// See [`Body::execute`].
 #[inline(never)]
-pub(super) unsafe fn execute_here<S, F, C>(
+unsafe fn execute_here<S, F, C>(
     body: Body<S, F, C>,
     members: Cursor<'_>,
     run: &RunContext,
@@ -230,7 +261,7 @@ pub(super) unsafe fn take_all(slots: &[Slot]) -> bool {
 /// # Safety
 /// See [`take_all`].
 #[cold]
-pub(super) unsafe fn take_groups(slots: &[Slot]) -> bool {
+unsafe fn take_groups(slots: &[Slot]) -> bool {
     // SAFETY: the cowns are alive, as this function requires.
     let is_grouped = |slot: &&Slot| unsafe { slot.member().header() }.is_grouped();
     let mut grouped = Grouped::default();
@@ -250,7 +281,7 @@ pub(super) unsafe fn take_groups(slots: &[Slot]) -> bool {
     true
 }
 
-pub(super) fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
+fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
     let first = slots.first().map_or(null(), Slot::member_ptr);
     // SAFETY: the members are in the slots, one slot's size apart.
     unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }

@@ -51,7 +51,7 @@ impl Worker {
     }
 
     /// Looks for tasks that others share.
-    pub(in crate::sched) fn look_once(&self) -> Option<TaskPtr> {
+    fn look_once(&self) -> Option<TaskPtr> {
         // The watcher may have returned with tasks of its own.
         self.own(|tasks| tasks.aged.pop_front()).or_else(|| self.look_into_inboxes())
     }
@@ -62,7 +62,7 @@ impl Worker {
     }
 
     /// The same repeatedly; finally, takes tasks from stuck workers.
-    pub(super) fn look_for_a_while(&self) -> Option<TaskPtr> {
+    fn look_for_a_while(&self) -> Option<TaskPtr> {
         // Without other workers, there are no other tasks that those giving way could wait for.
         let is_alone = self.shared.workers.len() == 1;
         let found = if is_alone { self.look_once_for_any() } else { self.look_once() };
@@ -86,13 +86,13 @@ impl Worker {
         self.help_stuck(false)
     }
 
-    pub(super) fn look_into_inboxes(&self) -> Option<TaskPtr> {
+    fn look_into_inboxes(&self) -> Option<TaskPtr> {
         let count = self.shared.workers.len();
         (1..=count).find_map(|distance| self.take_from_inbox((self.index + distance) % count))
     }
 
     /// Remembers how many tasks the others have taken, for `help_stuck`.
-    pub(super) fn note_ticks(&self) {
+    fn note_ticks(&self) {
         for (seen, worker) in self.seen.borrow_mut().iter_mut().zip(&self.shared.workers) {
             *seen = worker.ticks.load(Ordering::Relaxed);
         }
@@ -132,7 +132,7 @@ impl Worker {
 
     /// Returns whether a worker is stuck, as in [`help_stuck`](Self::help_stuck), or is not going
     /// to share soon.
-    pub(super) fn sees_stuck(&self) -> bool {
+    fn sees_stuck(&self) -> bool {
         let mut seen = self.seen.borrow_mut();
         let mut workers = self.shared.workers.iter().zip(&mut *seen).enumerate();
         workers.any(|(index, (other, seen))| other.is_long_in_sharing(seen) && index != self.index)

@@ -57,7 +57,7 @@ impl Worker {
     /// Takes half of the tasks of a worker that has put none aside since it was asked for one: it
     /// has no processor, or is in a long behaviour.
     #[cold]
-    pub(super) fn relieve(&self, other: usize) {
+    fn relieve(&self, other: usize) {
         if let Some(task) = self.steal_from(other, false) {
             self.own(|tasks| tasks.aged.push_back(task));
         }
@@ -75,7 +75,7 @@ impl Worker {
 
     /// Gives away the task that has waited longest, unless it is the only one.
     #[cold]
-    pub(super) fn give_to(&self, asker: usize) {
+    fn give_to(&self, asker: usize) {
         let oldest = self.own(|tasks| {
             if tasks.aged.len() > 1 { tasks.aged.pop_front() } else { tasks.fresh.pop_front() }
         });
@@ -107,7 +107,7 @@ impl Worker {
     }
 
     #[inline(never)]
-    pub(super) fn share_now(&self) {
+    fn share_now(&self) {
         self.share_if_hungry(|| self.decide());
     }
 
@@ -116,7 +116,7 @@ impl Worker {
         self.share_if_hungry(|| Decision::Share(usize::MAX));
     }
 
-    pub(super) fn share_if_hungry(&self, decide: impl FnOnce() -> Decision) {
+    fn share_if_hungry(&self, decide: impl FnOnce() -> Decision) {
         if self.shared.workers.len() == 1 {
             // No other worker is ever hungry, so this need not be asked with each task.
             self.until_share.set(SHARE_EVERY);
@@ -171,7 +171,7 @@ impl Worker {
 
     /// Announces tasks in an inbox. Waking a worker that an executor hosts runs foreign code, which
     /// must not run in the middle of what this worker is doing: that waits for the end of the task.
-    pub(super) fn tell_of_inbox(&self) {
+    fn tell_of_inbox(&self) {
         if self.hosted {
             self.untold.set(true);
         } else {

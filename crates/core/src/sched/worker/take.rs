@@ -39,7 +39,7 @@ impl Worker {
 
     /// The same if there may be neither a next nor a fresh task, or a thief is in the way.
     #[inline(never)]
-    pub(super) fn take_any(&self) -> Option<TaskPtr> {
+    fn take_any(&self) -> Option<TaskPtr> {
         let task = self.own(|tasks| {
             let next = tasks.next.take().or_else(|| tasks.fresh.pop_back());
             next.or_else(|| tasks.aged.pop_front())
@@ -49,7 +49,7 @@ impl Worker {
 
     /// Takes the task that has waited longest, from the places where tasks wait, in turn.
     #[cold]
-    pub(super) fn take_oldest(&self) -> Option<TaskPtr> {
+    fn take_oldest(&self) -> Option<TaskPtr> {
         self.until_oldest.set(OLDEST_EVERY);
         self.until_share.set((self.until_share.get() - OLDEST_EVERY as i32).max(0));
         let turns = self.turns.get().wrapping_add(1);
