@@ -7,7 +7,7 @@ use std::task::Poll;
 use coact_core::internals::{Ending, Gate, Interruptible, ThreadBound, UnreachableCown, catch};
 use coact_core::{Broken, Cown, WeakCown};
 
-use crate::events::{Subject, are_lives_watched};
+use crate::events::{self, Subject};
 use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::intensity::Intensity;
@@ -229,9 +229,7 @@ impl<A: Actor> Cell<A> {
             }
             self.core.phase = Phase::Running;
             self.call_hook(|actor, context| actor.started(context));
-            if are_lives_watched() {
-                self.subject().started();
-            }
+            events::actor_started(|| self.subject());
         }
         true
     }
@@ -277,9 +275,7 @@ impl<A: Actor> Cell<A> {
             return self.managed().finish_stopped(shared, reason);
         };
         drop_in_end(actor, reason);
-        if are_lives_watched() {
-            Subject::new::<A>(shared.id()).stopped(reason);
-        }
+        events::actor_stopped(|| Subject::new::<A>(shared.id()), reason);
     }
 
     /// Takes the state out, if it has no extras, and ends the cown with it, if no address of any
@@ -400,7 +396,7 @@ impl<A: Actor> Managed for Cell<A> {
             drop_in_end(actor, reason);
             return None;
         };
-        let set_aside = extras.take_stash();
+        let set_aside = extras.get_mut().stash.take();
         let _ = catch(|| in_end_for(reason, move || drop((actor, extras))));
         Some(set_aside)
     }

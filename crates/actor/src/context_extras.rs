@@ -7,7 +7,7 @@ use coact_sync::shim::process::Mutex;
 use crate::attached::Feeds;
 use crate::begun::BegunByState;
 use crate::exit::ExitReason;
-use crate::mailbox::{Envelopes, Stash};
+use crate::mailbox::Stash;
 use crate::outbox::Outbox;
 
 /// The extras of a context.
@@ -32,15 +32,5 @@ impl ContextExtras {
     /// Creates the extras of the actor's `life`th state.
     pub(crate) fn boxed(life: u32) -> Box<Mutex<Self>> {
         Box::new(Mutex::new(Self { life, ..Self::default() }))
-    }
-}
-
-/// The extras of a dropped context; what belongs to the state ends when this is dropped.
-pub(crate) struct TakenExtras(pub(crate) Box<Mutex<ContextExtras>>);
-
-impl TakenExtras {
-    /// Takes the stash.
-    pub(crate) fn take_stash(&mut self) -> Envelopes {
-        self.0.get_mut().stash.take()
     }
 }

@@ -60,9 +60,7 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         self.begin_alone();
-        when(self.cown().unchecked(), move |cell| {
-            cell.receive_in(|context| context.life() == life, news);
-        });
+        self.deliver_if(move |context| context.life() == life, news, ());
         self.end_alone();
     }
 

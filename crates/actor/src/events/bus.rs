@@ -59,7 +59,7 @@ static ARE_LIVES_WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether an actor's start or stop may have subscribers.
 #[inline]
-pub(crate) fn are_lives_watched() -> bool {
+pub(super) fn are_lives_watched() -> bool {
     // ORDERING: Relaxed. A subscriber that must see an event subscribed before, which synchronizes
     // by other means.
     ARE_LIVES_WATCHED.load(Ordering::Relaxed)

@@ -13,12 +13,11 @@ use crate::service::Service;
 use crate::topic::{Subscription, Topic};
 
 use bus::Bus;
-pub(crate) use bus::are_lives_watched;
 pub use kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
     LateReply, MessageDropped,
 };
-pub(crate) use report::{Subject, late_reply, message_dropped};
+pub(crate) use report::{Subject, actor_started, actor_stopped, late_reply, message_dropped};
 
 /// Returns the events of the current runtime and the others of its group.
 ///

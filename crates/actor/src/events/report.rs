@@ -36,24 +36,10 @@ impl Subject {
         bus.dead_letters.publish_with(event);
     }
 
-    #[inline]
-    pub(crate) fn started(self) {
-        if are_lives_watched() {
-            self.tell_start();
-        }
-    }
-
     #[cold]
     fn tell_start(self) {
         let Self { actor, actor_type } = self;
         Bus::here().started.publish_with(|| ActorStarted { actor, actor_type });
-    }
-
-    #[inline]
-    pub(crate) fn stopped(self, reason: &ExitReason) {
-        if are_lives_watched() {
-            self.tell_end(reason);
-        }
     }
 
     #[cold]
@@ -77,6 +63,22 @@ impl Subject {
         let bus = Bus::here();
         count(&bus.counts.restarts);
         bus.restarted.publish_with(|| ActorRestarted { actor, actor_type, reason: reason.clone() });
+    }
+}
+
+/// Reports that an actor has started, which few programs want to know.
+#[inline]
+pub(crate) fn actor_started(subject: impl FnOnce() -> Subject) {
+    if are_lives_watched() {
+        subject().tell_start();
+    }
+}
+
+/// Reports that an actor has stopped.
+#[inline]
+pub(crate) fn actor_stopped(subject: impl FnOnce() -> Subject, reason: &ExitReason) {
+    if are_lives_watched() {
+        subject().tell_end(reason);
     }
 }
 

@@ -7,7 +7,7 @@ use super::announce::{self, refuse_all};
 use super::core::{Extras, Phase, reason_of};
 use super::managed::{Hook, Managed};
 use super::own_address::AnyStrong;
-use crate::events::are_lives_watched;
+use crate::events;
 use crate::exit::ExitReason;
 use crate::mailbox::Envelopes;
 use crate::shared_state::SharedState;
@@ -71,9 +71,7 @@ impl dyn Managed + '_ {
         if let Some(set_aside) = self.drop_last_state(&reason) {
             self.dead_letter_all(set_aside);
         }
-        if are_lives_watched() {
-            self.subject().stopped(&reason);
-        }
+        events::actor_stopped(|| self.subject(), &reason);
         if let Some(extras) = self.core().extras.take() {
             self.finish_extras(shared, extras.into_inner(), reason);
         }

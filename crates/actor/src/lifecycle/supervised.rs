@@ -2,6 +2,7 @@
 
 use super::core::{Phase, reason_of};
 use super::managed::{Hook, Managed};
+use crate::events;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
@@ -28,7 +29,7 @@ impl dyn Managed + '_ {
         match last {
             None => {
                 self.hook(Hook::Started);
-                self.subject().started();
+                events::actor_started(|| self.subject());
             }
             Some(reason) => {
                 self.hook(Hook::Restarted(&reason));

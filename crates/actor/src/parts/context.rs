@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::mem::forget;
 use std::sync::Arc;
 
+use coact_sync::shim::process::Mutex;
+
 use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakAddr};
 use crate::attached::Feeds;
 use crate::begun::Begun;
 use crate::caught::Caught;
-use crate::context_extras::{ContextExtras, TakenExtras};
+use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
 use crate::signal::Signal;
@@ -31,9 +33,9 @@ impl<A: Actor> Context<A> {
         &self.this
     }
 
-    /// Returns the address and the extras.
-    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<TakenExtras>) {
-        (self.this, self.extras.map(TakenExtras))
+    /// Returns the address and the extras; what belongs to the state ends when these are dropped.
+    pub(crate) fn into_parts(self) -> (WeakAddr<A>, Option<Box<Mutex<ContextExtras>>>) {
+        (self.this, self.extras)
     }
 
     /// Lends an address to the next ask.
@@ -90,7 +92,7 @@ impl<A: Actor> Context<A> {
 
     /// Returns the stash.
     pub(crate) fn stash_mut(&mut self) -> &mut Stash {
-        &mut self.extras.get_or_insert_default().get_mut().stash
+        &mut self.extras().stash
     }
 
     pub(crate) fn stash_limit(&self) -> usize {
