@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::modules::{File, code, from_root, spread, uses};
-
-/// A path of modules from the crate's root, as a file has it.
-type Module = Vec<String>;
+use crate::modules::{File, Module, code, is_passing_on, passed_on, spread, statements, uses};
 
 /// The circles among the files of a crate, each as the list of its files. A name that a module passes on
 /// (`pub use`) counts as the file's that has it, and passing on is no use.
@@ -53,26 +50,6 @@ fn graph(files: &[File<'_>]) -> BTreeMap<Module, BTreeSet<Module>> {
     files.iter().map(|file| (file.module.clone(), used(file))).collect()
 }
 
-/// The names that a file passes on, and where each comes from.
-fn passed_on(file: &File<'_>) -> BTreeMap<String, Module> {
-    let code = code(file.text);
-    let mut passed = BTreeMap::new();
-    for line in statements(&code).filter(|line| is_passing_on(line)) {
-        let tree = line.split_once("use ").map_or("", |(_, tree)| tree);
-        for path in spread(tree) {
-            let from = match path[0].as_str() {
-                "crate" | "super" => from_root(file, &path),
-                "self" => Some([&file.module[..], &path[1..]].concat()),
-                _ => Some([&file.module[..], &path[..]].concat()),
-            };
-            if let (Some(name), Some(from)) = (path.last(), from) {
-                passed.insert(name.clone(), from);
-            }
-        }
-    }
-    passed
-}
-
 /// The paths that begin with a module below the file.
 fn of_children<T>(file: &File<'_>, modules: &BTreeMap<Module, T>) -> Vec<Module> {
     let code = code(file.text);
@@ -113,25 +90,6 @@ fn reachable(graph: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTree
         }
     }
     seen
-}
-
-fn is_passing_on(statement: &str) -> bool {
-    let rest = statement.strip_prefix("pub").unwrap_or_default();
-    let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |it| it.1);
-    rest.trim_start().starts_with("use ")
-}
-
-/// The `use` statements at the beginning of a line, each as one.
-fn statements(code: &str) -> impl Iterator<Item = &str> {
-    let starts = code.match_indices("use ").filter(|(at, _)| {
-        let line = code[..*at].rfind('\n').map_or(0, |end| end + 1);
-        line == *at || code[line..*at].starts_with("pub")
-    });
-    starts.map(|(at, _)| {
-        let line = code[..at].rfind('\n').map_or(0, |end| end + 1);
-        let end = code[at..].find(';').map_or(code.len(), |length| at + length);
-        &code[line..end]
-    })
 }
 
 /// The text without the statements that pass names on.

@@ -22,6 +22,9 @@ pub fn listed<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     first.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
 }
 
+/// A path of modules from the crate's root.
+pub(crate) type Module = Vec<String>;
+
 /// One file of a crate.
 pub struct File<'a> {
     /// The modules that it lies in, from the crate's root: of `sched/worker.rs`, `sched` and `worker`.
@@ -86,19 +89,51 @@ pub fn misplaced(stack: &[&str], files: &[File<'_>]) -> Vec<String> {
     wrong
 }
 
-/// The names that the root exports, each with the module that it comes from.
+/// The names that the root passes on, each with the module that it comes from.
 fn exports(files: &[File<'_>]) -> BTreeMap<String, String> {
     let root = files.iter().filter(|file| file.module.is_empty());
-    let code = root.map(|file| code(file.text)).collect::<String>();
-    let mut exports = BTreeMap::new();
-    for tree in code.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next()) {
+    let passed = root.flat_map(passed_on);
+    passed.filter(|(_, from)| from.len() > 1).map(|(name, from)| (name, from[0].clone())).collect()
+}
+
+/// The names that a file passes on, and where each comes from.
+pub(crate) fn passed_on(file: &File<'_>) -> BTreeMap<String, Module> {
+    let code = code(file.text);
+    let mut passed = BTreeMap::new();
+    for line in statements(&code).filter(|line| is_passing_on(line)) {
+        let tree = line.split_once("use ").map_or("", |(_, tree)| tree);
         for path in spread(tree) {
-            if let [module, .., name] = path.as_slice() {
-                exports.insert(name.clone(), module.clone());
+            let from = match path[0].as_str() {
+                "crate" | "super" => from_root(file, &path),
+                "self" => Some([&file.module[..], &path[1..]].concat()),
+                _ => Some([&file.module[..], &path[..]].concat()),
+            };
+            if let (Some(name), Some(from)) = (path.last(), from) {
+                passed.insert(name.clone(), from);
             }
         }
     }
-    exports
+    passed
+}
+
+/// Whether a statement passes names on (`pub use`).
+pub(crate) fn is_passing_on(statement: &str) -> bool {
+    let rest = statement.strip_prefix("pub").unwrap_or_default();
+    let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |it| it.1);
+    rest.trim_start().starts_with("use ")
+}
+
+/// The `use` statements at the beginning of a line, each as one.
+pub(crate) fn statements(code: &str) -> impl Iterator<Item = &str> {
+    let starts = code.match_indices("use ").filter(|(at, _)| {
+        let line = code[..*at].rfind('\n').map_or(0, |end| end + 1);
+        line == *at || code[line..*at].starts_with("pub")
+    });
+    starts.map(|(at, _)| {
+        let line = code[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = code[at..].find(';').map_or(code.len(), |length| at + length);
+        &code[line..end]
+    })
 }
 
 /// The paths from the crate's root that a file names outside of tests.
@@ -121,7 +156,7 @@ pub(crate) fn uses(file: &File<'_>) -> Vec<Vec<String>> {
 }
 
 /// A path as it is from the crate's root.
-pub(crate) fn from_root(file: &File<'_>, path: &[String]) -> Option<Vec<String>> {
+fn from_root(file: &File<'_>, path: &[String]) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     let skipped = ups.max(usize::from(path[0] == "crate"));
     let base = if ups > 0 { file.module.len().checked_sub(ups)? } else { 0 };
