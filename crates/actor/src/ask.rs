@@ -12,9 +12,9 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Sleep;
 use coact_core::{Broken, Promise};
 
+use crate::block_on::block_on;
 use crate::cycle::{Wait, Waiting};
 use crate::error::AskError;
-use crate::park;
 use crate::reply::Answer;
 
 /// An answer that is still to come: what [`Addr::ask`](crate::Addr::ask) returns.
@@ -125,7 +125,7 @@ impl<R: Send + 'static> Ask<R> {
             return flatten(self.promise.wait_as(WAIT.0, WAIT.1, None));
         }
         let mut this = self;
-        park::block_on(
+        block_on(
             WAIT,
             |f| f.write_str("an answer in time"),
             |context| Pin::new(&mut this).poll(context),

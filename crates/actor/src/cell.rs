@@ -16,12 +16,12 @@ use crate::lifecycle::{
 };
 use crate::mailbox::{Envelope, Envelopes};
 use crate::message::Message;
-use crate::parts::{Actor, Addr, Body, Cell, Context, WeakAddr};
 use crate::reply::{Reply, in_end_for};
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::supervision::Supervision;
 use crate::traits::MessageTo;
+use crate::types::{Actor, Addr, Body, Cell, Context, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;

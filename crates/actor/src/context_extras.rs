@@ -4,11 +4,11 @@ use std::any::Any;
 
 use coact_sync::shim::process::Mutex;
 
-use crate::attached::Feeds;
-use crate::begun::BegunByState;
+use crate::attached_streams::Feeds;
 use crate::exit::ExitReason;
 use crate::mailbox::Stash;
-use crate::outbox::Outbox;
+use crate::owned_work::StateWork;
+use crate::pending_sends::Outbox;
 
 /// The extras of a context.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(crate) struct ContextExtras {
     /// The number of the state to which this belongs.
     pub(crate) life: u32,
     /// What ends with that state.
-    pub(crate) begun: BegunByState,
+    pub(crate) begun: StateWork,
     /// Called when the runtime is about to end; returns whether the actor then ends itself.
     pub(crate) on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
     pub(crate) outbox: Outbox,

@@ -13,12 +13,14 @@
 mod address;
 mod any;
 mod ask;
-mod attached;
-mod begun;
-mod caught;
+mod attached_streams;
+mod backpressure;
+mod block_on;
+mod catch_drop;
 mod cell;
 mod context;
 mod context_extras;
+mod context_timeouts;
 mod cycle;
 mod error;
 mod events;
@@ -34,19 +36,19 @@ mod lookup_error;
 pub mod mailbox;
 mod message;
 mod monitor;
-mod once;
-mod outbox;
-mod park;
-mod parts;
+mod monitor_guard;
+mod once_lock;
+mod owned_work;
+mod pending_sends;
 mod pool;
 mod pump_actors;
 mod recipient;
 pub mod registry;
 mod reply;
 mod router;
-mod service;
+mod runtime_service;
 mod settings;
-mod shared;
+mod shared_message;
 mod shared_state;
 mod signal;
 mod spawn;
@@ -56,12 +58,10 @@ pub mod supervise;
 mod supervision;
 pub mod system;
 pub mod this_thread;
-mod timeouts;
 mod timers;
 mod topic;
 mod traits;
-mod waiting;
-mod watch;
+mod types;
 
 /// Actors: what an actor is, how it is spawned and reached, and the notifications that it receives.
 pub mod actor {
@@ -74,15 +74,15 @@ pub mod actor {
     pub use crate::id::ActorId;
     pub use crate::message::Message;
     pub use crate::monitor::{Down, Exited, MonitorId};
-    pub use crate::parts::Actor;
-    pub use crate::parts::Context;
-    pub use crate::parts::HeldFuture;
-    pub use crate::parts::{Addr, WeakAddr};
     pub use crate::recipient::{Recipient, WeakRecipient};
     pub use crate::reply::Reply;
-    pub use crate::shared::Shared;
+    pub use crate::shared_message::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
     pub use crate::traits::{Handler, HasApi, MessageTo, Receive, SendActor, SyncActor};
+    pub use crate::types::Actor;
+    pub use crate::types::Context;
+    pub use crate::types::HeldFuture;
+    pub use crate::types::{Addr, WeakAddr};
 }
 
 /// One address for many actors: routers, and pools of the same actor.
@@ -106,5 +106,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::parts::Cell;
+    pub use crate::types::Cell;
 }

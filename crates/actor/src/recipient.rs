@@ -14,16 +14,16 @@ pub(crate) use takes::Takes;
 pub use weak::WeakRecipient;
 
 use crate::ask::Ask;
+use crate::backpressure::{self, Patient, Reserve};
+use crate::block_on::block_on_room;
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::park;
-use crate::parts::{Actor, Addr};
+use crate::monitor_guard::Watch;
 use crate::reply::Reply;
 use crate::traits::MessageTo;
-use crate::waiting::{self, Patient, Reserve};
-use crate::watch::Watch;
+use crate::types::{Actor, Addr};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for code
 /// that does not depend on the type of the receiver.
@@ -115,7 +115,7 @@ impl<M: Message> Recipient<M> {
         &self,
         message: M,
     ) -> impl Future<Output = Result<(), SendError<M>>> + Send + use<M> {
-        waiting::send(self.clone(), message)
+        backpressure::send(self.clone(), message)
     }
 
     /// Sends a message like [`send_async`](Self::send_async), and then waits for the answer: see
@@ -127,7 +127,7 @@ impl<M: Message> Recipient<M> {
         &self,
         message: M,
     ) -> impl Future<Output = Result<M::Reply, AskError>> + Send + use<M> {
-        waiting::ask(self.clone(), message)
+        backpressure::ask(self.clone(), message)
     }
 
     /// Sends a message: see [`Addr::send_blocking`].
@@ -139,7 +139,7 @@ impl<M: Message> Recipient<M> {
     /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), SendError<M>> {
-        park::block_on_room(waiting::SEND, self.send_async(message))
+        block_on_room(backpressure::SEND, self.send_async(message))
     }
 
     pub(crate) fn reserve(&self, alone: bool) -> Option<Reserve<M>> {

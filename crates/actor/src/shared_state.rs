@@ -10,11 +10,11 @@ use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
 
 use self::state_word::{End, StateWord};
-use crate::begun::Begun;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::{Count, Mailbox, Queue};
-use crate::once::OnceLock;
+use crate::once_lock::OnceLock;
+use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
 
 /// The shared state of an actor: 16 bytes, and a block for actors that need more.
@@ -36,7 +36,7 @@ pub(crate) struct Control {
     queue: OnceLock<Arc<Queue>>,
     dead_letters: Count,
     /// What others have begun that ends with the actor.
-    begun: OnceLock<Arc<Begun>>,
+    begun: OnceLock<Arc<OwnedWork>>,
     /// 0 unless senders handle their messages themselves; otherwise one more than the number of
     /// other senders' messages that they handle as well.
     caller_batch: AtomicU32,
@@ -200,14 +200,14 @@ impl SharedState {
         })
     }
 
-    /// Ends the actor, and what others have [begun](Self::begun) that ends with it.
+    /// Ends the actor, and what others have [begun](Self::owned_work) that ends with it.
     pub(crate) fn set_end(&self, reason: &ExitReason) {
         if !matches!(reason, ExitReason::Normal | ExitReason::Shutdown | ExitReason::Killed) {
             // An actor ends once.
             let _ = self.control().end.set(reason.clone());
         }
         if self.word.end(reason) {
-            self.begun().end();
+            self.owned_work().end();
         }
     }
 
@@ -239,16 +239,16 @@ impl SharedState {
         }
     }
 
-    /// Returns what ends with the actor. Call [`has_begun`](Self::has_begun) after adding
+    /// Returns what ends with the actor. Call [`note_owned_work`](Self::note_owned_work) after adding
     /// something.
-    pub(crate) fn begun(&self) -> &Arc<Begun> {
+    pub(crate) fn owned_work(&self) -> &Arc<OwnedWork> {
         self.control().begun.get_or_init(Arc::default)
     }
 
     /// Notes that something was begun; if the actor has ended, it ends at once.
-    pub(crate) fn has_begun(&self) {
+    pub(crate) fn note_owned_work(&self) {
         if self.word.begin() {
-            self.begun().end();
+            self.owned_work().end();
         }
     }
 

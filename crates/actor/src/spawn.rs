@@ -9,10 +9,10 @@ use crate::cell::Factory;
 use crate::host::{Assignment, Host};
 use crate::id::ActorId;
 use crate::intensity::Intensity;
-use crate::parts::{Actor, Addr, Cell};
 use crate::registry::NameTaken;
 use crate::settings::{Claim, Settings, settings_methods};
 use crate::traits::SendActor;
+use crate::types::{Actor, Addr, Cell};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///

@@ -5,11 +5,11 @@ use std::any::type_name;
 use crate::error::SendError;
 use crate::events::{DropCause, Events, message_dropped};
 use crate::message::Message;
+use crate::monitor_guard::Watch;
 use crate::recipient::Recipient;
 use crate::topic::{
     BadPattern, Deliver, Delivery, Pattern, Subscription, Topic, TopicTree, next_id,
 };
-use crate::watch::Watch;
 
 impl<M: Clone + Send + 'static> Topic<M> {
     /// Sends the messages to an actor, until the [`Subscription`] is dropped or cancelled, or the

@@ -11,10 +11,10 @@ use coact_core::runtime::{BuildError, Builder, EnterGuard, RuntimeHandle, Shutdo
 
 use crate::host::Hosts;
 pub use crate::host::{CALLER_BATCH, Host};
-use crate::parts::Addr;
 pub use crate::pump_actors::PumpActors;
 use crate::spawn::actor;
 use crate::traits::SendActor;
+use crate::types::Addr;
 
 /// A main runtime, and **dispatchers**: named runtimes beside it, each with its own workers and
 /// throughput, so that slow or bursty work does not delay the rest. Together they form one family:

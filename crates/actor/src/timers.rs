@@ -7,10 +7,10 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_core::when;
 
-use crate::begun::Begun;
-use crate::parts::{Actor, Addr, Context, WeakAddr};
+use crate::owned_work::OwnedWork;
 use crate::reply::Reply;
 use crate::traits::MessageTo;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Sends the actor a message after a delay. The timer does not keep the actor alive, and ends
@@ -97,7 +97,7 @@ impl<A: Actor> Context<A> {
         M: MessageTo<A>,
     {
         let to = self.weak();
-        later(self.begun(), RuntimeHandle::current(), to, delay, message)
+        later(self.owned_work(), RuntimeHandle::current(), to, delay, message)
     }
 
     /// Sends this actor a message once per period, until the timer is cancelled. The timer does not
@@ -113,7 +113,7 @@ impl<A: Actor> Context<A> {
     {
         check("period", period);
         let to = self.weak();
-        again(self.begun(), RuntimeHandle::current(), to, period, message)
+        again(self.owned_work(), RuntimeHandle::current(), to, period, message)
     }
 
     /// Sends this actor a message after a delay, and again each time this delay has passed since
@@ -129,7 +129,7 @@ impl<A: Actor> Context<A> {
     {
         check("delay", delay);
         let to = self.weak();
-        spaced(self.begun(), RuntimeHandle::current(), to, delay, message)
+        spaced(self.owned_work(), RuntimeHandle::current(), to, delay, message)
     }
 }
 
@@ -140,7 +140,7 @@ fn check(what: &str, time: Duration) {
 }
 
 fn later<A: Actor, M: MessageTo<A>>(
-    begun: &Arc<Begun>,
+    begun: &Arc<OwnedWork>,
     home: RuntimeHandle,
     to: WeakAddr<A>,
     delay: Duration,
@@ -155,7 +155,7 @@ fn later<A: Actor, M: MessageTo<A>>(
 }
 
 fn again<A, M, F>(
-    begun: &Arc<Begun>,
+    begun: &Arc<OwnedWork>,
     home: RuntimeHandle,
     to: WeakAddr<A>,
     period: Duration,
@@ -177,15 +177,15 @@ where
 }
 
 /// Sets a timer that ends with the actor.
-fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<Begun>) -> Timer) -> Timer {
+fn set<A: Actor>(of: &WeakAddr<A>, set: impl FnOnce(&Arc<OwnedWork>) -> Timer) -> Timer {
     let shared = of.shared();
-    let timer = set(shared.begun());
-    shared.has_begun();
+    let timer = set(shared.owned_work());
+    shared.note_owned_work();
     timer
 }
 
 fn spaced<A, M, F>(
-    begun: &Arc<Begun>,
+    begun: &Arc<OwnedWork>,
     home: RuntimeHandle,
     to: WeakAddr<A>,
     delay: Duration,

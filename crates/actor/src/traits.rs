@@ -1,8 +1,8 @@
 //! The traits that users implement: actors, and how an actor handles a message.
 
 use crate::message::Message;
-use crate::parts::{Actor, Context};
 use crate::reply::Reply;
+use crate::types::{Actor, Context};
 
 /// An actor that may move between threads: every [`Actor`] that is [`Send`].
 ///

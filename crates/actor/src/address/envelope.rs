@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use crate::mailbox::{Envelope, drop_for_room};
 use crate::message::Message;
-use crate::parts::{Actor, Cell};
 use crate::reply::Reply;
 use crate::traits::MessageTo;
+use crate::types::{Actor, Cell};
 
 /// A message to an actor of type `A`.
 struct Addressed<A, M: Message> {

@@ -6,9 +6,9 @@ use coact_core::when;
 
 use crate::exit::{ExitReason, Stopped};
 use crate::monitor::{Down, Monitor, MonitorId, Notify};
-use crate::parts::{Actor, Addr};
+use crate::monitor_guard::Watch;
 use crate::signal::{LinkChange, Signal};
-use crate::watch::Watch;
+use crate::types::{Actor, Addr};
 
 impl<A: Actor> Addr<A> {
     /// Stops the actor after its current message: messages that wait are dropped. A future that

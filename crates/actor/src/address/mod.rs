@@ -1,13 +1,13 @@
 //! Addresses: how actors are reached.
 
-mod call;
-mod delivery;
 mod envelope;
+mod internal_calls;
+mod lane_ticket;
 mod life;
-mod post;
+mod mailbox_send;
+mod own_delivery;
 mod room;
 mod set;
-mod ticket;
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ use crate::error::{AskError, SendError};
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
 use crate::message::Message;
-use crate::parts::{Actor, Addr, Cell, WeakAddr};
 use crate::reply::{Answer, Reply};
 use crate::traits::{MessageTo, SyncActor};
+use crate::types::{Actor, Addr, Cell, WeakAddr};
 
-use delivery::Delivery;
 pub(crate) use envelope::envelope;
+use own_delivery::Delivery;
 pub(crate) use set::Inside;
 
 impl<A: Actor> Addr<A> {

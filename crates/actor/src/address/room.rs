@@ -9,12 +9,12 @@ use coact_core::credits::{Acquire, Permit};
 
 use super::Addr;
 use crate::ask::Ask;
+use crate::backpressure::{Reserve, SendPermit};
 use crate::cycle::{self, AskCycle, Wait, Waiting};
 use crate::error::SendError;
-use crate::parts::Actor;
 use crate::reply::Reply;
 use crate::traits::MessageTo;
-use crate::waiting::{Reserve, SendPermit};
+use crate::types::Actor;
 
 /// Room for one message in a mailbox for which senders wait. Its position among the waiting senders
 /// is taken when it is created.

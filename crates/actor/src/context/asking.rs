@@ -10,11 +10,11 @@ use coact_core::{Broken, Cown};
 
 use crate::address::Inside;
 use crate::ask::{Ask, flatten};
+use crate::backpressure;
 use crate::error::AskError;
-use crate::parts::{Actor, Addr, Cell, Context};
 use crate::reply::{Answer, Reply};
 use crate::traits::MessageTo;
-use crate::waiting;
+use crate::types::{Actor, Addr, Cell, Context};
 
 impl<A: Actor> Context<A> {
     /// Asks another actor, and delivers the answer to this one like a message: the closure receives
@@ -111,7 +111,7 @@ impl<A: Actor> Context<A> {
         self.hold(Reply::unwanted(), move |actor, context| {
             Box::pin(async move {
                 let answer = if of.makes_senders_wait::<M>() {
-                    waiting::ask_within(of.recipient(), message, timeout).await
+                    backpressure::ask_within(of.recipient(), message, timeout).await
                 } else {
                     of.ask(message).timeout(timeout).await
                 };

@@ -5,10 +5,10 @@ use std::future::Future;
 use coact_core::runtime::spawn_future;
 
 use crate::address::Inside;
-use crate::caught::Caught;
+use crate::catch_drop::Caught;
 use crate::hold;
-use crate::parts::{Actor, Context, HeldFuture};
 use crate::reply::Reply;
+use crate::types::{Actor, Context, HeldFuture};
 
 impl<A: Actor> Context<A> {
     /// Runs a future beside the actor, which continues with other messages; its output is the
@@ -34,7 +34,7 @@ impl<A: Actor> Context<A> {
         T: FnOnce(&mut A, R, &mut Context<A>) + Send + 'static,
     {
         let (inside, life) = (Inside(self.address()), self.life());
-        let future = self.begun().future(future);
+        let future = self.owned_work().future(future);
         drop(spawn_future(future).then(&inside, move |cell, output| {
             if let Ok(Some(output)) = output {
                 cell.call_in(life, |actor, context| then(actor, output, context));

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use coact_core::time::{Timer, after};
 
-use crate::caught::Caught;
+use crate::catch_drop::Caught;
+use crate::context_timeouts::{ArmedTimeout, TimeoutSlot, Which};
 use crate::message::Message;
-use crate::parts::{Actor, Context, TimeoutAction, WeakAddr};
 use crate::reply::Reply;
-use crate::timeouts::{ArmedTimeout, TimeoutSlot, Which};
 use crate::traits::Receive;
+use crate::types::{Actor, Context, TimeoutAction, WeakAddr};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;

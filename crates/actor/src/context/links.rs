@@ -3,9 +3,9 @@
 use crate::any::AnyAddr;
 use crate::exit::ExitReason;
 use crate::monitor::{Down, Exited, MonitorId};
-use crate::parts::{Actor, Addr, Context};
 use crate::signal::{LinkChange, Signal};
 use crate::traits::{Receive, SendActor};
+use crate::types::{Actor, Addr, Context};
 
 impl<A: Actor> Context<A> {
     /// Links this actor with another one: when either ends for a reason that is not
@@ -65,7 +65,7 @@ impl<A: Actor> Context<A> {
     {
         let (this, life) = (self.weak(), self.life());
         let (other, id) = (other.into(), MonitorId::next());
-        self.begun().monitor(id, |place| {
+        self.owned_work().monitor(id, |place| {
             other.watch_down(id, move |down| {
                 drop(place);
                 this.notify(life, down);
@@ -77,7 +77,7 @@ impl<A: Actor> Context<A> {
     /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] that is on its way still
     /// arrives.
     pub fn demonitor(&mut self, monitor: MonitorId) {
-        self.begun().demonitor(monitor);
+        self.owned_work().demonitor(monitor);
     }
 
     /// Spawns an actor that is [linked](Self::link) with this one.

@@ -4,14 +4,14 @@ mod asking;
 mod futures;
 mod idle_timeout;
 mod links;
-mod sending;
+mod send_when_room;
 mod stash;
 
 use std::fmt;
 
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::parts::{Actor, Addr, Context, WeakAddr};
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 pub use idle_timeout::ReceiveTimeout;
 

@@ -2,9 +2,9 @@
 
 use crate::address::envelope;
 use crate::mailbox::StashFull;
-use crate::parts::{Actor, Context};
 use crate::reply::Reply;
 use crate::traits::MessageTo;
+use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sets a message aside, until [`unstash_all`](Self::unstash_all) or a restart. When the actor

@@ -27,15 +27,15 @@
 //! What is found is certain: every actor on the path stays parked, so nothing on the circle moves.
 //! Asks of actors that are not held have none of this cost.
 
-mod holder;
-mod pass;
+mod held_actor;
 mod report;
 mod search;
+mod search_schedule;
 mod table;
 mod track;
 mod wait;
 
-pub(crate) use self::holder::{Holding, holder};
+pub(crate) use self::held_actor::{Holding, holder};
 pub use self::report::{AskCycle, CycleAsk};
 pub(crate) use self::track::Waiting;
 pub(crate) use self::wait::{Blocked, SortedMailbox, Wait};

@@ -7,9 +7,9 @@ use std::task::Waker;
 use coact_core::cown::CownId;
 use coact_core::internals::QueuePosition;
 
-use super::holder::holder;
-use super::pass::search_soon;
+use super::held_actor::holder;
 use super::report::AskCycle;
+use super::search_schedule::search_soon;
 use super::table;
 use super::wait::{SortedMailbox, Wait};
 use crate::any::AnyAddr;

@@ -9,11 +9,11 @@ use coact_core::cown::CownId;
 use coact_core::internals::{QueuePosition, catch};
 use coact_sync::shim::process::Mutex;
 
-use super::holder::Holder;
+use super::held_actor::Holder;
 use super::report::{AskCycle, CycleAsk};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
-use crate::once::OnceLock;
+use crate::once_lock::OnceLock;
 
 /// An ask by an actor that is held until the answer arrives.
 pub(crate) struct Wait {

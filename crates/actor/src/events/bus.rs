@@ -10,7 +10,7 @@ use super::counts::Counts;
 use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply, MessageDropped,
 };
-use crate::service::Service;
+use crate::runtime_service::Service;
 use crate::topic::Topic;
 
 /// The event bus. The runtime's own events have fields of their own: publishing one without

@@ -1,6 +1,6 @@
 //! Hosts: where an actor runs.
 
-mod pool;
+mod runtime_pool;
 
 use std::any::type_name;
 use std::fmt;
@@ -9,10 +9,10 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::{Cown, WeakCown};
 
 use crate::id::ActorId;
-use crate::parts::{Actor, Addr, Cell};
 use crate::shared_state::SharedState;
+use crate::types::{Actor, Addr, Cell};
 
-pub(crate) use pool::{Hosts, Lease};
+pub(crate) use runtime_pool::{Hosts, Lease};
 
 /// How many other messages in a row a sender handles for an actor on its [callers](Host::caller),
 /// by default.

@@ -4,7 +4,7 @@ use coact_core::internals::{Ending, catch, is_cancelling};
 use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
-use super::core::{Extras, Phase, reason_of};
+use super::cell_state::{Extras, Phase, reason_of};
 use super::managed::{Hook, Managed};
 use super::own_address::AnyStrong;
 use crate::events;

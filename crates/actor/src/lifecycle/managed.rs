@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use coact_core::Broken;
 
-use super::core::Core;
+use super::cell_state::Core;
 use super::own_address::AnyWeak;
 use crate::events::Subject;
 use crate::exit::ExitReason;

@@ -5,7 +5,7 @@
 //! between two messages), `ending`, `supervised`, `announce`.
 
 mod announce;
-mod core;
+mod cell_state;
 mod ending;
 mod managed;
 mod own_address;
@@ -13,6 +13,6 @@ mod signals;
 mod supervised;
 
 pub(crate) use self::announce::{refuse_all, refuse_late};
-pub(crate) use self::core::{Core, Extras, Phase, reason_of};
+pub(crate) use self::cell_state::{Core, Extras, Phase, reason_of};
 pub(crate) use self::managed::{Hook, Managed, PendingOp};
 pub(crate) use self::own_address::{AnyStrong, AnyWeak};

@@ -5,13 +5,13 @@ use std::task::Poll;
 use coact_core::internals::catch;
 use coact_core::when;
 
-use super::core::Phase;
+use super::cell_state::Phase;
 use super::managed::{Hook, Managed, PendingOp};
-use crate::begun::report_dropped_future;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::Envelopes;
 use crate::monitor::Exited;
+use crate::owned_work::report_dropped_future;
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};

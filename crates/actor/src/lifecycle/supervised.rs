@@ -1,6 +1,6 @@
 //! The steps of supervised actors: they go down and come up again.
 
-use super::core::{Phase, reason_of};
+use super::cell_state::{Phase, reason_of};
 use super::managed::{Hook, Managed};
 use crate::events;
 use crate::exit::ExitReason;

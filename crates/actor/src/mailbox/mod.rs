@@ -4,14 +4,14 @@
 //! it is.
 
 // Messages to actors without such a mailbox are plain behaviours. The cown of an actor with one is
-// [marked](coact_core::Cown::mark), which directs its senders to `address/post`. A bounded mailbox
+// [marked](coact_core::Cown::mark), which directs its senders to `address/mailbox_send`. A bounded mailbox
 // of one lane only counts: each message carries a credit. Where messages may overtake or displace
 // one another they are kept in `lanes`, and the cown's queue contains *tickets*; the README
 // describes the protocol.
 //
 // Reading order: `settings`, `queue`, `lanes` with the README; `stash`; `view`.
 
-mod count;
+mod drop_counter;
 mod envelope;
 mod lanes;
 mod moment;
@@ -24,7 +24,7 @@ pub use settings::{Lane, Mailbox};
 pub use stash::StashFull;
 pub use view::{BehavioursView, LaneView, MailboxView};
 
-pub(crate) use count::Count;
+pub(crate) use drop_counter::Count;
 pub(crate) use envelope::{Envelope, Envelopes, drop_for_room};
 pub(crate) use lanes::{Added, Number};
 pub(crate) use queue::{Admission, AdmissionControl, Queue, QueuedMessage, Sorted};

@@ -7,7 +7,7 @@ use coact_core::internals::QueuePosition;
 use coact_core::runtime::RuntimeHandle;
 use coact_sync::shim::process::Mutex;
 
-use super::count::Count;
+use super::drop_counter::Count;
 use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
 use super::moment::Moments;

@@ -10,18 +10,18 @@ use std::time::Duration;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::ask::Ask;
+use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
+use crate::block_on::block_on_room;
 use crate::error::{AskError, SendError};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::intensity::Intensity;
-use crate::park;
-use crate::parts::{Actor, Addr};
 use crate::recipient::{Recipient, Takes};
 use crate::router::{self, RouteError, Routees, Routing, Scatter};
 use crate::spawn::{Spawn, actor};
 use crate::traits::{MessageTo, SendActor};
-use crate::waiting::{self, Candidate, Candidates, Changes, Patient, Reserve};
+use crate::types::{Actor, Addr};
 
 /// Actors of one kind behind one address. Clones are the same pool.
 ///
@@ -274,7 +274,7 @@ impl<A: SendActor> Pool<A> {
         M: MessageTo<A>,
     {
         let this = self.clone();
-        async move { waiting::send(this, message).await.map_err(RouteError::from_send_error) }
+        async move { backpressure::send(this, message).await.map_err(RouteError::from_send_error) }
     }
 
     /// Asks a member: waits for room like [`send_async`](Self::send_async), and then for the
@@ -289,7 +289,7 @@ impl<A: SendActor> Pool<A> {
     where
         M: MessageTo<A>,
     {
-        waiting::ask(self.clone(), message)
+        backpressure::ask(self.clone(), message)
     }
 
     /// Sends like [`send_async`](Self::send_async), and blocks the calling thread meanwhile.
@@ -304,7 +304,7 @@ impl<A: SendActor> Pool<A> {
     where
         M: MessageTo<A>,
     {
-        park::block_on_room(waiting::SEND, self.send_async(message))
+        block_on_room(backpressure::SEND, self.send_async(message))
     }
 
     /// Sends a message to the member for a key: see
@@ -414,7 +414,7 @@ impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
     }
 
     fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
-        waiting::race(self.clone(), alone)
+        backpressure::race(self.clone(), alone)
     }
 
     fn reserves_first(&self) -> bool {

@@ -12,9 +12,9 @@ use coact_core::runtime::RuntimeHandle;
 
 use crate::any::AnyAddr;
 use crate::id::ActorId;
-use crate::parts::{Actor, Addr, WeakAddr};
-use crate::service::Service;
+use crate::runtime_service::Service;
 use crate::topic::Named;
+use crate::types::{Actor, Addr, WeakAddr};
 
 pub use crate::lookup_error::LookupError;
 pub use error::{NameTaken, RegisterError};

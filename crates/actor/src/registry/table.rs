@@ -11,8 +11,8 @@ use crate::lookup_error::LookupError;
 
 use crate::any::AnyAddr;
 use crate::id::ActorId;
-use crate::parts::{Actor, Addr, WeakAddr};
-use crate::service::Service;
+use crate::runtime_service::Service;
+use crate::types::{Actor, Addr, WeakAddr};
 
 /// The table, with its lock. No user code runs under it: addresses are created there, never
 /// dropped.

@@ -13,8 +13,8 @@ use crate::lookup_error::LookupError;
 
 use super::table::{OnRegistered, Table};
 use crate::any::AnyAddr;
-use crate::park::AWAIT;
-use crate::parts::{Actor, Addr};
+use crate::block_on::AWAIT;
+use crate::types::{Actor, Addr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 

@@ -16,14 +16,14 @@ use coact_core::cown::Deep;
 use coact_core::internals::thread_extension;
 
 use crate::ask::Ask;
+use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
+use crate::block_on::block_on_room;
 use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::park;
 use crate::recipient::{Recipient, Takes};
-use crate::waiting::{self, Candidate, Candidates, Changes, Patient, Reserve};
 
 pub use error::{NoAnswer, RouteError};
 pub(crate) use routees::Routees;
@@ -173,7 +173,7 @@ impl<M: Message> Router<M> {
         message: M,
     ) -> impl Future<Output = Result<(), RouteError<M>>> + Send + use<M> {
         let this = self.clone();
-        async move { waiting::send(this, message).await.map_err(RouteError::from_send_error) }
+        async move { backpressure::send(this, message).await.map_err(RouteError::from_send_error) }
     }
 
     /// Asks one of the routees: waits for room like [`send_async`](Self::send_async), and then for
@@ -185,7 +185,7 @@ impl<M: Message> Router<M> {
         &self,
         message: M,
     ) -> impl Future<Output = Result<M::Reply, AskError>> + Send + use<M> {
-        waiting::ask(self.clone(), message)
+        backpressure::ask(self.clone(), message)
     }
 
     /// Sends like [`send_async`](Self::send_async), and blocks the calling thread meanwhile.
@@ -197,7 +197,7 @@ impl<M: Message> Router<M> {
     /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
     pub fn send_blocking(&self, message: M) -> Result<(), RouteError<M>> {
-        park::block_on_room(waiting::SEND, self.send_async(message))
+        block_on_room(backpressure::SEND, self.send_async(message))
     }
 
     /// Sends a message to all routees; returns how many received it. The last one receives the
@@ -336,7 +336,7 @@ impl<M: Message> Takes<M> for Router<M> {
             (None, Some(_)) => return None,
             (_, None) => None,
         };
-        waiting::race(Waiters { router: self.clone(), key }, alone)
+        backpressure::race(Waiters { router: self.clone(), key }, alone)
     }
 
     fn reserves_first(&self) -> bool {

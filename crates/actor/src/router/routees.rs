@@ -8,17 +8,17 @@ use coact_sync::shim::process::RwLock;
 use super::scatter::Scatter;
 use super::strategy::{Routing, Turn, weight};
 use crate::ask::Ask;
+use crate::backpressure::{Candidate, Changes, Reserve};
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::parts::{Actor, Addr};
+use crate::monitor_guard::Watch;
 use crate::recipient::Recipient;
 use crate::reply::Reply;
 use crate::router::RouteError;
 use crate::traits::MessageTo;
-use crate::waiting::{Candidate, Changes, Reserve};
-use crate::watch::Watch;
+use crate::types::{Actor, Addr};
 
 /// An actor, or other receiver, behind a router.
 pub(crate) trait Routed: Clone {

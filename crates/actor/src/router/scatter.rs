@@ -10,9 +10,9 @@ use std::time::Duration;
 use coact_core::runtime::spawn_future;
 
 use crate::ask::Ask;
+use crate::block_on::AWAIT;
 use crate::error::AskError;
 use crate::id::ActorId;
-use crate::park::AWAIT;
 use crate::router::NoAnswer;
 
 /// Many asks of which the first answer counts: what

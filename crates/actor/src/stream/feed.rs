@@ -12,12 +12,12 @@ use coact_core::{Broken, Promise};
 use coact_sync::shim::process::Mutex;
 use futures_core::Stream;
 
-use crate::attached::{Attached, FeedNumber, Stop};
-use crate::caught::Caught;
+use crate::attached_streams::{Attached, FeedNumber, Stop};
+use crate::catch_drop::Caught;
 use crate::exit::ExitReason;
 use crate::message::Message;
-use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::traits::Receive;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 /// Why a stream has no more items.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 // `feed` is the way in, `offer` the way out.
 
 mod feed;
-mod offer;
+mod source;
 
-pub use crate::attached::Attached;
+pub use crate::attached_streams::Attached;
 pub use feed::{Feed, StreamEnd};
-pub use offer::{ActorStream, ConsumerGone, Demand, OfferEnd, PushError, StreamId};
+pub use source::{ActorStream, ConsumerGone, Demand, OfferEnd, PushError, StreamId};

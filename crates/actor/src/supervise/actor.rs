@@ -16,15 +16,15 @@ use coact_sync::shim::process::Mutex;
 use super::child_handle::{AnyChild, ChildHandle};
 use super::error::ChildError;
 use super::info::ChildInfo;
-use super::notice;
+use super::log;
 use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
-use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::signal::Signal;
 use crate::supervision::{AnySupervisor, ChildEvent};
 use crate::traits::Handler;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {
@@ -168,10 +168,10 @@ impl SupervisorActor {
             Action::Stop { child, run, mode, last } => handles[&child].stop(run, mode, last),
             Action::Kill { child } => {
                 handles[&child].kill();
-                notice::is_late(child, &handles[&child].name);
+                log::is_late(child, &handles[&child].name);
             }
             Action::Restarting { child, reason, delay } => {
-                notice::restarts(child, &handles[&child].name, &reason, delay);
+                log::restarts(child, &handles[&child].name, &reason, delay);
             }
             Action::End { child, reason } => self.table().end(child, reason),
             Action::Tell { child, what } => self.tell(child, &what),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::strategy::StopMode;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::parts::{Actor, Addr};
 use crate::signal::Signal;
 use crate::supervision::AnySupervisor;
+use crate::types::{Actor, Addr};
 
 /// Keeps a child alive; the child ends when this is dropped.
 pub(crate) struct ChildHandle {

@@ -17,7 +17,7 @@ mod backoff;
 mod child_handle;
 mod error;
 mod info;
-mod notice;
+mod log;
 mod plan;
 mod request;
 mod spec;

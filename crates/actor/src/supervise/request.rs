@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use coact_core::{Broken, Promise};
 
-use crate::park::AWAIT;
+use crate::block_on::AWAIT;
 
 /// The pending result of a request to a supervisor: await it, or [wait](Self::wait) for it on a
 /// plain thread. Dropping it does not cancel the request.

@@ -10,10 +10,10 @@ use super::child_handle::ChildHandle;
 use super::plan::ChildSpec;
 use super::strategy::{Restart, Shutdown};
 use crate::host::Host;
-use crate::parts::{Actor, Addr, Cell};
 use crate::registry::NameTaken;
 use crate::settings::{Settings, settings_methods};
 use crate::traits::SendActor;
+use crate::types::{Actor, Addr, Cell};
 
 /// Declares a child that is always restarted, with a closure that makes its state each time.
 ///

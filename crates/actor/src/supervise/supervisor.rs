@@ -25,10 +25,10 @@ use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::monitor::MonitorId;
-use crate::parts::{Addr, Cell};
 use crate::registry::NameTaken;
 use crate::settings::Settings;
 use crate::spawn::actor;
+use crate::types::{Addr, Cell};
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
 /// ends.

@@ -18,9 +18,9 @@ use coact_core::cown::Deep;
 use coact_core::internals::catch;
 use coact_sync::shim::process::RwLock;
 
-use crate::caught::Caught;
+use crate::block_on::block_on_room;
+use crate::catch_drop::Caught;
 use crate::id::ActorId;
-use crate::park;
 
 pub(crate) use named::Named;
 pub use named::topic;
@@ -226,7 +226,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     #[track_caller]
     pub fn publish_blocking(&self, message: M) -> Published {
         let instead = "use `publish`, or `publish_async` in a future";
-        park::block_on_room(("`publish_blocking`", instead), self.publish_async(message))
+        block_on_room(("`publish_blocking`", instead), self.publish_async(message))
     }
 
     fn deliver_to_all(&self, message: M, patient: bool, mut note: impl FnMut(Delivery)) {

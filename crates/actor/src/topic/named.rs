@@ -8,7 +8,7 @@ use coact_sync::shim::process::Mutex;
 
 use super::Topic;
 use crate::lookup_error::LookupError;
-use crate::service::Service;
+use crate::runtime_service::Service;
 
 /// Returns the topic with this name in the current runtime and the others of its group. It is
 /// created on first use, and stays until

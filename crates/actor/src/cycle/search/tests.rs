@@ -8,10 +8,10 @@ use super::*;
 use crate::cycle::table::all_by;
 use crate::error::AskError;
 use crate::message::Message;
-use crate::parts::{Actor, Addr, Context};
 use crate::reply::Reply;
 use crate::spawn;
 use crate::traits::Receive;
+use crate::types::{Actor, Addr, Context};
 
 /// Asks the next one while held; the last one waits.
 struct Link(Option<Addr<Link>>);

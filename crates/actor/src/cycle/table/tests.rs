@@ -2,13 +2,13 @@
 
 use coact_core::{Group, when};
 
-use super::super::holder::Holder;
+use super::super::held_actor::Holder;
 use super::*;
 use crate::cycle::AskCycle;
 use crate::message::Message;
-use crate::parts::{Actor, Addr, Context};
 use crate::spawn::{actor, spawn};
 use crate::traits::Handler;
+use crate::types::{Actor, Addr, Context};
 
 struct Idle;
 

@@ -13,11 +13,11 @@ use coact_core::time::Timer;
 use coact_sync::shim::process::Mutex;
 
 use crate::monitor::MonitorId;
-use crate::watch::Watch;
+use crate::monitor_guard::Watch;
 
 /// Operations that end no later than when [`end`](Self::end) is called.
 #[derive(Default)]
-pub(crate) struct Begun(Mutex<State>);
+pub(crate) struct OwnedWork(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -58,7 +58,7 @@ impl Thing {
     }
 }
 
-impl Begun {
+impl OwnedWork {
     /// Registers an operation. Returns `None` if everything has ended already.
     fn begin(self: &Arc<Self>, monitor: Option<MonitorId>, thing: Thing) -> Option<Registration> {
         let mut state = self.0.lock();
@@ -138,17 +138,17 @@ impl Begun {
     }
 }
 
-/// The [`Begun`] of one state of an actor, which ends when this is dropped.
+/// The [`OwnedWork`] of one state of an actor, which ends when this is dropped.
 #[derive(Default)]
-pub(crate) struct BegunByState(Option<Arc<Begun>>);
+pub(crate) struct StateWork(Option<Arc<OwnedWork>>);
 
-impl BegunByState {
-    pub(crate) fn get(&mut self) -> &Arc<Begun> {
+impl StateWork {
+    pub(crate) fn get(&mut self) -> &Arc<OwnedWork> {
         self.0.get_or_insert_default()
     }
 }
 
-impl Drop for BegunByState {
+impl Drop for StateWork {
     fn drop(&mut self) {
         if let Some(begun) = &self.0 {
             begun.end();
@@ -158,7 +158,7 @@ impl Drop for BegunByState {
 
 /// The registration of an operation; dropping it removes the operation.
 pub(crate) struct Registration {
-    of: Arc<Begun>,
+    of: Arc<OwnedWork>,
     key: Key,
 }
 

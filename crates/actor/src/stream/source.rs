@@ -18,10 +18,10 @@ use coact_core::internals::catch;
 use coact_sync::shim::process::{Mutex, MutexGuard};
 use futures_core::Stream;
 
+use crate::block_on::block_on;
 use crate::message::Message;
-use crate::park;
-use crate::parts::{Actor, Addr, Context};
 use crate::traits::Receive;
+use crate::types::{Actor, Addr, Context};
 
 /// The default buffer size of a stream, in items.
 const BUFFER: usize = 16;
@@ -297,7 +297,7 @@ impl<T: Send + 'static> ActorStream<T> {
     /// Panics inside a behaviour, a handler or a future: see [`coact_core::Promise::wait`].
     #[track_caller]
     pub fn wait_next(&mut self) -> Option<T> {
-        park::block_on(
+        block_on(
             (
                 "`ActorStream::wait_next`",
                 "attach the stream with `Context::attach`, or await its items",

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use coact_sync::shim::process::Mutex;
 
 use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakAddr};
-use crate::attached::Feeds;
-use crate::begun::Begun;
-use crate::caught::Caught;
+use crate::attached_streams::Feeds;
+use crate::catch_drop::Caught;
 use crate::context_extras::ContextExtras;
+use crate::context_timeouts::Timeouts;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
+use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
-use crate::timeouts::Timeouts;
 
 impl<A: Actor> Default for TypedExtras<A> {
     fn default() -> Self {
@@ -60,7 +60,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// Returns what ends with the state.
-    pub(crate) fn begun(&mut self) -> &Arc<Begun> {
+    pub(crate) fn owned_work(&mut self) -> &Arc<OwnedWork> {
         self.extras().begun.get()
     }
 

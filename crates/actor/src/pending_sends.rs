@@ -11,7 +11,7 @@ use std::sync::Arc;
 use coact_core::runtime::spawn_future;
 use coact_sync::shim::process::Mutex;
 
-use crate::caught::Caught;
+use crate::catch_drop::Caught;
 use crate::id::ActorId;
 
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -3,10 +3,10 @@
 use coact_core::credits::Permit;
 use coact_core::internals::QueuePosition;
 
-use super::ticket::Ticket;
+use super::lane_ticket::Ticket;
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
-use crate::parts::{Actor, Addr, Cell};
+use crate::types::{Actor, Addr, Cell};
 
 /// One message. All kinds of it share the code of their behaviour.
 pub(super) enum Delivery {

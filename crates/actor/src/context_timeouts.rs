@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact_core::time::Timer;
 
-use crate::caught::Caught;
+use crate::catch_drop::Caught;
 
 /// The timeouts of an actor.
 pub(crate) struct Timeouts<F> {

@@ -18,11 +18,11 @@ use coact_core::internals::{InterruptibleHandle, ThreadBound};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 
-use crate::caught::Caught;
+use crate::catch_drop::Caught;
 use crate::context_extras::ContextExtras;
+use crate::context_timeouts::Timeouts;
 use crate::exit::ExitReason;
 use crate::lifecycle::Core;
-use crate::timeouts::Timeouts;
 
 /// State with an address, messages and a lifecycle: the type of an actor.
 ///

@@ -5,12 +5,12 @@ use std::time::Duration;
 use coact_core::Promise;
 
 use crate::address::Inside;
+use crate::backpressure;
 use crate::error::{AskError, SendError};
 use crate::message::Message;
-use crate::parts::{Actor, Context};
 use crate::recipient::Recipient;
 use crate::reply::Reply;
-use crate::waiting;
+use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to
@@ -83,7 +83,7 @@ impl<A: Actor> Context<A> {
         let of = of.into();
         let (resolver, asked) = Promise::channel();
         let job = |of: Recipient<M>| async move {
-            resolver.resolve(waiting::begin_ask(of, message, None).await);
+            resolver.resolve(backpressure::begin_ask(of, message, None).await);
         };
         self.extras().outbox.add(of.id(), job(of));
         let answer = async move {
@@ -117,7 +117,7 @@ impl<A: Actor> Context<A> {
         let to = to.into();
         self.hold(Reply::unwanted(), move |actor, context| {
             Box::pin(async move {
-                let sent = waiting::send_within(to, message, Some(timeout)).await;
+                let sent = backpressure::send_within(to, message, Some(timeout)).await;
                 then(actor, sent, context);
             })
         });

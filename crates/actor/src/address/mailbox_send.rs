@@ -10,10 +10,10 @@ use coact_core::credits::Permit;
 use coact_core::when;
 
 use super::Addr;
-use super::delivery::Delivery;
 use super::envelope::envelope;
+use super::lane_ticket::Ticket;
+use super::own_delivery::Delivery;
 use super::room::Room;
-use super::ticket::Ticket;
 use crate::ask::Ask;
 use crate::cycle::{AskCycle, Wait};
 use crate::error::{AskError, SendError};
@@ -23,9 +23,9 @@ use crate::mailbox::{
     Added, Admission, AdmissionControl, Envelope, MailboxView, Queue, QueuedMessage, drop_for_room,
 };
 use crate::message::Message;
-use crate::parts::{Actor, Cell};
 use crate::reply::Reply;
 use crate::traits::MessageTo;
+use crate::types::{Actor, Cell};
 
 /// Names the wait of a sender at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,9 +8,9 @@ use coact_core::when;
 
 use super::Inside;
 use crate::mailbox::Queue;
-use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::reply::Reply;
 use crate::traits::MessageTo;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Spawns a behaviour that takes the address with it, and drops it in the end. The work is
