@@ -48,6 +48,7 @@ fn one_core_has_every_line_and_each_run_is_the_same() {
     assert!(one.tally.moved.is_empty());
     if traced::has_fixed_addresses() {
         assert_eq!(answer(&one).elapsed_ns, answer(&other).elapsed_ns);
+        assert_eq!(one.tally.instructions, other.tally.instructions);
     }
 }
 

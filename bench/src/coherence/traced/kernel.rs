@@ -1,7 +1,10 @@
 //! The calls that let time pass: waiting, waking, sleeping, asking for the time. They are answered here and not by the
-//! kernel, so that they happen in the time of the machine that is modelled. The others take none there.
+//! kernel, so that they happen in the time of the machine that is modelled. The others take none there. Asking for
+//! random bytes is answered here, too, with the same ones in each run: a hash table that is seeded with them takes a few
+//! instructions more or less.
 
 use anyhow::{bail, ensure};
+use coact_bench_workloads::random::mix;
 use nix::libc;
 
 use super::memory::Memory;
@@ -44,6 +47,8 @@ pub struct Woken {
 pub struct Kernel {
     waiting: Vec<Waiting>,
     cores: usize,
+    /// Words of random bytes that the program has been given.
+    drawn: u64,
 }
 
 struct Waiting {
@@ -67,7 +72,7 @@ const TIMED_OUT: i64 = -(libc::ETIMEDOUT as i64);
 impl Kernel {
     /// The kernel of a machine with this number of cores.
     pub fn new(cores: usize) -> Kernel {
-        Kernel { waiting: Vec::new(), cores }
+        Kernel { waiting: Vec::new(), cores, drawn: 0 }
     }
 
     /// Answers a call; the threads that it wakes are added.
@@ -111,6 +116,7 @@ impl Kernel {
                 write(memory, arguments[2], &mask.to_le_bytes())?;
                 Answer::Return(size_of_val(&mask) as i64, costs::CALL)
             }
+            libc::SYS_getrandom => self.draw(arguments, memory)?,
             libc::SYS_exit_group => Answer::Exit(arguments[0].cast_signed()),
             libc::SYS_poll
             | libc::SYS_ppoll
@@ -123,6 +129,17 @@ impl Kernel {
             }
             _ => Answer::Real,
         })
+    }
+
+    /// Gives random bytes, the same in each run.
+    fn draw(&mut self, arguments: Arguments, memory: &Memory) -> anyhow::Result<Answer> {
+        let mut bytes = vec![0; usize::try_from(arguments[1])?];
+        for word in bytes.chunks_mut(8) {
+            word.copy_from_slice(&mix(self.drawn).to_le_bytes()[..word.len()]);
+            self.drawn += 1;
+        }
+        write(memory, arguments[0], &bytes)?;
+        Ok(Answer::Return(i64::try_from(bytes.len())?, costs::CALL))
     }
 
     fn futex(
@@ -356,6 +373,23 @@ mod tests {
         assert!(memory.write(WORD, &[1]));
         kernel.thread_ended(3, memory, woken).expect("the word is there");
         assert_eq!(machine.threads(), [0]);
+    }
+
+    #[test]
+    fn random_bytes_are_the_same_in_each_run() {
+        let words = || {
+            let mut machine = Machine::new();
+            let read = [(WORD, 8), (WORD + 8, 8), (WORD + 16, 3)].map(|(at, length)| {
+                let answer = machine.call(0, libc::SYS_getrandom, [at, length, 0, 0, 0, 0], 0);
+                assert_eq!(answer, Answer::Return(length as i64, costs::CALL));
+                machine.memory.word(at).expect("it is there")
+            });
+            assert!(read[2] < 1 << 24, "no more is written than was asked for");
+            read
+        };
+        let one = words();
+        assert_eq!(one, words());
+        assert!(one[0] != one[1] && one[0] != 0);
     }
 
     #[test]
