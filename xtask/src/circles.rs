@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::modules::{File, Module, code, is_passing_on, passed_on, spread, statements, uses};
+use crate::modules::{
+    File, Module, code, is_passing_on, passed_on, spread, statements, tree_at, uses,
+};
 
 /// The circles among the files of a crate, each as the list of its files. A name that a module passes on
 /// (`pub use`) counts as the file's that has it, and passing on is no use.
@@ -19,6 +21,12 @@ use crate::modules::{File, Module, code, is_passing_on, passed_on, spread, state
 ///     File::new("c.rs", "use crate::a::A;"),
 /// ];
 /// assert_eq!(circles(&files), ["a, a::part, b"]);
+///
+/// let files = [
+///     File::new("a/mod.rs", "mod part;\nfn work() { part::work() }"),
+///     File::new("a/part.rs", "use super::A;"),
+/// ];
+/// assert_eq!(circles(&files), ["a, a::part"]);
 /// ```
 pub fn circles(files: &[File<'_>]) -> Vec<String> {
     let graph = graph(files);
@@ -60,7 +68,28 @@ fn of_children<T>(file: &File<'_>, modules: &BTreeMap<Module, T>) -> Vec<Module>
     };
     let is_known = |path: &Module| modules.contains_key(&path[..=file.module.len()]);
     let all = uses.flat_map(spread).filter(|path| path.len() > 1).map(whole);
-    all.filter(|path| path.len() > file.module.len()).filter(is_known).collect()
+    let used = all.filter(|path| path.len() > file.module.len()).filter(is_known);
+    used.chain(in_place(file, &code, modules)).collect()
+}
+
+/// The paths that begin with a module below the file where they are used: `part::work()`.
+fn in_place<T>(file: &File<'_>, code: &str, modules: &BTreeMap<Module, T>) -> Vec<Module> {
+    let below = modules
+        .keys()
+        .filter(|module| module.len() == file.module.len() + 1 && module.starts_with(&file.module));
+    let name = |module: &Module| module.last().cloned().unwrap_or_default();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let mut found = Vec::new();
+    for child in below.map(name) {
+        let start = format!("{child}::");
+        for (at, _) in code.match_indices(&start) {
+            if !code[..at].chars().next_back().is_some_and(is_part) {
+                let paths = spread(tree_at(&code[at..]));
+                found.extend(paths.into_iter().map(|path| [&file.module[..], &path].concat()));
+            }
+        }
+    }
+    found
 }
 
 /// The file that has what a path names.

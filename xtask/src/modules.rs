@@ -165,7 +165,7 @@ fn from_root(file: &File<'_>, path: &[String]) -> Option<Vec<String>> {
 }
 
 /// The path, or the tree of paths, that a text begins with.
-fn tree_at(text: &str) -> &str {
+pub(crate) fn tree_at(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         match c {

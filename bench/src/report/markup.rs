@@ -24,6 +24,11 @@ pub fn el(name: &'static str) -> Element {
     Element { name, attributes: Vec::new(), children: Vec::new() }
 }
 
+/// A link to a place on the page.
+pub fn link(anchor: &str, text: &str) -> Element {
+    el("a").with("href", format!("#{anchor}")).text(text)
+}
+
 impl Element {
     /// Sets an attribute.
     pub fn with(mut self, name: &'static str, value: impl Display) -> Element {

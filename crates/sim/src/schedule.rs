@@ -8,9 +8,7 @@ mod codec;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::iter::FusedIterator;
-use std::str::FromStr;
 
 use crate::Choice;
 
@@ -115,20 +113,6 @@ impl<'a> IntoIterator for &'a Schedule {
 
     fn into_iter(self) -> Choices<'a> {
         self.iter()
-    }
-}
-
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&codec::print(self))
-    }
-}
-
-impl FromStr for Schedule {
-    type Err = ScheduleParseError;
-
-    fn from_str(text: &str) -> Result<Self, ScheduleParseError> {
-        codec::parse(text)
     }
 }
 

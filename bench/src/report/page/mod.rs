@@ -9,7 +9,7 @@ mod workload;
 
 use coact_bench_workloads::Group;
 
-use super::markup::{Element, el};
+use super::markup::{Element, el, link};
 use super::study::Studies;
 use crate::measure::record::Record;
 
@@ -91,10 +91,6 @@ fn contents(studies: &Studies<'_>) -> Element {
         .text(" · ")
         .add(link("references", "What others measured"));
     el("nav").with("aria-label", "Contents").all(groups).add(el("div").add(last))
-}
-
-fn link(anchor: &str, text: &str) -> Element {
-    el("a").with("href", format!("#{anchor}")).text(text)
 }
 
 #[cfg(test)]

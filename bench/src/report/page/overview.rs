@@ -2,7 +2,7 @@
 
 use super::table::{Column, Row, cell, table};
 use crate::report::figures::measure;
-use crate::report::markup::{Element, el};
+use crate::report::markup::{Element, el, link};
 use crate::report::study::{OURS, Studies, Study};
 use crate::report::words::{NONE, Standing, times};
 
@@ -27,7 +27,7 @@ pub fn overview(all: &Studies<'_>, studies: &[&Study<'_>]) -> Option<Element> {
 }
 
 fn row(study: &Study<'_>, peers: &[&str]) -> Row {
-    let name = el("td").add(super::link(&study.anchor, study.name));
+    let name = el("td").add(link(&study.anchor, study.name));
     let measure = measure(study);
     let ours = study.most(OURS).map(|record| measure.full(record.summary.median));
     let ours = cell(ours.unwrap_or_else(|| NONE.to_owned()));

@@ -1,6 +1,6 @@
 //! What the papers and pages measure that this runtime stands on.
 
-use super::ROW;
+use super::row::ROW;
 use crate::work::{primes, tree};
 use crate::workload::Size::{By, Fixed, Scaled, Times};
 use crate::workload::{Drawing, Group, Setup, Sizes, Unit, Workload};

@@ -1,6 +1,6 @@
 //! The core's own measures, which are sharper than the headline workloads: each is about one path through the runtime.
 
-use super::ROW as MICRO;
+use super::row::ROW as MICRO;
 use crate::work::bank::{self, Transfer};
 use crate::work::{front, idle, recursion, tree};
 use crate::workload::Size::{By, Fixed, Scaled};

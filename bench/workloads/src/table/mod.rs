@@ -2,21 +2,10 @@
 
 pub mod headline;
 pub mod micro;
+mod row;
 pub mod savina;
 
-use crate::workload::{Drawing, Group, Unit, Workload};
-
-/// What most rows have in common.
-const ROW: Workload = Workload {
-    name: "",
-    about: "",
-    group: Group::Micro,
-    unit: Unit::NanosPerOperation,
-    drawing: |_| Drawing::Bars,
-    sizes: &[],
-    result: "",
-    expected: |_| 0,
-};
+use crate::workload::Workload;
 
 /// Every workload, in the order of the reports.
 pub fn all() -> impl Iterator<Item = &'static Workload> {

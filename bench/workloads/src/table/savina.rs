@@ -1,6 +1,6 @@
 //! The actor benchmark suite Savina, in the selection of L. Cheeseman et al., *When concurrency matters* (OOPSLA 2023).
 
-use super::ROW;
+use super::row::ROW;
 use crate::work::filter_bank::Bank;
 use crate::work::integral::{self, Integral};
 use crate::work::logistic_map::{self, Terms};

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::Interruptible;
+use super::state::Interruptible;
 use crate::behaviour::here;
 use crate::behaviour::spawn;
 use crate::cown::handle::{Cown, CownId, WeakCown};

@@ -1,12 +1,11 @@
 //! Deferred calls: run after everything in a cown's queue, without access to its state. One task
 //! type for cowns of all types.
-//! types.
 
 use crate::group::turn::run_forgetting_in_group;
 use crate::queue::spawn::spawn_from_anywhere;
 use std::ptr::NonNull;
 
-use super::Interruptible;
+use super::state::Interruptible;
 use crate::cown::handle::Cown;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;

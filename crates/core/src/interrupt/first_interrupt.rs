@@ -6,14 +6,15 @@
 //! guard's task directly, without the steps of an [interrupt](Cown::interrupt). INTERRUPT is set as
 //! if there had been one, so threads that interrupt the cown meanwhile need not cause a call.
 
-use super::layout;
 use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt::interrupt_member;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Interruptible, empty_request, give_back};
+use super::state::Interruptible;
+use super::temporary_handle::give_back;
+use super::{empty_request, send_interrupt, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::group::Group;
 use crate::queue::header::CownHeader;
@@ -37,7 +38,7 @@ impl<T: Interruptible> Cown<T> {
     ) -> R {
         // SAFETY: the presence is dropped at the end of this call.
         let _presence = unsafe { sched::enter(home.0) };
-        let header = layout::allocate(home.0, None, shared, make_state, |header| {
+        let header = vtable::allocate(home.0, None, shared, make_state, |header| {
             // SAFETY: the cown is new, in no group, and has no handle yet.
             unsafe { put_first_request(header) };
         });
@@ -88,7 +89,7 @@ impl Group {
         // is owned here.
         unsafe {
             let leader = Leader::retain(self.leader);
-            Cown::from_header(layout::allocate(home, Some(leader), shared, make_state, |_| ()))
+            Cown::from_header(vtable::allocate(home, Some(leader), shared, make_state, |_| ()))
         }
     }
 
@@ -126,7 +127,7 @@ impl<T: Interruptible> Drop for FirstInterruptInGroup<T> {
         cown.interrupt();
         if self.is_first {
             // SAFETY: this handle keeps the cown alive.
-            unsafe { super::append_empty_request(cown.header_ptr()) };
+            unsafe { send_interrupt::append_empty_request(cown.header_ptr()) };
         }
         give_back(cown);
     }

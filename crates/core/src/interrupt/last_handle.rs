@@ -10,14 +10,14 @@
 //! the [table](super::registry_table) either.
 
 use std::any::type_name;
-use std::cell::Cell;
-use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, forget};
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::{Interruptible, call_state, deferred_call, empty_request, layout};
+use super::calls::call_state;
+use super::state::{Interruptible, UnreachableCown};
+use super::{deferred_call, empty_request, layout};
 use crate::cown::end_of_life::destroy;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle::LastHandleCheck;
@@ -32,26 +32,7 @@ use crate::queue::slot::Slot;
 use crate::sched::{Ready, Successor, at_work_in};
 use crate::task::{Kind, Mode, RunContext, TaskPtr, TaskVTable};
 
-/// A cown whose last handle is gone, for its state: [`Interruptible::last_handle_gone`].
-pub struct UnreachableCown<'a, T: Interruptible> {
-    cown: NonNull<CownHeader>,
-    /// The request that owns the last handle. `None` in a group, where other requests may follow.
-    request: Option<NonNull<Slot>>,
-    has_ended: Cell<bool>,
-    skips_drop: Cell<bool>,
-    /// Belongs to the call, on its thread.
-    of: PhantomData<&'a mut T>,
-}
-
 impl<T: Interruptible> UnreachableCown<'_, T> {
-    /// # Safety
-    /// The cown is an interruptible `T`, and held exclusively as long as this exists; by the
-    /// request, if one is given, which owns a handle.
-    unsafe fn new(cown: NonNull<CownHeader>, request: Option<NonNull<Slot>>) -> Self {
-        let (has_ended, skips_drop) = (Cell::new(false), Cell::new(false));
-        Self { cown, request, has_ended, skips_drop, of: PhantomData }
-    }
-
     /// Ends the cown if `this` is its only handle of any kind: its state is dropped after the call
     /// in which this is used, and need not be [closed](WeakCown::close).
     ///

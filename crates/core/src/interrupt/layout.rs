@@ -1,40 +1,27 @@
 //! The block of an interruptible cown: shared state, guard, header, state, in this order.
 
 use std::alloc::Layout;
-use std::any::type_name;
 use std::mem::{needs_drop, size_of};
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
 
-use super::{Interruptible, registry};
+use super::registry;
+use super::state::Interruptible;
 use crate::cown::handle::WeakCown;
 use crate::cown::layout::CownBox;
 use crate::depth;
 use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{Guard, Kind, Listed, link, of};
+use crate::queue::interruptible::{Guard, Listed, of};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::task::{self, Task, TaskVTable};
+use crate::task::{Task, TaskVTable};
 
 /// The layout of the block of an interruptible `T`.
-struct Block<T>(std::marker::PhantomData<T>);
+pub(super) struct Block<T>(std::marker::PhantomData<T>);
 
 impl<T: Interruptible> Block<T> {
-    const VTABLE: TaskVTable = TaskVTable::new(super::run::<T>, link, type_name::<T>)
-        .of_kind(task::Kind::new(&Self::KIND));
-    const KIND: Kind = Kind {
-        failed: super::fail::<T>,
-        on_interrupt: super::on_interrupt::<T>,
-        take_turn: super::take_turn::<T>,
-        end: super::end::<T>,
-        number: super::number::<T>,
-        release: super::release::<T>,
-        unlist,
-        free: Self::free,
-    };
-
     /// The offset of the header in the block.
     const fn offset() -> usize {
         let align = Self::align();
@@ -54,7 +41,9 @@ impl<T: Interruptible> Block<T> {
         }
     };
 
-    fn allocate(
+    /// See [`vtable::allocate`](super::vtable::allocate).
+    pub(super) fn allocate(
+        vtable: &'static TaskVTable,
         runtime: RuntimeId,
         leader: Option<NonNull<CownHeader>>,
         shared: T::SharedState,
@@ -62,7 +51,7 @@ impl<T: Interruptible> Block<T> {
         complete: impl FnOnce(NonNull<CownHeader>),
     ) -> NonNull<CownHeader> {
         let block = pool::alloc(Self::LAYOUT);
-        let task = Task { vtable: &Self::VTABLE };
+        let task = Task { vtable };
         // SAFETY: the block was just allocated. Shared state, guard and cown are in it one behind
         // the other, each aligned: the shared state at the start, the cown at a multiple of the
         // block's alignment, and the guard, whose size is a multiple of its alignment, right before
@@ -88,7 +77,11 @@ impl<T: Interruptible> Block<T> {
         }
     }
 
-    unsafe fn free(cown: NonNull<CownHeader>) {
+    /// Frees the block of a cown of which nothing else is left, and drops the shared state.
+    ///
+    /// # Safety
+    /// Nothing else of the cown is left, which comes from [`allocate`](Self::allocate).
+    pub(super) unsafe fn free(cown: NonNull<CownHeader>) {
         // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
         let free = move || unsafe {
             let shared = cown.byte_sub(Self::offset()).cast::<T::SharedState>();
@@ -111,18 +104,6 @@ impl<T: Interruptible> Block<T> {
         // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
         unsafe { pool::dealloc(cown.byte_sub(Self::offset()).cast(), Self::LAYOUT) };
     }
-}
-
-/// Allocates a cown with one handle, a shared state and a guard; as a member of the leader's group
-/// if one is given (with a count for it). `complete` receives it before there is a handle.
-pub(crate) fn allocate<T: Interruptible>(
-    runtime: RuntimeId,
-    leader: Option<NonNull<CownHeader>>,
-    shared: T::SharedState,
-    make_state: impl FnOnce(WeakCown<T>) -> T,
-    complete: impl FnOnce(NonNull<CownHeader>),
-) -> NonNull<CownHeader> {
-    Block::<T>::allocate(runtime, leader, shared, make_state, complete)
 }
 
 /// Returns the shared state of a cown.

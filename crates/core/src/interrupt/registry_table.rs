@@ -23,6 +23,7 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::asym;
 
+use super::send_interrupt::interrupt;
 use crate::ids::RuntimeId;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible;
@@ -187,7 +188,7 @@ impl LiveCown {
     /// Interrupts the state.
     pub(crate) fn interrupt(&self) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
-        unsafe { super::interrupt(self.0) };
+        unsafe { interrupt(self.0) };
     }
 }
 

@@ -8,15 +8,16 @@
 //!
 //! Only a panic pays for this: no other path looks at the callbacks.
 
-use crate::current;
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
 use coact_sync::shim::process::Mutex;
 
-use super::{NO_MESSAGE, drop_quietly};
-use crate::current::{find_extension, thread_extension};
+use super::report::{NO_MESSAGE, Payload, discard, message, report_in};
+use crate::current::{self, find_extension, thread_extension};
+use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::simulated;
 
@@ -42,6 +43,26 @@ pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>
 /// Returns whether a runtime catches the panics of this thread.
 fn is_caught() -> bool {
     current::is_inside() || current::serves() != RuntimeId::NONE || simulated::runs_body()
+}
+
+/// Runs foreign code other than a behaviour's body. A panic in it is reported and not propagated.
+pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign)) {
+        end_quietly(payload);
+    }
+}
+
+/// Reports a panic outside of a body.
+#[cold]
+fn end_quietly(payload: Payload) {
+    let message = message(&*payload);
+    let waiting = end(false);
+    // A payload whose destructor panics in turn is not worth a second report.
+    discard(payload);
+    let fault = Fault::InCleanup { message: Arc::clone(&message) };
+    // Reporting must not start a runtime.
+    report_in(&fault, current::running());
+    waiting.tell(&message);
 }
 
 /// Called when a panic has been caught: that of a body, or of other foreign code, which another

@@ -15,6 +15,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 
 use super::base32::{self, Undecodable};
 use super::checksum::crc32;
@@ -70,7 +71,21 @@ impl fmt::Display for ScheduleParseError {
 
 impl Error for ScheduleParseError {}
 
-pub(super) fn print(schedule: &Schedule) -> String {
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&print(self))
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ScheduleParseError;
+
+    fn from_str(text: &str) -> Result<Self, ScheduleParseError> {
+        parse(text)
+    }
+}
+
+fn print(schedule: &Schedule) -> String {
     let mut bytes = Vec::new();
     for stretch in &schedule.stretches {
         write_stretch(stretch, &mut bytes);
@@ -81,7 +96,7 @@ pub(super) fn print(schedule: &Schedule) -> String {
     text
 }
 
-pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleParseError> {
+fn parse(text: &str) -> Result<Schedule, ScheduleParseError> {
     let digits = strip_prefix(text)?;
     let bytes = base32::decode(digits).map_err(|reason| match reason {
         Undecodable::Character { character, at } => ScheduleParseError::UnexpectedCharacter {

@@ -3,7 +3,7 @@
 use actix::prelude::*;
 use coact_bench_workloads::Measured;
 
-use super::{Server, Size};
+use super::common::{Server, Size};
 use crate::system;
 
 impl Actor for Server {

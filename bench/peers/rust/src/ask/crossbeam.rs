@@ -5,7 +5,7 @@ use std::time::Instant;
 use coact_bench_workloads::Measured;
 use crossbeam_channel::{Sender, bounded, unbounded};
 
-use super::{Server, Size};
+use super::common::{Server, Size};
 
 /// Each side sleeps until the other has sent.
 pub fn run(size: Size) -> Measured {

@@ -6,7 +6,7 @@ use kameo::actor::Spawn;
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::{Server, Size};
+use super::common::{Server, Size};
 use crate::runtime;
 
 #[derive(Actor)]

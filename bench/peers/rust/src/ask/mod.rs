@@ -1,44 +1,14 @@
 //! A client that asks a server, again and again, each time waiting for the reply.
 
 mod actix;
+mod common;
 mod crossbeam;
 mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::{Given, Way};
-
-/// The server replies with the number of requests that it has seen.
-#[derive(Default)]
-struct Server {
-    requests: u64,
-}
-
-impl Server {
-    fn answer(&mut self) -> u64 {
-        self.requests += 1;
-        self.requests
-    }
-}
-
-/// How often, and what is made of the answers.
-#[derive(Clone, Copy)]
-pub struct Size {
-    rounds: u64,
-    tally: fn(u64, u64) -> u64,
-}
-
-impl Size {
-    /// The answers are counted.
-    fn headline(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { rounds: given.number("asks")?, tally: |count, _| count + 1 })
-    }
-
-    /// The answers are added up.
-    fn micro(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { rounds: given.number("round_trips")?, tally: |sum, answer| sum + answer })
-    }
-}
+use coact_bench_workloads::Way;
+use common::Size;
 
 const LATENCY: &[&str] = &["ask-latency"];
 

@@ -3,7 +3,7 @@
 use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
-use super::{Server, Size};
+use super::common::{Server, Size};
 use crate::runtime;
 
 struct Serving;

@@ -3,7 +3,7 @@
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Server, Size};
+use super::common::{Server, Size};
 use crate::runtime;
 
 type Request = oneshot::Sender<u64>;

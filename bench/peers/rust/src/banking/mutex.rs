@@ -3,7 +3,7 @@
 use coact_bench_workloads::Measured;
 use coact_bench_workloads::threads;
 
-use super::{Account, Size, Transfer};
+use super::common::{Account, Size, Transfer};
 use crate::lock::Lock;
 
 /// A thread does the transfers of its tellers, one teller after the other.

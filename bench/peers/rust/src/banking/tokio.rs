@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::Mutex;
 
-use super::{Account, Size, Transfer};
+use super::common::{Account, Size, Transfer};
 use crate::runtime;
 
 /// A task a teller.

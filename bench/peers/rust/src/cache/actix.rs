@@ -4,7 +4,7 @@ use actix::prelude::*;
 use coact_bench_workloads::Measured;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::{Cache, Size};
+use super::common::{Cache, Size};
 use crate::system;
 
 impl Actor for Cache {

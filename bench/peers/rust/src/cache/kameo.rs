@@ -6,7 +6,7 @@ use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::{Cache, Size};
+use super::common::{Cache, Size};
 use crate::runtime;
 
 #[derive(Actor)]

@@ -1,52 +1,15 @@
 //! Tasks that use one cache, sleep, and use it again.
 
 mod actix;
+mod common;
 mod kameo;
 mod mutex;
 mod ractor;
 mod tokio;
 
-use std::collections::HashMap;
-use std::time::Duration;
+use common::{Cache, Size};
 
-use coact_bench_workloads::{Given, Way};
-
-/// How many tasks, which keys, and for how long a task sleeps.
-#[derive(Clone, Copy)]
-pub struct Size {
-    tasks: u64,
-    keys: u64,
-    sleep: Duration,
-}
-
-impl Size {
-    fn of(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size {
-            tasks: given.number("tasks")?,
-            keys: given.number("keys")?,
-            sleep: Duration::from_micros(given.number("sleep")?),
-        })
-    }
-}
-
-/// What is cached.
-#[derive(Default)]
-struct Cache(HashMap<String, String>);
-
-impl Cache {
-    /// Some values are read, and stored one higher.
-    fn calc(&mut self, keys: u64) {
-        for key in 0..keys {
-            let value = self.0.entry(format!("key{key}")).or_default();
-            let number: u64 = value.parse().unwrap_or(0);
-            *value = (number + 1).to_string();
-        }
-    }
-
-    fn sum(&self) -> u64 {
-        self.0.values().filter_map(|value| value.parse::<u64>().ok()).sum()
-    }
-}
+use coact_bench_workloads::Way;
 
 const THIS: &[&str] = &["cache-calc-8", "cache-calc-64"];
 

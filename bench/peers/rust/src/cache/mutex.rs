@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::Mutex;
 
-use super::{Cache, Size};
+use super::common::{Cache, Size};
 use crate::lock::Lock;
 use crate::runtime;
 

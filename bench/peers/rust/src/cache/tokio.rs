@@ -3,7 +3,7 @@
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Cache, Size};
+use super::common::{Cache, Size};
 use crate::runtime;
 
 enum Request {

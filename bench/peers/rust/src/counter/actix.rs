@@ -7,7 +7,7 @@ use coact_bench_workloads::Measured;
 use coact_bench_workloads::threads;
 use tokio::sync::oneshot;
 
-use super::Size;
+use super::common::Size;
 
 struct Counter(u64);
 

@@ -4,7 +4,7 @@ use coact_bench_workloads::Measured;
 use coact_bench_workloads::threads;
 use crossbeam_channel::{Receiver, Sender};
 
-use super::Size;
+use super::common::Size;
 
 /// Messages in the bounded channel.
 const CAPACITY: usize = 1_024;

@@ -7,7 +7,7 @@ use kameo::actor::Spawn;
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 #[derive(Actor)]

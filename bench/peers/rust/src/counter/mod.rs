@@ -1,39 +1,15 @@
 //! Producers that add to one counter, which is then asked for the sum.
 
 mod actix;
+mod common;
 mod crossbeam;
 mod kameo;
 mod mutex;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::{Given, Way};
-
-/// How many producers, and how many adds each.
-#[derive(Clone, Copy)]
-pub struct Size {
-    producers: u64,
-    each: u64,
-}
-
-impl Size {
-    fn micro(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { producers: given.number("producers")?, each: given.number("adds_each")? })
-    }
-
-    fn counter(given: &Given) -> anyhow::Result<Size> {
-        let producers = given.number("threads")?;
-        Ok(Size { producers, each: given.number("messages")? / producers })
-    }
-
-    fn mailbox(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { producers: given.number("senders")?, each: given.number("messages")? })
-    }
-
-    fn total(self) -> u64 {
-        self.producers * self.each
-    }
-}
+use coact_bench_workloads::Way;
+use common::Size;
 
 type StdMutex = std::sync::Mutex<u64>;
 

@@ -3,7 +3,7 @@
 use coact_bench_workloads::Measured;
 use coact_bench_workloads::threads;
 
-use super::Size;
+use super::common::Size;
 use crate::lock::Lock;
 
 /// Plain threads.

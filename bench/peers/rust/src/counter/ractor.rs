@@ -4,7 +4,7 @@ use coact_bench_workloads::threads;
 use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 struct Counter;

@@ -4,7 +4,7 @@ use coact_bench_workloads::threads;
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 /// Messages in the bounded channel.

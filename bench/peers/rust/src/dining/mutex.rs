@@ -3,7 +3,7 @@
 use coact_bench_workloads::Measured;
 use coact_bench_workloads::threads;
 
-use super::{Fork, Size};
+use super::common::{Fork, Size};
 use crate::lock::Lock;
 
 /// Each thread has philosophers who sit side by side, and they eat by turns.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::Mutex;
 
-use super::{Fork, Size};
+use super::common::{Fork, Size};
 use crate::runtime;
 
 /// A task each.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix::prelude::*;
 use coact_bench_workloads::{Finish, Measured};
 
-use super::{Next, Rounds, Size, read};
+use super::common::{Next, Rounds, Size, read};
 use crate::system::{self, Arbiters};
 
 struct Receiver {

@@ -10,7 +10,7 @@ use kameo::error::Infallible;
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::{Next, Rounds, Size, read};
+use super::common::{Next, Rounds, Size, read};
 use crate::runtime;
 
 #[derive(Actor)]

@@ -6,7 +6,7 @@ use coact_bench_workloads::Given;
 use coact_bench_workloads::{Finish, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::{Next, Rounds, Size, read};
+use super::common::{Next, Rounds, Size, read};
 use crate::runtime;
 
 struct Receiver;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Size, read};
+use super::common::{Size, read};
 use crate::runtime;
 
 /// One task sends, and counts the answers.

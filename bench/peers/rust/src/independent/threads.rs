@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use coact_bench_workloads::Measured;
 
-use super::Size;
+use super::common::Size;
 
 /// So many threads.
 pub fn run(threads: usize, size: Size) -> Measured {

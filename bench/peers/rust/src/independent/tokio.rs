@@ -3,7 +3,7 @@
 use coact_bench_workloads::Measured;
 use tokio::runtime::Runtime;
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 /// One task starts all chains; each lets others run after a piece, as behaviours do.

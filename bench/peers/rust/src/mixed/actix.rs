@@ -3,7 +3,7 @@
 use actix::prelude::*;
 use coact_bench_workloads::Measured;
 
-use super::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Size, Told, sum_of_factors};
 use crate::system;
 
 impl Message for Told {

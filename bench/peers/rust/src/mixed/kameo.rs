@@ -7,7 +7,7 @@ use kameo::error::Infallible;
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Size, Told, sum_of_factors};
 use crate::runtime;
 
 #[derive(Actor)]

@@ -3,7 +3,7 @@
 use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Size, Told, sum_of_factors};
 use crate::runtime;
 
 struct Collector;

@@ -3,7 +3,7 @@
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Size, Told, sum_of_factors};
 use crate::runtime;
 
 /// The first task is the collector.

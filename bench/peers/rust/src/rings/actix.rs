@@ -3,7 +3,7 @@
 use actix::prelude::*;
 use coact_bench_workloads::{Finish, Measured};
 
-use super::Size;
+use super::common::Size;
 use crate::system;
 
 struct Node {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use coact_bench_workloads::{Finish, Measured};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::Size;
+use super::common::Size;
 
 /// Starts the nodes, and lets the tokens go. The threads end with the process.
 pub fn run(size: Size) -> Measured {

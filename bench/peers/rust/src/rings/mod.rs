@@ -1,66 +1,14 @@
 //! Tokens that go round in rings; a ring of two is a pair that plays ping-pong.
 
 mod actix;
+mod common;
 mod crossbeam;
 mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::{Given, Way};
-
-/// How many rings of how many nodes, and the tokens of each ring.
-#[derive(Clone, Copy)]
-pub struct Size {
-    rings: usize,
-    nodes: usize,
-    tokens: usize,
-    hops_each: u64,
-}
-
-impl Size {
-    fn rings(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size {
-            rings: given.size("rings")?,
-            nodes: given.size("nodes")?,
-            tokens: given.size("tokens")?,
-            hops_each: given.number("hops")?,
-        })
-    }
-
-    /// One token a ring.
-    fn nfold(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size {
-            rings: given.size("rings")?,
-            nodes: given.size("nodes")?,
-            tokens: 1,
-            hops_each: given.number("hops")?,
-        })
-    }
-
-    /// One message a pair.
-    fn pairs(given: &Given) -> anyhow::Result<Size> {
-        let (rings, hops_each) = (given.size("pairs")?, given.number("hops")?);
-        Ok(Size { rings, nodes: 2, tokens: 1, hops_each })
-    }
-
-    /// Many messages a pair, half of them from either side.
-    fn bulk(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { tokens: 2 * given.size("flight")?, ..Size::pairs(given)? })
-    }
-
-    fn all_tokens(self) -> u64 {
-        (self.rings * self.tokens) as u64
-    }
-
-    fn total_hops(self) -> u64 {
-        self.all_tokens() * self.hops_each
-    }
-
-    /// Where the tokens of a ring start: as far from each other as they can be.
-    fn starts(self) -> impl Iterator<Item = usize> {
-        (0..self.tokens).map(move |token| token * self.nodes / self.tokens)
-    }
-}
+use coact_bench_workloads::Way;
+use common::Size;
 
 const COWNS: &[&str] = &["cown-ring", "cown-pairs"];
 

@@ -4,7 +4,7 @@ use coact_bench_workloads::Given;
 use coact_bench_workloads::{Finish, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 struct Node;

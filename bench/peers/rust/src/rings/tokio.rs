@@ -4,7 +4,7 @@ use coact_bench_workloads::Given;
 use coact_bench_workloads::{Finish, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 /// One task spawns the nodes and lets the tokens go.

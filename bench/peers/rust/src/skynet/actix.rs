@@ -5,8 +5,9 @@ use std::sync::Arc;
 use actix::prelude::*;
 use coact_bench_workloads::Measured;
 
-use super::{Seed, Size, Sum};
+use super::common::{Seed, Size};
 use crate::system::{self, Arbiters};
+use coact_bench_workloads::work::tree::Sum;
 
 struct Node {
     seed: Seed<Addr<Node>>,

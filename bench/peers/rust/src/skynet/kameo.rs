@@ -7,8 +7,9 @@ use kameo::error::{ActorStopReason, Infallible};
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::{Seed, Size, Sum};
+use super::common::{Seed, Size};
 use crate::runtime;
+use coact_bench_workloads::work::tree::Sum;
 
 struct Node {
     seed: Seed<ActorRef<Node>>,

@@ -1,78 +1,13 @@
 //! Skynet: a tree of actors with ten children each; the leaves are numbered, and the numbers are summed on the way up.
 
 mod actix;
+mod common;
 mod kameo;
 mod ractor;
 mod tokio;
 
-use coact_bench_workloads::Finish;
-use coact_bench_workloads::work::tree::{Sum, WIDTH, children, nodes};
-use coact_bench_workloads::{Given, Way};
-
-/// A tree, and what becomes of its nodes.
-#[derive(Clone, Copy)]
-pub struct Size {
-    leaves: u64,
-    /// Whether a node ends once it has answered, and is waited for.
-    ends: bool,
-}
-
-impl Size {
-    fn stay(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { leaves: given.number("leaves")?, ends: false })
-    }
-
-    fn end(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size { ends: true, ..Size::stay(given)? })
-    }
-
-    fn nodes(self) -> u64 {
-        nodes(self.leaves)
-    }
-
-    /// The answer, and where nodes end, the end of each.
-    fn parts(self) -> u64 {
-        if self.ends { 1 + self.nodes() } else { 1 }
-    }
-}
-
-/// What an actor of the tree is made from.
-struct Seed<P> {
-    /// `None` at the root.
-    parent: Option<P>,
-    first: u64,
-    leaves: u64,
-    ends: bool,
-    finish: Finish,
-}
-
-impl<P: Clone> Seed<P> {
-    fn root(size: Size, finish: Finish) -> Seed<P> {
-        Seed { parent: None, first: 0, leaves: size.leaves, ends: size.ends, finish }
-    }
-
-    fn is_leaf(&self) -> bool {
-        self.leaves == 1
-    }
-
-    /// The seeds of the children.
-    fn children(&self, parent: &P) -> impl Iterator<Item = Seed<P>> {
-        children(self.first, self.leaves).map(move |first| Seed {
-            parent: Some(parent.clone()),
-            first,
-            leaves: self.leaves / WIDTH,
-            ends: self.ends,
-            finish: self.finish.clone(),
-        })
-    }
-
-    /// A node has ended.
-    fn ended(&self) {
-        if self.ends {
-            self.finish.part(0);
-        }
-    }
-}
+use coact_bench_workloads::Way;
+use common::Size;
 
 const STAY: &[&str] = &["skynet"];
 

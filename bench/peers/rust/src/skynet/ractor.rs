@@ -3,8 +3,9 @@
 use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::{Seed, Size, Sum};
+use super::common::{Seed, Size};
 use crate::runtime;
+use coact_bench_workloads::work::tree::Sum;
 
 struct Node;
 

@@ -5,7 +5,7 @@ use coact_bench_workloads::{Given, Measured};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
-use super::Size;
+use super::common::Size;
 use crate::runtime;
 
 /// A mailbox each. A node that stays waits on it for ever, one that ends does so after its children.

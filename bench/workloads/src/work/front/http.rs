@@ -17,9 +17,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-use super::{Size, Transfer};
+use super::size::Size;
 use crate::Measured;
 use crate::latency::Latencies;
+use crate::work::bank::Transfer;
 
 /// Serves all requests of this size to clients on a thread of their own; the result is yet to come.
 pub fn drive<H, F>(runtime: &Runtime, size: Size, handle: H) -> anyhow::Result<Measured>

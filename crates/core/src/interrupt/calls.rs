@@ -1,0 +1,60 @@
+//! Calls of a state, by a thread that has exclusive access to it.
+
+use std::ptr::NonNull;
+
+use super::layout;
+use super::state::Interruptible;
+use crate::cown::layout::CownBox;
+use crate::panic::drop_quietly;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible::Gate;
+use crate::task::Mode;
+
+/// Calls the state.
+///
+/// # Safety
+/// The caller has exclusive access to the state, which is an interruptible `T`.
+pub(super) unsafe fn on_interrupt<T: Interruptible>(cown: NonNull<CownHeader>, mode: Mode) -> Gate {
+    let call = |state: &mut T, shared: &T::SharedState| match mode {
+        Mode::Run => state.on_interrupt(shared),
+        Mode::Cancel => {
+            state.cancel(shared);
+            Gate::Open
+        }
+    };
+    // SAFETY: the conditions are those of this function.
+    unsafe { call_state(cown, call) }
+}
+
+/// Lets the state take a turn of its own.
+///
+/// # Safety
+/// See [`on_interrupt`].
+pub(super) unsafe fn take_turn<T: Interruptible>(cown: NonNull<CownHeader>) -> Gate {
+    // SAFETY: the conditions are those of this function.
+    unsafe { call_state::<T>(cown, |state, shared| state.take_turn(shared)) }
+}
+
+/// # Safety
+/// See [`on_interrupt`].
+pub(super) unsafe fn call_state<T: Interruptible>(
+    cown: NonNull<CownHeader>,
+    call: impl FnOnce(&mut T, &T::SharedState) -> Gate,
+) -> Gate {
+    let mut gate = Gate::Open;
+    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
+    if !unsafe { cown.as_ref() }.is_within_reach() {
+        // The leftovers of a pump are cancelled by other threads, which must not access the state.
+        return gate;
+    }
+    // SAFETY: the caller has exclusive access to the state, which is a `T`.
+    drop_quietly(|| unsafe {
+        let state = &mut *CownBox::<T>::state(cown);
+        let shared = layout::shared_state::<T>(cown).as_ref();
+        gate = call(state, shared);
+    });
+    // A closed state has no turns of its own.
+    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
+    let is_over = gate == Gate::Reserved && unsafe { cown.as_ref() }.has(Flags::CLOSED);
+    if is_over { Gate::Open } else { gate }
+}

@@ -1,0 +1,64 @@
+//! The interrupting side: the interrupt is noted, and a token that nothing else brings to the state is sent for.
+
+use std::ptr::NonNull;
+
+use super::{deferred_call, empty_request};
+use crate::ids::RuntimeId;
+use crate::queue::group_interrupt::interrupt_member;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible;
+use crate::sched::{at_work_in, schedule};
+use crate::simulated;
+
+/// Interrupts the state of a cown.
+///
+/// # Safety
+/// The cown is interruptible, and the caller has a handle that keeps it alive.
+pub(super) unsafe fn interrupt(cown: NonNull<CownHeader>) {
+    // SAFETY: the caller's handle keeps the cown alive.
+    let home = unsafe { cown.as_ref() }.home();
+    // SAFETY: the conditions are those of this function.
+    at_work_in(home, || unsafe { interrupt_inside(cown, home) });
+}
+
+/// # Safety
+/// See [`interrupt`].
+unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
+    // SAFETY: the cown is interruptible and alive, and keeps the leader of its group alive.
+    unsafe {
+        let header = cown.as_ref();
+        if let Some(leader) = header.leader() {
+            // A member of a group.
+            if interrupt_member(cown, leader) {
+                append_empty_request(cown);
+            }
+            return;
+        }
+        let before = header.flags.interrupt();
+        simulated::point();
+        if before & Flags::INTERRUPT != 0 {
+            return;
+        }
+        if before & Flags::PARKED != 0 {
+            // This thread took the token with the bit.
+            schedule(interruptible::task_of(cown), home);
+        } else {
+            append_empty_request(cown);
+        }
+    }
+}
+
+/// Appends a request before which the state is interrupted.
+///
+/// # Safety
+/// The cown is alive.
+pub(super) unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
+    // SAFETY: the cown is alive, and keeps the leader of its group alive.
+    unsafe {
+        if cown.as_ref().is_grouped() {
+            deferred_call::append(cown, Box::new(|_| ()));
+        } else {
+            empty_request::append(cown);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What the core knows of an interruptible cown's type, and the cown's creation with it.
+
+use std::any::type_name;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use super::calls::{on_interrupt, take_turn};
+use super::guard_task::run;
+use super::layout::{self, Block};
+use super::send_interrupt::interrupt;
+use super::state::Interruptible;
+use super::temporary_handle::give_back;
+use crate::cown::handle::{Cown, WeakCown};
+use crate::cown::layout::CownBox;
+use crate::fault::Broken;
+use crate::ids::RuntimeId;
+use crate::panic::{catch, drop_quietly};
+use crate::queue::group_interrupt::interrupt_last;
+use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible::{Kind, link};
+use crate::sched::ending::Ending;
+use crate::task::{self, TaskVTable};
+
+/// The functions for a `T`.
+struct Functions<T>(std::marker::PhantomData<T>);
+
+impl<T: Interruptible> Functions<T> {
+    const VTABLE: TaskVTable =
+        TaskVTable::new(run::<T>, link, type_name::<T>).of_kind(task::Kind::new(&Self::KIND));
+    const KIND: Kind = Kind {
+        failed: fail::<T>,
+        on_interrupt: on_interrupt::<T>,
+        take_turn: take_turn::<T>,
+        end: end::<T>,
+        number: number::<T>,
+        release: release::<T>,
+        unlist: layout::unlist,
+        free: Block::<T>::free,
+    };
+}
+
+/// Allocates a cown with one handle, a shared state and a guard; as a member of the leader's group
+/// if one is given (with a count for it). `complete` receives it before there is a handle.
+pub(super) fn allocate<T: Interruptible>(
+    runtime: RuntimeId,
+    leader: Option<NonNull<CownHeader>>,
+    shared: T::SharedState,
+    make_state: impl FnOnce(WeakCown<T>) -> T,
+    complete: impl FnOnce(NonNull<CownHeader>),
+) -> NonNull<CownHeader> {
+    Block::<T>::allocate(&Functions::<T>::VTABLE, runtime, leader, shared, make_state, complete)
+}
+
+/// The `failed` of a guard's kind.
+///
+/// # Safety
+/// The caller holds the cown exclusively; it is an interruptible `T`.
+unsafe fn fail<T: Interruptible>(cown: NonNull<CownHeader>, why: &Broken) {
+    // SAFETY: the cown is held, so it is alive.
+    if unsafe { cown.as_ref() }.has(Flags::CLOSED) {
+        // The state has ended, and need not be told.
+        return;
+    }
+    // SAFETY: the caller has exclusive access to the state, a `T`. The cown is alive, so a weak
+    // handle of it can be created, and forgotten.
+    unsafe {
+        let state = &mut *CownBox::<T>::state(cown);
+        let shared = layout::shared_state::<T>(cown).as_ref();
+        drop_quietly(|| state.failed(shared, why));
+        match ManuallyDrop::new(WeakCown::<T>::from_header(cown)).upgrade() {
+            Some(handle) => {
+                interrupt(cown);
+                give_back(handle);
+            }
+            // No handle is left, so the request that ends the cown is in the queue or on its way
+            // there: an empty one behind it would be for a cown that is gone by then.
+            None => interrupt_last(cown),
+        }
+    }
+}
+
+/// Returns the caller's handle.
+///
+/// # Safety
+/// The cown is of type `T`, and the caller has a handle of it.
+unsafe fn handle<T: Interruptible>(cown: NonNull<CownHeader>) -> ManuallyDrop<Cown<T>> {
+    // SAFETY: the caller has a handle, which is not given up here.
+    ManuallyDrop::new(unsafe { Cown::from_header(cown) })
+}
+
+/// # Safety
+/// See [`handle`].
+unsafe fn end<T: Interruptible>(cown: NonNull<CownHeader>, ending: &Ending) {
+    // SAFETY: the conditions are those of `handle`.
+    let handle = unsafe { handle::<T>(cown) };
+    drop_quietly(|| T::end(handle.shared_state(), ending));
+    handle.interrupt();
+}
+
+/// # Safety
+/// See [`handle`].
+unsafe fn number<T: Interruptible>(cown: NonNull<CownHeader>) -> u64 {
+    // SAFETY: the conditions are those of `handle`.
+    let handle = unsafe { handle::<T>(cown) };
+    // A panic here must not stop a runtime that is ending: the order is only a preference.
+    catch(|| T::number(handle.shared_state())).unwrap_or(0)
+}
+
+/// # Safety
+/// See [`handle`]; the handle is given up.
+unsafe fn release<T: Interruptible>(cown: NonNull<CownHeader>) {
+    // SAFETY: the caller has a handle, and gives it up.
+    give_back(ManuallyDrop::into_inner(unsafe { handle::<T>(cown) }));
+}
