@@ -1,19 +1,20 @@
 //! Routers: one address in front of many actors.
 
 mod error;
+mod list;
+mod nesting;
+mod order;
 mod routees;
 mod scatter;
 mod strategy;
+mod target;
 
-use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use coact_core::cown::Deep;
-use coact_core::internals::thread_extension;
 
 use crate::ask::Ask;
 use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
@@ -26,6 +27,7 @@ use crate::message::Message;
 use crate::recipient::{Recipient, Takes};
 
 pub use error::{NoAnswer, RouteError};
+use nesting::Passing;
 pub(crate) use routees::Routees;
 pub use scatter::Scatter;
 pub use strategy::Routing;
@@ -350,54 +352,6 @@ impl<M: Message> Takes<M> for Router<M> {
     /// Routees may be added at any time.
     fn has_ended(&self) -> bool {
         false
-    }
-}
-
-/// The routers that a message passes on this thread, each a routee of the one before; and those
-/// that have refused it.
-#[derive(Default)]
-struct Path {
-    passed: RefCell<Vec<ActorId>>,
-    refused: RefCell<Vec<ActorId>>,
-}
-
-/// Keeps a router on the path while it routes.
-struct Passing(Rc<Path>);
-
-/// The maximum number of routers that may be routees of each other.
-const MOST_NESTED: usize = 32;
-
-impl Passing {
-    fn enter(router: ActorId) -> Option<Self> {
-        let path = thread_extension::<Path>();
-        {
-            let mut passed = path.passed.borrow_mut();
-            let is_known = passed.contains(&router) || path.refused.borrow().contains(&router);
-            if is_known || passed.len() >= MOST_NESTED {
-                return None;
-            }
-            passed.push(router);
-        }
-        Some(Self(path))
-    }
-
-    /// Notes that the router has refused: it need not be tried again, whatever way the message
-    /// reaches it.
-    fn note<T, E>(&self, taken: Result<T, E>) -> Result<T, E> {
-        if taken.is_err() {
-            self.0.refused.borrow_mut().extend(self.0.passed.borrow().last());
-        }
-        taken
-    }
-}
-
-impl Drop for Passing {
-    fn drop(&mut self) {
-        let mut passed = self.0.passed.borrow_mut();
-        passed.pop();
-        if passed.is_empty() {
-            self.0.refused.borrow_mut().clear();
-        }
     }
 }
 

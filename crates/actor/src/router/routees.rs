@@ -1,117 +1,22 @@
 //! The actors behind a router or a pool, and the choice among them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use coact_sync::shim::process::RwLock;
 
+use super::list::{List, Routee, Snapshot};
+use super::order::Order;
 use super::scatter::Scatter;
 use super::strategy::{Routing, Turn, weight};
+use super::target::{Routed, Target};
 use crate::ask::Ask;
-use crate::backpressure::{Candidate, Changes, Reserve};
+use crate::backpressure::{Candidate, Changes};
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::Watch;
-use crate::recipient::Recipient;
-use crate::reply::Reply;
 use crate::router::RouteError;
-use crate::traits::MessageTo;
-use crate::types::{Actor, Addr};
-
-/// An actor, or other receiver, behind a router.
-pub(crate) trait Routed: Clone {
-    fn has_ended(&self) -> bool;
-}
-
-/// A routee that takes messages of a type.
-pub(crate) trait Target<M: Message>: Routed {
-    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
-
-    /// Asks; returns the message if it cannot be delivered. The ask says why.
-    fn ask(
-        &self,
-        message: M,
-        token: Option<InFlightToken>,
-    ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
-
-    /// Waits for room; `None` if there is none to wait for.
-    fn reserve(&self, alone: bool) -> Option<Reserve<M>>;
-}
-
-impl<M: Message> Routed for Recipient<M> {
-    fn has_ended(&self) -> bool {
-        Recipient::has_ended(self)
-    }
-}
-
-impl<M: Message> Target<M> for Recipient<M> {
-    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
-        self.send_counted(message, token)
-    }
-
-    fn ask(
-        &self,
-        message: M,
-        token: Option<InFlightToken>,
-    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.ask_counted(message, token)
-    }
-
-    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
-        Recipient::reserve(self, alone)
-    }
-}
-
-impl<A: Actor> Routed for Addr<A> {
-    fn has_ended(&self) -> bool {
-        Addr::has_ended(self)
-    }
-}
-
-impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
-    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
-        self.send_with_token(message, Reply::unwanted(), token)
-    }
-
-    fn ask(
-        &self,
-        message: M,
-        token: Option<InFlightToken>,
-    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.ask_with_token(message, token)
-    }
-
-    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
-        Addr::reserve(self, alone)
-    }
-}
-
-struct Routee<R> {
-    id: ActorId,
-    /// Increases with each routee added.
-    number: u64,
-    address: R,
-    /// Shared with all messages on their way, if they are counted.
-    load: Option<Arc<()>>,
-    /// Removes the routee when it has ended.
-    _watch: Option<Watch>,
-}
-
-impl<R> Routee<R> {
-    fn load(&self) -> usize {
-        self.load.as_ref().map_or(0, |load| Arc::strong_count(load) - 1)
-    }
-
-    fn count(&self, outer: Option<&InFlightToken>) -> Option<InFlightToken> {
-        let Some(load) = &self.load else { return outer.cloned() };
-        Some(InFlightToken::new(load, outer))
-    }
-}
-
-/// All routees at some moment, in the order in which they were added.
-type Snapshot<R> = Arc<[Arc<Routee<R>>]>;
 
 /// The routees of a router or a pool.
 ///
@@ -124,54 +29,10 @@ pub(crate) struct Routees<R> {
     changes: Changes,
 }
 
-struct List<R> {
-    /// The order of turns. When a routee is removed, the last one takes its index.
-    places: Vec<Arc<Routee<R>>>,
-    place_of: HashMap<ActorId, usize>,
-    /// How many were ever added.
-    added: u64,
-    /// Created when all are needed, and kept until the next change.
-    snapshot: Option<Snapshot<R>>,
-}
-
-/// A routee that was added or removed, and the previous snapshot: to be dropped without the lock.
-type Changed<R> = (Arc<Routee<R>>, Option<Snapshot<R>>);
-
-impl<R> List<R> {
-    fn add(&mut self, mut routee: Routee<R>) -> Changed<R> {
-        routee.number = self.added;
-        self.added += 1;
-        let routee = Arc::new(routee);
-        self.place_of.insert(routee.id, self.places.len());
-        self.places.push(Arc::clone(&routee));
-        (routee, self.snapshot.take())
-    }
-
-    fn remove(&mut self, id: ActorId) -> Option<Changed<R>> {
-        let place = self.place_of.remove(&id)?;
-        let routee = self.places.swap_remove(place);
-        if let Some(moved) = self.places.get(place) {
-            self.place_of.insert(moved.id, place);
-        }
-        Some((routee, self.snapshot.take()))
-    }
-
-    fn snapshot(&mut self) -> Snapshot<R> {
-        let places = &self.places;
-        let snapshot = self.snapshot.get_or_insert_with(|| {
-            let mut all = places.clone();
-            all.sort_unstable_by_key(|routee| routee.number);
-            all.into()
-        });
-        Arc::clone(snapshot)
-    }
-}
-
 impl<R: Routed> Routees<R> {
     pub(crate) fn new(strategy: Routing) -> Self {
-        let (places, place_of) = (Vec::new(), HashMap::new());
-        let list = List { places, place_of, added: 0, snapshot: None };
-        Self { turn: Turn::new(strategy), list: RwLock::new(list), changes: Changes::default() }
+        let list = RwLock::new(List::new());
+        Self { turn: Turn::new(strategy), list, changes: Changes::default() }
     }
 
     fn snapshot(&self) -> Snapshot<R> {
@@ -421,61 +282,5 @@ impl<R: Routed> Routees<R> {
             scatter.add(routee.id, if is_full { Ask::failed(AskError::Full) } else { ask });
         }
         scatter
-    }
-}
-
-/// The order in which routees are tried after `first`.
-struct Order<'a, R> {
-    all: &'a [Arc<Routee<R>>],
-    first: ActorId,
-    position: Position,
-}
-
-enum Position {
-    InTurn {
-        start: usize,
-        tried: usize,
-    },
-    /// By how well they match the key, best first; those from `above` on were tried.
-    Ranked {
-        key: u64,
-        above: (u64, ActorId),
-    },
-}
-
-impl<'a, R> Order<'a, R> {
-    fn new(all: &'a [Arc<Routee<R>>], first: &Routee<R>, start: usize, key: Option<u64>) -> Self {
-        let position = match key {
-            Some(key) => Position::Ranked { key, above: weight(key, first.id) },
-            None => Position::InTurn { start, tried: 0 },
-        };
-        Self { all, first: first.id, position }
-    }
-}
-
-impl<'a, R> Iterator for Order<'a, R> {
-    type Item = &'a Arc<Routee<R>>;
-
-    fn next(&mut self) -> Option<&'a Arc<Routee<R>>> {
-        let Self { all, first, position } = self;
-        match position {
-            Position::InTurn { start, tried } => {
-                while *tried < all.len() {
-                    let routee = &all[(*start + *tried) % all.len()];
-                    *tried += 1;
-                    if routee.id != *first {
-                        return Some(routee);
-                    }
-                }
-                None
-            }
-            Position::Ranked { key, above } => {
-                let ranked = all.iter().map(|routee| (weight(*key, routee.id), routee));
-                let left = ranked.filter(|(weight, _)| weight < above);
-                let (weight, best) = left.max_by_key(|(weight, _)| *weight)?;
-                *above = weight;
-                Some(best)
-            }
-        }
     }
 }

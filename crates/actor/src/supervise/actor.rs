@@ -14,6 +14,7 @@ use coact_core::time::{Timer, after};
 use coact_sync::shim::process::Mutex;
 
 use super::child_handle::{AnyChild, ChildHandle};
+use super::child_table::ChildTable;
 use super::error::ChildError;
 use super::info::ChildInfo;
 use super::log;
@@ -25,65 +26,6 @@ use crate::signal::Signal;
 use crate::supervision::{AnySupervisor, ChildEvent};
 use crate::traits::Handler;
 use crate::types::{Actor, Addr, Context, WeakAddr};
-
-/// A supervisor's children and its plan; both outlive its restarts.
-pub(crate) struct ChildTable {
-    pub(crate) plan: Plan,
-    pub(crate) handles: BTreeMap<ActorId, ChildHandle>,
-}
-
-impl ChildTable {
-    pub(crate) fn new(plan: Plan) -> Self {
-        Self { plan, handles: BTreeMap::new() }
-    }
-
-    pub(crate) fn declare(&mut self, handle: ChildHandle, spec: ChildSpec) {
-        self.plan.declare(handle.id(), spec);
-        self.handles.insert(handle.id(), handle);
-    }
-
-    /// The supervisor's state is gone: its children go down as well.
-    fn reset(&mut self) {
-        for action in self.plan.reset() {
-            match action {
-                Action::Halt { child } => self.handles[&child].halt(),
-                Action::End { child, reason } => self.end(child, reason),
-                _ => {}
-            }
-        }
-    }
-
-    fn end(&mut self, child: ActorId, reason: ExitReason) {
-        if let Some(handle) = self.handles.remove(&child) {
-            handle.end(reason);
-        }
-    }
-
-    fn info(&self) -> Vec<ChildInfo> {
-        let describe = |view: super::plan::View| {
-            let handle = &self.handles[&view.child];
-            ChildInfo {
-                id: view.child,
-                name: handle.name.clone(),
-                is_supervisor: handle.is_supervisor,
-                restart: view.restart,
-                state: view.state,
-                restarts: view.restarts,
-            }
-        };
-        self.plan.view().map(describe).collect()
-    }
-}
-
-impl Drop for ChildTable {
-    fn drop(&mut self) {
-        // The last added ends first.
-        let order: Vec<ActorId> = self.plan.view().map(|view| view.child).collect();
-        for child in order.into_iter().rev() {
-            self.end(child, ExitReason::Shutdown);
-        }
-    }
-}
 
 /// Keeps the children of a supervisor while it has no state.
 pub(crate) type SavedChildren = Arc<Mutex<Option<ChildTable>>>;

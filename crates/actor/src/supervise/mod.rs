@@ -9,12 +9,13 @@
 // `Start` and `End`.
 //
 // Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `child_handle`
-// (how it reaches a child; the child's side is `supervision`, below the cell), `supervisor` and
-// `spec` (what users write).
+// (how it reaches a child; the child's side is `supervision`, below the cell), `tree`,
+// `spec` (what users write) and `supervisor`.
 
 mod actor;
 mod backoff;
 mod child_handle;
+mod child_table;
 mod error;
 mod info;
 mod log;
@@ -23,6 +24,7 @@ mod request;
 mod spec;
 mod strategy;
 mod supervisor;
+mod tree;
 
 pub use backoff::Backoff;
 pub use error::{ChildError, StartError};
@@ -31,4 +33,5 @@ pub use plan::ChildState;
 pub use request::Request;
 pub use spec::{Child, IntoChild, permanent, temporary, transient};
 pub use strategy::{Restart, Shutdown, Strategy};
-pub use supervisor::{Supervisor, Tree};
+pub use supervisor::Supervisor;
+pub use tree::Tree;

@@ -1,32 +1,31 @@
 //! The simulated runtime: one fiber at a time, chosen by the strategy.
 
 mod report;
+mod run;
+mod waits;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
-use super::fiber::{self, Fiber, Left, Wait, Who, leave};
+use super::fiber::{Fiber, Left, Who};
 use super::wait_tables::Known;
 use crate::config::Host;
 use crate::current;
 use crate::fault::Fault;
 use crate::ids::RuntimeId;
 use crate::panic::{Payload, drop_quietly, message};
-use crate::runtime;
-use crate::sched::phase::Phase;
 use crate::sched::shared::{self, Shared};
-use crate::simulated::{self, Condition, Simulation, Site};
 use crate::task::{TaskPtr, run_task};
 use crate::time::Timers;
 pub(super) use report::promise;
+pub(super) use run::{free_id, run};
+pub(super) use waits::{block_for, block_until, give_way, point, pump};
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -89,11 +88,6 @@ struct Ready {
 
 thread_local! {
     static ENGINE: Cell<*const Engine<'static>> = const { Cell::new(ptr::null()) };
-    /// The simulated runtime of this thread; reused by all runs that end well.
-    static RUNTIME: Cell<Option<&'static Shared>> = const { Cell::new(None) };
-    /// The ids of runtimes that programs have built in runs that ended well: a process does not
-    /// have enough ids for an exploration that takes new ones in each run.
-    static FREE_IDS: RefCell<Vec<RuntimeId>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Returns the current run of this thread.
@@ -144,71 +138,10 @@ pub(super) fn current() -> Option<TaskId> {
     engine().and_then(|engine| engine.last.get())
 }
 
-/// A scheduling point: lets the strategy decide which fiber goes on. There is none while a timer
-/// fires, since the clock decides its turn, nor in the middle of a panic, which other fibers would
-/// mistake for their own.
-pub(super) fn point() {
-    if is_active() && fiber::is_in_fiber() && !is_panicking() {
-        leave(Left::AtPoint);
-    }
-}
-
 /// Returns whether the running fiber is panicking, as far as that can be known: the thread counts
 /// as panicking if any of its fibers is.
 fn is_panicking() -> bool {
     std::thread::panicking() && engine().is_none_or(|engine| !engine.knows_of_panic())
-}
-
-/// Waits until a simulated thread that was suspended between two steps of a protocol has progressed
-/// so far that the condition holds.
-///
-/// Timers fire outside of all fibers; there, the engine itself lets other fibers run.
-pub(super) fn give_way(at: Site, condition: &Condition<'_>) {
-    if fiber::is_in_fiber() {
-        return block_until(&"a simulated thread that is between two steps", at, condition);
-    }
-    let engine = expect_engine();
-    while !condition() {
-        assert!(engine.step(), "a simulated thread stays suspended between two steps");
-    }
-}
-
-/// Waits until the condition holds. A deadlock report says what the fiber waits for, and where.
-pub(super) fn block_until(what: &dyn Display, at: Site, condition: &Condition<'_>) {
-    while !condition() {
-        // SAFETY: only the lifetimes are changed. The references are used only while this fiber is
-        // suspended in this very call.
-        let (condition, what): (
-            *const (dyn Fn() -> bool + 'static),
-            *const (dyn Display + 'static),
-        ) = unsafe { std::mem::transmute((ptr::from_ref(condition), ptr::from_ref(what))) };
-        leave(Left::Until(condition, Wait { what, at }));
-    }
-}
-
-/// Waits until the condition holds, or this much virtual time has passed. Returns whether it holds.
-pub(super) fn block_for(
-    what: &dyn Display,
-    at: Site,
-    time: Option<Duration>,
-    condition: &Condition<'_>,
-) -> bool {
-    if !fiber::is_in_fiber() {
-        // The program has ended, and is dropping what it has left behind.
-        return condition();
-    }
-    let engine = expect_engine();
-    let nanos = time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    let until = nanos.and_then(|nanos| now().checked_add(nanos));
-    engine.alarms.borrow_mut().extend(until);
-    let is_over = || until.is_some_and(|until| now() >= until);
-    block_until(what, at, &|| condition() || is_over());
-    if let Some(until) = until {
-        let mut alarms = engine.alarms.borrow_mut();
-        let at = alarms.iter().position(|alarm| *alarm == until).expect("it was put there");
-        alarms.swap_remove(at);
-    }
-    condition()
 }
 
 /// Makes a runtime that the program has built part of the run.
@@ -216,37 +149,9 @@ pub(super) fn adopt(runtime: RuntimeId) {
     expect_engine().built.borrow_mut().push(shared::get(runtime));
 }
 
-/// Returns an id of a runtime of an earlier run.
-pub(super) fn free_id() -> Option<RuntimeId> {
-    FREE_IDS.with_borrow_mut(Vec::pop)
-}
-
 /// Returns how many of a pump's tasks are ready.
 pub(super) fn count_ready(home: RuntimeId) -> usize {
     engine().map_or(0, |engine| engine.ready_of(home))
-}
-
-/// Lets a number of tasks of a pump begin, one after the other, until the condition holds between
-/// two of them, or the time has passed. Returns whether it holds. The engine evaluates the
-/// condition, which must have no side effects.
-pub(super) fn pump(
-    home: RuntimeId,
-    what: &dyn Display,
-    at: Site,
-    tasks: usize,
-    time: Option<Duration>,
-    condition: &Condition<'_>,
-) -> bool {
-    let engine = expect_engine();
-    engine.pumps.borrow_mut().insert(home.get(), tasks);
-    let left = || engine.pumps.borrow().get(&home.get()).copied().unwrap_or(0);
-    let done =
-        block_for(what, at, time, &|| engine.bodies_of(home) == 0 && (left() == 0 || condition()));
-    engine.pumps.borrow_mut().insert(home.get(), 0);
-    // The time may have passed in the middle of a task.
-    block_until(what, at, &|| engine.bodies_of(home) == 0);
-    engine.pumps.borrow_mut().remove(&home.get());
-    done
 }
 
 /// Returns the number of bodies of a runtime that have begun and not ended.
@@ -310,63 +215,6 @@ pub(super) fn home() -> RuntimeId {
 #[track_caller]
 pub(super) fn choose(bound: u64) -> u64 {
     expect_engine().explorer.borrow_mut().choose_value(bound)
-}
-
-/// Runs a program once.
-///
-/// # Errors
-/// Returns a description of the failure.
-#[track_caller]
-pub(super) fn run(
-    explorer: &mut Explorer,
-    settings: &Settings,
-    hooks: &'static dyn Simulation,
-    program: impl FnOnce() + 'static,
-) -> Result<(), String> {
-    assert!(!is_active(), "a simulation cannot run inside another");
-    let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
-    let shared = shared.unwrap_or_else(|error| panic!("{error}"));
-    shared.config.extensions.forget();
-    let engine = Engine {
-        shared,
-        built: RefCell::default(),
-        pumps: RefCell::default(),
-        alarms: RefCell::default(),
-        explorer: RefCell::new(explorer),
-        settings,
-        ready: RefCell::default(),
-        fibers: RefCell::default(),
-        body_of: Cell::new(None),
-        was_panicking: std::thread::panicking(),
-        panicking: Cell::new(0),
-        next_task: Cell::new(0),
-        clock: RefCell::new(VirtualClock::new()),
-        steps: Cell::new(0),
-        last: Cell::new(None),
-        failure: RefCell::new(None),
-        known: Known::default(),
-        ranks: CreationOrder::default(),
-        lately: RefCell::default(),
-    };
-    ENGINE.set(ptr::from_ref(&engine).cast());
-    simulated::set(Some(hooks));
-    // A panic of the strategy must not leave a pointer to a dropped engine behind.
-    let result = catch_unwind(AssertUnwindSafe(|| engine.run_program(Box::new(program))));
-    engine.forget_stranded();
-    simulated::set(None);
-    ENGINE.set(ptr::null());
-    let built = engine.built.take();
-    match result {
-        Ok(Ok(())) => {
-            RUNTIME.set(Some(shared));
-            FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().map(|shared| shared.id)));
-            Ok(())
-        }
-        failed => {
-            [shared].into_iter().chain(built).for_each(|shared| shared.set_phase(Phase::Stopped));
-            failed.unwrap_or_else(|payload| resume_unwind(payload))
-        }
-    }
 }
 
 impl Engine<'_> {

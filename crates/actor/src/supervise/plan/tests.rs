@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::supervise::Shutdown;
+use crate::supervise::strategy::StopMode;
 
 const NOW: Duration = Duration::ZERO;
 

@@ -1,0 +1,114 @@
+//! The cell without its type, for signals and supervision.
+
+use std::task::Poll;
+
+use coact_core::Broken;
+use coact_core::internals::catch;
+
+use super::{Own, drop_in_end};
+use crate::events::Subject;
+use crate::exit::ExitReason;
+use crate::hold::Hold;
+use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
+use crate::mailbox::{Envelope, Envelopes};
+use crate::reply::in_end_for;
+use crate::types::{Actor, Body, Cell, Context};
+
+impl<A: Actor> Managed for Cell<A> {
+    fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    fn subject(&self) -> Subject {
+        Subject::new::<A>(self.this().id())
+    }
+
+    fn address(&self) -> &dyn AnyWeak {
+        self.this()
+    }
+
+    fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken> {
+        let Some(Body { actor, context }) = &mut self.body else { return Ok(()) };
+        catch(|| {
+            let actor = actor.get_mut();
+            match hook {
+                Hook::Started => actor.started(context),
+                Hook::Restarted(reason) => actor.restarted(reason, context),
+                Hook::Stopped(reason) => actor.stopped(reason, context),
+            }
+        })
+    }
+
+    fn give(&mut self, envelope: Box<dyn Envelope>) {
+        envelope.deliver(self);
+    }
+
+    fn take_pending(&mut self) -> Option<PendingOp> {
+        let context = &mut self.body.as_mut()?.context;
+        if let Some(reason) = context.take_stop() {
+            return Some(PendingOp::Stop(reason));
+        }
+        if let Some(envelopes) = context.take_unstashed() {
+            return Some(PendingOp::Unstash(envelopes));
+        }
+        let request = context.take_hold()?;
+        let hold = Hold::begin(request, self.take_body()?);
+        let own = self.core.extras_or_init().own.get_or_insert_with(|| Own::<A>::boxed(None));
+        if let Some(own) = own.downcast_mut::<Own<A>>() {
+            own.hold = Some(hold);
+        }
+        Some(PendingOp::Held)
+    }
+
+    fn must_pause_messages(&mut self) -> bool {
+        self.body.as_mut().is_some_and(|body| body.context.must_pause_messages())
+    }
+
+    fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>) {
+        let mut body = self.take_body();
+        let set_aside = body.as_mut().map(|body| body.context.take_stash());
+        (set_aside.unwrap_or_default(), catch(move || drop(body)))
+    }
+
+    fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes> {
+        let Body { actor, context } = self.body.take()?;
+        let (this, extras) = context.into_parts();
+        self.this = Some(this);
+        let Some(mut extras) = extras else {
+            drop_in_end(actor, reason);
+            return None;
+        };
+        let set_aside = extras.get_mut().stash.take();
+        let _ = catch(|| in_end_for(reason, move || drop((actor, extras))));
+        Some(set_aside)
+    }
+
+    fn is_restartable(&mut self) -> bool {
+        self.own().is_some_and(|own| own.factory.is_some())
+    }
+
+    fn ends_by_itself(&mut self) -> bool {
+        self.body.as_mut().is_some_and(|body| body.context.ends_by_itself())
+    }
+
+    fn renew(&mut self, life: u32) -> Result<(), Broken> {
+        let make = self.own().and_then(|own| own.factory.as_mut());
+        let actor = catch(make.expect("only actors that can be restarted are"))?;
+        let context = Context::new(self.this().clone(), life);
+        self.body = Some(Body { actor, context });
+        Ok(())
+    }
+
+    fn poll_hold(&mut self) -> Result<Poll<()>, Broken> {
+        match self.own().and_then(|own| own.hold.as_mut()) {
+            Some(hold) => catch(|| hold.poll()),
+            None => Ok(Poll::Ready(())),
+        }
+    }
+
+    fn take_back(&mut self) {
+        if let Some(hold) = self.own().and_then(|own| own.hold.take()) {
+            self.body = hold.take_back();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What can stand behind a router: an address, or a recipient.
+
+use crate::ask::Ask;
+use crate::backpressure::Reserve;
+use crate::error::SendError;
+use crate::in_flight::InFlightToken;
+use crate::message::Message;
+use crate::recipient::Recipient;
+use crate::reply::Reply;
+use crate::traits::MessageTo;
+use crate::types::{Actor, Addr};
+
+/// An actor, or other receiver, behind a router.
+pub(crate) trait Routed: Clone {
+    fn has_ended(&self) -> bool;
+}
+
+/// A routee that takes messages of a type.
+pub(crate) trait Target<M: Message>: Routed {
+    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
+
+    /// Asks; returns the message if it cannot be delivered. The ask says why.
+    fn ask(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
+
+    /// Waits for room; `None` if there is none to wait for.
+    fn reserve(&self, alone: bool) -> Option<Reserve<M>>;
+}
+
+impl<M: Message> Routed for Recipient<M> {
+    fn has_ended(&self) -> bool {
+        Recipient::has_ended(self)
+    }
+}
+
+impl<M: Message> Target<M> for Recipient<M> {
+    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        self.send_counted(message, token)
+    }
+
+    fn ask(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_counted(message, token)
+    }
+
+    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+        Recipient::reserve(self, alone)
+    }
+}
+
+impl<A: Actor> Routed for Addr<A> {
+    fn has_ended(&self) -> bool {
+        Addr::has_ended(self)
+    }
+}
+
+impl<A: Actor, M: MessageTo<A>> Target<M> for Addr<A> {
+    fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
+        self.send_with_token(message, Reply::unwanted(), token)
+    }
+
+    fn ask(
+        &self,
+        message: M,
+        token: Option<InFlightToken>,
+    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
+        self.ask_with_token(message, token)
+    }
+
+    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+        Addr::reserve(self, alone)
+    }
+}

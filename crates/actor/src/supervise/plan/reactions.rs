@@ -1,0 +1,196 @@
+//! What follows from an event: which children are restarted, and when the supervisor gives up.
+
+use std::time::Duration;
+
+use super::entry::{Aim, ChildEntry, State, Trial};
+use super::{Action, Course, Outcome, Plan};
+use crate::exit::ExitReason;
+use crate::supervise::strategy::{Restart, Strategy};
+
+impl Plan {
+    /// A child has gone down on its own.
+    pub(super) fn after_fall(&mut self, number: u64, reason: ExitReason, now: Duration) {
+        let entry = self.entry(number);
+        match entry.trial.take() {
+            Some(Trial::New) => {
+                return self.end_as(number, reason.clone(), Outcome::Failed(reason));
+            }
+            Some(Trial::Again) => {
+                entry.aim = Aim::Down;
+                return self.tell(number, Outcome::Failed(reason));
+            }
+            None => {}
+        }
+        let again = match entry.spec.restart {
+            Restart::Permanent => true,
+            Restart::Transient => !reason.is_normal(),
+            Restart::Temporary => false,
+        };
+        if !again {
+            self.end(number, reason);
+        } else if self.intensity.allows(now) {
+            self.restart(number, reason, now);
+        } else {
+            self.escalate(number, reason, now);
+        }
+    }
+
+    /// A child has gone down on request.
+    pub(super) fn after_stop(&mut self, number: u64, now: Duration) {
+        let aim = self.entry(number).aim;
+        match aim {
+            Aim::Gone => self.end(number, ExitReason::Shutdown),
+            Aim::Down => self.tell(number, Outcome::Down),
+            // In order, it waits for its turn.
+            Aim::Up if self.starts.contains(&number) => {}
+            Aim::Up if self.is_running() => self.launch_at_its_time(number, now),
+            Aim::Up => {}
+        }
+    }
+
+    pub(super) fn restart(&mut self, number: u64, reason: ExitReason, now: Duration) {
+        let default = self.backoff;
+        let entry = self.entry(number);
+        let backoff = entry.spec.backoff.unwrap_or(default);
+        if entry.run_was_calm(now, backoff.calm()) {
+            entry.streak = 0;
+        }
+        let delay = backoff.delay_of(entry.streak, number);
+        entry.streak = entry.streak.saturating_add(1);
+        entry.not_before = now.saturating_add(delay);
+        let child = entry.child;
+        self.actions.push(Action::Restarting { child, reason, delay });
+        match self.strategy {
+            Strategy::OneForOne | Strategy::Dynamic => {
+                // Children that wait for their first start keep their turn.
+                if !self.starts.contains(&number) {
+                    self.launch_at_its_time(number, now);
+                }
+            }
+            Strategy::OneForAll => self.restart_from(0, number),
+            Strategy::RestForOne => self.restart_from(number, number),
+        }
+    }
+
+    /// Restarts the children from `first` on, because `fallen` has gone down: stops those that are
+    /// up, and then starts all.
+    pub(super) fn restart_from(&mut self, first: u64, fallen: u64) {
+        let not_before = self.entry(fallen).not_before;
+        let numbers: Vec<u64> = self.entries.range(first..).map(|(number, _)| *number).collect();
+        for number in numbers {
+            let entry = self.entry(number);
+            if entry.aim != Aim::Up {
+                continue;
+            }
+            let is_down = entry.state == State::Down;
+            if entry.spec.restart == Restart::Temporary {
+                entry.aim = Aim::Gone;
+            } else {
+                entry.not_before = entry.not_before.max(not_before);
+                self.starts.insert(number);
+                self.silence(number);
+            }
+            match (is_down, self.entry(number).aim) {
+                (false, _) => {
+                    self.stops.insert(number);
+                }
+                (true, Aim::Gone) => self.end(number, ExitReason::Shutdown),
+                (true, _) => {}
+            }
+        }
+    }
+
+    /// A child has failed once too often.
+    pub(super) fn escalate(&mut self, number: u64, reason: ExitReason, now: Duration) {
+        let ChildEntry { child, added, .. } = *self.entry(number);
+        tracing::error!(%child, %reason, "a supervisor gives up: its children fail too often");
+        let last = self.root;
+        if last || added {
+            self.end(number, reason.clone());
+        }
+        let reason = ExitReason::TooManyRestarts(reason.into_cause());
+        self.course = Course::Stopping { reason, last };
+        self.stop_all(last, now);
+    }
+
+    /// Takes all children down, last first.
+    pub(super) fn stop_all(&mut self, last: bool, now: Duration) {
+        self.starts.clear();
+        let numbers: Vec<u64> = self.entries.keys().rev().copied().collect();
+        for number in numbers {
+            let ordered = self.strategy.is_ordered();
+            let entry = self.entry(number);
+            if last || entry.added {
+                entry.aim = Aim::Gone;
+            }
+            match entry.state {
+                State::Down => {
+                    self.silence(number);
+                    if self.entry(number).aim == Aim::Gone {
+                        self.end(number, ExitReason::Shutdown);
+                    }
+                }
+                State::Stopping => {}
+                State::Starting | State::Up if ordered => {
+                    self.stops.insert(number);
+                }
+                State::Starting | State::Up => self.stop(number, now),
+            }
+        }
+    }
+
+    /// Takes one child down by command, independent of the order of the others.
+    pub(super) fn put_away(&mut self, number: u64, aim: Aim, now: Duration) {
+        self.starts.remove(&number);
+        let entry = self.entry(number);
+        entry.aim = aim;
+        match entry.state {
+            State::Down => {
+                self.silence(number);
+                self.after_stop(number, now);
+            }
+            State::Stopping => {}
+            State::Starting | State::Up => {
+                self.stops.remove(&number);
+                self.stop(number, now);
+            }
+        }
+        self.advance(now);
+    }
+
+    /// Performs the ordered stops and starts that are possible now.
+    pub(super) fn advance(&mut self, now: Duration) {
+        if let Some(&number) = self.stops.last()
+            && self.entry(number).is_up()
+        {
+            self.stop(number, now);
+        }
+        if self.stops.is_empty() && self.is_running() {
+            self.start_in_order(now);
+        }
+        if self.up == 0 && self.ending.is_empty() && matches!(self.course, Course::Stopping { .. })
+        {
+            let before = std::mem::replace(&mut self.course, Course::Stopped);
+            if let Course::Stopping { reason, .. } = before {
+                self.actions.push(Action::Exit(reason));
+            }
+        }
+    }
+
+    /// Starts the next one, once those before it are up. A child that has not gone down in time may
+    /// be held by a behaviour that waits for those behind it, so they do not wait for it.
+    pub(super) fn start_in_order(&mut self, now: Duration) {
+        let mut next = self.starts.first().copied();
+        while let Some(number) = next {
+            match self.entry(number).state {
+                State::Down => self.launch_at_its_time(number, now),
+                State::Up => _ = self.starts.remove(&number),
+                State::Starting | State::Stopping => {}
+            }
+            if self.starts.contains(&number) && !self.entry(number).late {
+                break;
+            }
+            next = self.starts.range(number + 1..).next().copied();
+        }
+    }
+}

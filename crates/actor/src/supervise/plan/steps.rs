@@ -1,0 +1,98 @@
+//! The steps of one child.
+
+use std::time::Duration;
+
+use super::entry::{Aim, State};
+use super::{Action, Outcome, Plan};
+use crate::exit::ExitReason;
+
+impl Plan {
+    pub(super) fn launch_at_its_time(&mut self, number: u64, now: Duration) {
+        let not_before = self.entry(number).not_before;
+        if not_before > now {
+            self.set_alarm(number, not_before);
+        } else {
+            self.launch(number);
+        }
+    }
+
+    pub(super) fn launch(&mut self, number: u64) {
+        self.silence(number);
+        let entry = self.entry(number);
+        entry.state = State::Starting;
+        entry.since = None;
+        entry.run += 1;
+        let start = Action::Start { child: entry.child, run: entry.run };
+        self.up += 1;
+        self.actions.push(start);
+    }
+
+    pub(super) fn stop(&mut self, number: u64, now: Duration) {
+        let entry = self.entry(number);
+        entry.state = State::Stopping;
+        let (child, run, last) = (entry.child, entry.run, entry.aim == Aim::Gone);
+        let shutdown = entry.spec.shutdown;
+        let for_restart = self.is_running() && self.entry(number).aim == Aim::Up;
+        let mode = if for_restart { shutdown.for_restart() } else { shutdown.mode };
+        if let Some(deadline) = shutdown.deadline() {
+            self.set_alarm(number, now.saturating_add(deadline));
+        }
+        self.actions.push(Action::Stop { child, run, mode, last });
+    }
+
+    /// A child has not gone down in time: it is treated as down, and will follow.
+    pub(super) fn give_up(&mut self, number: u64, now: Duration) {
+        let entry = self.entry(number);
+        entry.late = true;
+        let child = entry.child;
+        self.actions.push(Action::Kill { child });
+        self.touch_down(number);
+        self.after_stop(number, now);
+    }
+
+    pub(super) fn touch_down(&mut self, number: u64) {
+        self.silence(number);
+        self.stops.remove(&number);
+        self.entry(number).state = State::Down;
+        self.up -= 1;
+    }
+
+    /// Ends a child that is down, and removes it.
+    pub(super) fn end(&mut self, number: u64, reason: ExitReason) {
+        self.end_as(number, reason, Outcome::Gone);
+    }
+
+    /// Ends it like `end`; `what` is reported when the child has ended: only then are its names
+    /// free.
+    pub(super) fn end_as(&mut self, number: u64, reason: ExitReason, what: Outcome) {
+        self.silence(number);
+        self.starts.remove(&number);
+        let entry = self.entries.remove(&number).expect("the child exists");
+        let child = entry.child;
+        self.numbers.remove(&child);
+        self.actions.push(Action::End { child, reason });
+        // A child that was never started has no supervisor to report to.
+        if entry.late || entry.run == 0 {
+            self.actions.push(Action::Tell { child, what });
+        } else {
+            self.ending.insert(child, what);
+        }
+    }
+
+    pub(super) fn tell(&mut self, number: u64, what: Outcome) {
+        let child = self.entry(number).child;
+        self.actions.push(Action::Tell { child, what });
+    }
+
+    pub(super) fn set_alarm(&mut self, number: u64, time: Duration) {
+        self.silence(number);
+        self.entry(number).alarm = Some(time);
+        self.alarms.insert((time, number));
+    }
+
+    pub(super) fn silence(&mut self, number: u64) {
+        if let Some(time) = self.entry(number).alarm.take() {
+            self.alarms.remove(&(time, number));
+        }
+    }
+}

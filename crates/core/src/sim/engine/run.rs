@@ -1,0 +1,86 @@
+//! One run of a program, from its beginning to its end.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
+
+use coact_sim::{Explorer, VirtualClock};
+
+use super::{ENGINE, Engine, Settings, is_active};
+use crate::ids::RuntimeId;
+use crate::runtime;
+use crate::sched::phase::Phase;
+use crate::sched::shared::Shared;
+use crate::sim::creation_order::CreationOrder;
+use crate::sim::wait_tables::Known;
+use crate::simulated::{self, Simulation};
+
+thread_local! {
+    /// The simulated runtime of this thread; reused by all runs that end well.
+    static RUNTIME: Cell<Option<&'static Shared>> = const { Cell::new(None) };
+    /// The ids of runtimes that programs have built in runs that ended well: a process does not
+    /// have enough ids for an exploration that takes new ones in each run.
+    static FREE_IDS: RefCell<Vec<RuntimeId>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns an id of a runtime of an earlier run.
+pub(in crate::sim) fn free_id() -> Option<RuntimeId> {
+    FREE_IDS.with_borrow_mut(Vec::pop)
+}
+
+/// Runs a program once.
+///
+/// # Errors
+/// Returns a description of the failure.
+#[track_caller]
+pub(in crate::sim) fn run(
+    explorer: &mut Explorer,
+    settings: &Settings,
+    hooks: &'static dyn Simulation,
+    program: impl FnOnce() + 'static,
+) -> Result<(), String> {
+    assert!(!is_active(), "a simulation cannot run inside another");
+    let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
+    let shared = shared.unwrap_or_else(|error| panic!("{error}"));
+    shared.config.extensions.forget();
+    let engine = Engine {
+        shared,
+        built: RefCell::default(),
+        pumps: RefCell::default(),
+        alarms: RefCell::default(),
+        explorer: RefCell::new(explorer),
+        settings,
+        ready: RefCell::default(),
+        fibers: RefCell::default(),
+        body_of: Cell::new(None),
+        was_panicking: std::thread::panicking(),
+        panicking: Cell::new(0),
+        next_task: Cell::new(0),
+        clock: RefCell::new(VirtualClock::new()),
+        steps: Cell::new(0),
+        last: Cell::new(None),
+        failure: RefCell::new(None),
+        known: Known::default(),
+        ranks: CreationOrder::default(),
+        lately: RefCell::default(),
+    };
+    ENGINE.set(ptr::from_ref(&engine).cast());
+    simulated::set(Some(hooks));
+    // A panic of the strategy must not leave a pointer to a dropped engine behind.
+    let result = catch_unwind(AssertUnwindSafe(|| engine.run_program(Box::new(program))));
+    engine.forget_stranded();
+    simulated::set(None);
+    ENGINE.set(ptr::null());
+    let built = engine.built.take();
+    match result {
+        Ok(Ok(())) => {
+            RUNTIME.set(Some(shared));
+            FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().map(|shared| shared.id)));
+            Ok(())
+        }
+        failed => {
+            [shared].into_iter().chain(built).for_each(|shared| shared.set_phase(Phase::Stopped));
+            failed.unwrap_or_else(|payload| resume_unwind(payload))
+        }
+    }
+}
