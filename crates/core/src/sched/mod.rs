@@ -1,6 +1,7 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
 mod cancel;
+mod clock;
 pub(crate) mod context;
 pub(crate) mod ending;
 #[cfg_attr(all(test, loom), path = "external_in_model.rs")]

@@ -19,7 +19,7 @@ const STALE: u64 = 10_000_000;
 /// The same for long behaviours, which take longer to measure.
 const LONG_STALE: u64 = 10 * STALE;
 
-/// A worker's knowledge of sharing. All times are nanoseconds on the worker's own clock.
+/// A worker's knowledge of sharing. All times are nanoseconds on the runtime's clock.
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     /// The stretch being measured.
@@ -122,9 +122,9 @@ impl Sharing {
         self.stretch = None;
     }
 
-    /// Returns whether the worker keeps its tasks because sharing did not pay.
-    pub(super) fn keeps(&self, now: u64) -> bool {
-        now < self.keeps_until
+    /// Returns the time until which the worker keeps its tasks because sharing did not pay.
+    pub(super) fn keeps_until(&self) -> u64 {
+        self.keeps_until
     }
 
     /// Starts to measure, with sharing unless that did not pay before: what was made ready may be

@@ -1,12 +1,13 @@
 //! What the workers of one runtime share.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::Parker;
 
+use super::clock::Clock;
 use super::hosted::slots::Hosted;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
@@ -31,8 +32,7 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) workers: Box<[CachePadded<WorkerShared>]>,
     pub(crate) idle: CachePadded<Idle>,
-    /// The time of its creation.
-    start: Instant,
+    pub(super) clock: Clock,
     pub(super) services: ServiceTable,
     /// Its workers, and the threads that look after them.
     pub(crate) threads: Mutex<Vec<Thread>>,
@@ -95,7 +95,7 @@ impl Shared {
                     inbox: CachePadded::new(Inbox::new()),
                     ticks: AtomicU64::new(0),
                     asker: AtomicUsize::new(0),
-                    keeps: AtomicBool::new(false),
+                    keeps_until: AtomicU64::new(0),
                     mark: CurrentTask::new(),
                     ended: AtomicBool::new(false),
                     unparker,
@@ -108,7 +108,7 @@ impl Shared {
             id,
             workers: workers.into(),
             idle: CachePadded::new(Idle::new(count)),
-            start: Instant::now(),
+            clock: Clock::start(),
             services: ServiceTable::default(),
             threads: Mutex::new(Vec::new()),
             elsewhere,
@@ -130,7 +130,7 @@ impl Shared {
     /// Returns the time since its creation: virtual if it is simulated.
     pub(crate) fn elapsed(&self) -> Duration {
         let simulated = if self.config.simulated { simulated::now() } else { None };
-        simulated.map_or_else(|| self.start.elapsed(), Duration::from_nanos)
+        simulated.map_or_else(|| self.clock.elapsed(), Duration::from_nanos)
     }
 
     /// Returns the watchdog, if there is one.
@@ -210,10 +210,7 @@ impl Shared {
 
     /// The same, except for tasks that a worker keeps; a hint.
     pub(super) fn has_tasks_to_share(&self) -> bool {
-        // ORDERING: Relaxed. A stale read is harmless: a worker sleeps until it is woken, or
-        // searches in vain.
-        let shares = |worker: &WorkerShared| !worker.keeps.load(Ordering::Relaxed);
-        self.workers.iter().any(|worker| worker.local.len() > 0 && shares(worker))
+        self.workers.iter().any(|worker| worker.has_tasks_to_share(&self.clock))
             || self.has_tasks_in_inboxes()
     }
 

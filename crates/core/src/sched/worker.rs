@@ -6,7 +6,6 @@ mod take;
 
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, null};
-use std::time::Instant;
 
 use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
@@ -73,7 +72,6 @@ pub(crate) struct Worker {
     taken_back: Cell<bool>,
     sharing: RefCell<Sharing>,
     /// The origin of the times in there.
-    epoch: Instant,
     /// The number of tasks with a used-up share after which the worker asks another one for a task.
     until_ask: Cell<u32>,
     random: Cell<u32>,
@@ -111,7 +109,6 @@ impl Worker {
             followers: Cell::new(0),
             taken_back: Cell::new(false),
             sharing: RefCell::default(),
-            epoch: Instant::now(),
             until_ask: Cell::new(ASK_EVERY),
             random: Cell::new(0x9E37_79B9 ^ index as u32),
             expecting: Cell::new(false),

@@ -4,6 +4,7 @@ use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking::Unparker;
 
+use super::clock::Clock;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::share_policy::SHARE_EVERY;
@@ -19,8 +20,9 @@ pub(crate) struct WorkerShared {
     pub(crate) ticks: AtomicU64,
     /// The worker that asks this one for a task, plus 1; 0 if none does.
     pub(super) asker: AtomicUsize,
-    /// Whether it keeps its tasks because sharing has not paid; a hint.
-    pub(super) keeps: AtomicBool,
+    /// The time until which it keeps its tasks because sharing has not paid, in nanoseconds since
+    /// the runtime's start; 0 if it never did. A hint.
+    pub(super) keeps_until: AtomicU64,
     /// What it runs, if a watchdog observes it.
     pub(super) mark: CurrentTask,
     /// Whether its thread has ended.
@@ -48,12 +50,19 @@ impl WorkerShared {
 
     /// Returns whether the worker has tasks that it is not going to share soon: since the caller
     /// last looked it has taken none, or fewer than it takes between two shares.
-    pub(super) fn is_long_in_sharing(&self, seen: &mut u64) -> bool {
+    pub(super) fn is_long_in_sharing(&self, seen: &mut u64, clock: &Clock) -> bool {
         let taken = self.taken_since(seen);
-        // ORDERING: Relaxed. For a decision that may be wrong.
-        let is_slow = taken < SHARE_EVERY as u64
-            && self.local.len() > 0
-            && !self.keeps.load(Ordering::Relaxed);
+        let is_slow = taken < SHARE_EVERY as u64 && self.has_tasks_to_share(clock);
         is_slow || taken == 0 && self.local.has_any()
+    }
+
+    /// Returns whether the worker has tasks besides its next one, and does not keep them.
+    ///
+    /// The time is compared here, and not when the worker decides: one that has got long tasks
+    /// since then may not decide again for many times as long as it wanted to keep them.
+    pub(super) fn has_tasks_to_share(&self, clock: &Clock) -> bool {
+        // ORDERING: Relaxed. For a decision that may be wrong.
+        let until = self.keeps_until.load(Ordering::Relaxed);
+        self.local.len() > 0 && (until == 0 || clock.now() >= until)
     }
 }

@@ -60,7 +60,9 @@ impl Hosted {
         let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
         let mut stuck = None;
         for (index, worker) in shared.workers.iter().enumerate() {
-            if worker.is_long_in_sharing(&mut seen.ticks[index]) && self.slots[index].is_running() {
+            if worker.is_long_in_sharing(&mut seen.ticks[index], &shared.clock)
+                && self.slots[index].is_running()
+            {
                 stuck = Some(index);
             }
         }

@@ -132,10 +132,12 @@ impl Worker {
 
     /// Returns whether a worker is stuck, as in [`help_stuck`](Self::help_stuck), or is not going
     /// to share soon.
-    fn sees_stuck(&self) -> bool {
+    pub(super) fn sees_stuck(&self) -> bool {
         let mut seen = self.seen.borrow_mut();
         let mut workers = self.shared.workers.iter().zip(&mut *seen).enumerate();
-        workers.any(|(index, (other, seen))| other.is_long_in_sharing(seen) && index != self.index)
+        workers.any(|(index, (other, seen))| {
+            other.is_long_in_sharing(seen, &self.shared.clock) && index != self.index
+        })
     }
 
     /// Sleeps until woken, by a task or because the runtime stops; counts as searching on return.

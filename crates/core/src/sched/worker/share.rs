@@ -131,9 +131,9 @@ impl Worker {
         }
     }
 
-    /// Returns the nanoseconds since the worker was created.
+    /// Returns the nanoseconds since the runtime's start.
     pub(super) fn now(&self) -> u64 {
-        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.shared.clock.now()
     }
 
     /// Returns whether shared behaviours end sooner. README.md, "What sharing costs".
@@ -150,7 +150,7 @@ impl Worker {
         let mut sharing = self.sharing.borrow_mut();
         let decision = sharing.decide(now, ran, helped);
         // ORDERING: Relaxed. For a decision that may be wrong.
-        self.me.keeps.store(sharing.keeps(now), Ordering::Relaxed);
+        self.me.keeps_until.store(sharing.keeps_until(), Ordering::Relaxed);
         decision
     }
 

@@ -240,3 +240,25 @@ fn what_gives_way_waits_for_64_tasks_at_the_most() {
     over.store(true, Ordering::Relaxed);
     while workers.step(0) {}
 }
+
+/// A worker that keeps its tasks since sharing has not paid may have got long ones since then, and
+/// does not decide again before it has taken many of them.
+#[test]
+fn what_a_worker_keeps_is_found_once_its_time_is_over() {
+    let workers = Workers::new(2);
+    let (busy, idle) = (&workers.0[0], &workers.0[1]);
+    workers.on(0, || (0..20).for_each(|_| when(&Cown::new(()), |()| ())));
+    let until = busy.now() + 1_000_000;
+    busy.me.keeps_until.store(until, Ordering::Relaxed);
+    idle.sees_stuck();
+    // A worker that takes nothing is helped in any case.
+    workers.step(0);
+    let is_found = idle.sees_stuck();
+    assert!(!is_found || busy.now() >= until, "it keeps them");
+    while busy.now() < until {
+        std::hint::spin_loop();
+    }
+    workers.step(0);
+    assert!(idle.sees_stuck(), "it no longer does");
+    while workers.step(0) {}
+}
