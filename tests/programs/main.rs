@@ -8,5 +8,6 @@ mod asks;
 mod delivery;
 mod faults;
 mod links;
+mod lives;
 mod mixed;
 mod runs;

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use coact_core::internals::Path;
 use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
 
@@ -96,6 +97,7 @@ impl SharedState {
     pub(crate) fn push_signal(&self, signal: Signal) -> bool {
         // Most actors receive no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
+            Path::StopBit.take();
             return self.word.push_stop();
         }
         let control = self.control();

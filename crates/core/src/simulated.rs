@@ -125,6 +125,7 @@ thread_local! {
 #[cfg(feature = "sim")]
 pub(crate) fn set(simulation: Option<&'static dyn Simulation>) {
     SIMULATION.set(simulation);
+    crate::path_coverage::set_simulated(simulation.is_some());
 }
 
 /// Asks the simulation, if there is one.

@@ -12,6 +12,7 @@ use crate::cown::set::CownSet;
 use crate::current;
 use crate::fault::Broken;
 use crate::ids::RuntimeId;
+use crate::path_coverage::Path;
 use crate::sched::{Successor, schedule, shared};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
@@ -192,6 +193,7 @@ where
 /// workers.
 #[cold]
 fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
+    Path::ServedHere.take();
     // A model has no runtime.
     let in_model = RunContext::new(home, Mode::Run);
     let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };

@@ -351,6 +351,7 @@ unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
         let Ok(second) = release_plainly(b.cast()) else {
             return release_second_with_care(b, first, home);
         };
+        Path::PairReleased.take();
         match (first, second) {
             (None, None) => None,
             (Some(only), None) | (None, Some(only)) if Multi::is_plainly_at(only, home) => {
@@ -443,6 +444,7 @@ unsafe fn hand_on(
         && unsafe { Multi::is_plainly_at(first, home) && Multi::is_plainly_at(second, home) }
         && offer_to_worker(second.cast(), home)
     {
+        Path::PairHandedOn.take();
         return Some(first.cast());
     }
     // SAFETY: the caller owns the behaviours, and holds nothing.

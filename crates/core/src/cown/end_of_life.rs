@@ -214,6 +214,7 @@ pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
         // reach the state.
         unsafe { destroy_plain::<T>(cown) }
     } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
+        Path::SoleHandleOfBusy.take();
         header.counts.remove_sole();
         // SAFETY: this was the last handle.
         unsafe { leave_to_the_last(cown, last_of::<T>()) }

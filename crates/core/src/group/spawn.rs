@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use super::current;
+use crate::path_coverage::Path;
 use crate::queue::group_header::Leader;
 use crate::queue::group_header::with;
 use crate::queue::header::CownHeader;
@@ -33,6 +34,7 @@ pub(crate) unsafe fn push<B>(
     body: B,
     run: RunRingEntry,
 ) {
+    Path::Ring.take();
     // SAFETY: this thread holds the group.
     unsafe { with(leader.cast(), |held| held.ring.push(member, body, run)) };
 }

@@ -22,6 +22,7 @@ use crate::cown::end_of_life::destroy;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle::LastHandleCheck;
 use crate::cown::last_handle::drop_last;
+use crate::path_coverage::Path;
 use crate::queue::header::CownHeader;
 use crate::queue::interruptible::{self, Gate, end_state};
 use crate::queue::member::Member;
@@ -50,6 +51,7 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
         // SAFETY: the cown is held exclusively, so it is alive.
         unsafe { self.cown.as_ref() }.counts.remove_last_and_weak();
         self.has_ended.set(true);
+        Path::EndedUnseen.take();
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::grant::grant;
 use super::slot::Slot;
+use crate::path_coverage::Path;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::member::Member;
 use crate::sched::Ready;
@@ -87,6 +88,7 @@ unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
 /// See [`link`].
 #[inline(never)]
 unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
+    Path::SingleAfterStep.take();
     // SAFETY: `previous` stays alive until this request is linked, as `link` requires.
     unsafe {
         wait_for_place(previous);
@@ -106,6 +108,7 @@ unsafe fn follow_in_overload(
     member: Member,
     previous: *mut Slot,
 ) {
+    Path::SingleInOverload.take();
     sched::give_way(std::ptr::from_ref(header).cast());
     // SAFETY: the conditions are those of `link`. The request is not linked yet, so the cown is
     // alive.

@@ -7,6 +7,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::grant::grant;
 use super::leave::leave;
 use super::slot::Slot;
+use crate::path_coverage::Path;
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::{Deferring, schedule};
 use crate::simulated;
@@ -44,6 +45,7 @@ pub(crate) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
         unsafe { give_back(slots) };
         return false;
     }
+    Path::ManyFree.take();
     true
 }
 

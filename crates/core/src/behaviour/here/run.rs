@@ -94,7 +94,7 @@ where
                 if !claim::take_one_if(slot, header, || is_plain(header, home)) {
                     return Some((set, closure, completion));
                 }
-                Path::HereOne.take();
+                (if BY_WORKER { Path::HereOneOnWorker } else { Path::HereOne }).take();
                 run_claimed::<BY_WORKER, _, _, _, _>(
                     (set, closure, completion),
                     &[member],
@@ -114,7 +114,7 @@ where
                 {
                     return Some((set, closure, completion));
                 }
-                Path::HereTwo.take();
+                (if BY_WORKER { Path::HereTwoOnWorker } else { Path::HereTwo }).take();
                 run_claimed::<BY_WORKER, _, _, _, _>(
                     (set, closure, completion),
                     &members,
@@ -187,7 +187,6 @@ where
     if !BY_WORKER {
         return on_this_stack(home, call);
     }
-    Path::HereOnWorker.take();
     let _nested = current::Nested::enter();
     call()
 }
