@@ -10,7 +10,7 @@ use coact_core::internals::Path;
 use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
 
-use self::state_word::{End, StateWord};
+use self::state_word::{Came, End, StateWord};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::{Count, Mailbox, Queue};
@@ -98,7 +98,7 @@ impl SharedState {
         // Most actors receive no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
             Path::StopBit.take();
-            return self.word.push_stop();
+            return self.word.push_stop() == Came::First;
         }
         let control = self.control();
         let mut signals = control.signals.lock();
@@ -111,7 +111,7 @@ impl SharedState {
         }
         signals.push_back(signal);
         drop(signals);
-        self.word.set_signalled()
+        self.word.set_signalled() == Came::First
     }
 
     /// Returns whether the last `Suspend` or `Resume` was a `Suspend`.
@@ -208,7 +208,7 @@ impl SharedState {
             // An actor ends once.
             let _ = self.control().end.set(reason.clone());
         }
-        if self.word.end(reason) {
+        if self.word.end(reason) == Came::Second {
             self.owned_work().end();
         }
     }
@@ -216,7 +216,7 @@ impl SharedState {
     /// Notes that the end has been announced. Returns whether signals were ever pushed: some may
     /// have arrived since.
     pub(crate) fn set_announced(&self) -> bool {
-        self.word.set_announced()
+        self.word.set_announced() == Came::Second
     }
 
     /// Returns the mailbox, if it has settings.
@@ -249,7 +249,7 @@ impl SharedState {
 
     /// Notes that something was begun; if the actor has ended, it ends at once.
     pub(crate) fn note_owned_work(&self) {
-        if self.word.begin() {
+        if self.word.begin() == Came::Second {
             self.owned_work().end();
         }
     }

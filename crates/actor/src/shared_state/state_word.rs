@@ -46,6 +46,21 @@ pub(super) enum End {
     Other,
 }
 
+/// Which of two threads that meet here was first. The second one sees what the first has done
+/// before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use = "the second one has to see to what the first has left"]
+pub(super) enum Came {
+    First,
+    Second,
+}
+
+impl Came {
+    fn second_if(is_second: bool) -> Self {
+        if is_second { Self::Second } else { Self::First }
+    }
+}
+
 impl StateWord {
     pub(super) fn new(id: ActorId) -> Self {
         Self(AtomicU64::new(id.get()))
@@ -88,9 +103,9 @@ impl StateWord {
         self.0.load(Ordering::Relaxed) & MULTI_COWN_WAITERS != 0
     }
 
-    /// Marks the end; a reason that needs a block was stored before. Returns whether others have
-    /// begun something that ends with the actor.
-    pub(super) fn end(&self, reason: &ExitReason) -> bool {
+    /// Marks the end; a reason that needs a block was stored before. The second one ends what others
+    /// have begun that ends with the actor.
+    pub(super) fn end(&self, reason: &ExitReason) -> Came {
         let reason = match reason {
             ExitReason::Normal => NORMAL,
             ExitReason::Shutdown => SHUTDOWN,
@@ -99,7 +114,7 @@ impl StateWord {
         };
         // ORDERING: AcqRel. Release pairs with the acquire in `ended` and in `begin`; acquire pairs
         // with the release there, so what was begun is visible.
-        self.0.fetch_or(ENDED | reason, Ordering::AcqRel) & BEGUN != 0
+        Came::second_if(self.0.fetch_or(ENDED | reason, Ordering::AcqRel) & BEGUN != 0)
     }
 
     /// Returns whether it has ended, and why.
@@ -124,32 +139,32 @@ impl StateWord {
         self.0.load(Ordering::Relaxed) & ENDED != 0
     }
 
-    /// Notes that something was begun that ends with the actor. Returns whether the actor has ended
-    /// without seeing it.
-    pub(super) fn begin(&self) -> bool {
+    /// Notes that something was begun that ends with the actor. The second one ends it: the actor
+    /// has ended without seeing it.
+    pub(super) fn begin(&self) -> Came {
         // ORDERING: AcqRel, see `end`.
-        self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0
+        Came::second_if(self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0)
     }
 
-    /// Notes that the end has been announced. Returns whether signals were ever pushed: some may
-    /// have arrived since.
-    pub(super) fn set_announced(&self) -> bool {
+    /// Notes that the end has been announced. The second one looks for signals: some may have
+    /// arrived since.
+    pub(super) fn set_announced(&self) -> Came {
         // ORDERING: AcqRel. Release pairs with the acquire in `set_signalled`: later answers come
         // behind the announcement. Acquire pairs with the release there: a pushed signal is seen.
-        self.0.fetch_or(ANNOUNCED, Ordering::AcqRel) & SIGNALLED != 0
+        Came::second_if(self.0.fetch_or(ANNOUNCED, Ordering::AcqRel) & SIGNALLED != 0)
     }
 
-    /// Notes that a signal was pushed. Returns whether the actor sees it; if not, its end has been
-    /// announced.
-    pub(super) fn set_signalled(&self) -> bool {
+    /// Notes that a signal was pushed. The second one answers it: the end has been announced, and
+    /// the actor does not see it.
+    pub(super) fn set_signalled(&self) -> Came {
         // ORDERING: AcqRel, see `set_announced`.
-        self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & ANNOUNCED == 0
+        Came::second_if(self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & ANNOUNCED != 0)
     }
 
-    /// Pushes a stop as the first signal. Returns whether the actor sees it.
-    pub(super) fn push_stop(&self) -> bool {
+    /// Pushes a stop as the first signal; like [`set_signalled`](Self::set_signalled).
+    pub(super) fn push_stop(&self) -> Came {
         // ORDERING: AcqRel, as in `set_signalled`; release also for `take_stop`.
-        self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & ANNOUNCED == 0
+        Came::second_if(self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & ANNOUNCED != 0)
     }
 
     /// Takes the stop that was pushed as the first signal, if it waits.
