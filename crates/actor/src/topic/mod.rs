@@ -1,27 +1,27 @@
 //! Publish and subscribe: each subscriber receives each message.
 
+mod channel;
 mod named;
 mod pattern;
 mod subscription;
 mod tree;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem::take;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use coact_core::cown::Deep;
 use coact_core::internals::catch;
-use coact_sync::shim::process::RwLock;
 
 use crate::block_on::block_on_room;
 use crate::catch_drop::Caught;
 use crate::id::ActorId;
 
+use channel::{Channel, Subscriber, to_closure};
+pub(crate) use channel::{Deliver, Delivery, next_id};
 pub(crate) use named::Named;
 pub use named::topic;
 pub use pattern::BadPattern;
@@ -71,45 +71,6 @@ pub use tree::TopicTree;
 #[doc(alias = "pg")]
 pub struct Topic<M: 'static>(Arc<Channel<M>>);
 
-struct Channel<M: 'static> {
-    /// The number of subscribers: the only value that publishing to none reads.
-    listening: AtomicUsize,
-    subscribers: RwLock<List<M>>,
-}
-
-/// The subscribers of a topic. Adding or removing one takes logarithmic time; nothing is published
-/// under the lock.
-struct List<M: 'static> {
-    /// By their numbers, which increase.
-    all: BTreeMap<u64, Arc<Subscriber<M>>>,
-    /// Created by the first publication after a change.
-    snapshot: Option<Snapshot<M>>,
-}
-
-/// The subscribers at some moment.
-type Snapshot<M> = Arc<[Arc<Subscriber<M>>]>;
-
-struct Subscriber<M: 'static> {
-    id: u64,
-    /// The paths of a [`TopicTree`] that it subscribes to.
-    pattern: Option<Pattern>,
-    /// May own another topic.
-    deliver: Caught<Deep<Deliver<M>>>,
-}
-
-/// Delivers a message; with the subscriber's number, possibly later.
-pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
-
-pub(crate) enum Delivery {
-    Taken,
-    /// The subscriber, if it is an actor, has no room for it.
-    Missed(Option<ActorId>),
-    /// The subscriber has ended; its number, if the delivery was deferred.
-    Ended(Option<u64>),
-    /// It waits for room.
-    Later(Pin<Box<dyn Future<Output = Delivery> + Send>>),
-}
-
 /// The outcome of a publication: see [`Topic::publish_reporting`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -118,13 +79,6 @@ pub struct Published {
     pub taken: usize,
     /// Those that had no room for it.
     pub missed: Vec<ActorId>,
-}
-
-impl<M: 'static> Default for Channel<M> {
-    fn default() -> Self {
-        let list = List { all: BTreeMap::new(), snapshot: None };
-        Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(list) }
-    }
 }
 
 impl<M: Clone + Send + 'static> Topic<M> {
@@ -335,50 +289,6 @@ impl Published {
             Delivery::Missed(by) => self.missed.extend(by),
             Delivery::Ended(_) | Delivery::Later(_) => {}
         }
-    }
-}
-
-/// Returns the number of a new subscriber.
-pub(crate) fn next_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    // ORDERING: Relaxed. The numbers are distinct, and increase for each thread.
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {
-    Box::new(move |message, _| {
-        call(message);
-        Delivery::Taken
-    })
-}
-
-impl<M: 'static> Channel<M> {
-    fn snapshot(&self) -> Snapshot<M> {
-        if let Some(snapshot) = &self.subscribers.read().snapshot {
-            return Arc::clone(snapshot);
-        }
-        let mut list = self.subscribers.write();
-        let List { all, snapshot } = &mut *list;
-        Arc::clone(snapshot.get_or_insert_with(|| all.values().cloned().collect()))
-    }
-
-    /// The change must return what it removes, so that it is dropped without the lock: its
-    /// destructor may be user code.
-    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Arc<Subscriber<M>>>) -> T) {
-        let before = {
-            let mut list = self.subscribers.write();
-            let removed = change(&mut list.all);
-            // ORDERING: Relaxed. The list itself is read under the lock.
-            self.listening.store(list.all.len(), Ordering::Relaxed);
-            (removed, list.snapshot.take())
-        };
-        drop(before);
-    }
-}
-
-impl<M: Send + 'static> Unsubscribe for Channel<M> {
-    fn unsubscribe(&self, id: u64) {
-        self.change(|all| all.remove(&id));
     }
 }
 

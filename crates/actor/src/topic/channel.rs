@@ -1,0 +1,108 @@
+//! The subscribers of a topic, and how a message reaches one of them.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use coact_core::cown::Deep;
+use coact_sync::shim::process::RwLock;
+
+use super::pattern::Pattern;
+use super::subscription::Unsubscribe;
+use crate::catch_drop::Caught;
+use crate::id::ActorId;
+
+pub(super) struct Channel<M: 'static> {
+    /// The number of subscribers: the only value that publishing to none reads.
+    pub(super) listening: AtomicUsize,
+    pub(super) subscribers: RwLock<List<M>>,
+}
+
+/// The subscribers of a topic. Adding or removing one takes logarithmic time; nothing is published
+/// under the lock.
+pub(super) struct List<M: 'static> {
+    /// By their numbers, which increase.
+    pub(super) all: BTreeMap<u64, Arc<Subscriber<M>>>,
+    /// Created by the first publication after a change.
+    pub(super) snapshot: Option<Snapshot<M>>,
+}
+
+/// The subscribers at some moment.
+pub(super) type Snapshot<M> = Arc<[Arc<Subscriber<M>>]>;
+
+pub(super) struct Subscriber<M: 'static> {
+    pub(super) id: u64,
+    /// The paths of a [`TopicTree`](super::TopicTree) that it subscribes to.
+    pub(super) pattern: Option<Pattern>,
+    /// May own another topic.
+    pub(super) deliver: Caught<Deep<Deliver<M>>>,
+}
+
+/// Delivers a message; with the subscriber's number, possibly later.
+pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
+
+pub(crate) enum Delivery {
+    Taken,
+    /// The subscriber, if it is an actor, has no room for it.
+    Missed(Option<ActorId>),
+    /// The subscriber has ended; its number, if the delivery was deferred.
+    Ended(Option<u64>),
+    /// It waits for room.
+    Later(Pin<Box<dyn Future<Output = Delivery> + Send>>),
+}
+
+impl<M: 'static> Default for Channel<M> {
+    fn default() -> Self {
+        let list = List { all: BTreeMap::new(), snapshot: None };
+        Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(list) }
+    }
+}
+
+impl<M: 'static> Channel<M> {
+    pub(super) fn snapshot(&self) -> Snapshot<M> {
+        if let Some(snapshot) = &self.subscribers.read().snapshot {
+            return Arc::clone(snapshot);
+        }
+        let mut list = self.subscribers.write();
+        let List { all, snapshot } = &mut *list;
+        Arc::clone(snapshot.get_or_insert_with(|| all.values().cloned().collect()))
+    }
+
+    /// The change must return what it removes, so that it is dropped without the lock: its
+    /// destructor may be user code.
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut BTreeMap<u64, Arc<Subscriber<M>>>) -> T,
+    ) {
+        let before = {
+            let mut list = self.subscribers.write();
+            let removed = change(&mut list.all);
+            // ORDERING: Relaxed. The list itself is read under the lock.
+            self.listening.store(list.all.len(), Ordering::Relaxed);
+            (removed, list.snapshot.take())
+        };
+        drop(before);
+    }
+}
+
+impl<M: Send + 'static> Unsubscribe for Channel<M> {
+    fn unsubscribe(&self, id: u64) {
+        self.change(|all| all.remove(&id));
+    }
+}
+
+/// Returns the number of a new subscriber.
+pub(crate) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    // ORDERING: Relaxed. The numbers are distinct, and increase for each thread.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+pub(super) fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {
+    Box::new(move |message, _| {
+        call(message);
+        Delivery::Taken
+    })
+}
