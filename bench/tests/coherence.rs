@@ -13,9 +13,13 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_coact-bench");
 
 /// Runs a tiny case on a machine with this number of cores; `None` where programs may not be traced.
 fn run(workload: &str, cores: usize, is_checked: bool) -> Option<Run> {
+    run_way(workload, "coact", cores, is_checked)
+}
+
+fn run_way(workload: &str, way: &str, cores: usize, is_checked: bool) -> Option<Run> {
     let workload = table::named(workload).expect("there is such a workload");
     let sizes = workload.sizes(&Setup { scale: 0.00001, workers: cores }).words();
-    let mut words = vec!["run", workload.name, "coact"];
+    let mut words = vec!["run", workload.name, way];
     words.extend(sizes.iter().map(String::as_str));
     traced::stay_on_a_core(0).expect("there is a core");
     let machine = match Machine::start(Path::new(PROGRAM), &words, cores, 50 * NANOSECOND) {
@@ -50,6 +54,13 @@ fn one_core_has_every_line_and_each_run_is_the_same() {
         assert_eq!(answer(&one).elapsed_ns, answer(&other).elapsed_ns);
         assert_eq!(one.tally.instructions, other.tally.instructions);
     }
+}
+
+/// Each case that the command counts can be run on the machine.
+#[test]
+fn tasks_of_another_executor_run_to_their_end() {
+    let Some(run) = run_way("tokio-front", "coact-ask", 2, false) else { return };
+    assert!(answer(&run).operations > 0);
 }
 
 /// Every instruction that is done here is also done by the processor, with the same outcome.

@@ -31,7 +31,7 @@ pub fn asked(given: &Given) -> anyhow::Result<Measured> {
 /// A worker does it, on the thread of the task that asks, or on another of tokio's.
 pub fn hosted(given: &Given) -> anyhow::Result<Measured> {
     let size = Size::of(given)?;
-    let tokio = tokio(given.workers()?).expect("tokio starts its threads");
+    let tokio = tokio(given.workers()?, size).expect("tokio starts its threads");
     let spawner = tokio.handle().clone();
     let builder = Runtime::builder().workers(given.workers()?).name("bench");
     let builder = builder.on_executor(move |worker| drop(spawner.spawn(worker)));
@@ -54,7 +54,7 @@ fn run<F>(
 where
     F: Future<Output = i64> + Send + 'static,
 {
-    let tokio = tokio(given.workers()?).expect("tokio starts its threads");
+    let tokio = tokio(given.workers()?, size).expect("tokio starts its threads");
     run_on(&runtime::coact(given)?, &tokio, size, request)
 }
 

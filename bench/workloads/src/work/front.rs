@@ -24,12 +24,18 @@ pub fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
     to.balance()
 }
 
-/// A tokio runtime with this many threads.
+/// A tokio runtime with this many threads. It knows sockets only if the requests come by them: one that does waits by
+/// `epoll`, which the modelled machine has not.
 ///
 /// # Errors
 /// It could not be started.
-pub fn tokio(threads: usize) -> io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_io().build()
+pub fn tokio(threads: usize, size: Size) -> io::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(threads);
+    if size.http {
+        builder.enable_io();
+    }
+    builder.build()
 }
 
 /// Has all requests handled by tasks of a tokio runtime with this many threads; the result is yet to come.
@@ -41,7 +47,7 @@ where
     H: Fn(Transfer) -> F + Clone + Send + 'static,
     F: Future<Output = i64> + Send + 'static,
 {
-    drive_on(&tokio(threads)?, size, handle)
+    drive_on(&tokio(threads, size)?, size, handle)
 }
 
 /// The same on a runtime that is there.
