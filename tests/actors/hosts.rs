@@ -267,7 +267,7 @@ struct Purse(i64);
 
 impl Actor for Purse {}
 
-/// Behaviours over actors of different hosts stand in one order with the messages to each.
+/// Behaviours over actors of different hosts share one total order with the messages to each.
 #[test]
 fn behaviours_join_actors_of_different_hosts() {
     everywhere(|place| {

@@ -1,4 +1,4 @@
-//! Messages and behaviours stand in one order.
+//! Messages and behaviours share one total order.
 
 use coact::Context;
 use coact::prelude::*;

@@ -10,8 +10,8 @@
 //! assert_eq!(both.wait(), Ok((70, 30)));
 //! ```
 //!
-//! **Actors** are cowns with an address, messages and a life of their own; messages to them and
-//! behaviours over several of them stand in one order:
+//! **Actors** are cowns with an address, messages and a lifecycle. Messages to them and behaviours over
+//! several of them share one total order:
 //!
 //! ```
 //! use coact::prelude::*;
@@ -48,7 +48,7 @@
 //! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
 //! | let cowns talk to each other at the least cost | [`Group`]: one queue for all of them |
 //! | have a result | [`ask`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
-//! | run right here if nobody is in the way | [`when_here`]; with a result: [`ask_here`] |
+//! | run on the spot if the cowns are free | [`when_here`]; with a result: [`ask_here`] |
 //! | be told if it cannot run to its end | [`when_or_else`] |
 //! | spawn several behaviours as one step | [`batch`] |
 //! | borrow from the stack | [`scope`] |
@@ -60,8 +60,8 @@
 //! | keep state on one thread, that of a user interface or a test | [`Pump`] |
 //! | let behaviours block | [`Builder::on_blocking_threads`] |
 //! | share the threads of tokio, or of another executor | [`Builder::on_executor`] |
-//! | have state with an address, messages and a life | [`Actor`], [`Handler`], [`handlers`], [`spawn`], [`actor`] |
-//! | send, ask, and be answered | [`Addr::send`], [`Addr::ask`], [`Context::ask`], [`Reply`], [`Recipient`] |
+//! | have state with an address, messages and a lifecycle | [`Actor`], [`Handler`], [`handlers`], [`spawn`], [`actor`] |
+//! | send, ask and reply | [`Addr::send`], [`Addr::ask`], [`Context::ask`], [`Reply`], [`Recipient`] |
 //! | await in a handler | [`Context::detach`], [`Context::hold`]; circles of asks: [`AskCycle`] |
 //! | restart what fails | [`Supervisor`], [`Tree`]; links and monitors: [`Context::link`], [`Context::monitor`] |
 //! | bound a mailbox, or give it lanes | [`Mailbox`] |
