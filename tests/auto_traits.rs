@@ -244,6 +244,7 @@ fn errors_are_errors() {
     is_error::<coact::registry::BadUid>();
     is_error::<RouteError<fn()>>();
     is_error::<NoAnswer>();
+    is_error::<coact::actor::AskCycle>();
     is_error::<coact::pubsub::BadPattern>();
     is_error::<Refusal>();
     is_error::<WhenError<fn()>>();

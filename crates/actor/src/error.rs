@@ -77,7 +77,14 @@ impl<M> fmt::Debug for SendError<M> {
     }
 }
 
-impl<M> std::error::Error for SendError<M> {}
+impl<M> std::error::Error for SendError<M> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SendError::Cycle(_, circle) => Some(&**circle),
+            _ => None,
+        }
+    }
+}
 
 /// Why an ask has no answer.
 ///
@@ -144,4 +151,12 @@ impl fmt::Display for AskError {
     }
 }
 
-impl std::error::Error for AskError {}
+impl std::error::Error for AskError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            AskError::Stopped(reason) => Some(reason),
+            AskError::Cycle(circle) => Some(&**circle),
+            _ => None,
+        }
+    }
+}

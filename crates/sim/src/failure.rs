@@ -147,4 +147,9 @@ impl fmt::Debug for Failure {
     }
 }
 
-impl Error for Failure {}
+/// The source is how the run diverged, if it did.
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.divergence().map(|divergence| divergence as _)
+    }
+}

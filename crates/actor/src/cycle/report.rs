@@ -40,3 +40,5 @@ impl fmt::Display for AskCycle {
         Ok(())
     }
 }
+
+impl std::error::Error for AskCycle {}

@@ -64,4 +64,11 @@ impl fmt::Display for RegisterError {
     }
 }
 
-impl std::error::Error for RegisterError {}
+impl std::error::Error for RegisterError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RegisterError::Taken(taken) => Some(taken),
+            RegisterError::Stopped => None,
+        }
+    }
+}

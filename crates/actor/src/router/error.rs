@@ -69,7 +69,14 @@ impl<M> fmt::Debug for RouteError<M> {
     }
 }
 
-impl<M> std::error::Error for RouteError<M> {}
+impl<M> std::error::Error for RouteError<M> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RouteError::Cycle(_, circle) => Some(&**circle),
+            _ => None,
+        }
+    }
+}
 
 /// None of the asked actors has answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,4 +96,9 @@ impl fmt::Display for NoAnswer {
     }
 }
 
-impl std::error::Error for NoAnswer {}
+/// The source is the first reason.
+impl std::error::Error for NoAnswer {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.reasons.first().map(|(_, why)| why as _)
+    }
+}

@@ -31,7 +31,15 @@ impl fmt::Display for StartError {
     }
 }
 
-impl std::error::Error for StartError {}
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::Failed(reason) => Some(reason),
+            StartError::NameTaken(taken) => Some(taken),
+            StartError::Ended => None,
+        }
+    }
+}
 
 /// A child could not be restarted, terminated or deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +66,14 @@ impl fmt::Display for ChildError {
     }
 }
 
-impl std::error::Error for ChildError {}
+impl std::error::Error for ChildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ChildError::Failed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
 
 impl From<Refused> for ChildError {
     fn from(why: Refused) -> Self {

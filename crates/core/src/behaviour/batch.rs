@@ -282,9 +282,17 @@ impl fmt::Display for BatchRefusal {
     }
 }
 
-impl<F> std::error::Error for BatchError<F> {}
+impl<F> std::error::Error for BatchError<F> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.refusal)
+    }
+}
 
-impl std::error::Error for BatchRefusal {}
+impl std::error::Error for BatchRefusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.refusal)
+    }
+}
 
 impl Drop for Batch {
     fn drop(&mut self) {

@@ -86,7 +86,15 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Refusal::Overlap(overlap) => Some(overlap),
+            Refusal::PinnedApart(apart) => Some(apart),
+            _ => None,
+        }
+    }
+}
 
 /// A behaviour that was not spawned, with its closure.
 pub struct WhenError<F> {
@@ -108,7 +116,11 @@ impl<F> fmt::Display for WhenError<F> {
     }
 }
 
-impl<F> std::error::Error for WhenError<F> {}
+impl<F> std::error::Error for WhenError<F> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.refusal)
+    }
+}
 
 /// Drops the closure, so that all closures share one error type.
 impl<F> From<WhenError<F>> for Refusal {

@@ -61,6 +61,7 @@ impl<P: fmt::Display> fmt::Display for MemberError<P> {
     }
 }
 
+/// Has no source: a `Poisoned` borrows the cown, and sources borrow nothing.
 impl<P: std::error::Error> std::error::Error for MemberError<P> {}
 
 /// Exclusive access to the states of a slice of cowns, some of which may be poisoned or closed; see

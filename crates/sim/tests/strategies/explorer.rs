@@ -1,5 +1,7 @@
 //! Explorations end when they should, and their reports lead back to the failure.
 
+use std::error::Error;
+
 use coact_sim::{Bounds, Config, Divergence, Explorer, Failure, Method, Seed, Strategy};
 
 use crate::toy::{Program, place, tasks};
@@ -103,6 +105,8 @@ fn a_replay_that_fails_after_diverging_says_both() {
     let failure = failure.unwrap_err();
     assert_eq!(failure.cause(), "changed");
     assert!(failure.to_string().contains("note      the run diverged at choice 0"), "{failure}");
+    let source = failure.source().expect("the divergence");
+    assert_eq!(source.downcast_ref(), failure.divergence());
 }
 
 #[test]
