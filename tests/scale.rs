@@ -158,7 +158,7 @@ fn routees_come_and_go() {
                     assert!(router.remove(ear.id()));
                     router.send(Said).unwrap();
                 }
-                assert_eq!(router.routees(), [ears[0].recipient()]);
+                assert_eq!(router.routees(), [ears[0].to_recipient()]);
                 ears.iter().map(|ear| ask(ear, |ear| ear.0)).collect::<Vec<_>>()
             });
             let heard: u64 = heard.into_iter().map(|heard| heard.wait().unwrap()).sum();

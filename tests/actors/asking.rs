@@ -485,7 +485,7 @@ fn what_is_forwarded_is_answered_to_the_first_asker() {
     }
     check_with_faults(|_| {
         let (diary, _) = Diary::spawn();
-        let desk = spawn(Desk(diary.recipient()));
+        let desk = spawn(Desk(diary.to_recipient()));
         assert_eq!(desk.ask(Note("one")).wait(), Ok(2));
         desk.send(Note("nobody waits")).unwrap();
         diary.forward(Bomb, diary_reply()).unwrap();

@@ -73,7 +73,7 @@ fn a_factory_whose_destructor_panics() {
                 Diary::new().0
             })
             .spawn();
-        let other = made.any();
+        let other = made.to_any();
         linked
             .ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.link(&other)))
             .wait()

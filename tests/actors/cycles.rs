@@ -98,7 +98,7 @@ fn an_actor_that_asks_itself() {
         let links = chain(1);
         links[0].send(SetNext(Some(links[0].clone()))).unwrap();
         let cycle = cycle_of(links[0].ask(Sum(1)).wait());
-        let name = format!("{:?}", links[0].any());
+        let name = format!("{:?}", links[0].to_any());
         assert_eq!(cycle.to_string(), format!("{name} waits for {name}"));
         untie(links);
     });
@@ -110,7 +110,7 @@ fn m8_actors_that_ask_in_a_ring() {
         let links = chain(3);
         links[2].send(SetNext(Some(links[0].clone()))).unwrap();
         let cycle = cycle_of(links[0].ask(Sum(3)).wait());
-        let names: Vec<_> = links.iter().map(|link| format!("{:?}", link.any())).collect();
+        let names: Vec<_> = links.iter().map(|link| format!("{:?}", link.to_any())).collect();
         let [a, b, c] = &names[..] else { unreachable!() };
         let told = format!("{c} waits for {a}, {a} waits for {b}, {b} waits for {c}");
         assert_eq!(cycle.to_string(), told);
@@ -147,7 +147,7 @@ fn a_cycle_through_a_behaviour() {
         let passed = ask((&links[0], &links[1]), |(a, b)| a.number + b.number);
         held.resolve(());
         let cycle = cycle_of(asked.wait());
-        let (a, b) = (links[0].any(), links[1].any());
+        let (a, b) = (links[0].to_any(), links[1].to_any());
         let told =
             format!("{a:?} waits for {b:?} (which waits behind a behaviour that needs {a:?})");
         assert_eq!(cycle.to_string(), told);
@@ -385,7 +385,7 @@ fn an_actor_that_asks_itself_by_way_of_its_mailbox() {
                     match by.0 {
                         0 => this.ask_in(0, Sum(0)).await?,
                         1 => this.ask_async(Sum(0)).await?,
-                        _ => this.recipient().ask(Sum(0)).await?,
+                        _ => this.to_recipient().ask(Sum(0)).await?,
                     }
                 })
             });
@@ -533,7 +533,7 @@ fn is_found(
         let work = move || stand(&this, &other);
         let cycle = cycle_of(a.ask(First(work)).timeout(PATIENCE).wait());
         let [ask] = &cycle.asks[..] else { panic!("{cycle:?}") };
-        assert_eq!((&ask.by, &ask.of), (&a.any(), &b.any()));
+        assert_eq!((&ask.by, &ask.of), (&a.to_any(), &b.to_any()));
         // They go on.
         assert_eq!(a.ask(Sum(1)).timeout(PATIENCE).wait(), Ok(Ok(8)));
         untie(vec![a]);

@@ -486,8 +486,8 @@ fn m11_children_end_before_their_supervisors() {
     assert_eq!(ends, [end("last"), end("inner"), end("first")]);
     let (tree, below, workers) = names;
     assert!(workers.iter().all(Addr::has_ended));
-    assert_eq!(tree.any().exit_reason(), Some(ExitReason::Shutdown));
-    assert!(below.any().exit_reason().is_some());
+    assert_eq!(tree.to_any().exit_reason(), Some(ExitReason::Shutdown));
+    assert!(below.to_any().exit_reason().is_some());
 }
 
 #[test]

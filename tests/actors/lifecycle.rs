@@ -197,9 +197,9 @@ fn addresses_of_all_kinds_are_keys() {
         let [(a, _), (b, _)] = [Diary::spawn(), Diary::spawn()];
         let strong = HashSet::from([a.clone(), a.clone(), b.clone()]);
         let weak = HashSet::from([a.downgrade(), a.downgrade(), b.downgrade()]);
-        let any = HashSet::from([a.any(), a.any(), b.any()]);
+        let any = HashSet::from([a.to_any(), a.to_any(), b.to_any()]);
         let notes: HashSet<Recipient<Note>> =
-            HashSet::from([a.recipient(), a.recipient(), b.recipient()]);
+            HashSet::from([a.to_recipient(), a.to_recipient(), b.to_recipient()]);
         assert_eq!([strong.len(), weak.len(), any.len(), notes.len()], [2; 4]);
     });
 }
@@ -228,7 +228,7 @@ fn a_weak_recipient_of_a_router_is_there_as_long_as_a_full_one() {
         let (diary, log) = Diary::spawn();
         let router = Router::new(Routing::RoundRobin);
         router.add(&diary);
-        let full: Recipient<Note> = router.recipient();
+        let full: Recipient<Note> = router.to_recipient();
         let weak = full.downgrade();
         assert_eq!(weak, weak.clone());
         weak.send(Note("one")).unwrap();
@@ -246,7 +246,7 @@ fn an_address_of_any_type_tells_of_the_end() {
     check(|| {
         let (diary, _) = Diary::spawn();
         let any = [AnyAddr::from(&diary), diary.downgrade().into(), diary.clone().into()];
-        assert!(any.iter().all(|one| *one == diary.any() && !one.has_ended()));
+        assert!(any.iter().all(|one| *one == diary.to_any() && !one.has_ended()));
         drop(diary);
         finally(move || assert!(any.iter().all(AnyAddr::has_ended)));
     });

@@ -123,7 +123,7 @@ fn a_link_can_be_undone() {
     check(|| {
         let [(a, _), (b, _)] = [Diary::spawn(), Diary::spawn()];
         link(&a, &b);
-        let peer = b.any();
+        let peer = b.to_any();
         a.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| context.unlink(&peer)))
             .wait()
             .unwrap();
@@ -138,7 +138,7 @@ fn links_and_monitors_take_addresses_of_all_kinds() {
     check(|| {
         let [(a, _), (b, log)] = [Diary::spawn(), Diary::spawn()];
         let supervisor = Supervisor::one_for_one().spawn();
-        let (weak, any, above) = (a.downgrade(), a.any(), supervisor.clone());
+        let (weak, any, above) = (a.downgrade(), a.to_any(), supervisor.clone());
         trap(&b);
         b.ask(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
             context.link(&weak);

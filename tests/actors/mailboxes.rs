@@ -127,7 +127,7 @@ fn behaviours_and_signals_do_not_count() {
 fn recipients_and_timers_count() {
     check(|| {
         let (diary, _) = suspended(Mailbox::bounded(1).fail());
-        let recipient: Recipient<Note> = diary.recipient();
+        let recipient: Recipient<Note> = diary.to_recipient();
         recipient.send(Note("one")).unwrap();
         assert!(recipient.send(Note("two")).is_err());
         assert_eq!(recipient.ask(Note("three")).wait(), Err(AskError::Full));

@@ -288,7 +288,7 @@ fn a_periodic_message_ends_with_its_actor() {
 fn a_recipient_is_any_actor_that_takes_the_message() {
     check(|| {
         let (diary, _) = Diary::spawn();
-        let recipient: Recipient<Note> = diary.recipient();
+        let recipient: Recipient<Note> = diary.to_recipient();
         assert_eq!(recipient.ask(Note("one")).wait(), Ok(2));
         recipient.send(Note("two")).unwrap();
         assert_eq!(recipient.ask(Note("three")).wait(), Ok(4));

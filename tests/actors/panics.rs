@@ -308,7 +308,7 @@ fn a_call_that_panics_points_at_its_caller() {
             let full = actor(Diary::new().0).mailbox(Mailbox::bounded(1).wait()).spawn();
             full.suspend().unwrap();
             full.send(Bomb).unwrap();
-            drop(full.recipient::<Bomb>().send_blocking(Bomb));
+            drop(full.to_recipient::<Bomb>().send_blocking(Bomb));
         }),
     ];
     for (at, place) in places.iter().enumerate() {

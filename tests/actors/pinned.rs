@@ -103,7 +103,7 @@ fn it_has_the_traits_of_all_actors() {
     let far = window.clone();
     let other = thread::spawn(move || {
         far.send(Draw(1)).unwrap();
-        let recipient = far.recipient::<Draw>();
+        let recipient = far.to_recipient::<Draw>();
         recipient.send(Draw(1)).unwrap();
         let answer = far.ask(Draw(1)).wait();
         far.stop().unwrap();
@@ -215,7 +215,7 @@ fn it_links_with_actors_elsewhere() {
             context.link(&with);
         }
     }
-    pump.run_future(window.ask(Join(diary.any()))).unwrap();
+    pump.run_future(window.ask(Join(diary.to_any()))).unwrap();
     diary.kill().unwrap();
     let linked = ExitReason::Linked(diary.id(), ExitReason::Killed.into());
     assert_eq!(pump.run_future(window.ended()), Ok(linked));

@@ -64,7 +64,7 @@ fn types_have_their_lanes() {
     check(|| {
         let (reader, log) = suspended(Mailbox::lanes(2).assign::<Alarm>(0));
         reader.send(Item(1)).unwrap();
-        let alarm: Recipient<Alarm> = reader.recipient();
+        let alarm: Recipient<Alarm> = reader.to_recipient();
         alarm.send(Alarm(2)).unwrap();
         // The sender knows better; and there is no lane 7.
         reader.send_in(7, Alarm(3)).unwrap();

@@ -41,7 +41,7 @@ fn an_actor_is_found_by_each_of_its_names() {
         let all = registry().names();
         let all: Vec<_> = all.iter().map(|(name, any)| (&**name, any.id())).collect();
         assert_eq!(all, [("one", diary.id()), ("three", diary.id()), ("two", diary.id())]);
-        assert_eq!(registry().holder("two"), Some(diary.any()));
+        assert_eq!(registry().holder("two"), Some(diary.to_any()));
         assert_eq!(lookup::<Diary>("four"), Err(LookupError::Unknown));
     });
 }

@@ -60,7 +60,7 @@ fn full() -> (Addr<Sink>, Log<u32>) {
 fn recipients_wait_as_addresses_do() {
     check(|| {
         let (full, log) = full();
-        let recipient = full.recipient::<Item>();
+        let recipient = full.to_recipient::<Item>();
         let to = recipient.clone();
         let sent = coact::runtime::spawn_future(async move {
             for n in 1..=20 {
@@ -79,7 +79,7 @@ fn recipients_wait_as_addresses_do() {
 fn whoever_waits_at_a_recipient_has_the_message_back_at_its_end() {
     check(|| {
         let (full, _) = full();
-        let to = full.recipient::<Item>();
+        let to = full.to_recipient::<Item>();
         let asked = coact::runtime::spawn_future(to.ask_async(Item(1)));
         let sent = coact::runtime::spawn_future(to.send_async(Item(2)));
         full.stop().unwrap();
@@ -98,7 +98,7 @@ fn plain_threads_wait_at_recipients_routers_and_pools() {
     let pool = Pool::builder(make).size(2).each(|sink| bounded(sink, 1)).spawn();
     let router = Router::new(Routing::RoundRobin);
     pool.members().into_iter().for_each(|member| assert!(router.add(member)));
-    let recipient: Recipient<Item> = router.recipient();
+    let recipient: Recipient<Item> = router.to_recipient();
     for n in 0..50 {
         pool.send_blocking(Item(n)).unwrap();
         router.send_blocking(Item(n)).unwrap();
@@ -110,7 +110,7 @@ fn plain_threads_wait_at_recipients_routers_and_pools() {
     assert_eq!(all, (0..150).map(|n| n / 3).collect::<Vec<_>>());
     let (full, _) = full();
     let message = panic_of(|| {
-        let to = full.recipient::<Item>();
+        let to = full.to_recipient::<Item>();
         let inside = ask((), move |()| panic_of(|| to.send_blocking(Item(1))));
         panic!("{}", inside.wait().unwrap());
     });
@@ -125,7 +125,7 @@ fn a_router_waits_for_the_first_that_has_room() {
         router.add(a.clone());
         router.add(b.clone());
         let waiting = coact::runtime::spawn_future(router.ask_async(Item(1)));
-        let behind = coact::runtime::spawn_future(router.recipient().send_async(Item(2)));
+        let behind = coact::runtime::spawn_future(router.to_recipient().send_async(Item(2)));
         b.resume().unwrap();
         assert_eq!(waiting.wait(), Ok(Ok(b.id())));
         assert_eq!(behind.wait(), Ok(Ok(())));
@@ -205,7 +205,7 @@ fn who_may_not_wait_is_refused() {
         router.add(refuses.clone());
         let sent = coact::runtime::spawn_future(router.send_async(Item(1)));
         assert_eq!(sent.wait(), Ok(Err(RouteError::Full(Item(1)))));
-        let asked = coact::runtime::spawn_future(refuses.recipient::<Item>().ask_async(Item(2)));
+        let asked = coact::runtime::spawn_future(refuses.to_recipient::<Item>().ask_async(Item(2)));
         assert_eq!(asked.wait(), Ok(Err(AskError::Full)));
         refuses.resume().unwrap();
     });
@@ -544,7 +544,7 @@ fn who_has_given_up_waiting_at_a_router_is_forgotten() {
     full.suspend().unwrap();
     full.send(Item(0)).unwrap();
     let router = Router::new(Routing::RoundRobin);
-    router.add(full.recipient());
+    router.add(full.to_recipient());
     let tasks = Arc::default();
     for _ in 0..1_000 {
         let waker = Task::new(&tasks).into();

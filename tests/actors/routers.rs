@@ -312,7 +312,7 @@ fn an_ask_through_two_empty_routers_fails() {
         outer.add(Router::<Item>::new(Routing::RoundRobin));
         let nobody = AskError::Stopped(ExitReason::NoActor);
         assert_eq!(outer.ask(Item(1)).wait(), Err(nobody));
-        let recipient = outer.recipient();
+        let recipient = outer.to_recipient();
         assert_eq!(recipient.ask(Item(1)).wait(), Err(AskError::Stopped(ExitReason::NoActor)));
         assert_eq!(recipient.send(Item(2)), Err(SendError::Stopped(Item(2))));
     });
@@ -379,7 +379,7 @@ fn a_broadcast_over_routers_reaches_one_of_each() {
             router
         });
         let outer: Router<Item> = Router::new(Routing::RoundRobin);
-        inner.iter().for_each(|router| assert!(outer.add(router.recipient())));
+        inner.iter().for_each(|router| assert!(outer.add(router.to_recipient())));
         assert!(outer.add(clerks[4].clone()));
         assert_eq!(outer.broadcast(Item(1)), Ok(3));
         assert_eq!(outer.broadcast(Item(2)), Ok(3));

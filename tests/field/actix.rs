@@ -219,9 +219,9 @@ fn an_actor_ends_with_its_last_address() {
 fn a_recipient_reaches_its_actor() {
     check(|| {
         let [(doer, log), (other, _)] = [(); 2].map(|()| Doer::spawn());
-        let [one, two] = [doer.recipient::<Say>(), doer.recipient::<Say>()];
+        let [one, two] = [doer.to_recipient::<Say>(), doer.to_recipient::<Say>()];
         assert_eq!((one.id(), doer.id()), (two.id(), two.id()));
-        assert_ne!(other.recipient::<Say>().id(), one.id());
+        assert_ne!(other.to_recipient::<Say>().id(), one.id());
         assert_eq!(one.ask(Say("a")).wait(), Ok(2));
         two.send(Say("b")).unwrap();
         // A recipient keeps its actor alive.

@@ -211,8 +211,8 @@ fn a_broker_tells_those_whose_pattern_matches() {
     check(|| {
         let tree = TopicTree::new();
         let [(all, log_all), (news, log_news)] = [(); 2].map(|()| Doer::spawn());
-        let _all = tree.subscribe("**", all.recipient::<Heard>()).unwrap();
-        let _news = tree.subscribe("news/*", news.recipient::<Heard>()).unwrap();
+        let _all = tree.subscribe("**", all.to_recipient::<Heard>()).unwrap();
+        let _news = tree.subscribe("news/*", news.to_recipient::<Heard>()).unwrap();
         assert_eq!(tree.publish("news/today", Heard("rain")), 2);
         assert_eq!(tree.publish("sports", Heard("goal")), 1);
         // A kill would overtake the news.

@@ -72,7 +72,7 @@ fn a_drain_lets_work_end() {
 fn what_a_dead_actor_is_sent_comes_back() {
     check(|| {
         let (doer, _) = Doer::spawn();
-        let (weak, recipient) = (doer.downgrade(), doer.recipient::<Say>());
+        let (weak, recipient) = (doer.downgrade(), doer.to_recipient::<Say>());
         doer.stop().unwrap();
         doer.ended().wait().unwrap();
         for refused in [doer.send(Say("a")), weak.send(Say("a")), recipient.send(Say("a"))] {
@@ -204,7 +204,7 @@ fn members_of_a_router_leave_with_their_end() {
     check(|| {
         let router = Router::new(Routing::RoundRobin);
         let all: Vec<_> = (0..3).map(|_| Doer::spawn()).collect();
-        all.iter().for_each(|(doer, _)| _ = router.add(doer.recipient::<Say>()));
+        all.iter().for_each(|(doer, _)| _ = router.add(doer.to_recipient::<Say>()));
         all[1].0.kill().unwrap();
         all[1].0.ended().wait().unwrap();
         assert_eq!(router.broadcast(Say("hello")).unwrap(), 2);
@@ -225,7 +225,7 @@ fn a_port_forgets_listeners_that_have_gone() {
         let topic = Topic::new();
         let [(a, log), (b, _)] = [(); 2].map(|()| Doer::spawn());
         let (_a, _b) =
-            (topic.subscribe(a.recipient::<Tick>()), topic.subscribe(b.recipient::<Tick>()));
+            (topic.subscribe(a.to_recipient::<Tick>()), topic.subscribe(b.to_recipient::<Tick>()));
         assert_eq!(topic.publish(Tick), 2);
         b.kill().unwrap();
         b.ended().wait().unwrap();

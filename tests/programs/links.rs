@@ -33,14 +33,14 @@ fn link_and_kill(ends: &Log<ExitReason>, round: usize) {
         let ends = ends.clone();
         peer.on_down(move |down| ends.push(down.reason));
     }
-    a.send(Link(b.any())).unwrap();
-    b.send(Link(a.any())).unwrap();
+    a.send(Link(b.to_any())).unwrap();
+    b.send(Link(a.to_any())).unwrap();
     match round % 3 {
         0 => a.kill().unwrap(),
         1 => {
             // After both have linked.
-            drop(b.ask(Link(a.any())));
-            drop(a.ask(Link(b.any())).then((), move |(), _| {
+            drop(b.ask(Link(a.to_any())));
+            drop(a.ask(Link(b.to_any())).then((), move |(), _| {
                 let _ = b.kill();
             }));
         }
@@ -77,7 +77,7 @@ fn two_that_link_each_other_under_every_scheduler() {
     for method in [Method::Random, Method::Pct { depth: 3 }] {
         Sim::new().workers(3).config(Config::new().method(method).runs(500)).check(|| {
             let (a, b) = (spawn(Peer), spawn(Peer));
-            let both = [a.ask(Link(b.any())), b.ask(Link(a.any()))];
+            let both = [a.ask(Link(b.to_any())), b.ask(Link(a.to_any()))];
             for linked in both {
                 linked.wait().unwrap();
             }

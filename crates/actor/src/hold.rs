@@ -86,7 +86,7 @@ impl Polling {
 
 impl<A: Actor> Hold<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
-        let polling = Polling::new(body.context.weak().any(), |f| {
+        let polling = Polling::new(body.context.weak().to_any(), |f| {
             write!(f, "the future that holds actor `{}`", type_name::<A>())
         });
         let returned = Returned::default();

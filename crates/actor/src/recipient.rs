@@ -47,7 +47,7 @@ use crate::types::{Actor, Addr};
 /// use coact::actor::Recipient;
 ///
 /// // Actors of two types in one list.
-/// let all: [Recipient<Length>; 2] = [spawn(Metre).recipient(), spawn(Inch).recipient()];
+/// let all: [Recipient<Length>; 2] = [spawn(Metre).to_recipient(), spawn(Inch).to_recipient()];
 /// let shown = all.map(|one| one.ask(Length(2.54)).wait());
 /// assert_eq!(shown, [Ok("2.54 m".to_owned()), Ok("100 in".to_owned())]);
 /// ```
@@ -228,7 +228,7 @@ impl<M: Message> fmt::Debug for Recipient<M> {
 
 impl<A: Actor> Addr<A> {
     /// Returns the address for one kind of message, independent of the type of the actor.
-    pub fn recipient<M>(&self) -> Recipient<M>
+    pub fn to_recipient<M>(&self) -> Recipient<M>
     where
         M: MessageTo<A>,
     {

@@ -41,7 +41,7 @@ fn m10_a_child_that_is_not_restarted_takes_along_whom_its_last_life_has_linked()
         let child = tree.child(temporary(Worker::make("child", &log)));
         let supervisor = tree.spawn();
         let (other, _) = Diary::spawn();
-        child.ask(LinkWith(other.any())).wait().unwrap();
+        child.ask(LinkWith(other.to_any())).wait().unwrap();
         let _ = child.send(Bomb);
         let reason = ExitReason::Linked(child.id(), boom().into());
         assert_eq!(other.ended().wait(), Ok(reason));
@@ -57,7 +57,7 @@ fn a_link_of_a_life_that_was_replaced_is_over() {
         let child = tree.child(permanent(Worker::make("child", &log)));
         let supervisor = tree.spawn();
         let (other, _) = Diary::spawn();
-        child.ask(LinkWith(other.any())).wait().unwrap();
+        child.ask(LinkWith(other.to_any())).wait().unwrap();
         assert!(child.ask(Bomb).wait().is_err());
         // The second life ends for good; it has asked for no link.
         coact::ask(&child, |_| ()).wait().unwrap();
@@ -80,7 +80,7 @@ fn a_restart_that_fails_ends_the_links_of_the_last_life_with_the_actor() {
         };
         let actor = actor(state).restartable(again).spawn();
         let (other, _) = Diary::spawn();
-        actor.ask(LinkWith(other.any())).wait().unwrap();
+        actor.ask(LinkWith(other.to_any())).wait().unwrap();
         actor.restart().unwrap();
         let reason = ExitReason::Panicked("no more".into());
         assert_eq!(actor.ended().wait(), Ok(reason.clone()));
@@ -104,7 +104,7 @@ fn a_link_that_is_set_while_the_child_is_down_holds_when_it_is_up() {
         let log = Log::new();
         let (child, _supervisor) = down_for(Duration::from_secs(1), &log);
         let (other, _) = Diary::spawn();
-        link(&other, &child.any());
+        link(&other, &child.to_any());
         coact::ask(&child, |_| ()).wait().expect("it is up again");
         log.take();
         other.send(crate::world::Bomb).unwrap();
@@ -121,7 +121,7 @@ fn m10_a_child_that_was_down_hears_of_the_end_of_its_link_when_it_is_up() {
         let log = Log::new();
         let (child, _supervisor) = down_for(Duration::from_secs(1), &log);
         let (other, _) = Diary::spawn();
-        link(&other, &child.any());
+        link(&other, &child.to_any());
         other.send(crate::world::Bomb).unwrap();
         other.ended().wait().unwrap();
         assert_eq!(log.take(), ["child up", "child down: it panicked: boom"]);
@@ -166,9 +166,9 @@ fn a_child_that_traps_exits_is_told_of_those_that_came_while_it_was_down() {
         let child = tree.child(permanent(move || Trapper(own.clone())));
         let _supervisor = tree.spawn();
         let (early, late) = (Diary::spawn().0, Diary::spawn().0);
-        link(&early, &child.any());
+        link(&early, &child.to_any());
         let _ = child.ask(Bomb).wait();
-        link(&late, &child.any());
+        link(&late, &child.to_any());
         for other in [&early, &late] {
             other.send(crate::world::Bomb).unwrap();
             other.ended().wait().unwrap();
@@ -187,7 +187,7 @@ fn who_links_itself_with_a_child_that_is_down_hears_of_its_end() {
         let log = Log::new();
         let (child, supervisor) = down_for(Duration::from_secs(3600), &log);
         let (other, _) = Diary::spawn();
-        link(&other, &child.any());
+        link(&other, &child.to_any());
         supervisor.kill().unwrap();
         let ended = child.ended().wait_timeout(PATIENCE).expect("its supervisor has ended");
         let reason = ended.unwrap();

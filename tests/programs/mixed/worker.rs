@@ -241,7 +241,7 @@ impl Job {
             Place::Detached => setup.on(Host::detached()),
         };
         let address = setup.spawn();
-        self.world.know(number, address.any());
+        self.world.know(number, address.to_any());
         self.watch_over(number, &address);
         (number, address)
     }
@@ -269,7 +269,7 @@ impl Job {
         // Siblings may be stopped in the middle of a behaviour that waits for one that is down.
         let shutdown = Shutdown::stop().within(Duration::from_millis(20));
         let address = tree.child(child.shutdown(shutdown));
-        self.world.know(number, address.any());
+        self.world.know(number, address.to_any());
         self.watch_over(number, &address);
         (number, address)
     }

@@ -114,8 +114,8 @@ impl Master {
         }
         self.rebuilds -= 1;
         self.worker.send(Factorise { number: self.size.number }).expect("the worker lives");
-        let last = context.address().recipient();
-        let first = (0..self.size.links).fold(last, |next, _| spawn(Link { next }).recipient());
+        let last = context.address().to_recipient();
+        let first = (0..self.size.links).fold(last, |next, _| spawn(Link { next }).to_recipient());
         first.send(Token(self.size.token)).expect("the ring has just been built");
         self.first = Some(first);
     }

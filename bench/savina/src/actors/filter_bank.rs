@@ -182,9 +182,9 @@ fn bank(channel: usize, sizes: Bank, integrator: Addr<Integrator>) -> Addr<Delay
         spawn(Delay { ring: vec![0.0; columns - 1], place: 0, next })
     };
     let tag = spawn(Tag { channel, integrator });
-    let next = delayed(tag.recipient());
+    let next = delayed(tag.to_recipient());
     let sample = spawn(Sample { rate: sizes.columns, count: 0, next });
-    delayed(sample.recipient())
+    delayed(sample.to_recipient())
 }
 
 pub fn start(sizes: Bank, done: Finish) {

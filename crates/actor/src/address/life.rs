@@ -99,7 +99,7 @@ impl<A: Actor> Addr<A> {
     /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped
     /// first.
     pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
-        Watch::new(self.any(), self.on_down(move |_| tell()))
+        Watch::new(self.to_any(), self.on_down(move |_| tell()))
     }
 
     /// Returns a promise of the exit reason, completed when the actor ends. A dropped promise costs

@@ -110,7 +110,7 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        reply.forwarded_to(|| (self.any(), self.queue_id()));
+        reply.forwarded_to(|| (self.to_any(), self.queue_id()));
         self.send_with_reply(message, reply)
     }
 
@@ -148,7 +148,7 @@ impl<A: Actor> Addr<A> {
         match cycle::holder() {
             None => (reply, ask),
             Some(holder) => {
-                let wait = Wait::new(holder, self.any(), self.queue_id());
+                let wait = Wait::new(holder, self.to_any(), self.queue_id());
                 (reply.tracked(&wait), ask.tracked(wait))
             }
         }

@@ -30,7 +30,7 @@ impl Room {
     pub(super) fn new<A: Actor>(of: &Addr<A>, acquire: Acquire, alone: bool) -> Self {
         let holder = cycle::holder().filter(|_| alone);
         let waiting =
-            holder.map(|holder| Waiting::new(Wait::for_room(holder, of.any(), of.queue_id())));
+            holder.map(|holder| Waiting::new(Wait::for_room(holder, of.to_any(), of.queue_id())));
         Self { acquire, waiting }
     }
 }

@@ -111,7 +111,7 @@ impl<A: Actor> Context<A> {
         self.hold(Reply::unwanted(), move |actor, context| {
             Box::pin(async move {
                 let answer = if of.makes_senders_wait::<M>() {
-                    backpressure::ask_within(of.recipient(), message, timeout).await
+                    backpressure::ask_within(of.to_recipient(), message, timeout).await
                 } else {
                     of.ask(message).timeout(timeout).await
                 };

@@ -85,7 +85,7 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
-        reply.held_by(|| self.this.any());
+        reply.held_by(|| self.this.to_any());
         self.typed().holds.push_back(Caught::new(hold::request(reply, body)));
         self.interrupt_self();
     }

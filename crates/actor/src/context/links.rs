@@ -16,7 +16,7 @@ impl<A: Actor> Context<A> {
     /// The link ends with the state that has made it, also at a restart. A link that the other
     /// actor has made stays.
     pub fn link(&mut self, other: impl Into<AnyAddr>) {
-        let (this, other) = (self.this.any(), other.into());
+        let (this, other) = (self.this.to_any(), other.into());
         if this == other {
             return;
         }

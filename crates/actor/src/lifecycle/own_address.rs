@@ -10,7 +10,7 @@ use crate::shared_state::SharedState;
 pub(crate) trait AnyWeak {
     fn id(&self) -> ActorId;
     fn shared(&self) -> &SharedState;
-    fn any(&self) -> AnyAddr;
+    fn to_any(&self) -> AnyAddr;
     /// Interrupts the actor. Returns whether there is still an address.
     fn interrupt(&self) -> bool;
     fn close(&self);

@@ -114,7 +114,7 @@ impl dyn Managed + '_ {
 
     /// Yields the worker to others, and has the actor interrupted again.
     fn come_again(&self) {
-        let this = self.address().any();
+        let this = self.address().to_any();
         when((), move |()| this.interrupt());
     }
 

@@ -259,7 +259,7 @@ impl<A: SendActor> Pool<A> {
     }
 
     /// Returns the pool as a recipient: for routers, and for topics.
-    pub fn recipient<M>(&self) -> Recipient<M>
+    pub fn to_recipient<M>(&self) -> Recipient<M>
     where
         M: MessageTo<A>,
     {
@@ -337,7 +337,7 @@ impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
 
 impl<A: SendActor, M: MessageTo<A>> From<Pool<A>> for Recipient<M> {
     fn from(pool: Pool<A>) -> Self {
-        pool.recipient()
+        pool.to_recipient()
     }
 }
 

@@ -135,7 +135,7 @@ impl Table {
     /// Makes an actor that has an entry known, and notifies the waiters for its names; for a known
     /// actor, the waiters for the name that is new.
     pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>, new: Option<&str>) {
-        let found = Found { address: Box::new(address.downgrade()), any: address.any() };
+        let found = Found { address: Box::new(address.downgrade()), any: address.to_any() };
         self.announce_found(found, address, new);
     }
 

@@ -250,7 +250,7 @@ impl<M: Message> Router<M> {
     /// Returns the router as a recipient: for other routers, and for topics. To these it is a
     /// single recipient: even of a [broadcast](Self::broadcast) it passes on one message, to the
     /// routee of its choice.
-    pub fn recipient(&self) -> Recipient<M> {
+    pub fn to_recipient(&self) -> Recipient<M> {
         Recipient::of(Arc::new(self.clone()))
     }
 
@@ -376,7 +376,7 @@ fn failed<M: Message>(error: &RouteError<M>) -> Ask<M::Reply> {
 
 impl<M: Message> From<Router<M>> for Recipient<M> {
     fn from(router: Router<M>) -> Self {
-        router.recipient()
+        router.to_recipient()
     }
 }
 

@@ -221,20 +221,20 @@ impl Supervisor {
     /// Returns its address without its type, for links. Ending it by this address, with
     /// [`AnyAddr::stop`] or a [link](crate::Context::link), works like [`kill`](Self::kill),
     /// without waiting for its children; [`stop`](Self::stop) is the orderly way.
-    pub fn any(&self) -> AnyAddr {
-        self.address().any()
+    pub fn to_any(&self) -> AnyAddr {
+        self.address().to_any()
     }
 }
 
 impl From<Supervisor> for AnyAddr {
     fn from(supervisor: Supervisor) -> Self {
-        supervisor.any()
+        supervisor.to_any()
     }
 }
 
 impl From<&Supervisor> for AnyAddr {
     fn from(supervisor: &Supervisor) -> Self {
-        supervisor.any()
+        supervisor.to_any()
     }
 }
 

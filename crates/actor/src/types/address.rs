@@ -72,7 +72,7 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Returns the address without the actor's type, for links and lists.
-    pub fn any(&self) -> AnyAddr {
+    pub fn to_any(&self) -> AnyAddr {
         AnyAddr::new(self.downgrade())
     }
 

@@ -31,8 +31,8 @@ impl<A: Actor> AnyWeak for WeakAddr<A> {
         WeakAddr::shared(self)
     }
 
-    fn any(&self) -> AnyAddr {
-        WeakAddr::any(self)
+    fn to_any(&self) -> AnyAddr {
+        WeakAddr::to_any(self)
     }
 
     fn interrupt(&self) -> bool {

@@ -35,7 +35,7 @@ impl<A: Actor> WeakAddr<A> {
     }
 
     /// Returns the address without the actor's type.
-    pub fn any(&self) -> AnyAddr {
+    pub fn to_any(&self) -> AnyAddr {
         AnyAddr::new(self.clone())
     }
 

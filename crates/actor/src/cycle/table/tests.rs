@@ -26,7 +26,7 @@ impl Handler<Ping> for Idle {
 
 /// Makes the wait of one actor for the other.
 fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<Wait> {
-    Wait::new(Arc::new(Holder::new(by.any())), of.any(), of.queue_id())
+    Wait::new(Arc::new(Holder::new(by.to_any())), of.to_any(), of.queue_id())
 }
 
 fn table(waits: &[&Arc<Wait>]) -> Table {
@@ -96,14 +96,14 @@ fn a_held_actor_with_an_answer_is_known() {
     assert!(late.begin());
     let _ = add(&late);
     assert!(!is_behind(&late, &b));
-    late.held_by(&b.any());
+    late.held_by(&b.to_any());
     assert!(is_behind(&late, &b));
     // The message is passed on and handled before the sender can report its place.
     let passed = wait(&a, &b);
     let _ = add(&passed);
-    passed.forwarded(c.any(), c.queue_id());
+    passed.forwarded(c.to_any(), c.queue_id());
     assert!(passed.begin());
-    passed.held_by(&c.any());
+    passed.held_by(&c.to_any());
     passed.sent(1, None);
     assert!(is_behind(&passed, &c) && !is_behind(&passed, &b));
     [late, passed].iter().for_each(remove);
