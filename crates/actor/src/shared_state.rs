@@ -93,7 +93,7 @@ impl SharedState {
 
     /// Pushes a signal. Returns whether the actor sees it once it is interrupted; if not, the
     /// actor's end has been announced, and the caller must answer the signal.
-    #[must_use]
+    #[must_use = "a signal that the actor does not see must be answered by the caller"]
     pub(crate) fn push_signal(&self, signal: Signal) -> bool {
         // Most actors receive no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {

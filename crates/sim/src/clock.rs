@@ -25,19 +25,16 @@ pub struct VirtualClock {
 
 impl VirtualClock {
     /// Creates a clock at zero.
-    #[must_use]
     pub const fn new() -> Self {
         VirtualClock { nanos: 0 }
     }
 
     /// Nanoseconds since the start of the run.
-    #[must_use]
     pub const fn now(&self) -> u64 {
         self.nanos
     }
 
     /// Returns the instant `delay` from now, saturating at the end of time (584 years).
-    #[must_use]
     pub fn after(&self, delay: Duration) -> u64 {
         let delay = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         self.nanos.saturating_add(delay)

@@ -153,6 +153,7 @@ impl std::error::Error for MethodParseError {}
 /// # Ok::<(), coact_sim::EnvError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "settings do nothing until an explorer is created from them"]
 pub struct Config {
     pub(crate) method: Method,
     pub(crate) seed: Seed,
@@ -164,20 +165,17 @@ impl Config {
     ///
     /// The seed is fixed, so that a test suite does the same every time; to vary it, pass
     /// [`Seed::fresh`] to [`seed`](Self::seed).
-    #[must_use]
     pub fn new() -> Self {
         Config::default()
     }
 
     /// Sets the strategy.
-    #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
     /// Sets the seed of all randomness.
-    #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
         self
@@ -189,7 +187,6 @@ impl Config {
     /// # Panics
     ///
     /// Panics if `limit` is zero: a test without a run passes, whatever it tests.
-    #[must_use]
     pub fn runs(mut self, limit: u64) -> Self {
         assert!(limit > 0, "an exploration has at least one run");
         self.runs = Some(limit);

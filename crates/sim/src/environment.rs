@@ -77,7 +77,6 @@ pub struct EnvError {
 
 impl EnvError {
     /// The name of the variable.
-    #[must_use]
     pub const fn variable(&self) -> &'static str {
         self.variable
     }

@@ -21,6 +21,7 @@ use crate::{Config, Divergence, Failure, Recorder, Schedule, Strategy, TaskId};
 /// }
 /// assert_eq!(explorer.runs(), 2);
 /// ```
+#[must_use = "an explorer does nothing until it begins a run"]
 pub struct Explorer {
     config: Config,
     recorder: Recorder<Box<dyn Strategy + Send>>,
@@ -33,7 +34,6 @@ impl Config {
     /// # Panics
     ///
     /// Panics if the method is [`Method::Pct`](crate::Method::Pct) with depth zero.
-    #[must_use]
     pub fn explorer(&self) -> Explorer {
         Explorer::new(self.clone(), self.method.strategy(self.seed))
     }
@@ -45,19 +45,16 @@ impl Explorer {
     }
 
     /// Returns the number of runs begun, the current one included.
-    #[must_use]
     pub const fn runs(&self) -> u64 {
         self.runs
     }
 
     /// Returns the choices of the current run so far.
-    #[must_use]
     pub const fn schedule(&self) -> &Schedule {
         self.recorder.schedule()
     }
 
     /// Returns the settings.
-    #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }

@@ -60,37 +60,31 @@ impl Failure {
     }
 
     /// What went wrong.
-    #[must_use]
     pub fn cause(&self) -> &str {
         &self.0.cause
     }
 
     /// How the run differed from the one it should have repeated, if it did.
-    #[must_use]
     pub fn divergence(&self) -> Option<&Divergence> {
         self.0.divergence.as_ref()
     }
 
     /// The seed of the exploration.
-    #[must_use]
     pub fn seed(&self) -> Seed {
         self.0.config.seed
     }
 
     /// The number of the failed run, counted from 1.
-    #[must_use]
     pub fn run(&self) -> u64 {
         self.0.run
     }
 
     /// The strategy that made the run's choices.
-    #[must_use]
     pub fn method(&self) -> &Method {
         &self.0.config.method
     }
 
     /// The choices of the run, up to its failure.
-    #[must_use]
     pub fn schedule(&self) -> &Schedule {
         &self.0.schedule
     }

@@ -22,19 +22,16 @@ pub struct Recorder<S> {
 
 impl<S> Recorder<S> {
     /// Records what `strategy` chooses.
-    #[must_use]
     pub const fn new(strategy: S) -> Self {
         Recorder { strategy, schedule: Schedule::new() }
     }
 
     /// Returns the choices of this run so far.
-    #[must_use]
     pub const fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
     /// Returns the wrapped strategy.
-    #[must_use]
     pub const fn strategy(&self) -> &S {
         &self.strategy
     }

@@ -42,19 +42,16 @@ struct Stretch {
 
 impl Schedule {
     /// Creates the schedule of a run that has made no choice.
-    #[must_use]
     pub const fn new() -> Self {
         Schedule { stretches: Vec::new(), len: 0 }
     }
 
     /// The number of choices.
-    #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
     /// Whether no choice has been made.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -71,7 +68,6 @@ impl Schedule {
     }
 
     /// The choices in order.
-    #[must_use]
     pub fn iter(&self) -> Choices<'_> {
         Choices { schedule: self, cursor: Cursor::default() }
     }

@@ -22,7 +22,6 @@ pub struct Seed(u64);
 
 impl Seed {
     /// Creates a seed from a number.
-    #[must_use]
     pub const fn new(value: u64) -> Self {
         Seed(value)
     }
@@ -30,13 +29,11 @@ impl Seed {
     /// Creates an unpredictable seed, from the entropy that seeds std's hash maps.
     ///
     /// For a test that wants new schedules on every invocation; a failure prints the seed.
-    #[must_use]
     pub fn fresh() -> Self {
         Seed(RandomState::new().hash_one(()))
     }
 
     /// Returns the number.
-    #[must_use]
     pub const fn value(self) -> u64 {
         self.0
     }

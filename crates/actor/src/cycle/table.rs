@@ -40,7 +40,7 @@ struct WaitEntry {
 }
 
 /// Adds a new wait. Returns whether it may close a circle.
-#[must_use]
+#[must_use = "a circle that it may close is to be looked for"]
 pub(super) fn add(wait: &Arc<Wait>) -> bool {
     let mut table = TABLE.lock();
     table.insert(wait);
@@ -49,7 +49,7 @@ pub(super) fn add(wait: &Arc<Wait>) -> bool {
 
 /// Notes that the message of a wait has reached the place where it now waits. Returns whether it
 /// may close a circle.
-#[must_use]
+#[must_use = "a circle that it may close is to be looked for"]
 pub(super) fn moved(wait: &Arc<Wait>) -> bool {
     let mut table = TABLE.lock();
     if !table.remove(wait) {

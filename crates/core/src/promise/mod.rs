@@ -38,6 +38,7 @@ pub struct Promise<R: Send + 'static>(Consumer<R>);
 /// ([`Broken::Dropped`]).
 #[doc(alias = "oneshot")]
 #[doc(alias = "Sender")]
+#[must_use = "dropping a resolver breaks its promise"]
 pub struct Resolver<R: Send + 'static>(Producer<R>);
 
 impl<R: Send + 'static> Promise<R> {

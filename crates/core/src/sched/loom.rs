@@ -110,7 +110,7 @@ pub(crate) fn take_ready() -> Option<ReadyTask> {
 }
 
 /// A ready task, to be run here or on another thread.
-#[must_use]
+#[must_use = "the model must run it"]
 pub(crate) struct ReadyTask(TaskPtr, RuntimeId);
 
 // SAFETY: a ready task may run anywhere.

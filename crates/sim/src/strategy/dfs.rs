@@ -21,6 +21,7 @@ use crate::{Divergence, Offer, TaskId};
 ///
 /// By default it leaves out no preemptions, and explores the first 10,000 choices of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "bounds do nothing until a search is created with them"]
 pub struct Bounds {
     preemptions: Option<u32>,
     depth: u64,
@@ -28,7 +29,6 @@ pub struct Bounds {
 
 impl Bounds {
     /// Creates the default bounds.
-    #[must_use]
     pub const fn new() -> Self {
         Bounds { preemptions: None, depth: 10_000 }
     }
@@ -38,27 +38,23 @@ impl Bounds {
     /// The number of schedules is exponential in the length of a run, but polynomial with a
     /// preemption bound, and most bugs need no more than two preemptions (Musuvathi and Qadeer,
     /// PLDI 2007).
-    #[must_use]
     pub const fn preemptions(mut self, limit: u32) -> Self {
         self.preemptions = Some(limit);
         self
     }
 
     /// Explores only the first `limit` choices of a run; the rest follow [`Fifo`](super::Fifo).
-    #[must_use]
     pub const fn depth(mut self, limit: u64) -> Self {
         self.depth = limit;
         self
     }
 
     /// The bound on preemptions, if there is one.
-    #[must_use]
     pub const fn preemption_limit(&self) -> Option<u32> {
         self.preemptions
     }
 
     /// The bound on depth.
-    #[must_use]
     pub const fn depth_limit(&self) -> u64 {
         self.depth
     }
@@ -129,7 +125,6 @@ struct Branch {
 
 impl Dfs {
     /// Creates a search within `bounds`.
-    #[must_use]
     pub const fn new(bounds: Bounds) -> Self {
         Dfs {
             bounds,

@@ -29,7 +29,6 @@ pub struct Fifo {
 
 impl Fifo {
     /// Creates the strategy.
-    #[must_use]
     pub const fn new() -> Self {
         Fifo { queue: Queue::new(), begun: false }
     }

@@ -67,7 +67,6 @@ impl Pct {
     /// # Panics
     ///
     /// Panics if `depth` is zero: every bug has at least depth 1.
-    #[must_use]
     pub fn new(seed: Seed, depth: u32) -> Self {
         assert!(depth > 0, "the depth of a bug is at least 1");
         Pct {

@@ -33,7 +33,6 @@ pub struct Random {
 
 impl Random {
     /// Creates the strategy with the random schedules of `seed`.
-    #[must_use]
     pub fn new(seed: Seed) -> Self {
         Random { seed, runs: 0, prng: Prng::new(seed) }
     }

@@ -47,7 +47,6 @@ enum Phase {
 
 impl Replay {
     /// Creates the strategy that replays `schedule`.
-    #[must_use]
     pub fn new(schedule: Schedule) -> Self {
         Replay {
             schedule,
