@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::Context;
-use coact::actor::MonitorId;
+use coact::actor::OnDownId;
 use coact::credits::Credits;
 use coact::prelude::*;
 use coact::pubsub::Topic;
@@ -30,7 +30,7 @@ fn what_a_name_or_a_result_stands_for_goes_on_without_it() {
             after(Duration::from_millis(1), &diary, |diary| diary.log.push("after".into()));
         drop(ask(&diary, |diary| diary.log.push("asked of the state".into())));
         let far = log.clone();
-        let _: MonitorId = watched.on_down(move |_| far.push("down".into()));
+        let _: OnDownId = watched.on_down(move |_| far.push("down".into()));
         watched.kill().unwrap();
         watched.ended().wait().unwrap();
         finally(move || {

@@ -73,7 +73,7 @@ pub mod actor {
     pub use crate::exit::{ExitReason, Stopped};
     pub use crate::id::ActorId;
     pub use crate::message::Message;
-    pub use crate::monitor::{Down, Exited, MonitorId};
+    pub use crate::monitor::{Down, Exited, MonitorId, OnDownId};
     pub use crate::recipient::{Recipient, WeakRecipient};
     pub use crate::reply::Reply;
     pub use crate::shared_message::Shared;

@@ -15,7 +15,7 @@ use crate::message::Message;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Down {
-    /// The monitor.
+    /// The monitor; for a [callback](crate::Addr::on_down), an identity of its own.
     pub monitor: MonitorId,
     /// The actor that ended.
     pub actor: ActorId,
@@ -58,6 +58,30 @@ impl MonitorId {
 impl fmt::Debug for MonitorId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MonitorId({})", self.0)
+    }
+}
+
+/// The identity of a callback that [`Addr::on_down`](crate::Addr::on_down) has set, for
+/// [`Addr::cancel_on_down`](crate::Addr::cancel_on_down).
+///
+/// It is no [`MonitorId`]: the callback belongs to no actor, so none can
+/// [`demonitor`](crate::Context::demonitor) it.
+///
+/// ```compile_fail,E0308
+/// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+/// use coact::{Actor, Addr, Context};
+///
+/// fn undo<A: Actor, B: Actor>(context: &mut Context<A>, other: &Addr<B>) {
+///     let callback = other.on_down(|down| println!("{}", down.reason));
+///     context.demonitor(callback);
+/// }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OnDownId(pub(crate) MonitorId);
+
+impl fmt::Debug for OnDownId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OnDownId({})", self.0.0)
     }
 }
 

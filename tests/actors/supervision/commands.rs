@@ -128,6 +128,7 @@ fn a_supervisor_that_has_ended_takes_no_children() {
         let refused = supervisor.start_child(permanent(Worker::make("a", &log))).wait();
         assert_eq!(refused, Err(StartError::Ended));
         assert_eq!(supervisor.delete_child(supervisor.id()).wait(), Err(ChildError::Ended));
+        assert_eq!(supervisor.children().wait(), Err(ChildError::Ended));
         assert!(supervisor.counts().wait().is_err());
         assert_eq!(log.take(), Vec::<String>::new());
     });

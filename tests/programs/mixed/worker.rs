@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use coact::Context;
-use coact::actor::{Down, Exited, MonitorId};
+use coact::actor::{Down, Exited, OnDownId};
 use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
 use coact::runtime::{MoveError, spawn_future};
@@ -162,7 +162,7 @@ pub struct Job {
     pub supervisor: Option<Supervisor>,
     /// See [`Script::held_asks`](super::ops::Script).
     pub held_asks: bool,
-    pub watch: Option<(usize, usize, MonitorId)>,
+    pub watch: Option<(usize, usize, OnDownId)>,
 }
 
 impl Job {
@@ -454,19 +454,19 @@ impl Job {
         let world = &self.world;
         let (watch, call) = (world.next_watch(), world.tick());
         let far = Arc::clone(world);
-        let monitor = address.on_down(move |down| {
+        let callback = address.on_down(move |down| {
             let reason = far.reason(&down.reason);
             far.note(Event::Told { watch, reason });
         });
         world.note(Event::Watched { watch, actor: *number, by: None, call });
-        self.watch = Some((watch, of, monitor));
+        self.watch = Some((watch, of, callback));
     }
 
     fn unwatch(&mut self) {
-        let Some((watch, of, monitor)) = self.watch.take() else { return };
+        let Some((watch, of, callback)) = self.watch.take() else { return };
         let Some((_, address)) = &self.actors[of] else { return };
         let call = self.world.tick();
-        address.cancel_on_down(monitor);
+        address.cancel_on_down(callback);
         self.world.note(Event::Unwatched { watch, call });
     }
 

@@ -5,7 +5,7 @@ use std::any::type_name;
 use coact_core::when;
 
 use crate::exit::{ExitReason, Stopped};
-use crate::monitor::{Down, Monitor, MonitorId, Notify};
+use crate::monitor::{Down, Monitor, MonitorId, Notify, OnDownId};
 use crate::monitor_guard::Watch;
 use crate::signal::{LinkChange, Signal};
 use crate::types::{Actor, Addr};
@@ -80,8 +80,8 @@ impl<A: Actor> Addr<A> {
     /// within this call. The closure runs on the actor's host, or, if that has ended, on the thread
     /// that drops it, and must not block. Closures that are added after the end may run in any
     /// order.
-    pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> MonitorId {
-        self.monitor(Box::new(tell))
+    pub fn on_down(&self, tell: impl FnOnce(Down) + Send + 'static) -> OnDownId {
+        OnDownId(self.monitor(Box::new(tell)))
     }
 
     fn monitor(&self, owner: Box<dyn Notify>) -> MonitorId {
@@ -92,14 +92,14 @@ impl<A: Actor> Addr<A> {
 
     /// Undoes [`on_down`](Self::on_down): the closure is dropped, unless it is being called at this
     /// moment.
-    pub fn cancel_on_down(&self, monitor: MonitorId) {
-        self.push_signal(Signal::Links(LinkChange::Demonitor(monitor)));
+    pub fn cancel_on_down(&self, callback: OnDownId) {
+        self.push_signal(Signal::Links(LinkChange::Demonitor(callback.0)));
     }
 
     /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped
     /// first.
     pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
-        Watch::new(self.to_any(), self.on_down(move |_| tell()))
+        Watch::new(self.to_any(), self.monitor(Box::new(move |_| tell())))
     }
 
     /// Returns a promise of the exit reason, completed when the actor ends. A dropped promise costs

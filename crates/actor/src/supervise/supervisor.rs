@@ -11,10 +11,9 @@ use super::info::{ChildInfo, Counts};
 use super::request::Request;
 use super::spec::{ChildParts, IntoChild};
 use crate::any::AnyAddr;
-use crate::ask::Ask;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
-use crate::monitor::MonitorId;
+use crate::monitor::OnDownId;
 use crate::types::Addr;
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
@@ -142,9 +141,9 @@ impl Supervisor {
     /// Returns all children, in the order in which they were added.
     ///
     /// # Errors
-    /// The ask fails if the supervisor has ended.
-    pub fn children(&self) -> Ask<Vec<ChildInfo>> {
-        self.address().ask(Children)
+    /// The request fails if the supervisor has ended.
+    pub fn children(&self) -> Request<Vec<ChildInfo>, ChildError> {
+        self.ask_children(|children| children)
     }
 
     /// Returns how many children there are.
@@ -152,13 +151,20 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the supervisor has ended.
     pub fn counts(&self) -> Request<Counts, ChildError> {
+        self.ask_children(|children| children.into_iter().collect())
+    }
+
+    /// Asks for all children, and returns what the closure makes of them.
+    fn ask_children<R: Send + 'static>(
+        &self,
+        convert: impl FnOnce(Vec<ChildInfo>) -> R + Send + 'static,
+    ) -> Request<R, ChildError> {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a supervisor's answer"));
-        let counted = self.children().then((), move |(), children| {
-            let counts = children.map(|children| children.into_iter().collect());
-            resolver.resolve(counts.map_err(|_| ChildError::Ended));
+        let done = self.address().ask(Children).then((), move |(), children| {
+            resolver.resolve(children.map(convert).map_err(|_| ChildError::Ended));
         });
-        drop(counted);
+        drop(done);
         Request::new(promise)
     }
 
@@ -209,13 +215,13 @@ impl Supervisor {
     }
 
     /// Calls a closure when it ends: see [`Addr::on_down`].
-    pub fn on_down(&self, tell: impl FnOnce(crate::actor::Down) + Send + 'static) -> MonitorId {
+    pub fn on_down(&self, tell: impl FnOnce(crate::actor::Down) + Send + 'static) -> OnDownId {
         self.address().on_down(tell)
     }
 
     /// Undoes [`on_down`](Self::on_down).
-    pub fn cancel_on_down(&self, monitor: MonitorId) {
-        self.address().cancel_on_down(monitor);
+    pub fn cancel_on_down(&self, callback: OnDownId) {
+        self.address().cancel_on_down(callback);
     }
 
     /// Returns its address without its type, for links. Ending it by this address, with
