@@ -11,6 +11,7 @@ use std::mem::needs_drop;
 use coact_core::WeakCown;
 use coact_core::internals::{ThreadBound, catch};
 
+use crate::definitions::{Actor, Body, Cell, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::intensity::Intensity;
@@ -18,7 +19,6 @@ use crate::lifecycle::{Core, Extras, Managed, Phase};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::supervision::Supervision;
-use crate::types::{Actor, Body, Cell, Context, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;

@@ -19,9 +19,9 @@ pub(crate) struct ContextExtras {
     pub(crate) typed: Option<Box<dyn Any + Send>>,
     pub(crate) stash: Stash,
     pub(crate) feeds: Feeds,
-    /// The number of the state to which this belongs.
-    pub(crate) life: u32,
-    /// What ends with that state.
+    /// The number of the incarnation to which this belongs.
+    pub(crate) incarnation: u32,
+    /// What ends with it.
     pub(crate) begun: StateWork,
     /// Called when the runtime is about to end; returns whether the actor then ends itself.
     pub(crate) on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
@@ -29,8 +29,8 @@ pub(crate) struct ContextExtras {
 }
 
 impl ContextExtras {
-    /// Creates the extras of the actor's `life`th state.
-    pub(crate) fn boxed(life: u32) -> Box<Mutex<Self>> {
-        Box::new(Mutex::new(Self { life, ..Self::default() }))
+    /// Creates the extras of an incarnation, counted from 0.
+    pub(crate) fn boxed(incarnation: u32) -> Box<Mutex<Self>> {
+        Box::new(Mutex::new(Self { incarnation, ..Self::default() }))
     }
 }

@@ -11,8 +11,8 @@ use coact_core::runtime::{Busy, RuntimeHandle};
 
 use crate::any::AnyAddr;
 use crate::cycle::Holding;
+use crate::definitions::{Actor, Body, Context, HeldFuture, HoldRequest, Returned};
 use crate::reply::Reply;
-use crate::types::{Actor, Body, Context, HeldFuture, HoldRequest, Returned};
 
 /// Makes a future that takes the actor's state, and returns it when it ends.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>

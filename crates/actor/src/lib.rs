@@ -4,7 +4,7 @@
 //! `when((&a, &b), …)` over several actors share one total order, and none of it can deadlock.
 //! Users depend on the crate `coact`, which has the same modules.
 //!
-//! Reading order: `traits` (what users write), `address` (how they reach it), `cell` (an actor as
+//! Reading order: `handler` (what users write), `address` (how they reach it), `cell` (an actor as
 //! the state of a cown: everything that happens to it), `signal` (what overtakes messages),
 //! `mailbox` (how many messages wait, and which comes first).
 
@@ -22,9 +22,11 @@ mod context;
 mod context_extras;
 mod context_timeouts;
 mod cycle;
+mod definitions;
 mod error;
 mod events;
 mod exit;
+mod handler;
 mod hold;
 mod host;
 mod id;
@@ -60,8 +62,6 @@ pub mod system;
 pub mod this_thread;
 mod timers;
 mod topic;
-mod traits;
-mod types;
 
 /// Actors: what an actor is, how it is spawned and reached, and the notifications that it receives.
 pub mod actor {
@@ -69,8 +69,13 @@ pub mod actor {
     pub use crate::ask::Ask;
     pub use crate::context::ReceiveTimeout;
     pub use crate::cycle::{AskCycle, CycleAsk};
+    pub use crate::definitions::Actor;
+    pub use crate::definitions::Context;
+    pub use crate::definitions::HeldFuture;
+    pub use crate::definitions::{Addr, WeakAddr};
     pub use crate::error::{AskError, SendError};
     pub use crate::exit::{ExitReason, Stopped};
+    pub use crate::handler::{Handler, HasApi, MessageTo, Receive, SendActor, SyncActor};
     pub use crate::id::ActorId;
     pub use crate::message::Message;
     pub use crate::monitor::{Down, Exited, MonitorId, OnDownId};
@@ -78,11 +83,6 @@ pub mod actor {
     pub use crate::reply::Reply;
     pub use crate::shared_message::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
-    pub use crate::traits::{Handler, HasApi, MessageTo, Receive, SendActor, SyncActor};
-    pub use crate::types::Actor;
-    pub use crate::types::Context;
-    pub use crate::types::HeldFuture;
-    pub use crate::types::{Addr, WeakAddr};
 }
 
 /// One address for many actors: routers, and pools of the same actor.
@@ -106,5 +106,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::types::Cell;
+    pub use crate::definitions::Cell;
 }

@@ -37,11 +37,13 @@ struct Link {
 }
 
 impl Links {
-    /// Applies a change. A request by an earlier state than the `life`th is void.
-    pub(crate) fn change(&mut self, us: ActorId, life: u32, change: LinkChange) {
+    /// Applies a change. A request by an earlier incarnation is void.
+    pub(crate) fn change(&mut self, us: ActorId, incarnation: u32, change: LinkChange) {
         match change {
-            LinkChange::Link { other, by: Some(asked) } if asked != life => release(us, &*other),
-            LinkChange::TrapExits { life: asked, .. } if asked != life => {}
+            LinkChange::Link { other, by: Some(asked) } if asked != incarnation => {
+                release(us, &*other)
+            }
+            LinkChange::TrapExits { incarnation: asked, .. } if asked != incarnation => {}
             LinkChange::Link { other, by } => {
                 let link = Link { other, by_us: false, by_other: false, ended: None };
                 let link = self.links.entry(link.other.id()).or_insert(link);
@@ -70,9 +72,9 @@ impl Links {
         }
     }
 
-    /// Ends the links of a state that is about to be replaced; links that others have requested
+    /// Ends the links of an incarnation that is about to be replaced; links that others have requested
     /// stay.
-    pub(crate) fn end_life(&mut self, us: ActorId) {
+    pub(crate) fn end_incarnation(&mut self, us: ActorId) {
         self.trap = None;
         self.links.retain(|_, link| {
             if std::mem::take(&mut link.by_us) {

@@ -16,14 +16,14 @@ pub use weak::WeakRecipient;
 use crate::ask::Ask;
 use crate::backpressure::{self, Patient, Reserve};
 use crate::block_on::block_on_room;
+use crate::definitions::{Actor, Addr};
 use crate::error::{AskError, SendError};
+use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::Watch;
 use crate::reply::Reply;
-use crate::traits::MessageTo;
-use crate::types::{Actor, Addr};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for code
 /// that does not depend on the type of the receiver.

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Group, WeakCown};
 
+use crate::definitions::{Actor, Addr, Cell};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Mailbox;
 use crate::registry::{NameTaken, Registry, Tenancy};
 use crate::shared_state::SharedState;
-use crate::types::{Actor, Addr, Cell};
 
 /// The settings of an actor to be created.
 #[derive(Debug)]
@@ -53,14 +53,14 @@ impl Settings {
     /// Returns the settings of an actor that stays on the thread of a pump.
     ///
     /// # Panics
-    /// Panics if the home is not that of a pump.
+    /// Panics if the runtime is not that of a pump.
     #[track_caller]
-    pub(crate) fn bound_to(home: RuntimeHandle) -> Self {
+    pub(crate) fn bound_to(runtime: RuntimeHandle) -> Self {
         assert!(
-            home.is_pumped(),
-            "an actor can only be bound to the thread of a pump, not of {home:?}"
+            runtime.is_pumped(),
+            "an actor can only be bound to the thread of a pump, and {runtime:?} is none"
         );
-        Self { host: home.into(), bound_to: Some(home), ..Self::default() }
+        Self { host: runtime.into(), bound_to: Some(runtime), ..Self::default() }
     }
 
     /// Has the host decide where the actor runs, bound to no thread.
@@ -141,10 +141,10 @@ fn make_in_group<A: Actor>(
 /// A group decides where its members run, and an actor that is bound to a thread cannot follow.
 #[track_caller]
 fn assert_in_reach<A>(group: &Group, bound_to: Option<RuntimeHandle>) {
-    let home = group.runtime();
+    let runtime = group.runtime();
     assert!(
-        bound_to.is_none_or(|bound_to| bound_to == home),
-        "a `{}` is bound to the thread of {bound_to:?}, and its group runs on {home:?}: create the group there",
+        bound_to.is_none_or(|bound_to| bound_to == runtime),
+        "a `{}` is bound to the thread of {bound_to:?}, and its group runs on {runtime:?}: create the group there",
         type_name::<A>(),
     );
 }

@@ -51,7 +51,7 @@ pub(crate) enum LinkChange {
     Demonitor(MonitorId),
     /// Deliver the ends of linked actors to `tell` instead of ending with them; `None` restores the
     /// default.
-    TrapExits { tell: Option<Box<dyn Fn(Exited) + Send>>, life: u32 },
+    TrapExits { tell: Option<Box<dyn Fn(Exited) + Send>>, incarnation: u32 },
 }
 
 impl Signal {

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use coact_core::Runtime;
 use coact_core::runtime::{EnterGuard, RuntimeHandle};
 
+use crate::definitions::Addr;
+use crate::handler::SendActor;
 use crate::host::Hosts;
 pub use crate::host::{CALLER_BATCH, Host};
 pub use crate::pump_actors::PumpActors;
 use crate::spawn::actor;
-use crate::traits::SendActor;
-use crate::types::Addr;
 pub use builder::SystemBuilder;
 pub use report::{SystemError, SystemReport, UnknownDispatcher};
 

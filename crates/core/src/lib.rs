@@ -30,7 +30,7 @@ mod sched;
 pub mod sim;
 mod simulated;
 mod spin_wait;
-mod static_types;
+mod static_shim;
 mod task;
 pub mod time;
 

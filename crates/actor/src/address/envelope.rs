@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
+use crate::definitions::{Actor, Cell};
+use crate::handler::MessageTo;
 use crate::mailbox::{Envelope, drop_for_room};
 use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::MessageTo;
-use crate::types::{Actor, Cell};
 
 /// A message to an actor of type `A`.
 struct Addressed<A, M: Message> {

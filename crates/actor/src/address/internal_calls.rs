@@ -7,10 +7,10 @@ use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
 use super::Inside;
+use crate::definitions::{Actor, Addr, Context, WeakAddr};
+use crate::handler::MessageTo;
 use crate::mailbox::Queue;
 use crate::reply::Reply;
-use crate::traits::MessageTo;
-use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Spawns a behaviour that takes the address with it, and drops it in the end. The work is
@@ -18,13 +18,13 @@ impl<A: Actor> Addr<A> {
     #[inline]
     pub(crate) fn call_by_value(
         self,
-        life: u32,
+        incarnation: u32,
         work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
     ) {
         let queue = if self.cown().is_plain() { None } else { self.announce_for_long() };
         when(self.into_cown().into_unchecked(), move |held| {
             let (cell, cown) = held.into_parts();
-            cell.call_with(Addr::new(cown), life, work);
+            cell.call_with(Addr::new(cown), incarnation, work);
         });
         if let Some(queue) = queue {
             queue.end_behaviour();
@@ -55,12 +55,12 @@ impl<A: Actor> Addr<A> {
 
     /// Sends the actor a notification that its mailbox neither refuses nor drops nor reorders. It
     /// is dropped if the actor has another state by then.
-    pub(crate) fn notify<M>(&self, life: u32, news: M)
+    pub(crate) fn notify<M>(&self, incarnation: u32, news: M)
     where
         M: MessageTo<A>,
     {
         self.begin_alone();
-        self.deliver_if(move |context| context.life() == life, news, ());
+        self.deliver_if(move |context| context.incarnation() == incarnation, news, ());
         self.end_alone();
     }
 
@@ -179,12 +179,12 @@ impl<A: Actor> Addr<A> {
 
 impl<A: Actor> WeakAddr<A> {
     /// Sends the actor a notification, if it is alive: see [`Addr::notify`].
-    pub(crate) fn notify<M>(&self, life: u32, news: M)
+    pub(crate) fn notify<M>(&self, incarnation: u32, news: M)
     where
         M: MessageTo<A>,
     {
         if let Some(address) = self.upgrade().filter(|address| !address.has_ended()) {
-            address.notify(life, news);
+            address.notify(incarnation, news);
         }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
+use crate::definitions::{Actor, Cell};
 use crate::mailbox::{Number, Queue, QueuedMessage, Sorted};
-use crate::types::{Actor, Cell};
 
 /// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
 /// message with it.

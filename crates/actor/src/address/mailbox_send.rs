@@ -16,16 +16,16 @@ use super::own_delivery::Delivery;
 use super::room::Room;
 use crate::ask::Ask;
 use crate::cycle::{AskCycle, Wait};
+use crate::definitions::{Actor, Cell};
 use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
+use crate::handler::MessageTo;
 use crate::mailbox::{
     Added, Admission, AdmissionControl, Envelope, MailboxView, Queue, QueuedMessage, drop_for_room,
 };
 use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::MessageTo;
-use crate::types::{Actor, Cell};
 
 /// Names the wait of a sender at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {

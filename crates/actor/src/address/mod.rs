@@ -1,10 +1,11 @@
 //! Addresses: how actors are reached.
 
+mod control;
 mod envelope;
 mod internal_calls;
 mod lane_ticket;
-mod life;
 mod mailbox_send;
+mod monitors;
 mod own_delivery;
 mod room;
 mod set;
@@ -21,13 +22,13 @@ use coact_core::when;
 
 use crate::ask::Ask;
 use crate::cycle::{self, Wait};
+use crate::definitions::{Actor, Addr, Cell, WeakAddr};
 use crate::error::{AskError, SendError};
+use crate::handler::{MessageTo, SyncActor};
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
 use crate::message::Message;
 use crate::reply::{Answer, Reply};
-use crate::traits::{MessageTo, SyncActor};
-use crate::types::{Actor, Addr, Cell, WeakAddr};
 
 pub(crate) use envelope::envelope;
 use own_delivery::Delivery;

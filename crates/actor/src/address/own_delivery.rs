@@ -4,9 +4,9 @@ use coact_core::credits::Permit;
 use coact_core::internals::QueuePosition;
 
 use super::lane_ticket::Ticket;
+use crate::definitions::{Actor, Addr, Cell};
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
-use crate::types::{Actor, Addr, Cell};
 
 /// One message. All kinds of it share the code of their behaviour.
 pub(super) enum Delivery {

@@ -11,10 +11,10 @@ use super::Addr;
 use crate::ask::Ask;
 use crate::backpressure::{Reserve, SendPermit};
 use crate::cycle::{self, AskCycle, Wait, Waiting};
+use crate::definitions::Actor;
 use crate::error::SendError;
+use crate::handler::MessageTo;
 use crate::reply::Reply;
-use crate::traits::MessageTo;
-use crate::types::Actor;
 
 /// Room for one message in a mailbox for which senders wait. Its position among the waiting senders
 /// is taken when it is created.

@@ -6,7 +6,7 @@ use coact_core::credits::Permit;
 use coact_core::internals::SealedHandle;
 
 use super::Addr;
-use crate::types::{Actor, Cell};
+use crate::definitions::{Actor, Cell};
 
 impl<A: Actor> SealedHandle for Addr<A> {}
 

@@ -6,13 +6,13 @@ use coact_core::Broken;
 use coact_core::internals::catch;
 
 use super::{Own, drop_in_end};
+use crate::definitions::{Actor, Body, Cell, Context};
 use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::hold::Hold;
 use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
-use crate::types::{Actor, Body, Cell, Context};
 
 impl<A: Actor> Managed for Cell<A> {
     fn core(&mut self) -> &mut Core {
@@ -91,10 +91,10 @@ impl<A: Actor> Managed for Cell<A> {
         self.body.as_mut().is_some_and(|body| body.context.ends_by_itself())
     }
 
-    fn renew(&mut self, life: u32) -> Result<(), Broken> {
+    fn renew(&mut self, incarnation: u32) -> Result<(), Broken> {
         let make = self.own().and_then(|own| own.factory.as_mut());
         let actor = catch(make.expect("only actors that can be restarted are"))?;
-        let context = Context::new(self.this().clone(), life);
+        let context = Context::new(self.this().clone(), incarnation);
         self.body = Some(Body { actor, context });
         Ok(())
     }

@@ -3,11 +3,11 @@
 use coact_core::internals::{ThreadBound, UnreachableCown, catch};
 
 use super::drop_in_end;
+use crate::definitions::{Actor, Body, Cell, Context};
 use crate::events::{self, Subject};
 use crate::exit::ExitReason;
 use crate::lifecycle::{Phase, refuse_all};
 use crate::shared_state::SharedState;
-use crate::types::{Actor, Body, Cell, Context};
 
 impl<A: Actor> Cell<A> {
     /// Returns whether it runs without signals, extras or pending operations.

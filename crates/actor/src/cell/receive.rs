@@ -4,10 +4,10 @@ use std::any::type_name;
 
 use coact_core::internals::catch;
 
+use crate::definitions::{Actor, Addr, Body, Cell, Context};
+use crate::handler::MessageTo;
 use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::MessageTo;
-use crate::types::{Actor, Addr, Body, Cell, Context};
 
 impl<A: Actor> Cell<A> {
     /// Passes a message to the actor.
@@ -61,7 +61,7 @@ impl<A: Actor> Cell<A> {
     pub(crate) fn call_with(
         &mut self,
         own: Addr<A>,
-        life: u32,
+        incarnation: u32,
         work: impl FnOnce(&mut A, &mut Context<A>),
     ) {
         struct Lent<'a, A: Actor>(&'a mut Context<A>);
@@ -73,7 +73,7 @@ impl<A: Actor> Cell<A> {
         }
         self.core.count_turn();
         if let Some(Body { actor, context }) = &mut self.body
-            && context.life() == life
+            && context.incarnation() == incarnation
         {
             context.lend(own);
             let lent = Lent(context);
@@ -85,11 +85,11 @@ impl<A: Actor> Cell<A> {
         }
     }
 
-    /// Calls a closure with the actor, if it is alive and still in its `life`th state.
+    /// Calls a closure with the actor, if it is alive and still in this incarnation.
     #[inline]
-    pub(crate) fn call_in(&mut self, life: u32, work: impl FnOnce(&mut A, &mut Context<A>)) {
+    pub(crate) fn call_in(&mut self, incarnation: u32, work: impl FnOnce(&mut A, &mut Context<A>)) {
         self.call(|actor, context| {
-            if context.life() == life {
+            if context.incarnation() == incarnation {
                 work(actor, context);
             } else {
                 drop_unhandled(work);

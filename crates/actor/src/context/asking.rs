@@ -11,10 +11,10 @@ use coact_core::{Broken, Cown};
 use crate::address::Inside;
 use crate::ask::{Ask, flatten};
 use crate::backpressure;
+use crate::definitions::{Actor, Addr, Cell, Context};
 use crate::error::AskError;
+use crate::handler::MessageTo;
 use crate::reply::{Answer, Reply};
-use crate::traits::MessageTo;
-use crate::types::{Actor, Addr, Cell, Context};
 
 impl<A: Actor> Context<A> {
     /// Asks another actor, and delivers the answer to this one like a message: the closure receives
@@ -30,7 +30,7 @@ impl<A: Actor> Context<A> {
         M: MessageTo<B>,
         F: FnOnce(&mut A, Result<M::Reply, AskError>, &mut Context<A>) + Send + 'static,
     {
-        let on_answer = OnAnswer { life: self.life(), then, by: PhantomData };
+        let on_answer = OnAnswer { incarnation: self.incarnation(), then, by: PhantomData };
         let own = self.take_lent().unwrap_or_else(|| self.address());
         let resolver = Resolver::spawning(own.into_cown(), on_answer);
         // A message that is not delivered fails its reply, which reports that to the closure.
@@ -43,9 +43,9 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
     {
-        let (inside, life) = (Inside(self.address()), self.life());
+        let (inside, incarnation) = (Inside(self.address()), self.incarnation());
         drop(ask.then(&inside, move |cell, answer| {
-            cell.call_in(life, |actor, context| then(actor, answer, context));
+            cell.call_in(incarnation, |actor, context| then(actor, answer, context));
         }));
     }
 
@@ -124,7 +124,7 @@ impl<A: Actor> Context<A> {
 /// What an actor does with an answer.
 struct OnAnswer<A, F> {
     /// The number of the state that has asked.
-    life: u32,
+    incarnation: u32,
     then: F,
     by: PhantomData<fn(A)>,
 }
@@ -140,13 +140,13 @@ where
     #[inline(always)]
     fn run(self, held: Held<'_, Cell<A>>, answer: Result<Answer<R>, Broken>) {
         let (cell, own) = held.into_parts();
-        cell.call_with(Addr::new(own), self.life, |actor, context| {
+        cell.call_with(Addr::new(own), self.incarnation, |actor, context| {
             (self.then)(actor, flatten(answer), context);
         });
     }
 
     fn spawn(self, own: Cown<Cell<A>>, answer: Result<Answer<R>, Broken>) {
-        Addr::new(own).call_by_value(self.life, move |actor, context| {
+        Addr::new(own).call_by_value(self.incarnation, move |actor, context| {
             (self.then)(actor, flatten(answer), context);
         });
     }

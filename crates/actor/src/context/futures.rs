@@ -6,9 +6,9 @@ use coact_core::runtime::spawn_future;
 
 use crate::address::Inside;
 use crate::catch_drop::Caught;
+use crate::definitions::{Actor, Context, HeldFuture};
 use crate::hold;
 use crate::reply::Reply;
-use crate::types::{Actor, Context, HeldFuture};
 
 impl<A: Actor> Context<A> {
     /// Runs a future beside the actor, which continues with other messages; its output is the
@@ -33,11 +33,11 @@ impl<A: Actor> Context<A> {
         F: Future<Output = R> + Send + 'static,
         T: FnOnce(&mut A, R, &mut Context<A>) + Send + 'static,
     {
-        let (inside, life) = (Inside(self.address()), self.life());
+        let (inside, incarnation) = (Inside(self.address()), self.incarnation());
         let future = self.owned_work().future(future);
         drop(spawn_future(future).then(&inside, move |cell, output| {
             if let Ok(Some(output)) = output {
-                cell.call_in(life, |actor, context| then(actor, output, context));
+                cell.call_in(incarnation, |actor, context| then(actor, output, context));
             }
         }));
     }

@@ -12,10 +12,10 @@ use coact_core::time::{Timer, after};
 
 use crate::catch_drop::Caught;
 use crate::context_timeouts::{ArmedTimeout, TimeoutSlot, Which};
+use crate::definitions::{Actor, Context, TimeoutAction, WeakAddr};
+use crate::handler::Receive;
 use crate::message::Message;
 use crate::reply::Reply;
-use crate::traits::Receive;
-use crate::types::{Actor, Context, TimeoutAction, WeakAddr};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;
@@ -111,7 +111,7 @@ impl<A: Actor> Context<A> {
         // At most `CHECKS`, and one more for the remainder.
         let needed = u32::try_from(needed).unwrap_or(CHECKS + 1);
         let version = self.clear_timeout(which);
-        let timer = check_later(self.weak(), self.life(), which, version, interval);
+        let timer = check_later(self.weak(), self.incarnation(), which, version, interval);
         let then = Caught::new(then);
         let timeout = ArmedTimeout { interval, needed, idle_checks: 0, seen: None, then, timer };
         self.timeout_slot(which).timeout = Some(timeout);
@@ -145,7 +145,7 @@ impl<A: Actor> Context<A> {
 
 fn check_later<A: Actor>(
     actor: WeakAddr<A>,
-    life: u32,
+    incarnation: u32,
     which: Which,
     version: u64,
     interval: Duration,
@@ -153,7 +153,7 @@ fn check_later<A: Actor>(
     after(interval, (), move |()| {
         if let Some(actor) = actor.upgrade() {
             actor.inspect(move |actor, context, turns| {
-                if context.life() == life {
+                if context.incarnation() == incarnation {
                     check(actor, context, turns, which, version);
                 }
             });
@@ -173,7 +173,8 @@ fn check<A: Actor>(
     if timeout.check(turns) {
         (*timeout.then)(actor, context);
     }
-    timeout.timer = check_later(context.weak(), context.life(), which, version, timeout.interval);
+    timeout.timer =
+        check_later(context.weak(), context.incarnation(), which, version, timeout.interval);
     let slot = context.timeout_slot(which);
     // Unless it was set or cleared meanwhile.
     if slot.version == version {

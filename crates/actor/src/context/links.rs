@@ -1,11 +1,11 @@
 //! Links and monitors of an actor.
 
 use crate::any::AnyAddr;
+use crate::definitions::{Actor, Addr, Context};
 use crate::exit::ExitReason;
+use crate::handler::{Receive, SendActor};
 use crate::monitor::{Down, Exited, MonitorId};
 use crate::signal::{LinkChange, Signal};
-use crate::traits::{Receive, SendActor};
-use crate::types::{Actor, Addr, Context};
 
 impl<A: Actor> Context<A> {
     /// Links this actor with another one: when either ends for a reason that is not
@@ -21,8 +21,8 @@ impl<A: Actor> Context<A> {
             return;
         }
         // This side first: if the other actor has ended, its answer finds the link.
-        let life = self.life();
-        self.signal(Signal::Links(LinkChange::Link { other: other.peer(), by: Some(life) }));
+        let incarnation = self.incarnation();
+        self.signal(Signal::Links(LinkChange::Link { other: other.peer(), by: Some(incarnation) }));
         if other.signal(Signal::Links(LinkChange::Link { other: this.peer(), by: None })).is_err() {
             let reason = other.exit_reason().unwrap_or(ExitReason::NoActor);
             self.signal(Signal::Exit { from: other.id(), reason });
@@ -44,15 +44,18 @@ impl<A: Actor> Context<A> {
     where
         A: Receive<Exited>,
     {
-        let (this, life) = (self.weak(), self.life());
-        let tell = move |exited| this.notify(life, exited);
-        self.signal(Signal::Links(LinkChange::TrapExits { tell: Some(Box::new(tell)), life }));
+        let (this, incarnation) = (self.weak(), self.incarnation());
+        let tell = move |exited| this.notify(incarnation, exited);
+        self.signal(Signal::Links(LinkChange::TrapExits {
+            tell: Some(Box::new(tell)),
+            incarnation,
+        }));
     }
 
     /// Undoes [`trap_exits`](Self::trap_exits): the ends of linked actors end this one again.
     pub fn untrap_exits(&mut self) {
-        let life = self.life();
-        self.signal(Signal::Links(LinkChange::TrapExits { tell: None, life }));
+        let incarnation = self.incarnation();
+        self.signal(Signal::Links(LinkChange::TrapExits { tell: None, incarnation }));
     }
 
     /// Sends this actor a [`Down`] when another one ends, or at once if it has ended. The other
@@ -63,12 +66,12 @@ impl<A: Actor> Context<A> {
     where
         A: Receive<Down>,
     {
-        let (this, life) = (self.weak(), self.life());
+        let (this, incarnation) = (self.weak(), self.incarnation());
         let (other, id) = (other.into(), MonitorId::next());
         self.owned_work().monitor(id, |place| {
             other.watch_down(id, move |down| {
                 drop(place);
-                this.notify(life, down);
+                this.notify(incarnation, down);
             })
         });
         id

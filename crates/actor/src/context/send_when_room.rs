@@ -6,11 +6,11 @@ use coact_core::Promise;
 
 use crate::address::Inside;
 use crate::backpressure;
+use crate::definitions::{Actor, Context};
 use crate::error::{AskError, SendError};
 use crate::message::Message;
 use crate::recipient::Recipient;
 use crate::reply::Reply;
-use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to
@@ -65,10 +65,10 @@ impl<A: Actor> Context<A> {
         self.extras().outbox.add(to.id(), job(to));
         // Spawned where the promise is completed, so that the outcomes arrive in the order of the
         // messages.
-        let (inside, life) = (Inside(self.address()), self.life());
+        let (inside, incarnation) = (Inside(self.address()), self.incarnation());
         drop(sent.then(&inside, move |cell, sent| {
             if let Ok(sent) = sent {
-                cell.call_in(life, |actor, context| then(actor, sent, context));
+                cell.call_in(incarnation, |actor, context| then(actor, sent, context));
             }
         }));
     }

@@ -46,8 +46,8 @@ pub(crate) struct Extras {
     pub(crate) failure: Option<ExitReason>,
     /// Unstashed messages, which come before everything that waits.
     pub(crate) unstashed: Envelopes,
-    /// Counts the states before this one.
-    pub(crate) life: u32,
+    /// The number of the incarnation, from 0.
+    pub(crate) incarnation: u32,
     /// The part that depends on the actor's type.
     pub(crate) own: Option<Box<dyn Any + Send>>,
 }

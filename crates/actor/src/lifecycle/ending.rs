@@ -108,7 +108,7 @@ impl dyn Managed + '_ {
         let (set_aside, _) = self.drop_state();
         self.put_unstashed_first(set_aside);
         self.core().extras_or_init().failure = None;
-        match self.begin_life() {
+        match self.begin_incarnation() {
             Ok(()) => {
                 self.hook(Hook::Restarted(reason));
                 self.subject().restarted(reason);
@@ -120,15 +120,15 @@ impl dyn Managed + '_ {
         }
     }
 
-    /// Creates a new state. What the previous one has begun ends with it; if there is none, with
+    /// Creates the state of a new incarnation. What the previous one has begun ends with it; if there is none, with
     /// the actor.
-    pub(super) fn begin_life(&mut self) -> Result<(), ExitReason> {
-        let life = self.core().extras_or_init().life.wrapping_add(1).max(1);
-        self.renew(life).map_err(|why| reason_of(&why))?;
+    pub(super) fn begin_incarnation(&mut self) -> Result<(), ExitReason> {
+        let incarnation = self.core().extras_or_init().incarnation.wrapping_add(1).max(1);
+        self.renew(incarnation).map_err(|why| reason_of(&why))?;
         let id = self.address().id();
         let extras = self.core().extras_or_init();
-        extras.life = life;
-        extras.links.end_life(id);
+        extras.incarnation = incarnation;
+        extras.links.end_incarnation(id);
         Ok(())
     }
 

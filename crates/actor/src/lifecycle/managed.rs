@@ -47,8 +47,8 @@ pub(crate) trait Managed {
     fn is_restartable(&mut self) -> bool;
     /// Notifies the actor that its runtime is about to end. Returns whether it ends itself.
     fn ends_by_itself(&mut self) -> bool;
-    /// Creates a new state, the `life`th after the first.
-    fn renew(&mut self, life: u32) -> Result<(), Broken>;
+    /// Creates the state of a new incarnation; the first one is number 0.
+    fn renew(&mut self, incarnation: u32) -> Result<(), Broken>;
     /// Polls the future that holds the actor.
     fn poll_hold(&mut self) -> Result<Poll<()>, Broken>;
     /// Drops that future, and takes the state out of it.

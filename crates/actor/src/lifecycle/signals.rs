@@ -72,8 +72,8 @@ impl dyn Managed + '_ {
 
     pub(super) fn change_links(&mut self, shared: &SharedState, change: LinkChange) {
         let extras = self.core().extras_or_init();
-        let life = extras.life;
-        extras.links.change(shared.id(), life, change);
+        let incarnation = extras.incarnation;
+        extras.links.change(shared.id(), incarnation, change);
     }
 
     fn on_exit(&mut self, shared: &SharedState, from: ActorId, reason: ExitReason) {

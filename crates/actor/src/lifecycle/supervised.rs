@@ -20,9 +20,9 @@ impl dyn Managed + '_ {
             return;
         };
         let last = supervision.begin(by, run);
-        core.extras_or_init().links.end_life(shared.id());
+        core.extras_or_init().links.end_incarnation(shared.id());
         core.phase = Phase::Running;
-        if let Err(why) = self.begin_life() {
+        if let Err(why) = self.begin_incarnation() {
             self.subject().failed(&why);
             return self.go_down(shared, why);
         }

@@ -14,7 +14,7 @@ use crate::lookup_error::LookupError;
 use super::table::{OnRegistered, Table};
 use crate::any::AnyAddr;
 use crate::block_on::AWAIT;
-use crate::types::{Actor, Addr};
+use crate::definitions::{Actor, Addr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 

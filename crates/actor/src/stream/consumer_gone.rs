@@ -2,9 +2,9 @@
 
 use super::buffer::StreamId;
 use super::demand::Demand;
+use crate::definitions::{Actor, Context};
+use crate::handler::Receive;
 use crate::message::Message;
-use crate::traits::Receive;
-use crate::types::{Actor, Context};
 
 /// Notifies an actor that produces the items of a stream that the stream was dropped before its
 /// end: see [`Context::watch_consumer`].
@@ -57,7 +57,7 @@ impl<A: Actor> Context<A> {
     where
         A: Receive<ConsumerGone>,
     {
-        let (this, life, stream) = (self.weak(), self.life(), demand.stream());
-        demand.shared.on_gone(Box::new(move || this.notify(life, ConsumerGone { stream })));
+        let (this, incarnation, stream) = (self.weak(), self.incarnation(), demand.stream());
+        demand.shared.on_gone(Box::new(move || this.notify(incarnation, ConsumerGone { stream })));
     }
 }

@@ -18,8 +18,8 @@ use futures_core::Stream;
 use super::buffer::{OfferEnd, Shared, State, StreamId};
 use super::demand::Demand;
 use crate::block_on::block_on;
-use crate::traits::Receive;
-use crate::types::{Actor, Addr};
+use crate::definitions::{Actor, Addr};
+use crate::handler::Receive;
 
 /// The default buffer size of a stream, in items.
 const BUFFER: usize = 16;

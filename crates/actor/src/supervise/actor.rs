@@ -19,13 +19,13 @@ use super::error::ChildError;
 use super::info::ChildInfo;
 use super::log;
 use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
+use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::exit::ExitReason;
+use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::signal::Signal;
 use crate::supervision::{AnySupervisor, ChildEvent};
-use crate::traits::Handler;
-use crate::types::{Actor, Addr, Context, WeakAddr};
 
 /// Keeps the children of a supervisor while it has no state.
 pub(crate) type SavedChildren = Arc<Mutex<Option<ChildTable>>>;

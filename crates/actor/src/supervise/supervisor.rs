@@ -11,10 +11,10 @@ use super::info::{ChildInfo, Counts};
 use super::request::Request;
 use super::spec::{ChildParts, IntoChild};
 use crate::any::AnyAddr;
+use crate::definitions::Addr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
 use crate::monitor::OnDownId;
-use crate::types::Addr;
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
 /// ends.

@@ -14,13 +14,13 @@ use super::plan::{ChildSpec, Plan};
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
 use super::supervisor::Supervisor;
+use crate::definitions::Cell;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::registry::NameTaken;
 use crate::settings::Settings;
 use crate::spawn::actor;
-use crate::types::Cell;
 
 /// A supervisor to be spawned, with its children.
 ///

@@ -28,7 +28,7 @@ use crate::ids::RuntimeId;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::static_types::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
+use crate::static_shim::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
 
 /// The number of entries allocated at a time, and taken by a thread at a time.
 const ROW: usize = if cfg!(loom) { 2 } else { 256 };

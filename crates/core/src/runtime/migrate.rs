@@ -70,9 +70,9 @@ impl<T: Send + 'static> Cown<T> {
 pub enum MoveError {
     /// The cown belongs to a pump, and only the pump's thread accesses its state.
     Pinned,
-    /// The new home is a pump, whose cowns must be created there.
+    /// The new runtime is a pump, whose cowns must be created there.
     ToPump,
-    /// The new home has been shut down, and would run nothing.
+    /// The new runtime has been shut down, and would run nothing.
     ToEnded,
     /// The cown's own runtime has been shut down: nothing can run on the cown, so it cannot be
     /// moved.
@@ -84,7 +84,7 @@ impl fmt::Display for MoveError {
         f.write_str(match self {
             MoveError::Pinned => "the cown belongs to a pump, and stays on its thread",
             MoveError::ToPump => "cowns cannot be moved to a pump: create them there",
-            MoveError::ToEnded => "the new home has been shut down",
+            MoveError::ToEnded => "the new runtime has been shut down",
             MoveError::Ended => "the cown's runtime has been shut down",
         })
     }

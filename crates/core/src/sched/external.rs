@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::external_cell::{ExternalThreads, Presence, PresenceCell};
 use crate::ids::RuntimeId;
 use crate::simulated;
-use crate::static_types::Mutex;
+use crate::static_shim::Mutex;
 
 static EXTERNAL_THREADS: ExternalThreads = ExternalThreads(Mutex::new(Vec::new()));
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use coact_sync::asym;
 
 use crate::ids::RuntimeId;
-use crate::static_types::{AtomicU32, Mutex, Ordering};
+use crate::static_shim::{AtomicU32, Mutex, Ordering};
 
 /// The presence of one thread: the runtime's id in the low half, the nesting depth in the high
 /// half.

@@ -4,7 +4,7 @@ use std::task::Waker;
 
 use slab::Slab;
 
-use crate::static_types::{AtomicUsize, Mutex, Ordering, fence};
+use crate::static_shim::{AtomicUsize, Mutex, Ordering, fence};
 
 /// The waiters until runtimes are idle, in some combination.
 #[derive(Default)]

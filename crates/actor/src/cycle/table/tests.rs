@@ -5,10 +5,10 @@ use coact_core::{Group, when};
 use super::super::held_actor::Holder;
 use super::*;
 use crate::cycle::AskCycle;
+use crate::definitions::{Actor, Addr, Context};
+use crate::handler::Handler;
 use crate::message::Message;
 use crate::spawn::{actor, spawn};
-use crate::traits::Handler;
-use crate::types::{Actor, Addr, Context};
 
 struct Idle;
 

@@ -1,5 +1,5 @@
-//! The types of statics that some model recreates in each of its runs: those of the standard
-//! library, and in models those of loom.
+//! The shim for statics that models recreate in each of their runs: types of the standard library,
+//! and in models those of loom.
 
 #[cfg(not(all(test, loom)))]
 pub(crate) use coact_sync::shim::process::{

@@ -23,9 +23,9 @@ impl<A: Actor> Default for TypedExtras<A> {
 }
 
 impl<A: Actor> Context<A> {
-    /// Creates the context of the actor's `life`th state, from 0.
-    pub(crate) fn new(this: WeakAddr<A>, life: u32) -> Self {
-        let extras = (life > 0).then(|| ContextExtras::boxed(life));
+    /// Creates the context of an incarnation, counted from 0.
+    pub(crate) fn new(this: WeakAddr<A>, incarnation: u32) -> Self {
+        let extras = (incarnation > 0).then(|| ContextExtras::boxed(incarnation));
         Self { this, extras, lent: None }
     }
 
@@ -53,10 +53,10 @@ impl<A: Actor> Context<A> {
         self.lent.take().map(Addr::new)
     }
 
-    /// Returns the number of the state to which this belongs; what was begun for another state is
+    /// Returns the number of the incarnation to which this belongs; what was begun for another one is
     /// void.
-    pub(crate) fn life(&mut self) -> u32 {
-        self.extras.as_mut().map_or(0, |extras| extras.get_mut().life)
+    pub(crate) fn incarnation(&mut self) -> u32 {
+        self.extras.as_mut().map_or(0, |extras| extras.get_mut().incarnation)
     }
 
     /// Returns what ends with the state.
