@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(last.wait()?, 2);
     assert_eq!(counter.ended().wait()?, ExitReason::Shutdown);
 
-    // A kill does not even say farewell.
+    // A kill does not even call `stopped`.
     let other = spawn(Counter::default());
     other.kill()?;
     assert_eq!(other.ended().wait()?, ExitReason::Killed);

@@ -61,7 +61,7 @@ mod listing_2 {
         let met = runtime.run(|| {
             let (src, dst, both) = (Account::with(10), Account::with(0), Meeting::of(2));
             let other = both.clone();
-            (ask(&src, move |_| both.attend()), ask(&dst, move |_| other.attend()))
+            (ask(&src, move |_| both.wait()), ask(&dst, move |_| other.wait()))
         });
         assert_eq!((met.0.wait(), met.1.wait()), (Ok(true), Ok(true)));
     }
@@ -145,7 +145,7 @@ mod listing_3 {
             let nested = |from: &Cown<Account>, to: &Cown<Account>| {
                 let (to, both) = (to.clone(), both.clone());
                 ask(from, move |_| {
-                    let met = both.attend();
+                    let met = both.wait();
                     (met, ask(&to, |to| to.balance += 1))
                 })
             };
@@ -239,7 +239,7 @@ fn listing_7_four_cowns_are_not_ordered() {
         let [s1, s2, s3, s4] = [(); 4].map(|()| Account::with(0));
         let both = Meeting::of(2);
         let other = both.clone();
-        [ask((&s1, &s2), move |_| both.attend()), ask((&s3, &s4), move |_| other.attend())]
+        [ask((&s1, &s2), move |_| both.wait()), ask((&s3, &s4), move |_| other.wait())]
     });
     assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);
 }
@@ -314,7 +314,7 @@ fn listing_10_opposites_at_the_same_time() {
         let (first, second) = (Meeting::of(2), Meeting::of(2));
         let eat = |name, left: &Cown<()>, right: &Cown<()>, table: &Meeting| {
             let (journal, table) = (journal.clone(), table.clone());
-            ask((left, right), move |_| journal.body(name, || table.attend()))
+            ask((left, right), move |_| journal.body(name, || table.wait()))
         };
         [
             eat("b1", &f1, &f2, &first),
@@ -364,7 +364,7 @@ fn listing_11_what_has_no_edge_may_run_at_the_same_time() {
         let (first, second) = (Meeting::of(2), Meeting::of(2));
         let attend = |meeting: &Meeting| {
             let meeting = meeting.clone();
-            move || meeting.attend()
+            move || meeting.wait()
         };
         let (b0, b1, b3, b4) = (attend(&first), attend(&first), attend(&second), attend(&second));
         let early = [ask(&c1, move |_| b0()), ask(&c3, move |_| b1())];

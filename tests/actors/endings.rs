@@ -24,7 +24,7 @@ const END: &str = "stopped: it was told to stop";
 /// How an actor ends with its runtime.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// There is time for farewells.
+    /// There is time for `stopped`.
     Ordered,
     /// There is none.
     CutOff,
@@ -274,7 +274,7 @@ fn m11_messages_behind_a_handler_that_is_stuck_are_counted() {
     assert_eq!(address.dead_letters(), 7);
 }
 
-/// Tells of its farewell.
+/// Reports its `stopped`.
 struct Herald(mpsc::Sender<()>);
 
 impl Actor for Herald {
@@ -531,7 +531,7 @@ fn an_actor_with_timers_streams_and_timeouts_ends() {
 }
 
 #[test]
-fn what_a_farewell_leads_to_is_done() {
+fn what_the_last_hook_starts_is_done() {
     struct Parting(Addr<Diary>);
     impl Actor for Parting {
         fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {

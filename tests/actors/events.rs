@@ -231,7 +231,7 @@ fn supervised_children_are_told_of_like_others() {
     });
 }
 
-/// Ends for a reason, and panics at its farewell.
+/// Ends for a reason, and panics in `stopped`.
 struct Grudging(ExitReason);
 
 impl Actor for Grudging {
@@ -247,7 +247,7 @@ impl Handler<Enough> for Grudging {
 }
 
 #[test]
-fn a_farewell_that_panics_is_told() {
+fn a_panic_in_the_last_hook_is_published() {
     check_with_faults(|_| {
         let (failed, subscription) = listen::<ActorFailed>();
         let end = |reason: ExitReason| {

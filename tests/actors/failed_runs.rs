@@ -12,7 +12,7 @@ use coact::supervise::{Supervisor, Tree, permanent};
 
 use crate::world::{Bomb, Diary, Do, Note};
 
-/// Says farewell to others: by a message, a question and a behaviour.
+/// Reaches others in its last hook: by a message, an ask and a behaviour.
 struct Parting {
     diary: Addr<Diary>,
     cown: Cown<u32>,
@@ -20,7 +20,7 @@ struct Parting {
 
 impl Actor for Parting {
     fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
-        let _ = self.diary.send(Note("farewell"));
+        let _ = self.diary.send(Note("stopped"));
         drop(self.diary.ask(Note("who is there?")));
         when((&self.diary, &self.cown), |(_, n)| *n += 1);
     }
@@ -147,7 +147,7 @@ fn assert_others_run() {
         let (diary, number) = (company._spawns.diary.clone(), company._spawns.cown.clone());
         drop(company);
         Runtime::wait_idle_all(&[RuntimeHandle::current()]);
-        // Two of the guard's, and one of each that said farewell: alone, and two children.
+        // Two of the guard's, and one of each that called its last hook: alone, and two children.
         assert_eq!(ask(&number, |n| *n).wait(), Ok(2 + 3));
         assert_eq!(gone.0.load(Ordering::Relaxed), 1);
         diary.stop().unwrap();

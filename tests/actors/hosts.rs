@@ -415,16 +415,16 @@ fn a_dispatchers_throughput_is_respected() {
     let (at_gate, entered) = (gate.clone(), inside.clone());
     let keeper = actor(Chatty('k', log.clone())).on(one).spawn();
     when(&keeper, move |_| {
-        assert!(entered.attend());
-        assert!(at_gate.attend());
+        assert!(entered.wait());
+        assert!(at_gate.wait());
     });
-    assert!(inside.attend());
+    assert!(inside.wait());
     for _ in 0..12 {
         for chatty in [&a, &b] {
             when(chatty, |chatty| chatty.1.push(chatty.0));
         }
     }
-    assert!(gate.attend());
+    assert!(gate.wait());
     system.wait_idle();
     let said: String = log.take().into_iter().collect();
     assert_eq!(said.len(), 24);
@@ -559,7 +559,7 @@ impl Message for Slow {
 impl Handler<Slow> for Counted {
     fn handle(&mut self, Slow(inside, gate): Slow, _: &mut Context<Self>) {
         self.0.push(thread::current().id());
-        assert!(inside.attend() && gate.attend());
+        assert!(inside.wait() && gate.wait());
     }
 }
 
@@ -595,11 +595,11 @@ fn handled_by_caller_and_others(batch: u32) -> (usize, usize) {
     let other = thread::spawn({
         let (counted, inside, gate) = (counted.clone(), inside.clone(), gate.clone());
         move || {
-            assert!(inside.attend());
+            assert!(inside.wait());
             for _ in 0..10 {
                 counted.send(Quick).unwrap();
             }
-            assert!(gate.attend());
+            assert!(gate.wait());
         }
     });
     counted.send(Slow(inside, gate)).unwrap();
@@ -718,7 +718,7 @@ fn a_shutdown_tells_what_was_left_where() {
     let (inside, gate) = (Meeting::of(2), Meeting::of(2));
     let detached = actor(Counted(Log::new())).on(Host::detached()).spawn();
     detached.send(Slow(inside.clone(), gate.clone())).unwrap();
-    assert!(inside.attend());
+    assert!(inside.wait());
     let dropped = detached.ask(Quick);
     let late = resource.ask(Take(receive));
     let ender = thread::spawn(move || {
@@ -731,7 +731,7 @@ fn a_shutdown_tells_what_was_left_where() {
     while !resource.runtime().is_cancelled() {
         thread::yield_now();
     }
-    assert!(gate.attend());
+    assert!(gate.wait());
     let report = shutdown.join().unwrap();
     ender.join().unwrap();
     assert!(!report.is_complete());

@@ -292,7 +292,7 @@ fn m9_what_was_sent_through_an_address_that_came_after_the_last_is_handled_befor
     let (tell, gone) = mpsc::channel();
     let (answered, answers) = mpsc::channel();
     let giver = spawn(Giver { to, gone, answered });
-    // Twice, so that a farewell is put off which was put off before.
+    // Twice, so that a last-handle check is put off which was put off before.
     giver.send(Give).unwrap();
     giver.send(Give).unwrap();
     drop(giver);

@@ -38,7 +38,7 @@ type Id = u32;
 
 /// What became of a message.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Fate {
+enum Outcome {
     Handled,
     Refused,
     Dropped,
@@ -66,7 +66,7 @@ impl Setup {
 struct Model<'a> {
     setup: &'a Setup,
     waiting: VecDeque<(Id, Option<usize>)>,
-    fates: Vec<Option<Fate>>,
+    outcomes: Vec<Option<Outcome>>,
     handled: Vec<Id>,
     /// Of the turns that lanes take: messages since the last one, and whose is next.
     since: u32,
@@ -76,13 +76,13 @@ struct Model<'a> {
 impl<'a> Model<'a> {
     fn new(setup: &'a Setup) -> Self {
         let next = setup.lanes.len() - 1;
-        let (waiting, fates, handled) = (VecDeque::new(), Vec::new(), Vec::new());
-        Self { setup, waiting, fates, handled, since: 0, next }
+        let (waiting, outcomes, handled) = (VecDeque::new(), Vec::new(), Vec::new());
+        Self { setup, waiting, outcomes, handled, since: 0, next }
     }
 
     fn perform(&mut self, op: Op) {
-        let id = self.fates.len() as Id;
-        self.fates.push(None);
+        let id = self.outcomes.len() as Id;
+        self.outcomes.push(None);
         let Op::Send(lane) = op else { return self.waiting.push_back((id, None)) };
         let in_lane = |entry: &(Id, Option<usize>)| entry.1 == Some(lane);
         let count = self.waiting.iter().filter(|entry| in_lane(entry)).count();
@@ -90,12 +90,12 @@ impl<'a> Model<'a> {
             && count == capacity
         {
             match policy {
-                Policy::Refuse => return self.fates[id as usize] = Some(Fate::Refused),
-                Policy::DropNewest => return self.fates[id as usize] = Some(Fate::Dropped),
+                Policy::Refuse => return self.outcomes[id as usize] = Some(Outcome::Refused),
+                Policy::DropNewest => return self.outcomes[id as usize] = Some(Outcome::Dropped),
                 Policy::DropOldest => {
                     let oldest = self.waiting.iter().position(in_lane).unwrap();
                     let (oldest, _) = self.waiting.remove(oldest).unwrap();
-                    self.fates[oldest as usize] = Some(Fate::Dropped);
+                    self.outcomes[oldest as usize] = Some(Outcome::Dropped);
                 }
             }
         }
@@ -107,7 +107,7 @@ impl<'a> Model<'a> {
         while let Some((first, lane)) = self.waiting.front().copied() {
             let id = if lane.is_none() { first } else { self.most_urgent() };
             self.waiting.retain(|entry| entry.0 != id);
-            self.fates[id as usize] = Some(Fate::Handled);
+            self.outcomes[id as usize] = Some(Outcome::Handled);
             self.handled.push(id);
         }
     }
@@ -148,13 +148,13 @@ impl Handler<Item> for Reader {
 }
 
 /// What an actor has handled, in its order, and what became of each message.
-type Outcome = (Vec<Id>, Vec<Fate>);
+type Observed = (Vec<Id>, Vec<Outcome>);
 
 /// Performs the bursts one after the other, each of them against the suspended actor.
-fn perform(setup: &Setup, bursts: &[Vec<Op>]) -> Outcome {
+fn perform(setup: &Setup, bursts: &[Vec<Op>]) -> Observed {
     let log = Log::new();
     let reader = actor(Reader(log.clone())).mailbox(setup.mailbox()).spawn();
-    let (mut id, mut fates) = (0, Vec::new());
+    let (mut id, mut outcomes) = (0, Vec::new());
     for burst in bursts {
         reader.suspend().unwrap();
         let mut asks = Vec::new();
@@ -169,32 +169,32 @@ fn perform(setup: &Setup, bursts: &[Vec<Op>]) -> Outcome {
             id += 1;
         }
         reader.resume().unwrap();
-        fates.extend(asks.into_iter().map(|ask| match ask.map(Ask::wait) {
-            None | Some(Ok(())) => Fate::Handled,
+        outcomes.extend(asks.into_iter().map(|ask| match ask.map(Ask::wait) {
+            None | Some(Ok(())) => Outcome::Handled,
             // Which of the two it was the counters tell.
-            Some(Err(AskError::Full)) => Fate::Refused,
+            Some(Err(AskError::Full)) => Outcome::Refused,
             Some(Err(error)) => panic!("{error}"),
         }));
         ask(&reader, |_| ()).wait().unwrap();
     }
     let view = reader.mailbox();
-    let lost = fates.iter().filter(|fate| **fate == Fate::Refused).count() as u64;
+    let lost = outcomes.iter().filter(|outcome| **outcome == Outcome::Refused).count() as u64;
     assert_eq!(view.refused() + view.dropped(), lost);
     assert_eq!(view.len(), 0);
-    (log.take(), fates)
+    (log.take(), outcomes)
 }
 
-fn expected(setup: &Setup, bursts: &[Vec<Op>]) -> Outcome {
+fn expected(setup: &Setup, bursts: &[Vec<Op>]) -> Observed {
     let mut model = Model::new(setup);
     for burst in bursts {
         burst.iter().for_each(|op| model.perform(*op));
         model.resume();
     }
-    let fates = model.fates.iter().map(|fate| match fate.unwrap() {
-        Fate::Dropped => Fate::Refused,
-        fate => fate,
+    let outcomes = model.outcomes.iter().map(|outcome| match outcome.unwrap() {
+        Outcome::Dropped => Outcome::Refused,
+        outcome => outcome,
     });
-    (model.handled, fates.collect())
+    (model.handled, outcomes.collect())
 }
 
 /// Senders at the same time, with the actor at work. Says what went wrong, if something did.

@@ -172,7 +172,7 @@ fn an_actor_that_asks_one_that_has_ended_is_told() {
 
 /// The address that was kept for the answer may be the last one when the answer comes.
 #[test]
-fn an_actor_that_panics_at_its_last_answer_says_farewell() {
+fn an_actor_that_panics_at_its_last_answer_calls_its_last_hook() {
     check_with_faults(|faults| {
         let (diary, log) = Diary::spawn();
         let doubler = doubler();

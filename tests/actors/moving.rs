@@ -204,9 +204,9 @@ fn a_move_does_not_keep_an_actor_from_its_end() {
             self.0.push(reason.to_string());
         }
     }
-    let farewell = system.spawn(LastHandleCheck(log.clone()));
-    farewell.move_to(system.dispatcher("left").unwrap()).unwrap();
-    drop(farewell);
+    let moved = system.spawn(LastHandleCheck(log.clone()));
+    moved.move_to(system.dispatcher("left").unwrap()).unwrap();
+    drop(moved);
     system.wait_idle();
     assert_eq!(log.take(), ["it was done"]);
     // One that has ended is not moved, and nothing else happens.

@@ -43,7 +43,7 @@ fn m4_a_stop_overtakes_messages_and_a_drain_does_not() {
 }
 
 #[test]
-fn m2_a_kill_says_no_farewell() {
+fn m2_a_kill_skips_the_last_hook() {
     check(|| {
         let (diary, log) = Diary::spawn();
         let gate = block(&diary);

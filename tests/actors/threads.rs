@@ -172,6 +172,7 @@ fn inside_of_a_handler_there_is_no_thread() {
                 seen.push(panic_of(this_thread::receive::<Number>));
                 seen.push(panic_of(|| this_thread::receive_timeout::<Number>(Duration::ZERO)));
                 seen.push(panic_of(this_thread::try_receive::<Number>));
+                seen.push(panic_of(this_thread::receive_with_reply::<Number>));
                 seen.push(panic_of(|| this_thread::answer(|number: Number| number.0)));
             }))
             .unwrap();
@@ -179,10 +180,13 @@ fn inside_of_a_handler_there_is_no_thread() {
         when(&cown, |seen| seen.push(panic_of(this_thread::receive::<Number>)));
         finally(move || {
             let messages = messages.take();
-            assert_eq!(messages.len(), 6);
-            for message in messages {
+            assert_eq!(messages.len(), 7);
+            for message in &messages {
                 assert!(message.contains("use `Context::address`"), "{message}");
             }
+            let by_name = |name| messages.iter().any(|message| message.starts_with(name));
+            assert!(by_name("`this_thread::receive`"), "{messages:?}");
+            assert!(by_name("`this_thread::receive_with_reply`"), "{messages:?}");
             drop(diary);
         });
     });

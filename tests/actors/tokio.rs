@@ -12,9 +12,9 @@ use tokio::runtime::Handle;
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Uses tokio in every way that an actor can.
-struct Guest;
+struct TokioActor;
 
-impl Actor for Guest {
+impl Actor for TokioActor {
     fn started(&mut self, _: &mut Context<Self>) {
         tokio::spawn(async {});
     }
@@ -27,10 +27,10 @@ impl Message for Sleep {
     type Reply = usize;
 }
 
-impl Receive<Sleep> for Guest {
+impl Receive<Sleep> for TokioActor {
     fn receive(&mut self, _: Sleep, reply: Reply<usize>, context: &mut Context<Self>) {
         let at_once = Handle::try_current().is_ok();
-        context.hold(reply, move |_: &mut Guest, _| {
+        context.hold(reply, move |_: &mut TokioActor, _| {
             Box::pin(async move {
                 tokio::time::sleep(SHORT).await;
                 let task = tokio::spawn(async {
@@ -50,7 +50,7 @@ impl Message for Detached {
     type Reply = usize;
 }
 
-impl Receive<Detached> for Guest {
+impl Receive<Detached> for TokioActor {
     fn receive(&mut self, _: Detached, reply: Reply<usize>, context: &mut Context<Self>) {
         context.detach(reply, async {
             tokio::time::sleep(SHORT).await;
@@ -83,18 +83,21 @@ fn handlers_and_futures_use_tokio_on_every_host() {
         .unwrap();
     let (io, files) = (system.dispatcher("io").unwrap(), system.dispatcher("files").unwrap());
     system.run(|| {
-        let mut guests =
-            vec![spawn(Guest), actor(Guest).on(io).spawn(), actor(Guest).on(files).spawn()];
+        let mut actors = vec![
+            spawn(TokioActor),
+            actor(TokioActor).on(io).spawn(),
+            actor(TokioActor).on(files).spawn(),
+        ];
         let hosts = [Host::detached(), Host::blocking(), Host::workers()];
-        guests.extend(hosts.map(|host| actor(Guest).on(host).spawn()));
+        actors.extend(hosts.map(|host| actor(TokioActor).on(host).spawn()));
         let [held, beside] = [
-            guests.iter().map(|guest| guest.ask(Sleep)).collect::<Vec<_>>(),
-            guests.iter().map(|guest| guest.ask(Detached)).collect(),
+            actors.iter().map(|actor| actor.ask(Sleep)).collect::<Vec<_>>(),
+            actors.iter().map(|actor| actor.ask(Detached)).collect(),
         ];
         assert!(held.into_iter().all(|ask| ask.wait() == Ok(2)));
         assert!(beside.into_iter().all(|ask| ask.wait() == Ok(3)));
         // Behaviours, futures and jobs as well.
-        let home = ask(&guests[0], |_| Handle::current().id());
+        let home = ask(&actors[0], |_| Handle::current().id());
         let future = spawn_future(async {
             tokio::time::sleep(SHORT).await;
             Handle::current().id()
@@ -153,10 +156,10 @@ fn tasks_of_tokio_and_actors_work_together() {
                 let log = log.clone();
                 tokio::spawn(async move {
                     // No `on`, no `enter`: it is in the system.
-                    let guest = spawn(Guest);
-                    log.push(guest.runtime());
+                    let actor = spawn(TokioActor);
+                    log.push(actor.runtime());
                     tokio::time::sleep(SHORT).await;
-                    guest.ask(Detached).timeout(coact_tests::PATIENCE).await.unwrap()
+                    actor.ask(Detached).timeout(coact_tests::PATIENCE).await.unwrap()
                 })
             })
             .collect();

@@ -35,7 +35,7 @@ fn a_stop_comes_before_the_messages_that_wait() {
     });
 }
 
-/// A kill ends work that would go on for ever, without a farewell.
+/// A kill ends work that would go on for ever, without the last hook.
 #[test]
 fn a_kill_ends_what_goes_on() {
     check(|| {
@@ -146,7 +146,7 @@ fn a_parent_hears_where_its_child_fails() {
             for (_parent, log, ended) in all {
                 let reason = ended.take().remove(0);
                 assert_eq!(log.take(), ["started".to_string(), format!("exited: {reason}")]);
-                // A farewell that fails is the reason of an end that was normal otherwise.
+                // A last hook that fails is the reason of an end that was normal otherwise.
                 assert_eq!(reason, ExitReason::Panicked("boom".into()));
             }
         },

@@ -374,9 +374,9 @@ fn spawn_worker(world: &Arc<World>, number: usize) -> Addr<Worker> {
     worker
 }
 
-/// What has become of an item.
+/// What has happened to an item, and when.
 #[derive(Clone, Debug, Default)]
-struct Fate {
+struct History {
     /// When it was spawned: before this, and after that.
     from: u64,
     until: u64,
@@ -389,23 +389,23 @@ struct Fate {
     answers: Vec<Result<u64, AskError>>,
 }
 
-fn fates(events: &[(u64, Event)], items: u64) -> Vec<Fate> {
-    let mut fates = vec![Fate::default(); items as usize];
+fn histories(events: &[(u64, Event)], items: u64) -> Vec<History> {
+    let mut histories = vec![History::default(); items as usize];
     for (at, event) in events {
         match event.clone() {
             Event::Spawned { id, from, set, is_alone, is_ask } => {
-                let fate = &mut fates[id as usize];
-                (fate.from, fate.until, fate.set) = (from, *at, set);
-                (fate.is_alone, fate.is_ask) = (is_alone, is_ask);
+                let item = &mut histories[id as usize];
+                (item.from, item.until, item.set) = (from, *at, set);
+                (item.is_alone, item.is_ask) = (is_alone, is_ask);
             }
-            Event::Began(id) => fates[id as usize].began.push(*at),
-            Event::Ended(id) => fates[id as usize].ended.push(*at),
-            Event::Dropped(id) => fates[id as usize].dropped.push(*at),
-            Event::Answered(id, answer) => fates[id as usize].answers.push(answer),
+            Event::Began(id) => histories[id as usize].began.push(*at),
+            Event::Ended(id) => histories[id as usize].ended.push(*at),
+            Event::Dropped(id) => histories[id as usize].dropped.push(*at),
+            Event::Answered(id, answer) => histories[id as usize].answers.push(answer),
             Event::Hook(..) | Event::Down(..) | Event::RefusedByTheLiving => {}
         }
     }
-    fates
+    histories
 }
 
 /// When each actor has ended, and why. It has when its last state is dropped; that is told behind what it has left.
@@ -431,58 +431,58 @@ fn check(world: &World) -> Result<(), String> {
 }
 
 fn check_events(events: &[(u64, Event)], items: u64) -> Result<(), String> {
-    let (fates, ends) = (fates(events, items), ends(events));
+    let (histories, ends) = (histories(events, items), ends(events));
     for number in 0..ACTORS {
         let count = ends.iter().filter(|(of, ..)| *of == number).count();
         if count != 1 {
             return Err(format!("actor {number} has ended {count} times"));
         }
-        check_life(number, events, &fates)?;
+        check_actor(number, events, &histories)?;
     }
     if let Some((_, event)) =
         events.iter().find(|(_, event)| matches!(event, Event::RefusedByTheLiving))
     {
         return Err(format!("{event:?}"));
     }
-    for (id, fate) in fates.iter().enumerate() {
-        check_fate(fate, &ends).map_err(|why| format!("item {id}: {why}: {fate:?}"))?;
+    for (id, item) in histories.iter().enumerate() {
+        check_item(item, &ends).map_err(|why| format!("item {id}: {why}: {item:?}"))?;
     }
-    check_order(&fates)
+    check_order(&histories)
 }
 
 /// Each item is handled once, or the actor had ended; an ask tells which.
-fn check_fate(fate: &Fate, ends: &[(usize, u64, ExitReason)]) -> Result<(), String> {
-    let counts = (fate.began.len(), fate.ended.len(), fate.dropped.len());
+fn check_item(item: &History, ends: &[(usize, u64, ExitReason)]) -> Result<(), String> {
+    let counts = (item.began.len(), item.ended.len(), item.dropped.len());
     if !matches!(counts, (1, 1, 0) | (0 | 1, 0, 1)) {
         return Err(format!("has happened {counts:?} times"));
     }
     // Given back by `send`.
-    if fate.until == 0 {
+    if item.until == 0 {
         return if counts.0 == 0 { Ok(()) } else { Err("was refused and handled".into()) };
     }
     if counts == (0, 0, 1) {
         let end = ends.iter().find(|(of, at, _)| {
             // An ask may be refused while the end is on its way: `send` tells of that.
-            let is_refused = fate.is_ask && fate.dropped[0] < fate.until;
-            (is_refused || *at < fate.dropped[0]) && fate.set.iter().any(|member| member.of == *of)
+            let is_refused = item.is_ask && item.dropped[0] < item.until;
+            (is_refused || *at < item.dropped[0]) && item.set.iter().any(|member| member.of == *of)
         });
         match end {
             None => return Err("was lost".into()),
-            Some((.., ExitReason::Normal)) if fate.is_alone => {
+            Some((.., ExitReason::Normal)) if item.is_alone => {
                 return Err("was not handled before the last address's end".into());
             }
             Some(_) => {}
         }
     }
-    match &fate.answers[..] {
-        [] if !fate.is_ask => Ok(()),
+    match &item.answers[..] {
+        [] if !item.is_ask => Ok(()),
         [Ok(_)] if counts == (1, 1, 0) => Ok(()),
         [Err(AskError::Stopped(_))] if counts == (0, 0, 1) => Ok(()),
         // What held its actor was dropped: by a restart, or by the actor's end.
         [Err(AskError::NoReply)] if counts == (1, 0, 1) => Ok(()),
         [Err(AskError::Stopped(why))]
             if counts == (1, 0, 1)
-                && ends.iter().any(|(of, _, end)| fate.set[0].of == *of && end == why) =>
+                && ends.iter().any(|(of, _, end)| item.set[0].of == *of && end == why) =>
         {
             Ok(())
         }
@@ -491,12 +491,12 @@ fn check_fate(fate: &Fate, ends: &[(usize, u64, ExitReason)]) -> Result<(), Stri
 }
 
 /// What was sent before is handled before.
-fn check_order(fates: &[Fate]) -> Result<(), String> {
-    let conflict = |one: &Fate, other: &Fate| {
+fn check_order(histories: &[History]) -> Result<(), String> {
+    let conflict = |one: &History, other: &History| {
         one.set.iter().any(|a| other.set.iter().any(|b| a.of == b.of && !(a.read && b.read)))
     };
-    for first in fates.iter().filter(|fate| fate.until > 0) {
-        for second in fates.iter().filter(|second| second.from > first.until) {
+    for first in histories.iter().filter(|item| item.until > 0) {
+        for second in histories.iter().filter(|second| second.from > first.until) {
             if !conflict(first, second) || second.began.is_empty() {
                 continue;
             }
@@ -511,11 +511,15 @@ fn check_order(fates: &[Fate]) -> Result<(), String> {
 }
 
 /// The hooks of one actor in their order, and everything else between them.
-fn check_life(number: usize, events: &[(u64, Event)], fates: &[Fate]) -> Result<(), String> {
+fn check_actor(
+    number: usize,
+    events: &[(u64, Event)],
+    histories: &[History],
+) -> Result<(), String> {
     // What is cut may still wait to hold the actor: it is dropped with the actor's state.
-    let is_whole = |fate: &&Fate| !fate.ended.is_empty();
-    let member = |id: u64| fates[id as usize].set.iter().find(|member| member.of == number);
-    let whole = |id: u64| member(id).filter(|_| is_whole(&&fates[id as usize]));
+    let is_whole = |item: &&History| !item.ended.is_empty();
+    let member = |id: u64| histories[id as usize].set.iter().find(|member| member.of == number);
+    let whole = |id: u64| member(id).filter(|_| is_whole(&&histories[id as usize]));
     let (mut state, mut writers, mut readers) = ("fresh", 0, 0);
     for (at, event) in events {
         let was = state;
@@ -609,9 +613,9 @@ proptest! {
             prop_assert!(!matches!(answer, Err(AskError::Timeout(_))), "an ask goes on");
         }
         let events = world.events.take();
-        for (id, fate) in fates(&events, world.ids.load(Ordering::Relaxed)).iter().enumerate() {
-            let ends = fate.ended.len() + fate.dropped.len();
-            prop_assert_eq!((ends, fate.began.len() <= 1), (1, true), "item {}: {:?}", id, fate);
+        for (id, item) in histories(&events, world.ids.load(Ordering::Relaxed)).iter().enumerate() {
+            let ends = item.ended.len() + item.dropped.len();
+            prop_assert_eq!((ends, item.began.len() <= 1), (1, true), "item {}: {:?}", id, item);
         }
         prop_assert_eq!(world.live.load(Ordering::Relaxed), 0, "{:#?}", events);
     }

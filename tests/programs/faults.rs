@@ -300,7 +300,7 @@ fn check(world: &World, scripts: &[Script]) -> Result<(), String> {
                 return Err(format!("actor {number} did not fail at its start: {told}"));
             }
         }
-        // One start, then a farewell before each restart.
+        // One start, then `stopped` before each restart.
         let in_order = |(index, hook): (usize, &&str)| match *hook {
             "started" => index == 0,
             "restarted" => mine[index - 1] == "stopped",

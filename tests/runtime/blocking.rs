@@ -29,7 +29,7 @@ fn the_pool_grows() {
     let jobs: Vec<_> = (0..20)
         .map(|_| {
             let all = all.clone();
-            blocking(move || all.attend())
+            blocking(move || all.wait())
         })
         .collect();
     assert!(jobs.into_iter().all(|met| met.wait() == Ok(true)));

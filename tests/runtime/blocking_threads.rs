@@ -20,7 +20,7 @@ fn h6_behaviours_on_different_cowns_block_side_by_side() {
     let met = runtime.run(|| {
         let meet = |_| {
             let all = all.clone();
-            ask(&Cown::new(()), move |_| all.attend())
+            ask(&Cown::new(()), move |_| all.wait())
         };
         (0..20).map(meet).collect::<Vec<_>>()
     });

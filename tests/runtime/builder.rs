@@ -18,7 +18,7 @@ fn names(runtime: &Runtime, count: usize) -> BTreeSet<String> {
         for _ in 0..count {
             let (names, all) = (names.clone(), all.clone());
             when((), move |()| {
-                assert!(all.attend());
+                assert!(all.wait());
                 names.push(thread::current().name().unwrap().to_owned());
             });
         }

@@ -274,9 +274,9 @@ fn h9_what_waits_behind_a_long_behaviour_is_run_by_another_worker() {
         // They are ready at once, in the queue of the worker that this keeps.
         for other in &others {
             let meeting = here.clone();
-            when(other, move |()| meeting.count());
+            when(other, move |()| meeting.arrive());
         }
-        assert!(here.attend(), "nobody else runs them");
+        assert!(here.wait(), "nobody else runs them");
     });
     runtime.wait_idle();
     assert!(faults.is_empty(), "{:?}", faults.take());
@@ -349,10 +349,10 @@ fn runtimes_host_each_other() {
         let _entered = home.enter();
         drop(spawn_future(worker));
     });
-    let guest = builder.build().unwrap();
-    // The host is not idle before its guest has ended.
+    let hosted = builder.build().unwrap();
+    // The host is not idle before the runtime that it hosts has ended.
     let near = make(&host, 0);
-    let far = guest.run(|| Cown::new(0));
+    let far = hosted.run(|| Cown::new(0));
     for n in 0..1_000 {
         let (near, far) = (near.clone(), far.clone());
         if n % 2 == 0 {
@@ -361,9 +361,9 @@ fn runtimes_host_each_other() {
             when((&far, &near), |(a, b)| (*a, *b) = (*a + 1, *b + 1));
         }
     }
-    guest.wait_idle();
+    hosted.wait_idle();
     assert_eq!(ask((&near, &far), |(a, b)| (*a, *b)).wait(), Ok((1_000, 1_000)));
-    assert!(guest.shutdown(PATIENCE).is_complete());
+    assert!(hosted.shutdown(PATIENCE).is_complete());
     assert!(host.shutdown(PATIENCE).is_complete());
     assert!(faults.is_empty());
 }
@@ -412,10 +412,10 @@ fn stick_on<T: Send + 'static>(cown: &Cown<T>) -> mpsc::Sender<()> {
     let began = Meeting::of(2);
     let there = began.clone();
     when(cown, move |_| {
-        assert!(there.attend());
+        assert!(there.wait());
         let _ = held.recv();
     });
-    assert!(began.attend());
+    assert!(began.wait());
     release
 }
 

@@ -530,14 +530,14 @@ fn timers_jobs_and_futures_of_a_stopped_runtime_are_cancelled() {
     let entered = runtime.enter();
     let (go_on, has_stopped) = mpsc::channel::<()>();
     drop(blocking(move || {
-        let met = both.attend();
+        let met = both.wait();
         let _ = has_stopped.recv_timeout(PATIENCE);
         let future = spawn_future(async { 1 });
         let blocked = blocking(|| 2);
         let slept = sleep(Duration::from_secs(86_400));
         tell.resolve((met, future, blocked, slept));
     }));
-    assert!(waiting.attend());
+    assert!(waiting.wait());
     drop(entered);
     let report = runtime.shutdown(Duration::ZERO);
     drop(go_on);
@@ -598,11 +598,11 @@ fn p4_a_blocking_job_does_not_wait_for_itself() {
             let lock = owned.lock().unwrap();
             let _entered = lock.as_ref().unwrap().enter();
             blocking(move || {
-                assert!(begins.attend());
+                assert!(begins.wait());
                 waits(&own, home)
             })
         };
-        assert!(go_on.attend());
+        assert!(go_on.wait());
         for message in job.wait().unwrap() {
             assert!(message.contains("the runtime `mine`"), "{message}");
             assert!(message.contains("Promise::then"), "{message}");

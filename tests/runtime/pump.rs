@@ -202,11 +202,11 @@ fn a_waker_wakes_it_to_look() {
             let (waker, looked, done) = (context.waker().clone(), asked.clone(), Arc::clone(&done));
             other = Some(thread::spawn(move || {
                 // The condition was looked at, and did not hold.
-                assert!(looked.attend());
+                assert!(looked.wait());
                 done.store(1, Ordering::Relaxed);
                 waker.wake();
             }));
-            asked.count();
+            asked.arrive();
             return Poll::Pending;
         }
         match done.load(Ordering::Relaxed) {

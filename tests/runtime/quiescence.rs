@@ -120,16 +120,16 @@ fn behaviours_cannot_wait_for_it() {
     assert!(message.wait().unwrap().contains("idle"));
 }
 
-/// A guest that is seen by the first look for idleness and gone by the next does not leave the waiter
-/// asleep: nobody tells of a guest's end.
+/// An external thread that is seen by the first look for idleness and gone by the next does not leave
+/// the waiter asleep, though its end is not reported.
 #[test]
 fn an_external_thread_that_comes_and_goes_is_waited_for_and_no_longer() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| Cown::new(0_u64));
     let (far, (stop, stopped)) = (cown.clone(), mpsc::channel::<()>());
-    let guest = thread::spawn(move || {
+    let external = thread::spawn(move || {
         while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
-            // About as long as a look for guests.
+            // About as long as a look for external threads.
             when_here(&far, |n| (0..100).for_each(|_| *n = std::hint::black_box(*n + 1)));
             (0..100).for_each(|_| std::hint::spin_loop());
         }
@@ -139,7 +139,7 @@ fn an_external_thread_that_comes_and_goes_is_waited_for_and_no_longer() {
         runtime.wait_idle();
     }
     drop(stop);
-    guest.join().unwrap();
+    external.join().unwrap();
 }
 
 /// A call of `when_here`, to be made somewhere.
@@ -169,7 +169,7 @@ fn t2_a_body_on_the_spot_is_waited_for_whoever_runs_it() {
     let pump = Runtime::builder().on_blocking_threads(1).build().unwrap();
     let ways: [&dyn Fn(Here); 3] = [
         &|here| when(&from, move |()| assert!(here())),
-        // A thread that is a guest of the other runtime already.
+        // A thread that has entered the other runtime already.
         &|here| {
             let from = from.clone();
             thread::spawn(move || assert!(when_here(&from, move |()| assert!(here()))));

@@ -15,7 +15,7 @@ fn together(count: usize) -> Vec<Promise<bool>> {
     let all = Meeting::of(count);
     let attend = || {
         let all = all.clone();
-        move |_: &mut ()| all.attend()
+        move |_: &mut ()| all.wait()
     };
     (0..count).map(|_| ask(&Cown::new(()), attend())).collect()
 }
@@ -62,11 +62,11 @@ fn p3_what_waits_behind_a_long_behaviour_is_picked_up() {
                     let all = Meeting::of(waiting + 1);
                     for _ in 1..waiting {
                         let all = all.clone();
-                        when(&Cown::new(()), move |_| all.count());
+                        when(&Cown::new(()), move |_| all.arrive());
                     }
                     let last = all.clone();
-                    when(&Cown::new(()), move |_| last.count());
-                    all.attend()
+                    when(&Cown::new(()), move |_| last.arrive());
+                    all.wait()
                 })
             });
             assert_eq!(met.wait(), Ok(true));
@@ -84,7 +84,7 @@ fn what_becomes_ready_together_runs_together() {
             let (on_a, on_b) = (both.clone(), both);
             let (far_a, far_b) = (a.clone(), b.clone());
             ask((&a, &b), move |_| {
-                [ask(&far_a, move |_| on_a.attend()), ask(&far_b, move |_| on_b.attend())]
+                [ask(&far_a, move |_| on_a.wait()), ask(&far_b, move |_| on_b.wait())]
             })
         });
         assert_eq!(met.wait().unwrap().map(Promise::wait), [Ok(true), Ok(true)]);
@@ -98,7 +98,7 @@ fn runtimes_do_not_wait_for_each_other() {
     let both = Meeting::of(2);
     let attend = |both: &Meeting| {
         let both = both.clone();
-        move |()| both.attend()
+        move |()| both.wait()
     };
     let met = [one.run_later(attend(&both)), two.run_later(attend(&both))];
     assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);

@@ -122,12 +122,12 @@ fn what_a_worker_has_queued_itself_before_it_stalls_runs_too() {
     when(&cowns[0], move |_| {
         for other in &others {
             let counted = counted.clone();
-            when(other, move |_| counted.count());
+            when(other, move |_| counted.arrive());
         }
-        counted.count();
+        counted.arrive();
         ended.recv_timeout(PATIENCE).expect("nobody let the hog go");
     });
-    assert!(all.attend(), "what the stalled worker has queued waits for it");
+    assert!(all.wait(), "what the stalled worker has queued waits for it");
     end.send(()).unwrap();
     assert!(runtime.shutdown(PATIENCE).is_complete());
 }

@@ -78,8 +78,8 @@ fn a2_nothing_more_is_acquired_by_a_behaviour_that_runs() {
         let (held, other, both) = (Cown::new(()), Cown::new(()), Meeting::of(2));
         let here = both.clone();
         ask(&held, move |()| {
-            let there = ask(&other, move |()| both.attend());
-            (here.attend(), there)
+            let there = ask(&other, move |()| both.wait());
+            (here.wait(), there)
         })
     });
     let (here, there) = met.wait().unwrap();

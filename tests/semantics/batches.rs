@@ -156,7 +156,7 @@ fn readers_of_a_batch_run_at_the_same_time() {
         let (a, b, both) = (Cown::new(0), Cown::new(0), Meeting::of(2));
         let attend = || {
             let (both, met) = (both.clone(), met.clone());
-            move || met.push(both.attend())
+            move || met.push(both.wait())
         };
         let (first, second) = (attend(), attend());
         batch()

@@ -800,7 +800,7 @@ impl LetGo {
 
     /// Waits for the other one, and sends.
     fn send(&self) {
-        assert!(self.both.attend(), "the other one did not come");
+        assert!(self.both.wait(), "the other one did not come");
         (0..SENT).for_each(|_| when(&self.to, |count| *count += 1));
     }
 

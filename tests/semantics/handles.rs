@@ -79,7 +79,7 @@ fn l2_into_inner_takes_the_state_from_the_last_handle() {
 
 /// A handle that is given back as the last one is a handle still.
 #[test]
-fn into_inner_takes_the_state_from_one_that_did_not_say_farewell() {
+fn into_inner_takes_the_state_from_a_handle_that_was_given_back() {
     everywhere(|| {
         let cown = Cown::new(String::from("state"));
         let weak = cown.downgrade();

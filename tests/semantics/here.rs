@@ -94,8 +94,8 @@ fn a_held_reader_is_seen_by_other_threads() {
     let met = runtime.run(|| {
         let (cown, both) = (Cown::new(0), Meeting::of(2));
         let (other, (tell, told)) = (both.clone(), Promise::channel());
-        let reader = ask(cown.read(), move |_| other.attend());
-        assert!(when_here(cown.read(), move |_| tell.resolve(both.attend())));
+        let reader = ask(cown.read(), move |_| other.wait());
+        assert!(when_here(cown.read(), move |_| tell.resolve(both.wait())));
         [reader, told]
     });
     assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);
@@ -294,9 +294,9 @@ fn serving_waits_its_turn_and_is_refused_like_the_rest() {
     let _entered = runtime.enter();
     let (cown, gate) = (Cown::new(0), Meeting::of(2));
     let at_gate = gate.clone();
-    when(&cown, move |_| assert!(at_gate.attend()));
+    when(&cown, move |_| assert!(at_gate.wait()));
     assert!(!coact::behaviour::serve_here(&cown, 5, |n| *n += 1));
-    assert!(gate.attend());
+    assert!(gate.wait());
     runtime.wait_idle();
     assert!(coact::behaviour::serve_here(&cown, 5, |_| fail("in the middle")));
     assert!(cown.is_poisoned());

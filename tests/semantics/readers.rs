@@ -7,7 +7,7 @@ use coact_tests::{Faults, Journal, Meeting, everywhere, fail, runtime};
 /// Spawns a reader that must meet others in the middle of its body.
 fn reader(cown: &Cown<u32>, meeting: &Meeting) -> Promise<bool> {
     let meeting = meeting.clone();
-    ask(cown.read(), move |_| meeting.attend())
+    ask(cown.read(), move |_| meeting.wait())
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn o6_a_late_reader_joins() {
         let (late, again) = (both.clone(), cown.clone());
         ask(cown.read(), move |_| {
             let joined = reader(&again, &late);
-            (both.attend(), joined)
+            (both.wait(), joined)
         })
     });
     let (met, joined) = met.wait().unwrap();
@@ -58,8 +58,8 @@ fn o6_readers_with_other_cowns_run_at_the_same_time() {
         let both = Meeting::of(2);
         let other = both.clone();
         [
-            ask((&a, shared.read()), move |_| both.attend()),
-            ask((shared.read(), &b), move |_| other.attend()),
+            ask((&a, shared.read()), move |_| both.wait()),
+            ask((shared.read(), &b), move |_| other.wait()),
         ]
     });
     assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);

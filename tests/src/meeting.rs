@@ -24,7 +24,7 @@ pub fn side_by_side<F: FnOnce() + Send>(all: impl IntoIterator<Item = F>) {
     });
 }
 
-/// A barrier at which nobody waits for ever: if the others do not come, it says so.
+/// A barrier with a time limit: [`wait`](Self::wait) says whether all have arrived.
 #[derive(Clone, Debug)]
 pub struct Meeting(Arc<Shared>);
 
@@ -36,21 +36,21 @@ struct Shared {
 }
 
 impl Meeting {
-    /// A meeting of so many.
+    /// Creates a meeting of this many.
     pub fn of(size: usize) -> Self {
         let present = Mutex::new(0);
         Self(Arc::new(Shared { size, present, changed: Condvar::new() }))
     }
 
-    /// Comes, and goes at once.
-    pub fn count(&self) {
+    /// Arrives, and does not wait for the others.
+    pub fn arrive(&self) {
         *self.0.present.lock() += 1;
         self.0.changed.notify_all();
     }
 
-    /// Waits until all are here, each in the middle of its body. Returns whether they came.
-    #[must_use]
-    pub fn attend(&self) -> bool {
+    /// Waits until all have arrived, each in the middle of its body. Returns false if the time is up.
+    #[must_use = "it is false if the others did not arrive in time"]
+    pub fn wait(&self) -> bool {
         let mut present = self.0.present.lock();
         *present += 1;
         self.0.changed.notify_all();

@@ -74,7 +74,8 @@ pub fn recipient<M: Message>() -> Recipient<M> {
 /// messages no longer exists, or never did, so that no message can arrive.
 #[track_caller]
 pub fn receive<M: Message>() -> M {
-    receive_with_reply().0
+    assert_plain("`this_thread::receive`");
+    wait_for_next().0
 }
 
 /// Receives the next message of a kind, if it arrives in time.
@@ -103,8 +104,8 @@ pub fn try_receive<M: Message>() -> Option<M> {
 /// See [`receive`].
 #[track_caller]
 pub fn receive_with_reply<M: Message>() -> (M, Reply<M::Reply>) {
-    assert_plain("`this_thread::receive`");
-    next(None).expect("there is no timeout")
+    assert_plain("`this_thread::receive_with_reply`");
+    wait_for_next()
 }
 
 /// Handles the next message of a kind, and answers it; blocks like [`receive`].
@@ -114,7 +115,7 @@ pub fn receive_with_reply<M: Message>() -> (M, Reply<M::Reply>) {
 #[track_caller]
 pub fn answer<M: Message>(handle: impl FnOnce(M) -> M::Reply) {
     assert_plain("`this_thread::answer`");
-    let (message, reply) = receive_with_reply();
+    let (message, reply) = wait_for_next();
     reply.send(handle(message));
 }
 
@@ -125,6 +126,11 @@ fn assert_plain(what: &str) {
         "{what} is for plain threads: a behaviour, a handler or a future runs on whatever worker is free, and \
          must not wait there; use `Context::address` and handle the message"
     );
+}
+
+#[track_caller]
+fn wait_for_next<M: Message>() -> Incoming<M> {
+    next(None).expect("there is no timeout")
 }
 
 type Incoming<M> = (M, Reply<<M as Message>::Reply>);

@@ -95,7 +95,7 @@ fn panics_while_it_starts_count_as_failures() {
 }
 
 #[test]
-fn panics_in_the_farewell_count_as_failures() {
+fn panics_in_the_last_hook_count_as_failures() {
     for place in [Place::Stopped, Place::Dropped] {
         check_with_faults(move |_| {
             let (supervisor, child) = family(place, 1);

@@ -72,7 +72,7 @@ fn a_drain_that_takes_too_long_is_cut_off() {
         assert!(unread.wait().is_err());
         supervisor.ended().wait().unwrap();
         assert_eq!(sim::elapsed(), 4 * SECOND);
-        assert_eq!(log.take(), ["a up", "a busy"], "no farewell");
+        assert_eq!(log.take(), ["a up", "a busy"], "`stopped` was not called");
     });
 }
 

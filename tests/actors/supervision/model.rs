@@ -22,12 +22,12 @@ enum Blow {
     Kill,
     /// It ends as it should.
     Stop,
-    /// It is told to, and its farewell panics; a supervisor is just stopped.
+    /// It is told to, and its last hook panics; a supervisor is just stopped.
     StopBadly,
 }
 
 /// One after the other: after how many units of time, to whom (modulo the number of nodes), what.
-type Fate = Vec<(u64, usize, Blow)>;
+type Script = Vec<(u64, usize, Blow)>;
 
 /// Events come at whole units, checks a quarter later, and restarts after a delay at a half: none
 /// comes together with another, so there is one outcome.
@@ -61,7 +61,7 @@ impl Leaf {
 impl Actor for Leaf {
     fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
         if self.bad {
-            fail("bad farewell");
+            fail("in the last hook");
         }
     }
 }
@@ -183,7 +183,7 @@ fn compare(family: &Family, real: &[Real]) {
     }
 }
 
-fn play(shape: &Shape, fate: &Fate) {
+fn play(shape: &Shape, script: &Script) {
     let mut real = vec![None];
     let tree = declare(shape, &mut real);
     real[0] = Some(Real::Supervisor(tree.spawn()));
@@ -197,7 +197,7 @@ fn play(shape: &Shape, fate: &Fate) {
     let mut time = 0;
     wait_until(time + 1);
     compare(&family, &real);
-    for &(after, node, blow) in fate {
+    for &(after, node, blow) in script {
         time += after * UNIT;
         wait_until(time);
         family.advance(time);
@@ -238,7 +238,7 @@ fn trees() -> impl Strategy<Value = Shape> {
     supervisors(prop_oneof![1 => worker(), 1 => middle])
 }
 
-fn fates() -> impl Strategy<Value = Fate> {
+fn scripts() -> impl Strategy<Value = Script> {
     let blow = prop_oneof![
         4 => Just(Blow::Crash),
         2 => Just(Blow::Kill),
@@ -252,9 +252,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn trees_come_to_what_the_model_says(shape in trees(), fate in fates(), seed: u64) {
+    fn trees_come_to_what_the_model_says(shape in trees(), script in scripts(), seed: u64) {
         let config = Config::new().method(Method::Random).seed(Seed::new(seed)).runs(2);
-        let run = Sim::new().allow_faults(true).config(config).run(move || play(&shape, &fate));
+        let run = Sim::new().allow_faults(true).config(config).run(move || play(&shape, &script));
         prop_assert!(run.is_ok(), "{}", run.unwrap_err());
     }
 }

@@ -58,8 +58,7 @@ pub enum Refusal {
         members: usize,
     },
     /// A member of the set accepts no more behaviours for now, like an actor whose
-    /// [bound](https://docs.rs/coact/latest/coact/struct.Mailbox.html#method.behaviours) is
-    /// reached.
+    /// bound (`Mailbox::behaviours`) is reached.
     Full {
         /// The index of the member in the set.
         position: usize,

@@ -281,7 +281,7 @@ fn mortal(ends: bool) -> Cown<State> {
 /// Fails if a handle that is dropped while another one waits does not record that, and if
 /// `check_last_handle` does not check.
 #[test]
-fn a_farewell_against_a_handle_that_comes_and_goes() {
+fn a_last_handle_check_against_a_handle_that_comes_and_goes() {
     check(|| {
         let gift = Arc::new(loom::sync::Mutex::new(None::<Cown<State>>));
         // Not part of the model: what was spawned and has run.
@@ -312,7 +312,7 @@ fn a_farewell_against_a_handle_that_comes_and_goes() {
 ///
 /// Fails if `upgrade` mistakes the marks of a last-handle check for handles.
 #[test]
-fn a_farewell_against_upgrade() {
+fn a_last_handle_check_against_upgrade() {
     check(|| {
         let cown = interruptible(0);
         let orders = Arc::clone(cown.shared_state());

@@ -13,7 +13,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
         signals(facts, actor, life)?;
         suspensions(facts, actor, life)?;
         failures(facts, actor, life)?;
-        farewells(facts, actor, life)?;
+        own_ends(facts, actor, life)?;
         last_address(facts, actor, life)?;
         drains(facts, actor, life)?;
         reasons(facts, actor, life)?;
@@ -54,7 +54,7 @@ fn hooks(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
         state = match (state, hook) {
             (State::Fresh, Hook::Started) => State::Up,
             (State::Up, Hook::Stopped(Reason::Killed)) => {
-                return fail("a farewell, though it was killed".into());
+                return fail("`stopped` was called, though it was killed".into());
             }
             (State::Up, Hook::Stopped(reason)) => {
                 said = Some(reason);
@@ -210,7 +210,7 @@ fn failures(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> 
 }
 
 /// An actor that ends itself ends after that item.
-fn farewells(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn own_ends(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
     for course in facts.on(actor) {
         let Some(quits) = course.quits else { continue };
         let next = life.hooks.iter().find(|(when, _)| *when > quits).map(|(when, _)| *when);
@@ -341,7 +341,7 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
         && *end != Reason::Killed
         && !is_supervised
     {
-        let why = format!("it ended for {end:?} without a farewell");
+        let why = format!("it ended for {end:?} without `stopped`");
         return Err(breach(Promise::Hooks, actor, life, &why));
     }
     if let (Some(Some(said)), Some(end)) = (last, life.end())

@@ -22,7 +22,7 @@
 //! | G2 of mailboxes that sort | `places`: each message comes in the place of one of its actor's |
 //! | H7, G8 | `moves`: where an item runs |
 //! | M2, M4, M5, M6, M7, M9 | `lives`: hooks, signals, failures, and what runs between them |
-//! | M3, M8 | `items`: each item has one fate, each ask one answer, and they agree |
+//! | M3, M8 | `items`: each item has one outcome, each ask one answer, and they agree |
 //! | M10 | `told`: links and monitors, with the reason of the end |
 //! | mailboxes | `rooms`: bounds, refusals, lanes and what is set aside |
 //!

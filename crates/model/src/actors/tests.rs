@@ -73,7 +73,7 @@ impl Story {
         self.note(Event::Hook(actor, hook))
     }
 
-    /// It ends for that reason, with a farewell unless it was killed.
+    /// It ends for that reason, with `stopped` unless it was killed.
     fn gone(&mut self, actor: usize, reason: Reason) -> &mut Self {
         if reason != Reason::Killed {
             self.hook(actor, Hook::Stopped(reason.clone()));
@@ -373,20 +373,20 @@ fn every_ask_has_the_answer_that_fits() {
 fn hooks_come_in_their_order() {
     let twice = |s: &mut Story| _ = s.hook(0, Hook::Started).at_rest(&[]);
     breaks(Promise::Hooks, story(1, twice));
-    let after_farewell = |s: &mut Story| {
+    let after_stopped = |s: &mut Story| {
         s.told(0, Signal::Stop).sent(0, 0).hook(0, Hook::Stopped(Reason::Shutdown)).ran(0);
         s.hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
     };
-    breaks(Promise::Hooks, story(1, after_farewell));
+    breaks(Promise::Hooks, story(1, after_stopped));
     let not_killed_quietly = |s: &mut Story| {
         s.told(0, Signal::Kill).hook(0, Hook::Stopped(Reason::Killed)).hook(0, Hook::Dropped);
         s.at_rest(&[(0, Reason::Killed)]);
     };
     breaks(Promise::Hooks, story(1, not_killed_quietly));
-    let no_farewell = |s: &mut Story| {
+    let no_stopped = |s: &mut Story| {
         s.told(0, Signal::Stop).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
     };
-    breaks(Promise::Hooks, story(1, no_farewell));
+    breaks(Promise::Hooks, story(1, no_stopped));
 }
 
 #[test]

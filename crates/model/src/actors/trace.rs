@@ -134,7 +134,7 @@ pub enum Target {
 pub enum Signal {
     /// End, after the current turn.
     Stop,
-    /// End, without a farewell.
+    /// End, without `stopped`.
     Kill,
     /// Replace the state.
     Restart,
@@ -181,7 +181,7 @@ pub enum Hook {
     Started,
     /// Another state begins; why the last one has ended.
     Restarted(Reason),
-    /// The farewell.
+    /// The state is about to be dropped, for this reason.
     Stopped(Reason),
     /// The state is dropped.
     Dropped,

@@ -19,7 +19,7 @@ pub const MAX_MESSAGE: usize = 4_096;
 /// A client that takes no update within this time is gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a client has to answer a close.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Forwards updates until the client leaves, or there are no more. Either way the stream is dropped in the end, and the
 /// feed forgets this reader.
@@ -57,11 +57,11 @@ async fn send(socket: &mut WebSocket, update: &Update) -> bool {
 async fn close(mut socket: WebSocket) {
     let reason = "the exchange is closing or restarts this feed".into();
     let frame = CloseFrame { code: close_code::AWAY, reason };
-    let farewell = async {
+    let handshake = async {
         if socket.send(Message::Close(Some(frame))).await.is_ok() {
             while let Some(Ok(_)) = socket.recv().await {}
         }
     };
     // A client that does not answer is left.
-    let _ = timeout(FAREWELL, farewell).await;
+    let _ = timeout(CLOSE_LIMIT, handshake).await;
 }
