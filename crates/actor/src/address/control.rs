@@ -12,6 +12,8 @@ impl<A: Actor> Addr<A> {
     ///
     /// # Errors
     /// Fails if the actor has ended.
+    #[doc(alias = "system message")]
+    #[doc(alias = "signal")]
     pub fn stop(&self) -> Result<(), Stopped> {
         self.signal(Signal::Stop(ExitReason::Shutdown))
     }
@@ -60,6 +62,8 @@ impl<A: Actor> Addr<A> {
     ///
     /// # Errors
     /// Fails if the actor has ended.
+    #[doc(alias = "suspended")]
+    #[doc(alias = "sys:suspend")]
     pub fn suspend(&self) -> Result<(), Stopped> {
         self.signal(Signal::Suspend)
     }

@@ -55,6 +55,7 @@ impl<A: Actor> Context<A> {
     /// # Errors
     /// Returns the message and its reply if there is no room.
     #[doc(alias = "StashBuffer")]
+    #[doc(alias = "selective receive")]
     pub fn stash<M>(&mut self, message: M, reply: Reply<M::Reply>) -> Result<(), StashFull<M>>
     where
         M: MessageTo<A>,

@@ -115,6 +115,7 @@ pub trait Actor: Sized + 'static {
 /// (suspended or not), and ends.
 #[doc(alias = "ActorRef")]
 #[doc(alias = "Pid")]
+#[doc(alias = "Sender")]
 pub struct Addr<A: Actor> {
     pub(crate) cown: InterruptibleHandle<Cell<A>>,
 }

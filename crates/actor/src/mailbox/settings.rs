@@ -40,6 +40,8 @@ pub(crate) enum Policy {
 /// assert_eq!((printer.mailbox().len(), printer.mailbox().refused()), (2, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "message queue")]
+#[doc(alias = "Receiver")]
 #[derive(Clone, Debug)]
 #[must_use = "settings do nothing until an actor is spawned with them"]
 pub struct Mailbox {

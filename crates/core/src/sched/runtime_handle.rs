@@ -16,7 +16,9 @@ use crate::task::{Mode, RunContext};
 
 /// A handle of the runtime that cowns, timers and futures belong to: it can be copied, stored and
 /// compared, and outlives its [`Runtime`](crate::Runtime).
+#[doc(alias = "Handle")]
 #[doc(alias = "dispatcher")]
+#[doc(alias = "scheduler")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RuntimeHandle(pub(crate) RuntimeId);
 
