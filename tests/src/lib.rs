@@ -20,3 +20,13 @@ pub use program::{
     hosted_runtime, message_of, panic_of, runtime,
 };
 pub use workload::{Bank, Dice};
+
+/// The pages about actors whose programs need crates that the facade does not depend on.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../docs/actors/streams.md")]
+    struct Streams;
+
+    #[doc = include_str!("../../docs/actors/tokio.md")]
+    struct Tokio;
+}

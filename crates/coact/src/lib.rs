@@ -215,6 +215,51 @@ struct TestingGuide;
 #[doc = include_str!("../../../docs/patterns.md")]
 struct Patterns;
 
+/// The first page of the repository.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+/// The pages about actors. (Those on streams and tokio need more crates: `tests/src/lib.rs` has them.)
+#[cfg(all(doctest, feature = "macros"))]
+mod actors {
+    #[doc = include_str!("../../../docs/actors/actors.md")]
+    struct Actors;
+
+    #[doc = include_str!("../../../docs/actors/async.md")]
+    struct Async;
+
+    #[doc = include_str!("../../../docs/actors/events.md")]
+    struct Events;
+
+    #[doc = include_str!("../../../docs/actors/groups.md")]
+    struct Groups;
+
+    #[doc = include_str!("../../../docs/actors/hosts.md")]
+    struct Hosts;
+
+    #[doc = include_str!("../../../docs/actors/mailboxes.md")]
+    struct Mailboxes;
+
+    #[doc = include_str!("../../../docs/actors/messages.md")]
+    struct Messages;
+
+    #[doc = include_str!("../../../docs/actors/registry.md")]
+    struct Registry;
+
+    #[doc = include_str!("../../../docs/actors/routing.md")]
+    struct Routing;
+
+    #[doc = include_str!("../../../docs/actors/supervision.md")]
+    struct Supervision;
+
+    #[doc = include_str!("../../../docs/actors/threads.md")]
+    struct Threads;
+
+    #[doc = include_str!("../../../docs/actors/timeouts.md")]
+    struct Timeouts;
+}
+
 /// The pages for those who come from elsewhere.
 #[cfg(all(doctest, feature = "macros"))]
 mod from {
