@@ -22,7 +22,7 @@ fn mark(member: &CownHeader, shut: bool) -> bool {
         member.flags.open();
         return false;
     }
-    member.flags.shut()
+    member.flags.try_shut()
 }
 
 /// Serves the interrupts of all members, and lets members take their own turns. Returns

@@ -17,7 +17,7 @@ use crate::queue::grant::{grant, task_in_group};
 use crate::queue::group_header::{HeldGroup, Leader};
 use crate::queue::header::CownHeader;
 use crate::queue::interruptible::CALLS_IN_A_ROW;
-use crate::queue::interruptible::{Gate, park};
+use crate::queue::interruptible::{Gate, try_park};
 use crate::queue::leave::{leave, successor};
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
@@ -137,7 +137,7 @@ unsafe fn drive(
                     return yield_worker(leader, entered);
                 }
                 match interrupt::interrupt_all(leader, context) {
-                    Gate::Shut if park(header) => return None,
+                    Gate::Shut if try_park(header) => return None,
                     Gate::Open | Gate::Shut => continue,
                     Gate::Reserved => return yield_worker(leader, entered),
                 }

@@ -17,7 +17,7 @@ use crate::ids::RuntimeId;
 use crate::queue::end_mark::Last;
 use crate::queue::header::{CownHeader, Flags, WAITER};
 use crate::queue::interruptible;
-use crate::queue::interruptible::park;
+use crate::queue::interruptible::try_park;
 use crate::queue::multi::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
 use crate::sched::{hold_open, schedule};
@@ -121,9 +121,9 @@ impl Token {
         let home = queue.home_of_queue();
         let busy = hold_open::hold_open(home);
         // Nothing is left for the state. From here on the bits are as during an interrupt: an
-        // interrupt that finds neither of them appends an empty request, and `park` below sees its
-        // bit.
-        if !queue.flags.unpark() {
+        // interrupt that finds neither of them appends an empty request, and `try_park` below sees
+        // its bit.
+        if !queue.flags.try_unpark() {
             return None;
         }
         let (queue, task) = (cown.queue(), cown.interrupt_task());
@@ -161,7 +161,7 @@ impl Token {
 impl Drop for Token {
     fn drop(&mut self) {
         // SAFETY: the request at the head keeps the cown alive while this thread has the token.
-        if !park(unsafe { self.queue.as_ref() }) {
+        if !try_park(unsafe { self.queue.as_ref() }) {
             schedule(self.task, self.home);
         }
     }

@@ -7,7 +7,7 @@ use super::state::Interruptible;
 use super::{empty_request, last_handle};
 use crate::queue::grant::grant;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, park};
+use crate::queue::interruptible::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, try_park};
 use crate::sched::runtime_handle::mode_now;
 use crate::sched::{Successor, schedule_last};
 use crate::simulated;
@@ -62,7 +62,7 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
                 };
             }
         }
-        if park(header) {
+        if try_park(header) {
             return None;
         }
     }

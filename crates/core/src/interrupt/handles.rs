@@ -6,7 +6,7 @@ use super::temporary_handle::give_back;
 use super::{layout, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::set::{Unchecked, UncheckedHandle, UncheckedIn};
-use crate::queue::header::Flags;
+use crate::queue::header::{Closed, Flags};
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// How a sender reaches a cown; see [`Cown::send_path`].
@@ -123,7 +123,7 @@ impl<T: Interruptible> WeakCown<T> {
     pub fn close(&self) {
         // SAFETY: a weak handle keeps the block alive.
         let flags = unsafe { &self.header_ptr().as_ref().flags };
-        if flags.close() == Flags::PARKED {
+        if flags.close() == Closed::GateShut {
             // Without a handle the gate does not stay shut, so no interrupt is needed.
             if let Some(handle) = self.upgrade() {
                 handle.interrupt();

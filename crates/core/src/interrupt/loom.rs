@@ -138,7 +138,7 @@ fn interrupt_against_behaviour() {
 /// A behaviour waits at a gate that another thread opens: it runs once, after the call that opened
 /// the gate.
 ///
-/// Fails if `park` does not check for the interrupt, or parks with a `Relaxed` exchange.
+/// Fails if `try_park` does not check for the interrupt, or parks with a `Relaxed` exchange.
 #[test]
 fn a_gate_is_opened() {
     check(|| {

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::{deferred_call, empty_request};
 use crate::ids::RuntimeId;
 use crate::queue::group_interrupt::interrupt_member;
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::{CownHeader, Interrupted};
 use crate::queue::interruptible;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
@@ -34,16 +34,12 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
             }
             return;
         }
-        let before = header.flags.interrupt();
+        let interrupted = header.flags.interrupt();
         simulated::point();
-        if before & Flags::INTERRUPT != 0 {
-            return;
-        }
-        if before & Flags::PARKED != 0 {
-            // This thread took the token with the bit.
-            schedule(interruptible::task_of(cown), home);
-        } else {
-            append_empty_request(cown);
+        match interrupted {
+            Interrupted::Pending => {}
+            Interrupted::TookToken => schedule(interruptible::task_of(cown), home),
+            Interrupted::NeedsRequest => append_empty_request(cown),
         }
     }
 }

@@ -26,6 +26,28 @@ pub(crate) struct Flags {
     for_senders: AtomicU32,
 }
 
+/// What an [interrupt](Flags::interrupt) finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Interrupted {
+    /// An earlier interrupt is pending, and whoever serves it serves this one as well.
+    Pending,
+    /// The token was parked; now the caller has it.
+    TookToken,
+    /// Neither: unless a request comes to the head of the queue anyway, the caller must append one.
+    NeedsRequest,
+}
+
+/// What [closing](Flags::close) a cown finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Closed {
+    /// The cown was closed before.
+    Again,
+    /// Its gate is open.
+    GateOpen,
+    /// Its gate is shut, and opens with the next interrupt.
+    GateShut,
+}
+
 const _: () = assert!(RunContext::REFUSAL == in_word(Flags::POISONED | Flags::CLOSED));
 const _: () = assert!(Birthplace::PINNED == in_word(Flags::PINNED));
 
@@ -204,14 +226,21 @@ impl Flags {
         }
     }
 
-    /// Sets INTERRUPT. Returns the previous INTERRUPT and PARKED. A caller that finds only PARKED
-    /// gets the token.
-    pub(crate) fn interrupt(&self) -> u16 {
+    /// Sets INTERRUPT.
+    #[inline]
+    #[must_use = "the caller may have the token now"]
+    pub(crate) fn interrupt(&self) -> Interrupted {
         // ORDERING: AcqRel. Release publishes what the caller did before to the thread that clears
         // the bit (`begin_interrupt`), and is relied on by `interruptible::is_ungated`. Acquire
-        // pairs with the Release in `park`: the token and the state.
+        // pairs with the Release in `try_park`: the token and the state.
         let before = self.word.fetch_or(in_word(Self::INTERRUPT), Ordering::AcqRel);
-        (before >> SHIFT) as u16 & (Self::INTERRUPT | Self::PARKED)
+        if before & in_word(Self::INTERRUPT) != 0 {
+            Interrupted::Pending
+        } else if before & in_word(Self::PARKED) != 0 {
+            Interrupted::TookToken
+        } else {
+            Interrupted::NeedsRequest
+        }
     }
 
     /// Sets INTERRUPT for a later check by the caller, which has the token.
@@ -236,32 +265,34 @@ impl Flags {
         self.word.fetch_and(!in_word(Self::INTERRUPT | Self::PARKED), Ordering::AcqRel);
     }
 
-    /// Leaves the token in the word, unless there is an interrupt or the cown is closed. Returns
-    /// whether it does.
-    pub(crate) fn park(&self) -> bool {
+    /// Leaves the token in the word, unless there is an interrupt or the cown is closed: then the
+    /// caller keeps it. Returns whether it does.
+    #[must_use = "if this fails the caller still has the token"]
+    pub(crate) fn try_park(&self) -> bool {
         let quiet = |word: u32| {
             let is_quiet = word & in_word(Self::INTERRUPT | Self::CLOSED) == 0;
             is_quiet.then_some(word | in_word(Self::PARKED))
         };
         // ORDERING: Release publishes the state and the head to the thread that takes the token
-        // (Acquire in `interrupt` and `unpark`). Relaxed on failure: nothing is given away.
+        // (Acquire in `interrupt` and `try_unpark`). Relaxed on failure: nothing is given away.
         self.word.fetch_update(Ordering::Release, Ordering::Relaxed, quiet).is_ok()
     }
 
-    /// Takes the token left by `park`, unless an interrupt has come, which takes it. Returns
+    /// Takes the token left by `try_park`, unless an interrupt has come, which takes it. Returns
     /// whether it does.
-    pub(crate) fn unpark(&self) -> bool {
+    #[must_use = "the caller may have the token now"]
+    pub(crate) fn try_unpark(&self) -> bool {
         let parked = |word: u32| {
             let is_parked = word & in_word(Self::PARKED | Self::INTERRUPT) == in_word(Self::PARKED);
             is_parked.then_some(word & !in_word(Self::PARKED))
         };
-        // ORDERING: Acquire pairs with the Release in `park`: the token, and with it the head.
+        // ORDERING: Acquire pairs with the Release in `try_park`: the token, and with it the head.
         self.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, parked).is_ok()
     }
 
     /// Marks a member's gate as shut, unless the member is closed. Returns whether it does. Only
     /// for the token holder.
-    pub(crate) fn shut(&self) -> bool {
+    pub(crate) fn try_shut(&self) -> bool {
         let unless_closed =
             |word| (word & in_word(Self::CLOSED) == 0).then_some(word | in_word(Self::PARKED));
         // ORDERING: AcqRel, see `close`.
@@ -273,12 +304,19 @@ impl Flags {
         self.set(Self::PARKED, false);
     }
 
-    /// Sets CLOSED. Returns the previous CLOSED and PARKED.
-    pub(crate) fn close(&self) -> u16 {
+    /// Sets CLOSED.
+    #[inline]
+    pub(crate) fn close(&self) -> Closed {
         // ORDERING: AcqRel. Shutting the gate changes the same word (that of the member, if it is
         // in a group), so one of the two changes sees the other.
         let before = self.word.fetch_or(in_word(Self::CLOSED), Ordering::AcqRel);
-        (before >> SHIFT) as u16 & (Self::CLOSED | Self::PARKED)
+        if before & in_word(Self::CLOSED) != 0 {
+            Closed::Again
+        } else if before & in_word(Self::PARKED) != 0 {
+            Closed::GateShut
+        } else {
+            Closed::GateOpen
+        }
     }
 
     /// Sets STEPPED, once. The caller is about to append its request.

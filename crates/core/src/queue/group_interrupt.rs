@@ -48,7 +48,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::{AtomicU32, Ordering};
 
 use super::group_header::{Leader, with};
-use super::header::{CownHeader, Flags};
+use super::header::{CownHeader, Interrupted};
 use super::interruptible::{self, Guard, leave_token};
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
@@ -148,17 +148,17 @@ pub(crate) unsafe fn interrupt_member(
     // SAFETY: the member is alive, and keeps the leader alive.
     let leading = unsafe { &leader.as_ref().header };
     // Publishes the list to the thread that clears the bit.
-    let before = leading.flags.interrupt();
+    let interrupted = leading.flags.interrupt();
     Notice::of(header).placed(number);
     simulated::point();
-    if before & Flags::INTERRUPT != 0 {
-        return false;
+    match interrupted {
+        Interrupted::Pending => false,
+        Interrupted::TookToken => {
+            schedule(Leader::task(leader), leading.home_of_queue());
+            false
+        }
+        Interrupted::NeedsRequest => true,
     }
-    if before & Flags::PARKED != 0 {
-        schedule(Leader::task(leader), leading.home_of_queue());
-        return false;
-    }
-    true
 }
 
 /// Makes the group's holder check more than the next behaviour: the group has another home, where
@@ -262,7 +262,8 @@ pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
             interrupt_member(cown, leader);
             return;
         }
-        if header.flags.interrupt() == Flags::PARKED {
+        // Otherwise the last request brings the token here.
+        if header.flags.interrupt() == Interrupted::TookToken {
             schedule(interruptible::task_of(cown), header.home());
         }
     }

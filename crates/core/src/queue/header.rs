@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
 use super::counts::Counts;
-pub(crate) use super::flags::Flags;
+pub(crate) use super::flags::{Closed, Flags, Interrupted};
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
 use crate::queue::slot::Slot;

@@ -193,9 +193,10 @@ pub(crate) fn is_ungated(header: &CownHeader) -> bool {
 
 /// Leaves the token at the gate. Returns `false` if there was an interrupt, or the cown was closed:
 /// then the caller keeps the token. After `true` the cown may be gone.
-pub(crate) fn park(header: &CownHeader) -> bool {
+#[must_use = "if this fails the caller still has the token"]
+pub(crate) fn try_park(header: &CownHeader) -> bool {
     simulated::point();
-    header.flags.park()
+    header.flags.try_park()
 }
 
 /// Tells an interruptible cown that a behaviour holding it has panicked.
