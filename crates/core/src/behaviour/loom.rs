@@ -341,7 +341,7 @@ impl Ended {
 
 /// Two readers end at the same time while a writer waits: it runs once, behind both.
 ///
-/// Fails if the subtraction in `drop_reader` is weaker than `AcqRel`: with `Acquire` the first
+/// Fails if the subtraction in `Readers::end_one` is weaker than `AcqRel`: with `Acquire` the first
 /// reader's read of the state is not ordered before the write, with `Release` the last reader does
 /// not pass that order on.
 #[test]
@@ -366,8 +366,8 @@ fn readers_end_in_front_of_a_writer() {
 /// The writer comes while the readers end: either it leaves the token with the last of them, or it
 /// finds none left.
 ///
-/// Fails with a weaker addition in `claim_from_readers` than `AcqRel`, and with a `Relaxed` load in
-/// `is_unread`.
+/// Fails with a weaker addition in `Readers::wait` than `AcqRel`, and with a `Relaxed` load in
+/// `Readers::are_gone`.
 #[test]
 fn writer_comes_while_readers_end() {
     check(|| {

@@ -20,6 +20,7 @@ use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::member::Member;
+use crate::queue::notice::Notice;
 use crate::queue::single;
 use crate::queue::single::Single;
 use crate::queue::slot::Slot;
@@ -35,14 +36,14 @@ pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
 /// Returns whether a cown without handles has an empty queue and no readers; for a member of a
 /// group, whether the whole group has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
-    if header.is_grouped() && group_interrupt::is_noticed(header) {
+    if header.is_grouped() && Notice::of(header).is_there() {
         return false;
     }
     let header = header.queue();
-    // ORDERING: Acquire, both: pair with the Releases in `try_leave_last` and `drop_reader`, so
-    // that the last behaviours' work comes before what is done with the state now. The queue first:
-    // a reader is counted before it leaves it.
-    header.tail.load(Ordering::Acquire).is_null() && header.readers.load(Ordering::Acquire) == 0
+    // ORDERING: Acquire pairs with the Release in `try_leave_last`, so that the last behaviours'
+    // work comes before what is done with the state now. The queue first: a reader is counted
+    // before it leaves it.
+    header.tail.load(Ordering::Acquire).is_null() && header.readers().are_gone()
 }
 
 /// Drops the state of a cown whose last handle is gone: now, or behind what is queued on it. So
@@ -108,12 +109,11 @@ pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static
 #[inline(never)]
 unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
     simulated::point();
-    // ORDERING: Acquire, as in `is_idle`.
     // SAFETY: nothing can be queued, so only running readers, if there are any, still reach the
     // state.
     unsafe {
         let header = cown.as_ref();
-        if header.readers.load(Ordering::Acquire) == 0 && header.is_within_reach() {
+        if header.readers().are_gone() && header.is_within_reach() {
             last.end(cown);
         } else {
             grant(cown, last.request(cown), &mut schedule);

@@ -1,7 +1,8 @@
 //! Interrupts of members, on the side of the group's holder. The protocol is in
 //! `queue/group_interrupt.rs`.
 
-use crate::queue::group_interrupt::{Notice, look_up};
+use crate::queue::group_interrupt::look_up;
+use crate::queue::notice::Notice;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;

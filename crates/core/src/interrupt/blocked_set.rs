@@ -15,7 +15,7 @@ use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
 use crate::ids::RuntimeId;
 use crate::queue::end_mark::Last;
-use crate::queue::header::{CownHeader, Flags, WAITER};
+use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible;
 use crate::queue::interruptible::try_park;
 use crate::queue::multi::Multi;
@@ -291,11 +291,10 @@ impl Walk {
             self.has_missed = true;
             return None;
         }
-        // ORDERING: Acquire pairs with the Release in `claim_from_readers`: the request. It stays
-        // there as long as there is a reader.
-        if header.readers.load(Ordering::Acquire) & WAITER != 0 {
-            // ORDERING: Relaxed. The bit read above publishes it.
-            return NonNull::new(header.waiter.load(Ordering::Relaxed).cast());
+        // The reader has not run, so it does not end meanwhile.
+        let waiter = header.readers().waiter();
+        if waiter.is_some() {
+            return waiter;
         }
         // ORDERING: Acquire, as in `successor`. If something is in the queue, it is about to be
         // granted the cown for reading, or to be parked in `waiter`.

@@ -7,11 +7,10 @@
 use super::group_interrupt;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::leave::leave;
+use super::readers::Wait;
 use super::slot::Slot;
-use crate::queue::header::{CownHeader, ONE_READER, WAITER};
+use crate::queue::header::CownHeader;
 use crate::queue::multi::Multi;
 use crate::queue::single::single_task;
 use crate::sched::Ready;
@@ -158,17 +157,7 @@ unsafe fn grant_readers(
 /// are no readers: then the caller keeps the token.
 #[cold]
 fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
-    // ORDERING: Relaxed. The addition below publishes it.
-    header.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
-    simulated::point();
-    // ORDERING: AcqRel. Release publishes `waiter` to the last reader (Acquire in `drop_reader`).
-    // Acquire pairs with the Release there, in case the last one has just gone.
-    if header.readers.fetch_add(WAITER, Ordering::AcqRel) != 0 {
-        return false;
-    }
-    // ORDERING: Relaxed. There are no readers, and only the token holder raises the count.
-    header.readers.store(0, Ordering::Relaxed);
-    true
+    header.readers().wait(head) == Wait::Over
 }
 
 /// Ends a reader. The last one passes the token to the waiting exclusive request, if there is one.
@@ -177,21 +166,11 @@ fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
 /// The caller is a granted reader of the cown that has not ended, and does not use the cown
 /// afterwards.
 pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Ready) {
-    // SAFETY: this reader's count keeps the cown alive up to the subtraction.
-    let header = unsafe { cown.as_ref() };
-    // ORDERING: AcqRel. Release orders this reader's reads before the writes of the next exclusive
-    // holder (Acquire in `is_unread` and `claim_from_readers` or, through the last reader, here).
-    // Acquire pairs with the Release in `claim_from_readers`, for `waiter`, and with that of the
-    // readers that ended before, for the holder to which the last one passes the token.
-    if header.readers.fetch_sub(ONE_READER, Ordering::AcqRel) != ONE_READER | WAITER {
-        return;
+    // SAFETY: this reader's count keeps the cown alive up to the end of it.
+    let waiter = unsafe { cown.as_ref() }.readers().end_one();
+    if let Some(waiter) = waiter {
+        // SAFETY: the token is this thread's, and the waiter, which is the head of the queue, keeps
+        // the cown alive; there are no readers.
+        unsafe { grant_alone(cown, waiter, ready) };
     }
-    // This was the last reader, and a request waits: the token belongs to this thread, and keeps
-    // the cown alive.
-    simulated::point();
-    // ORDERING: Relaxed, both. Only the token holder accesses the two words now.
-    header.readers.store(0, Ordering::Relaxed);
-    let waiter = header.waiter.load(Ordering::Relaxed).cast::<Slot>();
-    // SAFETY: the waiter is the head of the queue, and there are no readers.
-    unsafe { grant_alone(cown, NonNull::new_unchecked(waiter), ready) };
 }

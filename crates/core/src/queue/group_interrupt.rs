@@ -45,89 +45,16 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::{AtomicU32, Ordering};
+use coact_sync::shim::atomic::Ordering;
 
 use super::group_header::{Leader, with};
 use super::header::{CownHeader, Interrupted};
 use super::interruptible::{self, Guard, leave_token};
+use super::notice::Notice;
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
 use crate::simulated;
-use crate::spin_wait;
 use crate::task::TaskPtr;
-
-/// Whether a member is in its leader's list of interrupts. Uses the header word in which other
-/// cowns count readers. Besides the state, the word counts how often the member was removed, so
-/// that a late second step of one thread is not mistaken for that of the next interrupt.
-pub(crate) struct Notice<'a>(&'a AtomicU32);
-
-impl<'a> Notice<'a> {
-    /// Not in the list.
-    const NONE: u32 = 0;
-    /// A thread is adding it.
-    const PLACING: u32 = 1;
-    /// In the list, and INTERRUPT of the leader is set.
-    const PLACED: u32 = 2;
-    const STATE: u32 = 3;
-
-    pub(crate) fn of(member: &'a CownHeader) -> Self {
-        Self(&member.readers)
-    }
-
-    /// Begins to place the notice; the caller then owns the guard's word. Returns `None` if an
-    /// earlier interrupt has placed it and has not been served yet.
-    fn place(&self) -> Option<u32> {
-        // ORDERING: Relaxed. The exchange confirms the value.
-        let mut now = self.0.load(Ordering::Relaxed);
-        loop {
-            let next = match now & Self::STATE {
-                Self::NONE => now | Self::PLACING,
-                Self::PLACED => now,
-                _ => {
-                    // ORDERING: Relaxed. The exchange confirms the value.
-                    now = spin_wait::wait_for(|| {
-                        let later = self.0.load(Ordering::Relaxed);
-                        (later != now).then_some(later)
-                    });
-                    continue;
-                }
-            };
-            // ORDERING: AcqRel. Release publishes what the caller did to the thread that takes the
-            // notice, even if the word stays the same. Acquire pairs with the Release in `take`:
-            // this thread owns the guard's word until it is in the list; and with that in `placed`:
-            // INTERRUPT of the leader is set.
-            let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
-            match self.0.compare_exchange_weak(now, next, ok, failed) {
-                Ok(_) => return (next != now).then_some(next),
-                Err(later) => now = later,
-            }
-        }
-    }
-
-    /// Records that it is in the list, unless it was removed already.
-    fn placed(&self, number: u32) {
-        // ORDERING: Release pairs with the Acquire in `place`.
-        let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
-        let placed = number - Self::PLACING + Self::PLACED;
-        let _ = self.0.compare_exchange(number, placed, ok, failed);
-    }
-
-    /// Removes the notice, and acquires what the threads that placed it, or found it placed, did
-    /// before. The caller has the list.
-    pub(crate) fn take(&self) {
-        let next = |now: u32| Some((now | Self::STATE).wrapping_add(1));
-        // ORDERING: AcqRel. Acquire pairs with the Release in `place`: the call sees what was done
-        // before the interrupt. Release gives the guard's word to the next interrupt.
-        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, next);
-    }
-}
-
-/// Returns whether a member is in its leader's list of interrupts, or about to be.
-pub(crate) fn is_noticed(member: &CownHeader) -> bool {
-    // ORDERING: Acquire pairs with the Release in `take`: if the notice was taken, a request is in
-    // the leader's queue.
-    Notice::of(member).0.load(Ordering::Acquire) & Notice::STATE != Notice::NONE
-}
 
 /// Interrupts a member. Returns `true` if the caller must append an empty request.
 ///
@@ -139,7 +66,7 @@ pub(crate) unsafe fn interrupt_member(
 ) -> bool {
     // SAFETY: the cown is alive, and keeps its leader alive.
     let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
-    let Some(number) = Notice::of(header).place() else { return false };
+    let Some(placing) = Notice::of(header).place() else { return false };
     simulated::point();
     // SAFETY: the cown is interruptible, and this thread has placed the notice, so it owns the
     // guard's word.
@@ -149,7 +76,7 @@ pub(crate) unsafe fn interrupt_member(
     let leading = unsafe { &leader.as_ref().header };
     // Publishes the list to the thread that clears the bit.
     let interrupted = leading.flags.interrupt();
-    Notice::of(header).placed(number);
+    Notice::of(header).placed(placing);
     simulated::point();
     match interrupted {
         Interrupted::Pending => false,

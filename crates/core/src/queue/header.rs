@@ -7,6 +7,7 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
 use super::counts::Counts;
 pub(crate) use super::flags::{Closed, Flags, Interrupted};
+use super::readers::Readers;
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
 use crate::queue::slot::Slot;
@@ -19,9 +20,10 @@ use crate::simulated;
 ///
 /// * `tail`: any owner of a handle swaps itself in; the holder of the cown takes itself out.
 /// * `counts`: the handles, as in `Arc`.
-/// * `readers`: raised only by the *token holder* (the owner of the queue's head), lowered by each
-///   reader at its end. In a member of a group it says instead whether the member is in the
-///   leader's list of interrupts.
+/// * `readers`: the count of [`Readers`], raised only by the *token holder* (the owner of the
+///   queue's head), lowered by each reader at its end. In a member of a group it says instead
+///   whether the member is in the leader's list of interrupts: its
+///   [`Notice`](crate::queue::notice::Notice).
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. In a member of a group it
 ///   points to the leader, whose queue the member uses instead of its own `tail`.
@@ -31,16 +33,11 @@ pub(crate) struct CownHeader {
     pub(crate) tail: AtomicPtr<Slot>,
     pub(crate) waiter: AtomicPtr<()>,
     pub(crate) counts: Counts,
-    pub(crate) readers: AtomicU32,
+    readers: AtomicU32,
     pub(crate) flags: Flags,
     #[cfg(loom)]
     serial: usize,
 }
-
-/// One granted reader in [`CownHeader::readers`].
-pub(crate) const ONE_READER: u32 = 2;
-/// The bit of [`CownHeader::readers`] that says that an exclusive request is parked in `waiter`.
-pub(crate) const WAITER: u32 = 1;
 
 impl CownHeader {
     pub(crate) fn new(runtime: RuntimeId) -> Self {
@@ -111,9 +108,9 @@ impl CownHeader {
     /// Returns whether the cown is certainly not free: a cheap check before trying an exchange.
     #[inline]
     pub(crate) fn is_in_use(&self, for_reading: bool) -> bool {
-        // ORDERING: Relaxed, both. The result is a hint.
+        // ORDERING: Relaxed. The result is a hint.
         !self.tail.load(Ordering::Relaxed).is_null()
-            || !for_reading && self.readers.load(Ordering::Relaxed) != 0
+            || !for_reading && self.readers().seem_to_be_there()
     }
 
     /// Returns whether any of these flags is set.
@@ -151,17 +148,26 @@ impl CownHeader {
     /// Returns whether the cown has no readers. Exact for the token holder.
     #[inline(always)]
     pub(crate) fn is_unread(&self) -> bool {
-        // ORDERING: Acquire pairs with the Release in `drop_reader`: the readers' reads come before
-        // the caller's writes.
-        !self.has(Flags::READ) || self.readers.load(Ordering::Acquire) == 0
+        !self.has(Flags::READ) || self.readers().are_gone()
     }
 
     /// Counts one more reader. Only for the token holder.
     pub(crate) fn add_reader(&self) {
         self.flags.note_reader();
-        // ORDERING: Relaxed. Only the token holder raises the count; the next token holder learns
-        // of it with the token (Release and Acquire of `tail` or `next`).
-        self.readers.fetch_add(ONE_READER, Ordering::Relaxed);
+        self.readers().begin_one();
+    }
+
+    /// The readers of a cown that is in no group.
+    #[inline(always)]
+    pub(crate) fn readers(&self) -> Readers<'_> {
+        Readers::new(&self.readers, &self.waiter)
+    }
+
+    /// The word of a member's notice.
+    #[inline]
+    pub(super) fn notice_word(&self) -> &AtomicU32 {
+        debug_assert!(self.is_grouped(), "other cowns count readers in this word");
+        &self.readers
     }
 
     /// The runtime that runs the behaviours on the cown; a group has one home. Exact for the token

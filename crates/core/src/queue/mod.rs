@@ -16,6 +16,8 @@ pub(crate) mod interruptible;
 pub(crate) mod leave;
 pub(crate) mod member;
 pub(crate) mod multi;
+pub(crate) mod notice;
+pub(crate) mod readers;
 pub(crate) mod release;
 pub(crate) mod ring;
 pub(crate) mod single;

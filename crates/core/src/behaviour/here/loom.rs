@@ -236,7 +236,7 @@ fn claim_for_reading_against_a_writer() {
 
 /// A claim comes while a reader ends: it may find the queue empty and the reader still there.
 ///
-/// Fails with a `Relaxed` load in `is_unread`, and without that check.
+/// Fails with a `Relaxed` load in `Readers::are_gone`, and without that check.
 #[test]
 fn claim_against_the_end_of_a_reader() {
     for way in [Way::Few, Way::Any] {
