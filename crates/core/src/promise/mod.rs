@@ -1,5 +1,5 @@
 //! Promises: the future values of behaviours, futures and blocking jobs, or the reason why there is
-//! none. The shared state and its protocol are in `cell.rs`.
+//! none. The shared state is in `cell/`, its protocol in `cell/state.rs`.
 
 mod cell;
 mod wait;

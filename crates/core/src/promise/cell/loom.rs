@@ -39,8 +39,8 @@ fn assert_is_value(value: Result<Log, Broken>) {
 
 /// The value arrives while the consumer registers: it is taken at once, or the waker is called.
 ///
-/// Fails with a `Relaxed` load in `is_ready`, a `Relaxed` success in `offer` or a success in
-/// `complete_shared` that is weaker than `AcqRel`.
+/// Fails with a `Relaxed` load in `is_ready`, a `Relaxed` success in `try_offer` or a success in
+/// `Arriving::next` that is weaker than `AcqRel`.
 #[test]
 fn value_against_first_poll() {
     check(|| {
@@ -63,7 +63,7 @@ fn value_against_first_poll() {
 /// The value arrives while the consumer replaces its waker: the new one is called, or the value is
 /// taken; the producer never reads a waker that is being replaced.
 ///
-/// Fails if `offer` writes its waiter in the state `TAKING`.
+/// Fails if `offer` writes its waiter in the state `Taking`.
 #[test]
 fn value_against_second_poll() {
     check(|| {
@@ -87,8 +87,8 @@ fn value_against_second_poll() {
 /// The value arrives while the consumer, which may have polled, leaves: the value and the waker are
 /// dropped once.
 ///
-/// Fails with an exchange in `Consumer::leave` that is weaker than `AcqRel`, and with a `Relaxed`
-/// second load in `complete_shared`.
+/// Fails with an exchange in `CellState::leave` that is weaker than `AcqRel`, and with a `Relaxed`
+/// last load in `Arriving::next`.
 #[test]
 fn value_against_the_end_of_the_consumer() {
     for has_polled in [false, true] {
@@ -152,8 +152,8 @@ fn dropped_resolver_against_a_continuation() {
 /// The value arrives while the consumer gives up: either it gets the value, or the producer is
 /// told.
 ///
-/// Fails with an exchange in `Consumer::leave` that is weaker than `AcqRel`, and with a `Relaxed`
-/// second load in `complete_shared`.
+/// Fails with an exchange in `CellState::leave` that is weaker than `AcqRel`, and with a `Relaxed`
+/// last load in `Arriving::next`.
 #[test]
 fn value_against_giving_up() {
     for has_polled in [false, true] {

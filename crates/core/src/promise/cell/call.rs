@@ -1,0 +1,101 @@
+//! A block that handles the value itself, instead of a cell with a consumer.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use coact_sync::pool;
+
+use super::shared::Value;
+use super::state::CellState;
+
+/// What a producer without a consumer points to: the head of a block that handles the value. Like a
+/// cell, it begins with the state.
+#[repr(C)]
+pub(crate) struct Call<R> {
+    /// That of a [calling](CellState::calling) block, always.
+    state: CellState,
+    /// Handles the value and frees the block, now or later.
+    ///
+    /// # Safety
+    /// The value is initialised. The caller owns the block exclusively and must not use it
+    /// afterwards.
+    call: unsafe fn(NonNull<Call<R>>),
+    value: MaybeUninit<Value<R>>,
+}
+
+/// The block of a `calling` producer, with its closure.
+#[repr(C)]
+pub(super) struct Calling<R, F> {
+    head: Call<R>,
+    closure: F,
+}
+
+impl<R> Call<R> {
+    /// Creates a head without a value.
+    #[inline]
+    pub(crate) fn new(call: unsafe fn(NonNull<Call<R>>)) -> Self {
+        Self { state: CellState::calling(), call, value: MaybeUninit::uninit() }
+    }
+
+    /// The state is not accessed from here on; a model checks that.
+    ///
+    /// # Safety
+    /// The caller owns the block exclusively.
+    #[inline]
+    pub(crate) unsafe fn end(mut this: NonNull<Self>) {
+        // SAFETY: the caller owns the block.
+        unsafe { this.as_mut() }.state.end();
+    }
+
+    /// Has the value handled.
+    ///
+    /// # Safety
+    /// The caller owns the block exclusively and must not use it afterwards.
+    #[inline(always)]
+    pub(super) unsafe fn call_with(this: NonNull<Self>, value: Value<R>) {
+        // SAFETY: the caller owns the block, and the value is initialised before the call.
+        unsafe {
+            (*this.as_ptr()).value.write(value);
+            ((*this.as_ptr()).call)(this);
+        }
+    }
+
+    /// Moves the value out.
+    ///
+    /// # Safety
+    /// The value is initialised, and taken once. The caller owns the block exclusively.
+    #[inline(always)]
+    pub(crate) unsafe fn take_value(this: NonNull<Self>) -> Value<R> {
+        // SAFETY: the caller owns the block; the value is initialised, and taken once.
+        unsafe { (*this.as_ptr()).value.assume_init_read() }
+    }
+}
+
+impl<R, F: FnOnce(Value<R>)> Calling<R, F> {
+    /// Creates a block that calls a closure with the value.
+    pub(super) fn allocate(closure: F) -> NonNull<Call<R>> {
+        let block = pool::alloc(Layout::new::<Self>()).cast::<Self>();
+        let head = Call::new(Self::call);
+        // SAFETY: the block was just allocated with the layout of `Calling`.
+        unsafe { block.write(Self { head, closure }) };
+        block.cast()
+    }
+
+    /// # Safety
+    /// The block comes from [`allocate`](Self::allocate) with these types, and its value is
+    /// initialised. The caller owns it exclusively and must not use it afterwards.
+    unsafe fn call(head: NonNull<Call<R>>) {
+        // SAFETY: the caller owns the block, which `allocate` made with these types; the closure and
+        // the value are moved out once, and the block freed with its own layout.
+        let (closure, value) = unsafe {
+            Call::end(head);
+            let block = head.cast::<Self>();
+            let closure = (&raw const (*block.as_ptr()).closure).read();
+            let value = Call::take_value(head);
+            pool::dealloc(block.cast(), Layout::new::<Self>());
+            (closure, value)
+        };
+        closure(value);
+    }
+}
