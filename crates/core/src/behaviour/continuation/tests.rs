@@ -32,8 +32,9 @@ impl Continuation<u32> for Note {
     }
 
     fn spawn(self, cown: Cown<Log>, value: Result<u32, Broken>) {
-        let _ = self.0.send(false);
         when(cown, move |mut log| Note::note(&mut log, value));
+        // Only now: the test's own behaviour must come behind that.
+        let _ = self.0.send(false);
     }
 }
 
