@@ -42,8 +42,8 @@ fn push_all(x: &Cown<Log>, y: &Cown<Log>, who: u8) {
 /// A thread appends while another one appends and leaves: each behaviour runs once, in its thread's
 /// order, and sees what the previous one wrote.
 ///
-/// Fails with a `Relaxed` exchange in `swap_tail`, a `Relaxed` success in `try_leave_last`, a
-/// `Relaxed` store in `link`, or a `Relaxed` load in `wait_for_link` and `leave`.
+/// Fails with a `Relaxed` exchange in `Tail::append`, a `Relaxed` success in `Tail::try_leave`, a
+/// `Relaxed` store in `Slot::link`, or a `Relaxed` load in `Slot::successor`.
 #[test]
 fn append_against_leave() {
     check(|| {

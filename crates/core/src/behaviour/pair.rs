@@ -7,7 +7,6 @@ use std::any::type_name;
 use std::mem::{ManuallyDrop, size_of};
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
 use coact_sync::{pool, prefetch};
 
 use crate::body::{Body, Completion, Ended, Panicked};
@@ -331,8 +330,7 @@ unsafe fn prefetch_successors(node: NonNull<Multi>) {
     // SAFETY: the behaviour is live, and that of a pair.
     for slot in unsafe { slots(node) } {
         // SAFETY: the slots are live.
-        // ORDERING: Relaxed. It is only a hint.
-        prefetch::for_writing(unsafe { slot.cast::<Slot>().as_ref() }.next.load(Ordering::Relaxed));
+        unsafe { slot.cast::<Slot>().as_ref() }.prefetch_successor();
     }
 }
 
@@ -374,8 +372,7 @@ unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>,
     // `pass_on`.
     unsafe {
         let header = slot.as_ref().member().header();
-        // ORDERING: Acquire, as in `leave`.
-        let Some(next) = NonNull::new(slot.as_ref().next.load(Ordering::Acquire)) else {
+        let Some(next) = slot.as_ref().successor() else {
             return if leave_last(header, slot) { Ok(None) } else { Err(()) };
         };
         if header.is_interrupted() || !next.as_ref().member().is_exclusive_in_multi() {

@@ -8,8 +8,6 @@ use crate::queue::spawn::spawn_request;
 use std::any::type_name;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::layout::CownBox;
 use crate::depth::{self, Depth};
 use crate::panic::drop_quietly;
@@ -40,10 +38,8 @@ pub(super) fn is_idle(header: &CownHeader) -> bool {
         return false;
     }
     let header = header.queue();
-    // ORDERING: Acquire pairs with the Release in `try_leave_last`, so that the last behaviours'
-    // work comes before what is done with the state now. The queue first: a reader is counted
-    // before it leaves it.
-    header.tail.load(Ordering::Acquire).is_null() && header.readers().are_gone()
+    // The queue first: a reader is counted before it leaves it.
+    header.tail.is_empty() && header.readers().are_gone()
 }
 
 /// Drops the state of a cown whose last handle is gone: now, or behind what is queued on it. So
@@ -90,11 +86,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
     // SAFETY: the weak count of the strong handles keeps the block alive.
     let header = unsafe { cown.as_ref() };
-    // ORDERING: AcqRel. Release: what was appended through the handles that are gone, which this
-    // thread has acquired with their count, is linked (Acquire in `try_leave_last`). Acquire pairs
-    // with the Release in `try_leave_last`, as in `swap_tail`: the state as its last holder left
-    // it.
-    if header.tail.swap(last.as_tail(), Ordering::AcqRel).is_null() {
+    if header.tail.end_with(last.mark()) {
         // SAFETY: the queue was empty, so this thread has the token; the other conditions are those
         // of this function.
         unsafe { end_with_token(cown, last) }
@@ -204,9 +196,8 @@ pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
     const REACHED_BY_OTHERS: u16 = Flags::INTERRUPTIBLE | Flags::GROUPED;
     // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
-    // ORDERING: Acquire, as in `is_idle`. The flags afterwards: a reader is recorded before it
-    // leaves the queue.
-    let is_queue_empty = header.tail.load(Ordering::Acquire).is_null();
+    // The flags afterwards: a reader is recorded before it leaves the queue.
+    let is_queue_empty = header.tail.is_empty();
     let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
     if is_queue_empty && flags == 0 {
         Path::SoleHandle.take();

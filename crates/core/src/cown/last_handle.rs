@@ -23,8 +23,6 @@
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::end_of_life::retire;
 use super::handle::Cown;
 use crate::queue::counts::Parting;
@@ -77,9 +75,7 @@ pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull
     if !header.counts.remove() {
         return false;
     }
-    // ORDERING: Relaxed. Requests are appended by owners of handles, which have given these up
-    // before.
-    let is_alone = header.tail.load(Ordering::Relaxed) == slot.as_ptr();
+    let is_alone = header.tail.has_last_for_good(slot);
     if !header.has(Flags::CLOSED) || !is_alone {
         // SAFETY: this was the last handle.
         unsafe { retire::<T>(cown) };

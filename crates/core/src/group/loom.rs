@@ -1,7 +1,7 @@
 //! Models of threads that use a group at the same time: the queue of the leader beside the ring.
 //!
 //! The ring is a loom cell: a model fails if two threads access it without an order. With a
-//! `Relaxed` success in `try_leave_last` the run of this file's models ends with an abort.
+//! `Relaxed` success in `Tail::try_leave` the run of this file's models ends with an abort.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};

@@ -8,7 +8,7 @@ use crate::queue::single::request;
 use crate::task::Kind;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::{AtomicPtr, Ordering};
+use coact_sync::shim::atomic::AtomicPtr;
 
 use super::current::{self, Current};
 use super::interrupt;
@@ -227,16 +227,15 @@ const BULK: usize = 256;
 /// # Safety
 /// The caller has the token; there is a holding request, and the ring is empty.
 unsafe fn adopt(leader: NonNull<Leader>) -> bool {
-    // ORDERING: Acquire. What the links lead to is at least as new as this.
     // SAFETY: the holding request keeps the leader alive.
-    let last = unsafe { leader.as_ref() }.header.tail.load(Ordering::Acquire);
+    let last = unsafe { leader.as_ref() }.header.tail.look();
     for _ in 0..BULK {
         // SAFETY: the caller has the token, and all requests up to the holding request are taken.
         // The block of the former holding request is no longer in the queue, so it can be freed: it
         // has run, or runs from the ring, which then frees it.
         unsafe {
             let slot = with(leader, |held| held.holding.as_ref().unwrap_unchecked().slot);
-            if std::ptr::eq(slot.as_ptr(), last) {
+            if last.is(slot) {
                 break;
             }
             let next = successor(slot);

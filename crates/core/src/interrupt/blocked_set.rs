@@ -6,15 +6,12 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::state::Interruptible;
 use crate::behaviour::here;
 use crate::behaviour::spawn;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
 use crate::ids::RuntimeId;
-use crate::queue::end_mark::Last;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible;
 use crate::queue::interruptible::try_park;
@@ -283,9 +280,7 @@ impl Walk {
     ) -> Option<NonNull<Slot>> {
         // SAFETY: the behaviour of the slot waits, so the slot is live and the cown alive.
         let (header, slot) = unsafe { (cown.as_ref(), slot.as_ref()) };
-        // ORDERING: Acquire pairs with the Release in `Slot::reads`: it is among the readers
-        // counted below.
-        if slot.next.load(Ordering::Acquire) != Slot::READS {
+        if !slot.is_reading() {
             // Other requests before it hold the cown up. Its neighbour may be another reader, which
             // may run and be gone at any time.
             self.has_missed = true;
@@ -296,9 +291,9 @@ impl Walk {
         if waiter.is_some() {
             return waiter;
         }
-        // ORDERING: Acquire, as in `successor`. If something is in the queue, it is about to be
-        // granted the cown for reading, or to be parked in `waiter`.
-        self.has_missed |= !header.tail.load(Ordering::Acquire).is_null();
+        // If something is in the queue, it is about to be granted the cown for reading, or to wait
+        // for the readers.
+        self.has_missed |= !header.tail.is_empty();
         None
     }
 }
@@ -311,11 +306,10 @@ unsafe fn successor(cown: NonNull<CownHeader>, slot: NonNull<Slot>) -> Option<No
     // SAFETY: the request is in the queue, so it is live and keeps the cown alive.
     let (slot, tail) = unsafe { (slot.as_ref(), &cown.as_ref().tail) };
     spin_wait::wait_for(|| {
-        // ORDERING: Acquire, both, as in `leave`; a successor that has swapped itself in is about
-        // to link itself.
-        let tail = tail.load(Ordering::Acquire);
-        let next = NonNull::new(slot.next.load(Ordering::Acquire));
-        let is_last = std::ptr::eq(tail, slot) || Last::of_tail(tail).is_some();
+        // A successor that has swapped itself in is about to link itself.
+        let tail = tail.look();
+        let next = slot.successor();
+        let is_last = tail.is(NonNull::from(slot)) || tail.end_mark().is_some();
         (next.is_some() || is_last).then_some(next)
     })
 }

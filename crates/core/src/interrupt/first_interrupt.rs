@@ -11,8 +11,6 @@ use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt::interrupt_member;
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::state::Interruptible;
 use super::temporary_handle::give_back;
 use super::{empty_request, send_interrupt, vtable};
@@ -60,8 +58,7 @@ unsafe fn put_first_request(cown: NonNull<CownHeader>) {
     unsafe {
         let header = cown.as_ref();
         header.flags.begin_interrupted();
-        // ORDERING: Relaxed. No other thread knows the cown; its first handle publishes this.
-        header.tail.store(slot.as_ptr(), Ordering::Relaxed);
+        header.tail.begin_with(slot);
         interruptible::leave_token(cown, slot);
     }
 }

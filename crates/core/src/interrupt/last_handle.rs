@@ -13,8 +13,6 @@ use std::any::type_name;
 use std::mem::{ManuallyDrop, forget};
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::calls::call_state;
 use super::state::{Interruptible, UnreachableCown};
 use super::{deferred_call, empty_request, layout};
@@ -76,9 +74,7 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
         // before this look: the handle counts now, or has set LEFT when it was given up. Then
         // only the caller's two handles are left, from which no other thread can make one.
         let is_alone = header.counts.are_last_and_weak();
-        // ORDERING: Relaxed. Requests are appended by owners of handles, which have given these up
-        // before (Acquire in `are_last_and_weak`).
-        let is_last = header.tail.load(Ordering::Relaxed) == request.as_ptr();
+        let is_last = header.tail.has_last_for_good(request);
         if !(is_alone && is_last) {
             // SAFETY: the cown is interruptible, held exclusively, and was just taken out.
             unsafe { layout::list_again(self.cown) };
@@ -160,8 +156,7 @@ pub(super) unsafe fn check_behind(head: NonNull<Slot>) -> Option<TaskPtr> {
     // `next` is null or a request; one that is not part of a larger behaviour is in a single.
     unsafe {
         empty_request::task_of(head)?;
-        // ORDERING: Acquire, as in `release_to_next`.
-        let next = NonNull::new(head.as_ref().next.load(Ordering::Acquire))?;
+        let next = head.as_ref().successor()?;
         let task = next.as_ref().member().is_single().then(|| single_task(next))?;
         task.as_ref().vtable.kind.is_some_and(|kind| kind.is(&MARK)).then_some(task)
     }

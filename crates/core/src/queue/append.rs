@@ -1,8 +1,6 @@
 //! Appends requests to the queues of their cowns: the *spawn* rule. See README.md, "Append".
 
-use std::ptr::{NonNull, null_mut};
-
-use coact_sync::shim::atomic::Ordering;
+use std::ptr::NonNull;
 
 use super::grant::grant;
 use super::slot::Slot;
@@ -46,12 +44,11 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     slot: NonNull<Slot>,
     member: Member,
 ) -> bool {
-    let previous = swap_tail(header, slot);
-    if previous.is_null() {
+    let Some(previous) = header.tail.append(slot) else {
         // SAFETY: the request stays in its queue until it is granted, which is up to the caller.
         unsafe { slot.as_ref() }.end(member);
         return true;
-    }
+    };
     simulated::point();
     // SAFETY: `previous` was taken out of the tail by this thread's exchange.
     unsafe {
@@ -74,7 +71,7 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
 /// # Safety
 /// See [`link`].
 #[inline(always)]
-unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
+unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
     // SAFETY: the request leaves its queue after it is linked, so it is live up to that point.
     unsafe {
         slot.as_ref().end(member);
@@ -87,7 +84,7 @@ unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
 /// # Safety
 /// See [`link`].
 #[inline(never)]
-unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: *mut Slot) {
+unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
     Path::SingleAfterStep.take();
     // SAFETY: `previous` stays alive until this request is linked, as `link` requires.
     unsafe {
@@ -106,7 +103,7 @@ unsafe fn follow_in_overload(
     header: &CownHeader,
     slot: NonNull<Slot>,
     member: Member,
-    previous: *mut Slot,
+    previous: NonNull<Slot>,
 ) {
     Path::SingleInOverload.take();
     sched::give_way(std::ptr::from_ref(header).cast());
@@ -132,25 +129,25 @@ pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> boo
     unsafe {
         swap_in(std::slice::from_mut(&mut request));
         slot.as_ref().end_step();
-        if !request.previous.is_null() {
-            link(request.previous, slot);
+        if let Some(previous) = request.previous {
+            link(previous, slot);
         }
     }
-    request.previous.is_null()
+    request.previous.is_none()
 }
 
 /// One cown's part of an atomic append.
 pub(crate) struct Request {
     pub(crate) header: NonNull<CownHeader>,
     pub(crate) slot: NonNull<Slot>,
-    /// The tail before the exchange; valid in the first request of each cown.
-    previous: *mut Slot,
+    /// Its predecessor; valid in the first request of each cown.
+    previous: Option<NonNull<Slot>>,
 }
 
 impl Request {
     #[inline]
     pub(crate) fn new(slot: NonNull<Slot>, header: NonNull<CownHeader>) -> Self {
-        Self { header, slot, previous: null_mut() }
+        Self { header, slot, previous: None }
     }
 
     /// The key by which the requests of one behaviour are sorted.
@@ -169,12 +166,11 @@ impl Request {
     /// See [`attach`].
     #[inline(always)]
     unsafe fn try_link(&self) -> bool {
-        let is_behind = !self.previous.is_null();
-        if is_behind {
+        if let Some(previous) = self.previous {
             // SAFETY: `previous` was taken out of the tail by this thread's exchange.
-            unsafe { link(self.previous, self.slot) };
+            unsafe { link(previous, self.slot) };
         }
-        is_behind
+        self.previous.is_some()
     }
 }
 
@@ -227,8 +223,8 @@ pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>);
     // granted.
     unsafe {
         let before_low = swap_in_one(low);
-        if !has_place(before_low) {
-            return append_high_later(low.0, high.0, high.1, before_low);
+        if let Some(unplaced) = unplaced(before_low) {
+            return append_high_later(low.0, high.0, high.1, unplaced);
         }
         append_high(low.0, high, before_low);
     }
@@ -242,14 +238,14 @@ pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>);
 unsafe fn append_high(
     low: NonNull<Slot>,
     high: (NonNull<Slot>, NonNull<CownHeader>),
-    before_low: *mut Slot,
+    before_low: Option<NonNull<Slot>>,
 ) {
     // SAFETY: the second request is not queued yet, and its cown is alive, as `append_two`
     // requires.
     unsafe {
         let before_high = swap_in_one(high);
-        if !has_place(before_high) {
-            return link_two_later(low, high.0, before_low, before_high);
+        if let Some(unplaced) = unplaced(before_high) {
+            return link_two_later(low, high.0, before_low, unplaced);
         }
         link_two([low, high.0], [before_low, before_high]);
     }
@@ -265,13 +261,12 @@ unsafe fn append_high_later(
     low: NonNull<Slot>,
     high: NonNull<Slot>,
     header: NonNull<CownHeader>,
-    before_low: *mut Slot,
+    before_low: NonNull<Slot>,
 ) {
-    // SAFETY: `before_low` was taken out of the tail by this thread; it is not null, or there would
-    // be nothing to wait for.
+    // SAFETY: `before_low` was taken out of the tail by this thread.
     unsafe {
         wait_for_place(before_low);
-        append_high(low, (high, header), before_low);
+        append_high(low, (high, header), Some(before_low));
     }
 }
 
@@ -284,14 +279,13 @@ unsafe fn append_high_later(
 unsafe fn link_two_later(
     low: NonNull<Slot>,
     high: NonNull<Slot>,
-    before_low: *mut Slot,
-    before_high: *mut Slot,
+    before_low: Option<NonNull<Slot>>,
+    before_high: NonNull<Slot>,
 ) {
-    // SAFETY: the predecessor was taken out of the tail by this thread; it is not null, or there
-    // would be nothing to wait for.
+    // SAFETY: the predecessor was taken out of the tail by this thread.
     unsafe {
         wait_for_place(before_high);
-        link_two([low, high], [before_low, before_high]);
+        link_two([low, high], [before_low, Some(before_high)]);
     }
 }
 
@@ -301,7 +295,7 @@ unsafe fn link_two_later(
 /// # Safety
 /// See [`append_two`]; `before` was taken out of the tails by the exchanges.
 #[inline(always)]
-unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [*mut Slot; 2]) {
+unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [Option<NonNull<Slot>>; 2]) {
     let [low, high] = requests;
     let [before_low, before_high] = before;
     simulated::point();
@@ -313,14 +307,14 @@ unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [*mut Slot; 2]) {
         high.as_ref().end_step();
         simulated::point();
         // The common case first.
-        if !before_low.is_null() {
-            link(before_low, low);
+        if let Some(before) = before_low {
+            link(before, low);
         }
-        if !before_high.is_null() {
-            link(before_high, high);
+        if let Some(before) = before_high {
+            link(before, high);
         }
-        if before_low.is_null() || before_high.is_null() {
-            grant_free([low, high], [before_low.is_null(), before_high.is_null()]);
+        if before_low.is_none() || before_high.is_none() {
+            grant_free([low, high], [before_low.is_none(), before_high.is_none()]);
         }
     }
 }
@@ -349,23 +343,25 @@ unsafe fn grant_free(requests: [NonNull<Slot>; 2], are_free: [bool; 2]) {
 /// # Safety
 /// The cown is alive, the request unqueued, and the caller owns it.
 #[inline(always)]
-unsafe fn swap_in_one((slot, header): (NonNull<Slot>, NonNull<CownHeader>)) -> *mut Slot {
+unsafe fn swap_in_one(
+    (slot, header): (NonNull<Slot>, NonNull<CownHeader>),
+) -> Option<NonNull<Slot>> {
     // SAFETY: the cown is alive, as this function requires.
     let header = unsafe { header.as_ref() };
     // SAFETY: the request is unqueued and owned by the caller.
     unsafe { slot.as_ref() }.begin_step();
     header.note_step();
-    swap_tail(header, slot)
+    header.tail.append(slot)
 }
 
-/// Returns whether a request need not wait for its predecessor, if there is one.
+/// Returns a request's predecessor if there is one, and the request must wait for it.
 ///
 /// # Safety
-/// See [`link`]; `previous` may be null.
+/// See [`link`].
 #[inline(always)]
-unsafe fn has_place(previous: *mut Slot) -> bool {
+unsafe fn unplaced(previous: Option<NonNull<Slot>>) -> Option<NonNull<Slot>> {
     // SAFETY: a predecessor stays alive until this thread links its successor.
-    previous.is_null() || unsafe { &*previous }.is_placed()
+    previous.filter(|previous| !unsafe { previous.as_ref() }.is_placed())
 }
 
 /// Chains the requests for one cown, puts them into its queue, and waits until their predecessor is
@@ -377,16 +373,16 @@ unsafe fn has_place(previous: *mut Slot) -> bool {
 unsafe fn swap_in(group: &mut [Request]) {
     for pair in group.windows(2) {
         // SAFETY: the request is live and unqueued, so only this thread writes its link.
-        unsafe { link(pair[0].slot.as_ptr(), pair[1].slot) };
+        unsafe { link(pair[0].slot, pair[1].slot) };
     }
     let last = group[group.len() - 1].slot;
     // SAFETY: the cown is alive, and the request unqueued.
     let (header, slot) = unsafe { (group[0].header.as_ref(), last.as_ref()) };
     slot.begin_step();
     header.note_step();
-    let previous = swap_tail(header, last);
+    let previous = header.tail.append(last);
     group[0].previous = previous;
-    if !previous.is_null() {
+    if let Some(previous) = previous {
         // SAFETY: `previous` was taken out of the tail by this thread's exchange.
         unsafe { wait_for_place(previous) };
     }
@@ -398,9 +394,9 @@ unsafe fn swap_in(group: &mut [Request]) {
 /// # Safety
 /// See [`link`].
 #[inline]
-unsafe fn wait_for_place(previous: *mut Slot) {
+unsafe fn wait_for_place(previous: NonNull<Slot>) {
     // SAFETY: a predecessor stays alive until this thread links its successor.
-    let previous = unsafe { &*previous };
+    let previous = unsafe { previous.as_ref() };
     if !previous.is_placed() {
         spin_wait::wait_for(|| previous.is_placed().then_some(()));
     }
@@ -423,23 +419,13 @@ unsafe fn attach(first: &Request, ready: &mut impl Ready) {
     }
 }
 
-#[inline]
-fn swap_tail(header: &CownHeader, slot: NonNull<Slot>) -> *mut Slot {
-    // ORDERING: AcqRel. Release publishes the request to the successor that swaps it out again.
-    // Acquire pairs with the Release of the predecessor's exchange (`link` dereferences its slot),
-    // and, if the queue was empty, with the Release in `try_leave_last` (the state that the last
-    // holder wrote).
-    header.tail.swap(slot.as_ptr(), Ordering::AcqRel)
-}
-
 /// Lets the holder of `previous` find its successor.
 ///
 /// # Safety
 /// `previous` is a queued request whose successor only the caller can set: the caller has swapped
 /// it out of the tail, or still owns it. It stays alive until its holder has found its successor.
 #[inline]
-unsafe fn link(previous: *mut Slot, next: NonNull<Slot>) {
+unsafe fn link(previous: NonNull<Slot>, next: NonNull<Slot>) {
     // SAFETY: `previous` is alive until its holder has found this link.
-    // ORDERING: Release publishes the request behind `next`; pairs with the Acquires in `leave`.
-    unsafe { (*previous).next.store(next.as_ptr(), Ordering::Release) };
+    unsafe { previous.as_ref() }.link(next);
 }

@@ -3,8 +3,6 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::slot::Slot;
 use crate::queue::header::Flags;
 use crate::queue::single::request;
@@ -49,12 +47,9 @@ unsafe fn look(task: TaskPtr, many: u32) {
 /// The request is the head of its queue, and stays there.
 unsafe fn count(head: NonNull<Slot>, limit: u32) -> u32 {
     let next = |slot: &NonNull<Slot>| {
-        // ORDERING: Acquire pairs with the Release in `link`: the request behind is fully
-        // initialised, and its step is over, since it is linked after that. So its `next` is null
-        // or a request, and not a mark.
         // SAFETY: the request is in the queue behind the head, and cannot be granted before that
-        // has left.
-        NonNull::new(unsafe { slot.as_ref() }.next.load(Ordering::Acquire))
+        // has left. It was found by its link, which comes after its step.
+        unsafe { slot.as_ref() }.successor()
     };
     std::iter::successors(next(&head), next).take(limit as usize).count() as u32
 }

@@ -1,8 +1,6 @@
 //! Claims free cowns without waiting. See README.md, "Claiming free cowns".
 
-use std::ptr::{self, NonNull, null_mut};
-
-use coact_sync::shim::atomic::Ordering;
+use std::ptr::NonNull;
 
 use super::grant::grant;
 use super::leave::leave;
@@ -99,8 +97,8 @@ pub(crate) unsafe fn take_two_if(
     }
     // SAFETY: as for the first; the cowns are distinct.
     let has_both = unsafe { try_take(headers[1], slots[1]) };
-    // ORDERING: Acquire, as in `is_first_everywhere`.
-    if has_both && ptr::eq(headers[0].tail.load(Ordering::Acquire), slots[0]) && accept() {
+    // As in `is_first_everywhere`.
+    if has_both && headers[0].tail.has_last(NonNull::from(slots[0])) && accept() {
         return true;
     }
     // SAFETY: these slots have taken their cowns.
@@ -130,10 +128,7 @@ unsafe fn take(slot: &Slot) -> Taken {
 /// The slot is unqueued, and for this queue. On success it does not move until it leaves the queue.
 #[inline(always)]
 unsafe fn try_take(header: &CownHeader, slot: &Slot) -> bool {
-    let tail = ptr::from_ref(slot).cast_mut();
-    // ORDERING: AcqRel, as in `swap_tail`, which this replaces.
-    let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
-    let is_ours = header.tail.compare_exchange(null_mut(), tail, ok, failed).is_ok();
+    let is_ours = header.tail.try_claim(NonNull::from(slot));
     if is_ours {
         simulated::point();
     }
@@ -160,9 +155,8 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
     slots.take(others).all(|slot| {
         // SAFETY: the slot is in the cown's queue, which keeps it alive.
         let header = unsafe { slot.member().header() }.queue();
-        // ORDERING: Acquire. The load must not move before the last exchange, which is an Acquire
-        // as well.
-        ptr::eq(header.tail.load(Ordering::Acquire), slot)
+        // The look does not move before the last exchange, since that acquires.
+        header.tail.has_last(NonNull::from(slot))
     })
 }
 
@@ -183,8 +177,7 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
                 grant(cown, next, &mut deferring);
             }
         }
-        // ORDERING: Relaxed. The slot belongs to this thread alone again.
-        slot.next.store(null_mut(), Ordering::Relaxed);
+        slot.unlink();
         simulated::point();
     }
     deferring.finish();

@@ -1,4 +1,4 @@
-//! The mark at the end of a queue that nothing can follow.
+//! What drops the state of a cown without handles: where the mark at the end of its queue points.
 
 use std::ptr::NonNull;
 
@@ -6,10 +6,11 @@ use super::header::CownHeader;
 use super::member::Member;
 use super::single::Single;
 use super::slot::Slot;
+use super::tail::EndMark;
 use crate::task::TaskVTable;
 
-/// How to drop the state of a cown without handles: one constant per type of state. Its address
-/// with the [mark](Self::MARK) is the tail of a queue that ends.
+/// How to drop the state of a cown without handles: one constant per type of state. Its address is
+/// in the [mark](EndMark) at the end of a queue.
 pub(crate) struct Last {
     /// The functions of the request that drops the state as a task of its own.
     request: TaskVTable,
@@ -19,24 +20,19 @@ pub(crate) struct Last {
 }
 
 impl Last {
-    /// Distinguishes a mark from the address of a request, which is aligned.
-    const MARK: usize = 1;
-
     pub(crate) const fn new(request: TaskVTable, destroy: unsafe fn(NonNull<CownHeader>)) -> Self {
         Self { request, destroy }
     }
 
-    pub(crate) fn as_tail(&'static self) -> *mut Slot {
-        let this = std::ptr::from_ref(self).cast_mut();
-        this.map_addr(|addr| addr | Self::MARK).cast()
+    pub(crate) fn mark(&'static self) -> EndMark {
+        EndMark::new(std::ptr::from_ref(self).cast())
     }
 
-    /// Returns the mark if the tail is one.
-    #[inline]
-    pub(crate) fn of_tail(tail: *mut Slot) -> Option<&'static Self> {
-        let is_marked = tail.addr() & Self::MARK != 0;
-        // SAFETY: requests are aligned, so a marked tail comes from `as_tail`.
-        is_marked.then(|| unsafe { &*tail.map_addr(|addr| addr & !Self::MARK).cast() })
+    /// The reverse of [`mark`](Self::mark).
+    #[inline(always)]
+    pub(crate) fn of_mark(mark: EndMark) -> &'static Self {
+        // SAFETY: marks are made only by `mark`, of constants.
+        unsafe { &*mark.get().cast() }
     }
 
     /// Creates the request that drops the state. It is in no queue: nothing follows it.

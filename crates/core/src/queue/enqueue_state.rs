@@ -1,8 +1,6 @@
 //! What a request asks for, and whether it is placed: no step in progress is before it in its
 //! queue.
 
-use std::ptr::null_mut;
-
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 use super::member::Member;
@@ -11,14 +9,14 @@ use super::slot::{Placement, Slot};
 impl Slot {
     #[inline]
     pub(crate) fn new(member: Member) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), placement: Placement::placed(member) }
+        Self::unlinked(Placement::placed(member))
     }
 
     /// Creates the request of a single that is about to be put into its queue; see
     /// [`begin`](Self::begin).
     #[inline]
     pub(crate) fn beginning(member: Member) -> Self {
-        Self { next: AtomicPtr::new(null_mut()), placement: Placement::beginning(member) }
+        Self::unlinked(Placement::beginning(member))
     }
 
     /// Returns what the request asks for. The caller is the appender, or has learnt of the request
@@ -53,9 +51,7 @@ impl Slot {
     /// every step before it in all queues of that step.
     #[inline]
     pub(crate) fn is_placed(&self) -> bool {
-        // ORDERING: Acquire pairs with the Release in `end_step`: what the caller does next comes
-        // after all exchanges of that step.
-        self.placement.is_placed() && self.next.load(Ordering::Acquire) != Self::STEPPING
+        self.placement.is_placed() && !self.is_stepping()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
-use coact_sync::shim::atomic::{AtomicPtr, Ordering};
+use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::cell::UnsafeCell;
 
 use super::header::{CownHeader, Flags};
@@ -147,11 +147,11 @@ impl Leader {
         // SAFETY: only the group's holder accesses `held`, and that is this thread.
         let holding =
             self.held.with(|held| unsafe { (*held).holding.as_ref().map(HoldingRequest::slot) });
-        // ORDERING: Acquire. Coherence alone shows what was spawned on the group by threads that
-        // this one has heard from; the Acquire is for what follows in the program, which comes
-        // after whatever the tail shows.
-        let tail = self.header.tail.load(Ordering::Acquire);
-        holding.is_some_and(|holding| std::ptr::eq(tail, holding.as_ptr()))
+        // Coherence alone shows what was spawned on the group by threads that this one has heard
+        // from. That the look acquires is for what follows in the program, which comes after
+        // whatever it shows.
+        let tail = self.header.tail.look();
+        holding.is_some_and(|holding| tail.is(holding))
     }
 }
 

@@ -8,9 +8,9 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 use super::counts::Counts;
 pub(crate) use super::flags::{Closed, Flags, Interrupted};
 use super::readers::Readers;
+use super::tail::Tail;
 use crate::ids::Birthplace;
 use crate::ids::RuntimeId;
-use crate::queue::slot::Slot;
 #[cfg(not(loom))]
 use crate::simulated;
 
@@ -18,7 +18,8 @@ use crate::simulated;
 ///
 /// Access to the fields:
 ///
-/// * `tail`: any owner of a handle swaps itself in; the holder of the cown takes itself out.
+/// * `tail`: the last request. Any owner of a handle swaps one in; the holder of the cown takes
+///   itself out.
 /// * `counts`: the handles, as in `Arc`.
 /// * `readers`: the count of [`Readers`], raised only by the *token holder* (the owner of the
 ///   queue's head), lowered by each reader at its end. In a member of a group it says instead
@@ -30,7 +31,7 @@ use crate::simulated;
 /// * `flags`: the cown's flags and its home, see [`Flags`].
 #[repr(C)]
 pub(crate) struct CownHeader {
-    pub(crate) tail: AtomicPtr<Slot>,
+    pub(crate) tail: Tail,
     pub(crate) waiter: AtomicPtr<()>,
     pub(crate) counts: Counts,
     readers: AtomicU32,
@@ -58,7 +59,7 @@ impl CownHeader {
     #[inline]
     fn with_flags(flags: Flags) -> Self {
         Self {
-            tail: AtomicPtr::new(std::ptr::null_mut()),
+            tail: Tail::empty(),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             counts: Counts::new(),
             readers: AtomicU32::new(0),
@@ -108,9 +109,7 @@ impl CownHeader {
     /// Returns whether the cown is certainly not free: a cheap check before trying an exchange.
     #[inline]
     pub(crate) fn is_in_use(&self, for_reading: bool) -> bool {
-        // ORDERING: Relaxed. The result is a hint.
-        !self.tail.load(Ordering::Relaxed).is_null()
-            || !for_reading && self.readers().seem_to_be_there()
+        !self.tail.seems_empty() || !for_reading && self.readers().seem_to_be_there()
     }
 
     /// Returns whether any of these flags is set.

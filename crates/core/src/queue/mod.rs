@@ -23,3 +23,4 @@ pub(crate) mod ring;
 pub(crate) mod single;
 pub(crate) mod slot;
 pub(crate) mod spawn;
+pub(crate) mod tail;

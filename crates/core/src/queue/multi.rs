@@ -2,7 +2,6 @@
 
 use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
-use coact_sync::prefetch;
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::header::Flags;
@@ -191,8 +190,7 @@ impl Multi {
     pub(crate) unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
         // SAFETY: the behaviour is live, as this function requires.
         for slot in unsafe { Self::requests(behaviour) } {
-            // ORDERING: Relaxed. It is only a hint.
-            prefetch::for_writing(slot.next.load(Ordering::Relaxed));
+            slot.prefetch_successor();
         }
     }
 

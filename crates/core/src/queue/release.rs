@@ -2,11 +2,10 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::Ordering;
-
 use super::grant::{drop_reader, grant, pass_on};
-use super::leave::{Next, leave, next_or_end, try_leave_last};
+use super::leave::{Next, leave, next_or_end};
 use super::slot::Slot;
+use super::tail::Seen;
 use crate::ids::RuntimeId;
 use crate::path_coverage::Path;
 use crate::queue::header::{CownHeader, Flags};
@@ -70,14 +69,8 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
     // token away once.
     unsafe {
         let header = cown.as_ref();
-        // ORDERING: Acquire, as in `leave`.
-        let Some(next) = NonNull::new(slot.as_ref().next.load(Ordering::Acquire)) else {
-            // ORDERING: Acquire, as in `try_leave_last`. The load saves a futile exchange where the
-            // cown ends.
-            let mut tail = header.tail.load(Ordering::Acquire);
-            if std::ptr::eq(tail, slot.as_ptr()) {
-                tail = try_leave_last(header, tail).err()?;
-            }
+        let Some(next) = slot.as_ref().successor() else {
+            let tail = header.tail.look_and_leave(slot).err()?;
             return release_last::<AT_END>(slot, tail, cown, home);
         };
         if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::INTERRUPT) {
@@ -96,7 +89,7 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
 #[inline(never)]
 unsafe fn release_last<const AT_END: bool>(
     slot: NonNull<Slot>,
-    tail: *mut Slot,
+    tail: Seen,
     cown: NonNull<CownHeader>,
     home: &RuntimeId,
 ) -> Option<TaskPtr> {

@@ -133,9 +133,8 @@ pub(crate) unsafe fn link_in_group(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 
 /// The same for a request that is in no queue: links through its own `next`.
 pub(crate) unsafe fn link_unqueued(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: the task of a single begins with a `SingleHead`. The cast changes only the pointee
-    // type of the atomic pointer, which its users agree on.
-    unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot.next).cast() }
+    // SAFETY: the task of a single begins with a `SingleHead`.
+    unsafe { &task.cast::<SingleHead>().as_ref().slot }.as_link()
 }
 
 /// Moves a body out of the node that it was stored in.

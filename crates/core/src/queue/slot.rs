@@ -2,6 +2,7 @@
 
 use std::ptr::{NonNull, null_mut, without_provenance_mut};
 
+use coact_sync::prefetch;
 use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 /// One entry of a cown's queue. It is part of the behaviour that it belongs to: directly behind the
@@ -13,7 +14,7 @@ use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 /// that, the appender of a step over several queues marks there that the step is in progress.
 #[repr(C, align(8))]
 pub(crate) struct Slot {
-    pub(crate) next: AtomicPtr<Slot>,
+    next: AtomicPtr<Slot>,
     pub(super) placement: Placement,
 }
 
@@ -33,9 +34,58 @@ pub(super) struct Placement {
 }
 
 impl Slot {
+    #[inline(always)]
+    pub(super) fn unlinked(placement: Placement) -> Self {
+        Self { next: AtomicPtr::new(null_mut()), placement }
+    }
+
+    /// Lets the holder of this request find its successor.
+    #[inline(always)]
+    pub(super) fn link(&self, next: NonNull<Slot>) {
+        // ORDERING: Release publishes the request behind `next`; pairs with the Acquire in
+        // `successor`.
+        self.next.store(next.as_ptr(), Ordering::Release);
+    }
+
+    /// Returns the request behind this one, if it has linked itself. For the holder, or a thread
+    /// that keeps the request in its queue, and knows that its step is over: then there is no mark.
+    #[inline(always)]
+    pub(crate) fn successor(&self) -> Option<NonNull<Slot>> {
+        // ORDERING: Acquire pairs with the Release in `link`: the successor is dereferenced, its
+        // step is over, and what its spawner did comes before it runs.
+        NonNull::new(self.next.load(Ordering::Acquire))
+    }
+
+    /// Returns whether no request seems to be behind this one.
+    #[inline(always)]
+    pub(super) fn seems_last(&self) -> bool {
+        // ORDERING: Relaxed. The exchange of the tail confirms it; and a successor is not used.
+        self.next.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Prefetches the request behind this one, whose count is written when this one's behaviour
+    /// ends.
+    #[inline(always)]
+    pub(crate) fn prefetch_successor(&self) {
+        // ORDERING: Relaxed. It is only a hint.
+        prefetch::for_writing(self.next.load(Ordering::Relaxed));
+    }
+
+    /// Forgets the successor: the request has left its queue, and is about to get into one again.
+    pub(super) fn unlink(&self) {
+        // ORDERING: Relaxed. The request belongs to this thread alone again.
+        self.next.store(null_mut(), Ordering::Relaxed);
+    }
+
+    /// The word as the scheduler's link of a task whose request is in no queue.
+    pub(super) fn as_link(&self) -> NonNull<AtomicPtr<()>> {
+        // The cast changes only the pointee type of the atomic pointer, on which its users agree.
+        NonNull::from(&self.next).cast()
+    }
+
     /// The `next` of the last request that a step over several queues has in this one, until it is
     /// in all of them.
-    pub(super) const STEPPING: *mut Slot = without_provenance_mut(3 * align_of::<Slot>());
+    const STEPPING: *mut Slot = without_provenance_mut(3 * align_of::<Slot>());
 
     /// Marks the request as part of a step over several queues that is about to begin.
     #[inline]
@@ -48,9 +98,17 @@ impl Slot {
     /// before it in another.
     #[inline]
     pub(crate) fn end_step(&self) {
-        // ORDERING: Release pairs with the Acquire in `is_placed`. No other thread has written: a
+        // ORDERING: Release pairs with the Acquire in `is_stepping`. No other thread has written: a
         // successor waits for this.
         self.next.store(null_mut(), Ordering::Release);
+    }
+
+    /// Returns whether that mark is there.
+    #[inline(always)]
+    pub(super) fn is_stepping(&self) -> bool {
+        // ORDERING: Acquire pairs with the Release in `end_step`: what the caller does next comes
+        // after all exchanges of that step.
+        std::ptr::eq(self.next.load(Ordering::Acquire), Self::STEPPING)
     }
 
     /// The `next` of a request that is in no queue.
@@ -64,15 +122,21 @@ impl Slot {
     }
 
     /// The `next` of a request that was granted for reading and has left its queue.
-    pub(crate) const READS: *mut Slot = without_provenance_mut(2 * align_of::<Slot>());
+    const READS: *mut Slot = without_provenance_mut(2 * align_of::<Slot>());
 
     /// Records that the request was granted for reading and has left its queue, for the search of
     /// what it holds up while its behaviour waits for other cowns.
     #[inline]
     pub(crate) fn reads(&self) {
-        // ORDERING: Release pairs with the Acquire in the blocked set's `holds_up`: the reader is
-        // counted before this.
+        // ORDERING: Release pairs with the Acquire in `is_reading`: the reader is counted before
+        // this.
         self.next.store(Self::READS, Ordering::Release);
+    }
+
+    /// Returns whether the request was granted for reading and has left its queue.
+    pub(crate) fn is_reading(&self) -> bool {
+        // ORDERING: Acquire pairs with the Release in `reads`: it is among the readers counted.
+        std::ptr::eq(self.next.load(Ordering::Acquire), Self::READS)
     }
 
     /// Returns whether another request is in the queue for this one.

@@ -111,8 +111,8 @@ fn push(cown: &Cown<State>, who: u8) {
 
 /// The value comes while others use the cown, which nothing but the behaviour keeps alive in the end.
 ///
-/// Fails if the behaviour has no handle of the cown, and with a `Relaxed` exchange in `swap_tail` or
-/// a `Relaxed` store in `link`.
+/// Fails if the behaviour has no handle of the cown, and with a `Relaxed` exchange in
+/// `Tail::append` or a `Relaxed` store in `Slot::link`.
 #[test]
 fn value_against_append() {
     let beside = |cown| {
