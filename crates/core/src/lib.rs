@@ -32,6 +32,8 @@ mod simulated;
 mod spin_wait;
 mod static_shim;
 mod task;
+#[cfg(all(test, not(loom)))]
+mod tests;
 pub mod time;
 
 pub use behaviour::batch::batch;

@@ -40,7 +40,7 @@ impl RuntimeHandle {
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn hold_open(self) -> Busy {
-        shared::get(self.0).begin_outstanding();
+        shared::get(self.0).begin_outstanding_guard();
         Busy(self.0)
     }
 

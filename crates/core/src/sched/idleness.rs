@@ -12,9 +12,6 @@ use crate::simulated;
 /// Longer than any wait.
 const FOREVER: Duration = Duration::from_secs(1 << 31);
 
-/// What another piece of outstanding work adds.
-const ONE_BEGUN: u64 = (1 << 32) + 1;
-
 /// The result of checking one or several runtimes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Activity {
@@ -58,15 +55,17 @@ impl Activity {
 impl Shared {
     /// Counts work that is in no queue.
     pub(crate) fn begin_outstanding(&self) {
-        // ORDERING: Relaxed. The thread that begins it is itself visible work.
-        self.outstanding.fetch_add(ONE_BEGUN, Ordering::Relaxed);
+        self.outstanding.begin();
+    }
+
+    /// The same for work that its owner may leak without end.
+    pub(crate) fn begin_outstanding_guard(&self) {
+        self.outstanding.begin_guard();
     }
 
     /// Ends it, after what it leads to was submitted.
     pub(crate) fn end_outstanding(&self) {
-        // ORDERING: Release pairs with the Acquire in `outstanding`: what was submitted before is
-        // visible.
-        if self.outstanding.fetch_sub(1, Ordering::Release) as u32 == 1 {
+        if self.outstanding.end() {
             // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: either this thread sees
             // the last worker asleep, or that one sees that nothing is outstanding, and one of them
             // notifies.
@@ -101,8 +100,7 @@ impl Shared {
 
     /// Returns how much work is left outside of the queues.
     pub(crate) fn outstanding(&self) -> u32 {
-        // ORDERING: Acquire, see `end_outstanding`.
-        self.outstanding.load(Ordering::Acquire) as u32
+        self.outstanding.current()
     }
 
     /// Returns whether no work is left except, possibly, that of external threads.
@@ -138,18 +136,16 @@ impl Shared {
     /// Returns how much work has been taken and begun: equal at two times between which the runtime
     /// has done nothing. README.md, "Several runtimes".
     pub(super) fn stamp(&self) -> (u64, u64) {
-        // ORDERING: Relaxed, both. `are_asleep` and `has_nothing_outstanding` order them.
+        // ORDERING: Relaxed. `are_asleep` and `has_nothing_outstanding` order the counts.
         let ticks = self.workers.iter().map(|worker| worker.ticks.load(Ordering::Relaxed));
-        (ticks.sum(), self.outstanding.load(Ordering::Relaxed) >> 32)
+        (ticks.sum(), self.outstanding.begun())
     }
 
     /// Describes what a simulated thread waits for here.
     fn idleness(&self) -> impl Display {
-        // ORDERING: Relaxed. For a report.
-        let outstanding = || self.outstanding.load(Ordering::Relaxed) as u32;
         fmt::from_fn(move |f| {
             let name = &self.config.name;
-            match outstanding() {
+            match self.outstanding.current_for_report() {
                 0 => write!(f, "runtime `{name}` to have no work left"),
                 some => {
                     write!(f, "runtime `{name}` to have no work left")?;

@@ -14,6 +14,7 @@ pub(crate) mod inbox;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
+mod outstanding;
 pub(crate) mod phase;
 pub(crate) mod pump;
 mod pump_state;

@@ -11,6 +11,7 @@ use super::clock::Clock;
 use super::hosted::slots::Hosted;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
+use super::outstanding::Outstanding;
 use super::phase::Phase;
 use super::pump_state::PumpState;
 use super::service_table::ServiceTable;
@@ -41,9 +42,8 @@ pub(crate) struct Shared {
     phase: CachePadded<AtomicU8>,
     /// How tasks must run, according to the phase.
     context: CachePadded<RunContext>,
-    /// Work that is in no queue: pending timers, blocking jobs, futures. The low half counts the
-    /// current ones, the high half all that have ever begun.
-    pub(super) outstanding: CachePadded<AtomicU64>,
+    /// Work that is in no queue.
+    pub(super) outstanding: CachePadded<Outstanding>,
     watchdog: Option<Watchdog>,
     /// What a pumped runtime has besides its worker.
     pub(super) pump: Option<PumpState>,
@@ -114,7 +114,7 @@ impl Shared {
             elsewhere,
             phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
             context: CachePadded::new(RunContext::new(id, Mode::Run)),
-            outstanding: CachePadded::new(AtomicU64::new(0)),
+            outstanding: CachePadded::new(Outstanding::new()),
             watchdog: Watchdog::new(&config),
             pump,
             hosted,
