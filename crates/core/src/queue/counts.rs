@@ -267,3 +267,6 @@ impl Counts {
         self.0.end();
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;
