@@ -14,7 +14,7 @@ use crate::depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{Request, append_all};
 use crate::queue::multi::Multi;
-use crate::sched::{context, external, schedule};
+use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 
 /// Creates an empty batch: behaviours to be spawned in one atomic step.
@@ -209,18 +209,14 @@ impl Batch {
         spawn::sort(&mut requests);
         // SAFETY: the nodes are prepared, owned by this call, not appended, and their requests
         // sorted; the handles are kept until the end of this call.
-        let mut append = || unsafe {
+        let append = || unsafe {
             for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none())
             {
                 schedule(entry.node.cast(), Multi::home(entry.node));
             }
             append_all(&mut requests, &mut schedule);
         };
-        simulated::point();
-        match context::worker() {
-            Some(_) => append(),
-            None => external::within(home, append),
-        }
+        at_work_in(home, append);
         drop(announced);
     }
 }

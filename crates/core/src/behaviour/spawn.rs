@@ -108,6 +108,8 @@ where
         spawn_single(only_member(set), body);
         return Ok(());
     }
+    // By hand and not by `at_work_in`, as this counts: a worker does not look for the home, and what
+    // other threads do is out of its way.
     if context::worker().is_some() {
         return match pair::members(set) {
             Some(members) => {
@@ -178,6 +180,7 @@ where
         // body is for it.
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
+    // By hand, as in `spawn_on`; and the worker itself is needed.
     let Some(worker) = context::worker() else { return spawn_single_externally(member, body) };
     // SAFETY: the set's handle keeps the cown alive, which is in no group.
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };

@@ -43,7 +43,8 @@ unsafe fn launch(slot: NonNull<Slot>) {
     }
 }
 
-/// Like [`launch`], on a thread that is not a worker.
+/// Like [`launch`], on a thread that is not a worker: the other half of the choice that
+/// [`at_work_in`] makes. The caller makes it where a worker has a shorter way, [`launch_by`].
 ///
 /// # Safety
 /// See [`launch`].
