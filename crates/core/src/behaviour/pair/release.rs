@@ -1,0 +1,147 @@
+//! How a pair releases its cowns: the same code for pairs of all types.
+
+use std::ptr::NonNull;
+
+use super::requests::slots;
+use crate::ids::RuntimeId;
+use crate::path_coverage::Path;
+use crate::queue::leave::leave_last;
+use crate::queue::multi::{Multi, MultiSlot};
+use crate::queue::release::release_exclusive;
+use crate::queue::slot::Slot;
+use crate::sched::{Deferring, Ready, Successor, offer_to_worker};
+use crate::task::TaskPtr;
+
+/// Releases the cowns of a pair; returns the task that follows it on its own runtime. The same code
+/// for pairs of all types. All its calls are tail calls, so that it saves no registers.
+///
+/// # Safety
+/// The behaviour holds its cowns. Afterwards the caller owns its block.
+#[inline(never)]
+pub(super) unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
+    // SAFETY: the behaviour holds its cowns exclusively, and each slot is released once. A
+    // behaviour that becomes ready belongs to this thread, and holds its cowns.
+    unsafe {
+        let [a, b] = slots(node);
+        let Ok(first) = release_plainly(a.cast()) else { return release_with_care(node, home) };
+        let Ok(second) = release_plainly(b.cast()) else {
+            return release_second_with_care(b, first, home);
+        };
+        Path::PairReleased.take();
+        match (first, second) {
+            (None, None) => None,
+            (Some(only), None) | (None, Some(only)) if Multi::is_plainly_at(only, home) => {
+                Some(only.cast())
+            }
+            _ => hand_on(first, second, home),
+        }
+    }
+}
+
+/// Releases one cown if it has no successor, or one on several cowns that needs no further checks;
+/// returns the successor if it is ready now. Otherwise returns an error, without effect.
+///
+/// # Safety
+/// See [`release_exclusive`]; the cown is in no group.
+#[inline(always)]
+unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>, ()> {
+    // SAFETY: the cown is held exclusively, so the request is the head and this thread has the
+    // token. The token then belongs to the new head, if there is one: there are no readers, as in
+    // `pass_on`.
+    unsafe {
+        let header = slot.as_ref().member().header();
+        let Some(next) = slot.as_ref().successor() else {
+            return if leave_last(header, slot) { Ok(None) } else { Err(()) };
+        };
+        if header.is_interrupted() || !next.as_ref().member().is_exclusive_in_multi() {
+            return Err(());
+        }
+        let behaviour = Multi::of(next);
+        Ok(Multi::count_grant(behaviour).then_some(behaviour))
+    }
+}
+
+/// Like [`release`], in all cases.
+///
+/// # Safety
+/// See [`release`].
+#[inline(never)]
+unsafe fn release_with_care(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    let mut deferring = Deferring::new(&mut successor);
+    // SAFETY: the node is that of a pair.
+    for slot in unsafe { slots(node) } {
+        // SAFETY: the cown is held exclusively; the cowns of a pair are in no group.
+        unsafe { release_exclusive(slot.cast(), &mut deferring) };
+    }
+    deferring.finish();
+    successor.take()
+}
+
+/// The same for the second cown alone, after the first one's release, which may have made a
+/// behaviour ready.
+///
+/// # Safety
+/// See [`release_exclusive`]; the cown is in no group. The caller owns the behaviour and passes it
+/// on here.
+#[inline(never)]
+unsafe fn release_second_with_care(
+    second: NonNull<MultiSlot>,
+    ready: Option<NonNull<Multi>>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    let mut deferring = Deferring::new(&mut successor);
+    // SAFETY: the caller owns the ready behaviour, and the second cown is held exclusively.
+    unsafe {
+        if let Some(behaviour) = ready {
+            deferring.ready(behaviour.cast(), Multi::home(behaviour));
+        }
+        release_exclusive(second.cast(), &mut deferring);
+    }
+    deferring.finish();
+    successor.take()
+}
+
+/// Passes on what a pair's release has made ready; returns the first that belongs to the runtime.
+///
+/// # Safety
+/// The caller owns the behaviours. It holds nothing any more, so foreign code may run.
+#[inline(never)]
+unsafe fn hand_on(
+    first: Option<NonNull<Multi>>,
+    second: Option<NonNull<Multi>>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    // The common case of two.
+    if let (Some(first), Some(second)) = (first, second)
+        // SAFETY: they are ready, and not passed on yet.
+        && unsafe { Multi::is_plainly_at(first, home) && Multi::is_plainly_at(second, home) }
+        && offer_to_worker(second.cast(), home)
+    {
+        Path::PairHandedOn.take();
+        return Some(first.cast());
+    }
+    // SAFETY: the caller owns the behaviours, and holds nothing.
+    unsafe { hand_on_with_care(first, second, home) }
+}
+
+/// The same, for any runtimes.
+///
+/// # Safety
+/// See [`hand_on`].
+#[cold]
+#[inline(never)]
+unsafe fn hand_on_with_care(
+    first: Option<NonNull<Multi>>,
+    second: Option<NonNull<Multi>>,
+    home: RuntimeId,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(home);
+    for behaviour in [first, second].into_iter().flatten() {
+        // SAFETY: it is ready, and not passed on yet.
+        let home = unsafe { Multi::home(behaviour) };
+        successor.ready(behaviour.cast(), home);
+    }
+    successor.take()
+}

@@ -1,0 +1,35 @@
+//! What a blocking thread runs.
+
+use crate::task::TaskPtr;
+
+/// The work of a thread of the pool. Each job counts as outstanding work until it is done.
+pub(super) enum Job {
+    /// A closure of the user.
+    Closure(JobClosure),
+    /// A ready task of a runtime on blocking threads.
+    Task(TaskPtr),
+}
+
+/// A blocking job, and the name of its type.
+pub(super) struct JobClosure {
+    /// Called with whether it must run, or only be dropped.
+    pub(super) run: Box<dyn FnOnce(bool) + Send>,
+    pub(super) name: &'static str,
+}
+
+// SAFETY: a ready task may run on any thread, and is run by the thread that takes the job.
+unsafe impl Send for Job {}
+
+impl Job {
+    pub(super) fn is_task(&self) -> bool {
+        matches!(self, Job::Task(_))
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Job::Closure(closure) => closure.name,
+            // SAFETY: a queued task is ready, and begins with its header.
+            Job::Task(task) => (unsafe { task.as_ref() }.vtable.name)(),
+        }
+    }
+}

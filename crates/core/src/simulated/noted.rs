@@ -1,0 +1,109 @@
+//! Behaviours and futures that a simulation knows.
+
+use std::task::Poll;
+
+#[cfg(feature = "sim")]
+use super::installed::with;
+use super::simulation::{Id, Simulation, What};
+
+/// An object that a simulation knows, if there was a simulation when it was created.
+#[derive(Debug)]
+struct Noted {
+    #[cfg(feature = "sim")]
+    id: Option<Id>,
+}
+
+impl Noted {
+    #[cfg(feature = "sim")]
+    fn new(begin: impl FnOnce(&'static dyn Simulation) -> Id) -> Self {
+        Self { id: with(begin) }
+    }
+
+    #[cfg(not(feature = "sim"))]
+    #[inline(always)]
+    fn new(_: impl FnOnce(&'static dyn Simulation) -> Id) -> Self {
+        Self {}
+    }
+
+    #[cfg(feature = "sim")]
+    fn with<R>(&self, tell: impl FnOnce(&'static dyn Simulation, Id) -> R) -> Option<R> {
+        with(|simulation| self.id.map(|id| tell(simulation, id))).flatten()
+    }
+
+    #[cfg(not(feature = "sim"))]
+    #[inline(always)]
+    fn with<R>(&self, _: impl FnOnce(&'static dyn Simulation, Id) -> R) -> Option<R> {
+        None
+    }
+}
+
+/// A behaviour in a simulation, from spawn to end.
+pub(crate) struct Spawned(Noted);
+
+impl Spawned {
+    #[inline(always)]
+    pub(crate) fn new(name: fn() -> &'static str, promise: Option<usize>) -> Self {
+        Self(Noted::new(|simulation| simulation.spawned(name, promise)))
+    }
+
+    /// Says that the behaviour is this task, and waits in these queues.
+    #[inline(always)]
+    pub(crate) fn stands_in(&self, task: usize, mut queues: impl Iterator<Item = usize>) {
+        self.0.with(|simulation, id| simulation.stands_in(id, task, &mut queues));
+    }
+
+    /// Says that the behaviour has acquired its cowns and runs.
+    #[inline(always)]
+    pub(crate) fn begins(&self) {
+        self.0.with(|simulation, id| simulation.begins(id));
+    }
+}
+
+#[cfg(feature = "sim")]
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        self.0.with(|simulation, id| simulation.ended(id));
+    }
+}
+
+/// A future in a simulation, polled by the runtime or by a layer above.
+#[derive(Debug)]
+pub struct Polled(Noted);
+
+impl Polled {
+    /// Registers a future; `what` describes it in reports.
+    pub fn new(what: What) -> Self {
+        Self::note(what, None, false)
+    }
+
+    /// Registers a future that a thread polls and that waits for a wake-up through a promise.
+    pub(crate) fn in_thread(what: What, woken: usize) -> Self {
+        Self::note(what, Some(woken), true)
+    }
+
+    /// Registers a future whose output completes a promise.
+    pub(crate) fn keeping(what: What, promise: usize) -> Self {
+        Self::note(what, Some(promise), false)
+    }
+
+    #[inline(always)]
+    fn note(what: What, promise: Option<usize>, in_thread: bool) -> Self {
+        Self(Noted::new(|simulation| simulation.future(what, promise, in_thread)))
+    }
+
+    /// Polls the future. The promises it polls are what it waits for.
+    #[inline(always)]
+    pub fn polls<R>(&self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
+        let before = self.0.with(|simulation, _| simulation.begin_poll());
+        let result = poll();
+        self.0.with(|simulation, id| simulation.end_poll(id, before.flatten()));
+        result
+    }
+}
+
+#[cfg(feature = "sim")]
+impl Drop for Polled {
+    fn drop(&mut self) {
+        self.0.with(|simulation, id| simulation.future_ended(id));
+    }
+}
