@@ -1,7 +1,7 @@
 //! Bounded waits for a step that another thread is about to take.
 //!
-//! Some waits cannot be avoided: a producer has reserved a slot but not yet filled it, or a
-//! neighbour holds an append lock for a few instructions. Normally the step is nanoseconds away and
+//! Some waits cannot be avoided: a producer has reserved a slot but not yet filled it, or the thread
+//! in front is a few instructions away from its place in a queue. Normally the step is nanoseconds away and
 //! spinning is right. If that thread has been preempted, the step is milliseconds away, and
 //! spinning keeps the very core busy that it needs. A [`Backoff`] therefore goes through three
 //! phases:

@@ -97,7 +97,7 @@ pub(crate) unsafe fn enter(runtime: RuntimeId) -> ExternalPresence {
     let own = unsafe { OWN.get().as_ref() }.filter(|_| !simulated::is_active());
     match own.and_then(|cell| cell.enter(runtime)) {
         None => enter_otherwise(runtime),
-        visit => ExternalPresence { _presence: visit, is_another: false },
+        presence => ExternalPresence { _presence: presence, is_another: false },
     }
 }
 
@@ -116,7 +116,7 @@ fn enter_otherwise(runtime: RuntimeId) -> ExternalPresence {
     let own = unsafe { OWN.get().as_ref() };
     match own.and_then(|cell| cell.enter(runtime)) {
         None => enter_another(runtime).unwrap_or(nothing),
-        visit => ExternalPresence { _presence: visit, is_another: false },
+        presence => ExternalPresence { _presence: presence, is_another: false },
     }
 }
 
@@ -139,8 +139,8 @@ fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
     // that.
     let cell = unsafe { &*cell.ok().flatten()? };
     MORE_IN_USE.set(used + 1);
-    let visit = cell.enter(runtime).expect("the cell was not in use");
-    Some(ExternalPresence { _presence: Some(visit), is_another: true })
+    let presence = cell.enter(runtime).expect("the cell was not in use");
+    Some(ExternalPresence { _presence: Some(presence), is_another: true })
 }
 
 /// Returns whether there is an external thread of the runtime right now.

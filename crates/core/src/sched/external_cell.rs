@@ -79,7 +79,7 @@ impl ExternalThreads {
         asym::heavy();
         let external_threads = self.0.lock();
         // ORDERING: Acquire pairs with the Release of an external thread that leaves.
-        let visited = external_threads.iter().map(|cell| cell.0.load(Ordering::Acquire) as u16);
-        visited.filter(|id| *id != 0 && runtimes(RuntimeId::from_raw(*id))).count()
+        let present_in = external_threads.iter().map(|cell| cell.0.load(Ordering::Acquire) as u16);
+        present_in.filter(|id| *id != 0 && runtimes(RuntimeId::from_raw(*id))).count()
     }
 }

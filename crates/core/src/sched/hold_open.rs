@@ -75,7 +75,7 @@ impl fmt::Debug for Busy {
     }
 }
 
-/// Keeps a runtime active for an external thread whose visits may end later, or in another order,
+/// Keeps a runtime active for an external thread whose presences may end later, or in another order,
 /// than they began.
 #[cfg(not(all(test, loom)))]
 pub(crate) type HeldOpen = Busy;

@@ -62,7 +62,7 @@ impl Shared {
     pub(crate) fn set_pumping(&self, pumping: bool) {
         self.pump().set_pumping(pumping);
         // ORDERING: Relaxed, here and below. Simulations have one thread.
-        self.pump().told.store(false, Ordering::Relaxed);
+        self.pump().hook_called.store(false, Ordering::Relaxed);
     }
 
     pub(crate) fn pump_wakes(&self) -> u64 {
@@ -73,7 +73,7 @@ impl Shared {
     pub(crate) fn tell_pump_once(&self) {
         if let Some(pump) = &self.pump
             && !pump.is_pumping()
-            && !pump.told.swap(true, Ordering::Relaxed)
+            && !pump.hook_called.swap(true, Ordering::Relaxed)
         {
             self.tell_pump();
         }

@@ -13,7 +13,7 @@ pub(crate) struct PumpState {
     /// How often it was woken to check its condition; for simulations.
     pub(super) wakes: AtomicU64,
     /// Whether the hook was called since it was last pumped; for simulations.
-    pub(super) told: AtomicBool,
+    pub(super) hook_called: AtomicBool,
 }
 
 impl PumpState {
@@ -23,7 +23,7 @@ impl PumpState {
             thread: current::number(),
             pumping: AtomicBool::new(false),
             wakes: AtomicU64::new(0),
-            told: AtomicBool::new(false),
+            hook_called: AtomicBool::new(false),
         }
     }
 

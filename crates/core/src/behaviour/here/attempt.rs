@@ -5,7 +5,7 @@ use crate::current;
 use coact_sync::patience::Patience;
 
 use super::few::Few;
-use super::place::{may_nest, open_to_external_threads, place_elsewhere, visiting};
+use super::place::{at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere};
 use super::run::{claim_and_run, run_plain};
 use crate::body::Completion;
 use crate::cown::set::CownSet;
@@ -36,7 +36,7 @@ where
     let Some(home) = open_to_external_threads(home) else {
         return Some((set, closure, completion));
     };
-    visiting(home, || {
+    at_work_from_outside(home, || {
         // SAFETY: the members are those of the set, whose handles keep them alive.
         unsafe { run_plain::<false, _, _, _>(set, members, home, closure, completion, ready) }
     })

@@ -35,7 +35,7 @@ impl HerePlace {
     pub(super) fn at_work<R>(self, work: impl FnOnce() -> R) -> R {
         // One call of `work` for both cases, so that it can be inlined.
         // SAFETY: the guard is dropped at the end of this call.
-        let _visit = self.is_external.then(|| unsafe { visit(self.home) });
+        let _presence = self.is_external.then(|| unsafe { enter(self.home) });
         work()
     }
 }
@@ -43,9 +43,9 @@ impl HerePlace {
 /// Runs `work` while the current thread, which is not a worker of the runtime, is visible to it as
 /// being at work.
 #[inline(always)]
-pub(super) fn visiting<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
+pub(super) fn at_work_from_outside<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
     // SAFETY: the guard is dropped at the end of this call.
-    let _visit = unsafe { visit(home) };
+    let _presence = unsafe { enter(home) };
     work()
 }
 
@@ -54,12 +54,12 @@ pub(super) fn visiting<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
 /// # Safety
 /// The caller drops the guard before it returns.
 #[inline(always)]
-unsafe fn visit(home: RuntimeId) -> impl Sized {
+unsafe fn enter(home: RuntimeId) -> impl Sized {
     simulated::point();
     // SAFETY: the caller drops the guard, of which this is a part, before it returns.
-    let visiting = unsafe { external::enter(home) };
+    let presence = unsafe { external::enter(home) };
     // A worker of another runtime does not act as a worker meanwhile. (The first part of a tuple is dropped first.)
-    (AsWorker::none(), visiting)
+    (AsWorker::none(), presence)
 }
 
 /// Returns whether one more body can be nested on this stack.
